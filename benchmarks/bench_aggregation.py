@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import simulate
-from helpers.ratings import aggregate
-from helpers.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.files.ratings import aggregate
+from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 
 ROUNDS = 7
 

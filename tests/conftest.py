@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from helpers import paths, registry
+from helpers import paths
+from helpers.files import registry
 
 os.environ["MPLBACKEND"] = "Agg"
 SHARED_DATA = paths.ROOT.parent / "shared" / "data"

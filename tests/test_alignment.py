@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from helpers import alignment, guessing
-from helpers.schemas import AGES
+from helpers.files.schemas import AGES
 
 
 @pytest.fixture

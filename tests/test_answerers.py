@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import answer_files, answerers, paths, registry, tables
+from helpers import answer_files, answerers, paths
 from helpers.answer_files import AnswersError
 from helpers.definitions import definitions
+from helpers.files import registry, tables
 from helpers.studies import humbel
 from helpers.word_classes import PAIRS, SHOWN, word_classes
 

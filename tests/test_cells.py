@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.reading import cells
-from helpers.reading.raw_table import distinct
+from helpers.files import ratings
+from helpers.files.ratings import distinct
 
 NAN = float("nan")
 
@@ -39,7 +39,7 @@ def column(*values):
     ],
 )
 def test_what_counts_as_a_number_or_as_nothing(value, number):
-    values, problems = cells.numbers(column(value))
+    values, problems = ratings.numbers(column(value))
     np.testing.assert_equal(values, [number])
     assert problems == []
 
@@ -65,13 +65,13 @@ def test_what_counts_as_a_number_or_as_nothing(value, number):
     ],
 )
 def test_what_counts_as_a_mistake(value, mistake):
-    values, problems = cells.numbers(column(value), (1, 5))
+    values, problems = ratings.numbers(column(value), (1, 5))
     assert np.isnan(values).all()
     assert problems == [f"column 'tone', {mistake}"]
 
 
 def test_a_million_mistakes_take_one_line_for_each_kind():
-    values, problems = cells.numbers(column(*["bad"] * 400_000, *["4,5"] * 600_000))
+    values, problems = ratings.numbers(column(*["bad"] * 400_000, *["4,5"] * 600_000))
     assert len(values) == 1_000_000
     assert problems == [
         "column 'tone', not a number: row 2 'bad', row 3 'bad', row 4 'bad', row 5 'bad', "
@@ -82,20 +82,20 @@ def test_a_million_mistakes_take_one_line_for_each_kind():
 
 
 def test_labels_are_text_without_spaces_around_it():
-    values, problems = cells.labels(column("NA", " a", "a ", 7, 7.0, 2.5, True))
+    values, problems = ratings.labels(column("NA", " a", "a ", 7, 7.0, 2.5, True))
     assert list(values) == ["NA", "a", "a", "7", "7", "2.5", "True"]
     assert problems == []
 
 
 def test_a_label_that_is_needed_must_be_there():
-    _, problems = cells.labels(column("a", None, " ", "\ud800"))
+    _, problems = ratings.labels(column("a", None, " ", "\ud800"))
     assert problems == [
         "column 'tone', no valid text: row 5 '\\ud800'",
         "column 'tone', empty: row 3, row 4",
     ]
-    assert cells.labels(column("a", None), required=False)[1] == []
+    assert ratings.labels(column("a", None), required=False)[1] == []
 
 
 def test_a_column_without_a_single_number_holds_labels():
-    assert list(cells.numbers_or_labels(column("long", "short"))[0]) == ["long", "short"]
-    assert cells.numbers_or_labels(column("80", None))[0].tolist()[0] == 80
+    assert list(ratings.numbers_or_labels(column("long", "short"))[0]) == ["long", "short"]
+    assert ratings.numbers_or_labels(column("80", None))[0].tolist()[0] == 80

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import accuracy, ledger, registry, rounding, tables
+from helpers import accuracy, ledger, rounding
+from helpers.files import registry, tables
 from helpers.simulate import chatbench_tables
 from helpers.studies import chatbench, chatbench_files
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry, tables
+from helpers.files import registry, tables
 from helpers.simulate import chatbench_conversations as simulation
 from helpers.studies import chatbench, chatbench_conversations
 from helpers.studies.chatbench_conversations import CONVERSATIONS_FILE, QUESTIONS_FILE

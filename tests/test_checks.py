@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import checks
+from helpers.files import tables
 
 FRAME = pd.DataFrame(
     {
@@ -19,37 +19,37 @@ FRAME = pd.DataFrame(
 
 def test_a_good_table_passes_every_check():
     features = ["refusal", "scope"]
-    assert checks.check_regression(FRAME, features, "quality", "task") is None
-    assert checks.check_full_rank(FRAME, features, intercept=True) is None
-    assert checks.check_held_out(FRAME, np.array([[True, False, False, False]])) is None
+    assert tables.check_regression(FRAME, features, "quality", "task") is None
+    assert tables.check_full_rank(FRAME, features, intercept=True) is None
+    assert tables.check_held_out(FRAME, np.array([[True, False, False, False]])) is None
 
 
 @pytest.mark.parametrize("dtype", ["bool", "Int64", "float32", "boolean"])
 def test_every_kind_of_number_is_numeric(dtype):
-    assert checks.check_numeric(FRAME.astype({"refusal": dtype}), ["refusal"]) is None
+    assert tables.check_numeric(FRAME.astype({"refusal": dtype}), ["refusal"]) is None
 
 
 @pytest.mark.parametrize("columns", [{"refusal": (0, 1), "scope": (0, 1)}, FRAME[["scope"]]])
 def test_columns_can_be_the_keys_of_a_mapping_or_a_table(columns):
-    assert checks.check_numeric(FRAME, columns) is None
+    assert tables.check_numeric(FRAME, columns) is None
     with pytest.raises(ValueError, match="column 'scope' has 1 missing value, first in row a"):
-        checks.check_numeric(FRAME.assign(scope=[None, 0, 1, 1]), columns)
+        tables.check_numeric(FRAME.assign(scope=[None, 0, 1, 1]), columns)
 
 
 def test_an_unknown_column_is_named_beside_the_known_ones():
     expected = "column 'refusals' is not in the table, which has: refusal, scope, quality, task"
     with pytest.raises(ValueError, match=expected):
-        checks.check_regression(FRAME, ["refusals"], "quality")
+        tables.check_regression(FRAME, ["refusals"], "quality")
 
 
 def test_the_outcome_cannot_be_a_feature():
     with pytest.raises(ValueError, match="column 'quality' is named twice: name each column once"):
-        checks.check_regression(FRAME, ["refusal", "quality"], "quality")
+        tables.check_regression(FRAME, ["refusal", "quality"], "quality")
 
 
 def test_a_column_of_words_is_not_numeric():
     with pytest.raises(ValueError, match="column 'task' is of type str: convert it to numbers"):
-        checks.check_regression(FRAME, ["task"], "quality")
+        tables.check_regression(FRAME, ["task"], "quality")
 
 
 @pytest.mark.parametrize(
@@ -66,36 +66,36 @@ def test_missing_values_are_counted_and_the_first_is_located(rows, message):
     frame = FRAME.copy()
     frame.loc[rows, "scope"] = np.nan
     with pytest.raises(ValueError, match=message):
-        checks.check_regression(frame, ["scope"], "quality")
+        tables.check_regression(frame, ["scope"], "quality")
 
 
 def test_missing_values_can_be_allowed_but_infinite_ones_cannot():
     frame = FRAME.assign(scope=[np.nan, 1.0, np.inf, 0.0])
-    assert checks.check_numeric(frame[:2], ["scope"], missing="allow") is None
+    assert tables.check_numeric(frame[:2], ["scope"], missing="allow") is None
     with pytest.raises(ValueError, match="'scope' is infinite in row c: correct the value"):
-        checks.check_numeric(frame, ["scope"], missing="allow")
+        tables.check_numeric(frame, ["scope"], missing="allow")
 
 
 def test_a_regression_needs_a_feature():
     with pytest.raises(ValueError, match="no features are named: give at least one column"):
-        checks.check_regression(FRAME, [], "quality")
+        tables.check_regression(FRAME, [], "quality")
 
 
 def test_a_constant_outcome_cannot_be_explained():
     expected = "outcome 'quality' has the same value in all 4 rows: there is nothing to explain"
     with pytest.raises(ValueError, match=expected):
-        checks.check_regression(FRAME.assign(quality=3.0), ["refusal"], "quality")
+        tables.check_regression(FRAME.assign(quality=3.0), ["refusal"], "quality")
 
 
 def test_clusters_must_be_known_complete_and_several():
     with pytest.raises(ValueError, match="column 'prompt' is not in the table"):
-        checks.check_clusters(FRAME, "prompt")
+        tables.check_clusters(FRAME, "prompt")
     with pytest.raises(ValueError, match="column 'task' has 1 missing value, first in row a"):
-        checks.check_clusters(FRAME.assign(task=[None, "x", "y", "y"]), "task")
+        tables.check_clusters(FRAME.assign(task=[None, "x", "y", "y"]), "task")
     with pytest.raises(ValueError, match="column 'task' has 1 distinct value: clusters need at l"):
-        checks.check_clusters(FRAME.assign(task="x"), "task")
+        tables.check_clusters(FRAME.assign(task="x"), "task")
     with pytest.raises(ValueError, match="column 'task' has 0 distinct values: clusters need"):
-        checks.check_clusters(FRAME[:0], "task")
+        tables.check_clusters(FRAME[:0], "task")
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ def test_a_redundant_feature_is_named_with_the_features_that_determine_it(
 ):
     frame = FRAME.assign(extra=values)
     with pytest.raises(ValueError, match=f"feature 'extra' is {reason}: leave it out"):
-        checks.check_full_rank(frame, ["refusal", "extra"], intercept)
+        tables.check_full_rank(frame, ["refusal", "extra"], intercept)
 
 
 def test_a_constant_feature_is_not_redundant_without_an_intercept():
     frame = FRAME.assign(extra=1)
-    assert checks.check_full_rank(frame, ["refusal", "extra"], intercept=False) is None
+    assert tables.check_full_rank(frame, ["refusal", "extra"], intercept=False) is None
 
 
 def test_the_units_of_a_feature_do_not_make_it_redundant():
     frame = FRAME.assign(scope=FRAME["scope"] * 1e-20)
-    assert checks.check_full_rank(frame, ["refusal", "scope"], intercept=True) is None
+    assert tables.check_full_rank(frame, ["refusal", "scope"], intercept=True) is None
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_the_units_of_a_feature_do_not_make_it_redundant():
 )
 def test_splits_must_fit_the_table_and_have_two_parts(held_out, message):
     with pytest.raises(ValueError, match=message):
-        checks.check_held_out(FRAME, np.array(held_out))
+        tables.check_held_out(FRAME, np.array(held_out))

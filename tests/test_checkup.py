@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from helpers import checkup
-from helpers.options import OptionError
+from helpers.files.tables import OptionError
 
 NAN = float("nan")
 

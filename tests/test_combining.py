@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers import combining
-from helpers.ratings import aggregate
+from helpers.files.ratings import aggregate
 
 RATINGS = pd.DataFrame(
     {

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from helpers import distractors
-from helpers.schemas import ERRORS_1
+from helpers.files.schemas import ERRORS_1
 from helpers.studies import hosking_raw
 
 RNG = 20240917

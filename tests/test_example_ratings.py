@@ -1,7 +1,5 @@
 import numpy as np
 import pandas as pd
-
-from helpers import paths
 from helpers.simulate.example_ratings import (
     ERRORS,
     MARKS,
@@ -9,6 +7,8 @@ from helpers.simulate.example_ratings import (
     example_csv,
     example_ratings,
 )
+
+from helpers import paths
 
 FILE = paths.DATA / "example" / "ratings.csv"
 

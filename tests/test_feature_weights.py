@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers import feature_weights, regression
-from helpers.ratings import aggregate
+from helpers.files.ratings import aggregate
 
 FEATURES = ["refusal", "scope", "fluency"]
 TRUTH = np.array([-2.0, -0.5, 0.0])

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import tables
 from helpers.chat import chat_files, fine_tuning, two_step
+from helpers.files import tables
 from helpers.studies import chatbench_conversations
 
 

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import answer_files, paths, ratings, schemas, tables
+from helpers import answer_files, paths
+from helpers.files import ratings, schemas, tables
 from helpers.studies import (
     chatbench_conversations,
     chatbench_files,

@@ -3,8 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.files.ratings import to_tidy
 from helpers.group_alpha import alpha_at_once, deal_out, group_alphas, stack_aspects
-from helpers.ratings import to_tidy
 from helpers.studies import kamoda
 
 

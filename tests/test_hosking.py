@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry, schemas, tables
+from helpers.files import registry, schemas, tables
 from helpers.studies import hosking
 from helpers.studies.hosking_files import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, read_experts
 from helpers.studies.hosking_files import read_pairs as read

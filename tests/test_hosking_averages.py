@@ -1,10 +1,10 @@
 import pandas as pd
 import pytest
 
-from helpers import registry
-from helpers.schemas import ERRORS_1
+from helpers.files import registry
+from helpers.files.schemas import ERRORS_1
+from helpers.files.tables import BadTableError
 from helpers.studies import hosking, hosking_averages
-from helpers.tables import BadTableError
 
 
 def test_simulated_averages_are_our_own():

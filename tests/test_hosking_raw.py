@@ -5,11 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry
-from helpers.schemas import ERRORS_1, FACTORS
+from helpers.files import registry
+from helpers.files.schemas import ERRORS_1, FACTORS
+from helpers.files.tables import BadTableError
 from helpers.studies import hosking, hosking_raw, submissions
 from helpers.studies.hosking_forms import FORMS, LABELS
-from helpers.tables import BadTableError
 
 GROUPS = tuple(FORMS)
 RELEASED = {

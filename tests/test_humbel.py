@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry, schemas, tables
+from helpers.files import registry, schemas, tables
 from helpers.simulate import humbel_tables
 from helpers.studies import humbel
 

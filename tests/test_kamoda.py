@@ -4,7 +4,7 @@ import re
 import pandas as pd
 import pytest
 
-from helpers import registry, schemas, tables
+from helpers.files import registry, schemas, tables
 from helpers.studies import kamoda
 
 

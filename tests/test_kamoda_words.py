@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import lexicon, schemas, simulate
+from helpers import lexicon, simulate
+from helpers.files import schemas
 from helpers.simulate import kamoda_words
 
 

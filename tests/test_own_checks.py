@@ -4,11 +4,11 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 from helpers import own_checks
 from helpers.agreement import agreement_table
 from helpers.own_study import prepare
-from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 ASPECTS = [*MARKS, *ERRORS]
 

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.files.tables import BadTableError
 from helpers.own_study import describe, join_clusters, prepare
-from helpers.tables import BadTableError
 
 NAN = float("nan")
 

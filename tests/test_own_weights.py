@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 from helpers import own_weights, regression
+from helpers.files.tables import OptionError
 from helpers.moments import cluster_moments
-from helpers.options import OptionError
 from helpers.own_study import prepare
 from helpers.resampling import adjust
-from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 ASPECTS = [*MARKS, *ERRORS]
 

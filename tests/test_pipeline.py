@@ -7,7 +7,8 @@ import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
 
-from helpers import paths, pipeline, registry
+from helpers import paths, pipeline
+from helpers.files import registry
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from helpers.reading import rating_files
-from helpers.tables import BadTableError
+from helpers.files import ratings
+from helpers.files.tables import BadTableError
 
 TABLE = pd.DataFrame({"item": ["q1", "q2"], "tone": [3, 5], "note": ["a, b", "ü"]})
 
@@ -18,7 +18,7 @@ def write(tmp_path, name, content):
 
 
 def read(path, columns=("item", "tone")):
-    return rating_files.read_columns(path, columns)
+    return ratings.read_columns(path, columns)
 
 
 def refusal(path, columns=("item", "tone")):
@@ -44,7 +44,7 @@ def test_every_format_gives_the_same_values(tmp_path, name):
     assert raw.problems == []
     assert raw.columns["note"].tolist() == ["a, b", "ü"]
     assert [int(value) for value in raw.columns["tone"]] == [3, 5]
-    assert rating_files.column_names(path) == ["item", "tone", "note"]
+    assert ratings.column_names(path) == ["item", "tone", "note"]
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
@@ -170,17 +170,17 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
 def test_a_file_is_looked_for_in_the_working_folder_before_the_project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name = "data/example/ratings.csv"
-    in_project = rating_files.find(name)
+    in_project = ratings.find(name)
     (tmp_path / "data" / "example").mkdir(parents=True)
     write(tmp_path, name, "tone\n1\n")
     assert in_project.is_absolute()
-    assert rating_files.find(name).read_text() == "tone\n1\n"
+    assert ratings.find(name).read_text() == "tone\n1\n"
 
 
 @pytest.mark.parametrize("name", ["no.csv", "a\0b.csv", "x" * 5000, "..", ""])
 def test_a_name_without_a_file_is_refused(name):
     with pytest.raises(BadTableError, match=r"there is no such file\. A relative name"):
-        rating_files.find(name)
+        ratings.find(name)
 
 
 def test_a_file_of_another_format_is_refused(tmp_path):
@@ -190,7 +190,7 @@ def test_a_file_of_another_format_is_refused(tmp_path):
         r".jsonl, .ndjson. Save the file as one of these\."
     )
     with pytest.raises(BadTableError, match=f"^{message}$"):
-        rating_files.find(path)
+        ratings.find(path)
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path):

@@ -2,9 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.options import OptionError
-from helpers.ratings import aggregate, anonymise, read, to_tidy, to_wide
-from helpers.tables import BadTableError
+from helpers.files.ratings import aggregate, anonymise, read, to_tidy, to_wide
+from helpers.files.tables import BadTableError, OptionError
 
 NAN = float("nan")
 
@@ -216,7 +215,7 @@ def test_raters_are_numbered_by_first_appearance_whatever_they_are_called():
 def test_labels_do_not_depend_on_the_salt(monkeypatch):
     names = [f"person {number % 7}" for number in range(50)]
     before = anonymise(names)
-    monkeypatch.setattr("helpers.ratings._SALT", "another salt")
+    monkeypatch.setattr("helpers.files.ratings._SALT", "another salt")
     assert anonymise(names) == before
 
 

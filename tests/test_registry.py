@@ -10,7 +10,8 @@ import threading
 import pandas as pd
 import pytest
 
-from helpers import paths, registry
+from helpers import paths
+from helpers.files import registry
 
 CONTENT = b"one honest rating\n" * 1000
 BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()

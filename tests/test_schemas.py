@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers import schemas, tables
+from helpers.files import schemas, tables
 
 
 def rating(**changes):

@@ -12,9 +12,10 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from helpers import schemas, simulate
-from helpers.ratings import aggregate
-from helpers.schemas import ARMS, ASPECTS, ERRORS_1, ERRORS_2, FACTORS
+from helpers import simulate
+from helpers.files import schemas
+from helpers.files.ratings import aggregate
+from helpers.files.schemas import ARMS, ASPECTS, ERRORS_1, ERRORS_2, FACTORS
 from helpers.studies import hosking, kamoda
 
 SEED = 20240917

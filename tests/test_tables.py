@@ -3,7 +3,7 @@ import re
 import pandas as pd
 import pytest
 
-from helpers import tables
+from helpers.files import tables
 
 
 def one_problem(text):

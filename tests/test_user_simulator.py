@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pandas as pd
 import pytest
 
-from helpers import tables
 from helpers.chat import endpoints, user_simulator
 from helpers.chat.endpoints import Endpoint, SimulatorError
 from helpers.chat.user_simulator import EndpointError, ReplyError
+from helpers.files import tables
 
 QUESTION = "How many bado?\nA. one\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})

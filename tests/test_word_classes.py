@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry, word_classes
+from helpers import word_classes
 from helpers.definitions import definitions
+from helpers.files import registry
 from helpers.studies import humbel
 from helpers.word_classes import FOUR, PAIRS, SHOWN, TARGET, Options
 

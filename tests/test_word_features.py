@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import registry, word_features, word_tags
+from helpers import word_features, word_tags
+from helpers.files import registry
 from helpers.simulate import humbel_tables
 from helpers.studies import humbel
 from helpers.word_classes import TARGET, word_classes

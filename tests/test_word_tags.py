@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from helpers import registry, word_features, word_tags
+from helpers import word_features, word_tags
+from helpers.files import registry
 from helpers.studies import humbel
 from helpers.word_classes import word_classes
 

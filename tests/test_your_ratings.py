@@ -8,10 +8,10 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 from helpers import paths
-from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
-from helpers.tables import BadTableError
+from helpers.files.tables import BadTableError
 
 NOTEBOOK = paths.NOTEBOOKS / "53_your_ratings.ipynb"
 ASPECTS = ["factuality", "tone", "repetition"]

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.checks import check_numeric
+from helpers.files.tables import check_numeric
 
 NORMAL_95 = float(stats.norm.ppf(0.975))
 

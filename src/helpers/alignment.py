@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.schemas import AGES
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.resampling import bootstrap_means, interval
-from helpers.schemas import AGES
 
 SCOPES = ("at", "up to")
 

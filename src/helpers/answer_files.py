@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import paths, tables
-from helpers.kinds import as_numbers
+from helpers import paths
+from helpers.files import tables
+from helpers.files.tables import as_numbers
+from helpers.paths import replace_files
 from helpers.word_classes import PAIRS, SHOWN
-from helpers.writing import replace_files
 
 
 class AnswersError(ValueError):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters, check_full_rank, check_held_out, check_numeric
+from helpers.files.tables import check_clusters, check_full_rank, check_held_out, check_numeric
 from helpers.moments import ROUNDING, ClusterMoments, cluster_moments
 from helpers.resampling import cluster_weights
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters, check_regression
+from helpers.files.tables import check_clusters, check_regression
 from helpers.moments import ClusterMoments, cluster_sums
 
 
@@ -39,7 +39,7 @@ def rater_pairs(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`), an item is in two
+        If a column cannot be used (see `helpers.files.tables.check_regression`), an item is in two
         clusters or no item has two raters.
 
     References

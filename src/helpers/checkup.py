@@ -1,6 +1,6 @@
 """A check-up of ratings before any analysis: what is missing, repeated, far off or unbalanced.
 
-Tables are those of `helpers.ratings.read`. Nothing is corrected here; `helpers.own_study` leaves
+Tables are those of `helpers.files.ratings.read`. Nothing is corrected here; `helpers.own_study` leaves
 out what cannot be used.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.options import OptionError
+from helpers.files.tables import OptionError
 
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
@@ -27,7 +27,7 @@ def source(table: pd.DataFrame, data_source: str) -> str:
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.ratings.read` returns them.
+        Ratings as `helpers.files.ratings.read` returns them.
     data_source : {"auto", "real", "simulated"}
         With ``"simulated"`` any file counts as simulated. With the others it counts as what it
         says in its column ``source``, so that simulated ratings never pass for real.
@@ -58,7 +58,7 @@ def describe(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.ratings.read` returns them.
+        Ratings as `helpers.files.ratings.read` returns them.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.Da
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.ratings.read` returns them.
+        Ratings as `helpers.files.ratings.read` returns them.
     outcome : str
         Column to explain.
     aspects : sequence of str

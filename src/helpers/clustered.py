@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.checks import check_clusters
+from helpers.files.tables import check_clusters
 from helpers.moments import ROUNDING, cluster_sums
 
 

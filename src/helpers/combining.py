@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import dawid_skene
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.moments import cluster_sums
 
 MODES = {

@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
-from helpers.checks import check_clusters, check_numeric
 from helpers.clustered import covariance
+from helpers.files.tables import check_clusters, check_numeric
 
 RULE_OF_FIVE = 5.0  # smallest expected count for which the chi-squared distribution is trusted
 _TESTED = ("smallest_expected", "chi2", "p_value", "design_effect", "p_clustered")

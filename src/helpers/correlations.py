@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.checks import check_numeric
+from helpers.files.tables import check_numeric
 from helpers.moments import ROUNDING, ClusterMoments, cluster_moments
 from helpers.resampling import bootstrap_p_value, cluster_weights, interval
 
@@ -46,7 +46,7 @@ def bootstrap_correlations(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------
@@ -131,7 +131,7 @@ def compare_correlations(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import resampling
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.shares import clustered_shares
 
 TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}

@@ -11,9 +11,9 @@ import pandas as pd
 
 from helpers.batches import in_batches
 from helpers.descent import solve_lasso
+from helpers.files.ratings import aggregate
 from helpers.means import interval_table
 from helpers.moments import ClusterMoments, cluster_moments
-from helpers.ratings import aggregate
 from helpers.regression import lasso_bootstrap, selection_frequency
 
 
@@ -43,8 +43,8 @@ def rating_moments(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.ratings.aggregate` and
-        `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.ratings.aggregate` and
+        `helpers.files.tables.check_regression`).
 
     Examples
     --------

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import agreement
-from helpers.checks import check_clusters, check_numeric
-from helpers.ratings import to_tidy
+from helpers.files.ratings import to_tidy
+from helpers.files.tables import check_clusters, check_numeric
 
 
 def stack_aspects(frame: pd.DataFrame, item: str, aspects: Sequence[str]) -> pd.DataFrame:

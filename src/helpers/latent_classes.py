@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 
 COLUMNS = (
     "prevalence",

@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.stats import norm
 from statsmodels.regression.linear_model import OLS
 
-from helpers.checks import check_full_rank, check_regression
 from helpers.clustered import Estimates
+from helpers.files.tables import check_full_rank, check_regression
 
 INTERCEPT = "intercept"
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters, check_numeric
 from helpers.clustered import Estimates
+from helpers.files.tables import check_clusters, check_numeric
 
 
 def arm_contrasts(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.moments import cluster_sums
 from helpers.resampling import bootstrap_ratio, cluster_weights, interval
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from helpers.checks import check_full_rank, check_numeric, check_regression
 from helpers.clustered import Estimates
+from helpers.files.tables import check_full_rank, check_numeric, check_regression
 from helpers.moments import ROUNDING
 
 MAX_STEPS = 25  # far more than it takes where there is a maximum
@@ -157,7 +157,7 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`), a feature is constant
+        If a column cannot be used (see `helpers.files.tables.check_regression`), a feature is constant
         or a combination of those before it, or a rating is no whole number.
     SeparationError
         If a slope grows without end.

@@ -31,7 +31,7 @@ def agreement(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.ratings.read` returns them.
+        Ratings as `helpers.files.ratings.read` returns them.
     columns : sequence of str
         Numeric columns.
     n_boot : int

@@ -8,7 +8,7 @@ from helpers import paths
 from helpers.checkup import prevalence
 from helpers.own_plots import label
 from helpers.own_study import Study
-from helpers.writing import replace_files
+from helpers.paths import replace_files
 
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
 SIGNIFICANT = 0.05  # after Holm's correction

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.checkup import MOSTLY, is_constant
+from helpers.files.tables import BadTableError
 from helpers.moments import ClusterMoments, cluster_moments
-from helpers.tables import BadTableError
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
@@ -114,7 +114,7 @@ def prepare(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.ratings.read` returns them.
+        Ratings as `helpers.files.ratings.read` returns them.
     outcome : str
         Column to explain.
     aspects : sequence of str

@@ -12,8 +12,8 @@ from scipy import stats
 from helpers import ordinal, penalty, resampling
 from helpers.checkup import FEW_MARKS
 from helpers.feature_weights import lasso_table
+from helpers.files.tables import OptionError
 from helpers.moments import ClusterMoments
-from helpers.options import OptionError
 from helpers.own_study import MOST_ROWS, Study
 
 MOST_FOLDS = 10

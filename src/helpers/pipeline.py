@@ -15,8 +15,9 @@ import papermill
 from nbclient.exceptions import DeadKernelError
 from nbconvert import HTMLExporter
 
-from helpers import paths, registry
-from helpers.writing import replace_files
+from helpers import paths
+from helpers.files import registry
+from helpers.paths import replace_files
 
 STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
 WORDS = {"True": True, "False": False, "None": None}
@@ -105,7 +106,7 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
     ------
     ParameterError
         If there is no such choice.
-    helpers.registry.DataError
+    helpers.files.registry.DataError
         If real data were asked for and cannot be had, or if a file is corrupt.
 
     Examples

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.prediction_powered import (
     ESTIMATORS,
     cluster_draws,

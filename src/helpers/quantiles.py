@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.resampling import cluster_weights, interval
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
+from helpers.paths import replace_files
 from helpers.pipeline import PipelineError
-from helpers.writing import replace_files
 
 TRACES = ("papermill", "execution")
 

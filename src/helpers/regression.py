@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.regression.linear_model import OLS
 
-from helpers.checks import check_full_rank, check_regression
 from helpers.descent import solve_lasso
+from helpers.files.tables import check_full_rank, check_regression
 from helpers.moments import ClusterMoments, cluster_moments
 from helpers.resampling import cluster_weights
 
@@ -40,7 +40,7 @@ def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: flo
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`) or `alpha` is not
+        If a column cannot be used (see `helpers.files.tables.check_regression`) or `alpha` is not
         positive.
 
     References

@@ -8,10 +8,10 @@ from string import Template
 import nbformat
 import pandas as pd
 
-from helpers import verdicts
-from helpers.writing import replace_files
+from helpers import paths, verdicts
+from helpers.paths import replace_files
 
-TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = paths.DATA / "templates" / "index.html"
 CLAIM_HEADINGS = ("Claim", "Published", "Computed", "Interval", "Verdict", "Note", "Notebook")
 
 

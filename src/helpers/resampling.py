@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.moments import cluster_moments, cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
@@ -184,7 +184,7 @@ def bootstrap_correlation(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from helpers import resampling
-from helpers.checks import check_full_rank, check_numeric
+from helpers.files.tables import check_full_rank, check_numeric
 from helpers.moments import ClusterMoments, cluster_moments
 
 
@@ -238,7 +238,7 @@ def fit_curve(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`) or a held column is
+        If a column cannot be used (see `helpers.files.tables.check_regression`) or a held column is
         redundant, or the knots cannot be placed.
 
     References

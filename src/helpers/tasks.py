@@ -12,10 +12,10 @@ from doit.exceptions import TaskFailed, UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from helpers.answer_files import AnswersError
+from helpers.files.registry import DataError
 from helpers.ledger import ClaimError
 from helpers.paths import ROOT
 from helpers.pipeline import PipelineError
-from helpers.registry import DataError
 
 say = functools.partial(print, flush=True)
 

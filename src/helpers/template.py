@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 
 from helpers import paths
+from helpers.paths import replace_files
 from helpers.pipeline import PipelineError
-from helpers.writing import replace_files
 
-TEMPLATE = Path(__file__).with_suffix(".ipynb")
+TEMPLATE = paths.DATA / "templates" / "new_notebook.ipynb"
 
 _NAME = re.compile(r"[1-9][0-9]_[a-z][a-z0-9_]*", re.ASCII)
 

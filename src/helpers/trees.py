@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers.checks import check_held_out, check_regression
+from helpers.files.tables import check_held_out, check_regression
 
 N_SHUFFLES = 5  # of each feature in each split
 
@@ -47,7 +47,7 @@ def tree_splits(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------

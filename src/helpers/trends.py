@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from helpers import resampling
-from helpers.checks import check_clusters, check_numeric
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.moments import ROUNDING, cluster_moments, cluster_sums
 
 LEVELS = ("items", "means")
@@ -201,7 +201,7 @@ def cell_sums(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks`), or a cell of the table is empty.
+        If a column cannot be used (see `helpers.files.tables`), or a cell of the table is empty.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def adjusted_slope(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------

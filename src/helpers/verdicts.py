@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from helpers import paths
+from helpers.paths import replace_files
 from helpers.published import ClaimError, published_claims, read_text, unknown_claim
-from helpers.writing import replace_files
 
 VERDICTS = (
     "reproduced",

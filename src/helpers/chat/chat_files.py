@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from helpers import tables
-from helpers.writing import replace_files
+from helpers.files import tables
+from helpers.paths import replace_files
 
 ROLES = ("system", "user", "assistant")
 

@@ -49,7 +49,7 @@ def accuracy_scores(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.checks.check_regression`).
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
 
     References
     ----------

@@ -9,10 +9,10 @@ from pathlib import Path
 import openai
 import pandas as pd
 
-from helpers import tables
 from helpers.chat.chat_files import write_jsonl
 from helpers.chat.endpoints import Endpoint, SimulatorError
 from helpers.chat.two_step import clean_message, instructions, parse_answer
+from helpers.files import tables
 
 AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
 AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_numeric
 from helpers.curves import specifications
+from helpers.files.tables import check_numeric
 
 SIZES = "all, by number of questions"
 EQUAL = "all, equal weight"

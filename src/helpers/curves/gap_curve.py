@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from helpers import combining
-from helpers.checks import check_clusters, check_numeric
 from helpers.confounds import REFUSAL_RULES, drop_refusals
 from helpers.curves import specifications
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.moments import cluster_sums
 
 COUNTED = ("marks", "answers", "prompts")

@@ -21,10 +21,10 @@ from helpers import (
     smooth,
     trends,
 )
+from helpers.files.schemas import ERRORS_1, ERRORS_2
 from helpers.means import group_means, interval_table
 from helpers.moments import cluster_moments
 from helpers.quantiles import median_table
-from helpers.schemas import ERRORS_1, ERRORS_2
 
 ALPHA = 0.01  # penalty of the Lasso
 LENGTHS = (30, 90, 180)  # words of responses called short, middle and long

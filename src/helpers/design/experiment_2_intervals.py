@@ -8,8 +8,8 @@ import pandas as pd
 
 from helpers import confounds, contrasts, correlations, marks, resampling, trends
 from helpers.design.experiment_1_intervals import SCORES, stack
+from helpers.files.schemas import ERRORS_2
 from helpers.means import interval_table
-from helpers.schemas import ERRORS_2
 
 TONE = ("assertive_low", "assertive_high")
 TESTED_ERRORS = tuple(error for error in ERRORS_2 if error != "refusal")

@@ -10,10 +10,10 @@ from helpers import accuracy, aspects, between, evaluators, guessing, hand_check
 from helpers.agreement import agreement_table
 from helpers.alignment import accuracy_by_age
 from helpers.design.experiment_1_intervals import stack
+from helpers.files.schemas import ASPECTS, IDEALS, RANGES
 from helpers.group_alpha import alpha_at_once, stack_aspects
 from helpers.means import group_means, interval_table
 from helpers.moments import cluster_moments
-from helpers.schemas import ASPECTS, IDEALS, RANGES
 
 SCALES = {name: range(low, high + 1) for name, (low, high) in RANGES.items()}
 

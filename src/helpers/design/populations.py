@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from helpers.checks import check_clusters
+from helpers.files.tables import check_clusters
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from helpers.alignment import by_age
 from helpers.design import experiment_1_intervals, experiment_2_intervals, other_intervals
 from helpers.design.coverage import Method, count, measure, summary
 from helpers.design.populations import Clusters, Measurements, Population, TwoWays
+from helpers.files.schemas import ASPECTS, ERRORS_1, ERRORS_2, IDEALS, RANGES
 from helpers.participation import hourly_pay
-from helpers.schemas import ASPECTS, ERRORS_1, ERRORS_2, IDEALS, RANGES
 from helpers.studies import chatbench, hosking, hosking_raw, humbel, kamoda
 from helpers.studies.hosking_singles import single_ratings
 from helpers.word_classes import word_classes

@@ -13,11 +13,11 @@ import pandas as pd
 from scipy.stats import norm
 
 from helpers import agreement, regression
-from helpers.checks import check_clusters, check_numeric
 from helpers.design.study_design import REFERENCE_PROMPTS, REFERENCE_SEED, StudyModel, draw
+from helpers.files.ratings import aggregate
+from helpers.files.tables import check_clusters, check_numeric
 from helpers.latent_classes import fit_classes
 from helpers.moments import ROUNDING, cluster_sums
-from helpers.ratings import aggregate
 
 STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.schemas import (
+from helpers.files.schemas import (
     AI_METHODS,
     ATTENTION_CHECK,
     CHAT_CONDITIONS,

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from helpers.schemas import ARMS, ERRORS_1, ERRORS_2, SYSTEMS_1, SYSTEMS_2, TASKS
+from helpers.files.schemas import ARMS, ERRORS_1, ERRORS_2, SYSTEMS_1, SYSTEMS_2, TASKS
 from helpers.simulate.truths import Hosking1Truth, Hosking2Truth
 
 PER_PROMPT = 5

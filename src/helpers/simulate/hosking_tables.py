@@ -12,7 +12,7 @@
 import numpy as np
 import pandas as pd
 
-from helpers import schemas
+from helpers.files import schemas
 from helpers.simulate.hosking_outputs import outputs_1, outputs_2, pairs
 from helpers.simulate.scales import to_scale
 from helpers.simulate.truths import Hosking1Truth, Hosking2Truth

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.schemas import AGES
+from helpers.files.schemas import AGES
 
 ENDINGS = ("", "s", "ing", "ed", "ly", "ous", "", "")  # of words in turn: taggers go by them
 RELATIONS = {"UNK": 0.9, "Synonym": 0.04, "Location": 0.03, "Function": 0.03}

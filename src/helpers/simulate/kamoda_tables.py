@@ -15,8 +15,8 @@ The model, with the numbers of `KamodaTruth`:
 import numpy as np
 import pandas as pd
 
-from helpers import schemas
-from helpers.schemas import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
+from helpers.files import schemas
+from helpers.files.schemas import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
 from helpers.simulate.scales import to_scale
 from helpers.simulate.truths import KamodaTruth
 

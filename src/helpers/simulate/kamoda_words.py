@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers import schemas
+from helpers.files import schemas
 
 WORDS_BY_SYSTEM = {"human_top": 120, "human_random": 80, "model_formal": 100, "model_casual": 110}
 MENTION_RATES = {

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import registry, tables
-from helpers.kinds import is_text
-from helpers.ratings import anonymise
+from helpers.files import registry, tables
+from helpers.files.ratings import anonymise
+from helpers.files.tables import is_text
 from helpers.simulate import chatbench_conversations as simulation
 from helpers.simulate.chatbench_conversations import LETTERS
 from helpers.studies import chatbench

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import schemas, tables
-from helpers.kinds import as_numbers, require_plain
-from helpers.ratings import anonymise
-from helpers.schemas import AI_METHODS, ATTENTION_CHECK
+from helpers.files import schemas, tables
+from helpers.files.ratings import anonymise
+from helpers.files.schemas import AI_METHODS, ATTENTION_CHECK
+from helpers.files.tables import as_numbers, require_plain
 
 ANSWERS_FILE = "chatbench/full_study/user_answers_filtered.csv"
 AI_ALONE_FILE = "chatbench/ai_alone_answers.csv"

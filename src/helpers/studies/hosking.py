@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers import registry, schemas, simulate
-from helpers.ratings import aggregate, anonymise
-from helpers.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers import simulate
+from helpers.files import registry, schemas
+from helpers.files.ratings import aggregate, anonymise
+from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 from helpers.studies.hosking_files import read_experts, read_pairs
 
 FILES_1 = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from helpers import registry, tables
+from helpers.files import registry, tables
 from helpers.studies import hosking
 from helpers.studies.hosking_files import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES
 

@@ -1,4 +1,4 @@
-"""The released files of Hosking, Blunsom and Bartolo (2024), in the words of `helpers.schemas`."""
+"""The released files of Hosking, Blunsom and Bartolo (2024), in the words of `helpers.files.schemas`."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers import schemas, tables
-from helpers.kinds import as_text
+from helpers.files import schemas, tables
+from helpers.files.tables import as_text
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",

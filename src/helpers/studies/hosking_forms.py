@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from helpers.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 from helpers.studies.hosking_files import COLUMN_NAMES
 
 LABELS = {column: label for label, column in COLUMN_NAMES.items()}

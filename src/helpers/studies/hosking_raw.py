@@ -21,9 +21,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths, registry, simulate
-from helpers.ratings import anonymise
-from helpers.schemas import TASKS
+from helpers import paths, simulate
+from helpers.files import registry
+from helpers.files.ratings import anonymise
+from helpers.files.schemas import TASKS
 from helpers.studies.hosking_forms import FORMS
 from helpers.studies.submissions import read_ratings, read_sessions
 

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from python_calamine import CalamineError, CalamineWorkbook
 
-from helpers import paths, published, registry, schemas, tables
-from helpers.kinds import as_numbers
-from helpers.schemas import AGES
+from helpers import paths, published
+from helpers.files import registry, schemas, tables
+from helpers.files.schemas import AGES
+from helpers.files.tables import as_numbers
 from helpers.simulate.humbel_tables import humbel
 
 __all__ = ["AGES", "Humbel", "exam_scores", "load"]

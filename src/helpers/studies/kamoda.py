@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers import registry, schemas, simulate
-from helpers.ratings import aggregate
-from helpers.schemas import ASPECTS, IDEALS, RANGES
+from helpers import simulate
+from helpers.files import registry, schemas
+from helpers.files.ratings import aggregate
+from helpers.files.schemas import ASPECTS, IDEALS, RANGES
 from helpers.studies import kamoda_files as files
 
 __all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]

@@ -1,13 +1,13 @@
-"""The released files of Kamoda et al. (2025), in the words of `helpers.schemas`."""
+"""The released files of Kamoda et al. (2025), in the words of `helpers.files.schemas`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from helpers import schemas, tables
-from helpers.kinds import as_numbers, as_text
-from helpers.ratings import anonymise
+from helpers.files import schemas, tables
+from helpers.files.ratings import anonymise
+from helpers.files.tables import as_numbers, as_text
 
 RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"

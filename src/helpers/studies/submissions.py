@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import schemas
-from helpers.json_lines import json_objects
+from helpers.files import schemas
+from helpers.files.tables import bad_table, cell, json_objects
 from helpers.studies.hosking_files import ARM_NAMES, SYSTEM_NAMES
 from helpers.studies.hosking_forms import ATTENTION, LABELS, ONE_TO_FIVE, Form
-from helpers.tables import bad_table, cell
 
 OTHER_SIDE = {"a": "b", "b": "a"}
 TASKS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}

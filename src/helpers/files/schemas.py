@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers.kinds import require_plain
-from helpers.tables import bad_table, cell
+from helpers.files.tables import bad_table, cell, require_plain
 
 ERRORS_1 = (
     "contradiction",
@@ -88,7 +87,7 @@ def check(frame: pd.DataFrame, schema: pa.DataFrameSchema, name: str) -> pd.Data
     >>> check(labels, KAMODA_EVALUATORS, "gpt4.jsonl")
     Traceback (most recent call last):
         ...
-    helpers.tables.BadTableError: gpt4.jsonl: 1 problem. Correct the file and load it again.
+    helpers.files.tables.BadTableError: gpt4.jsonl: 1 problem. Correct the file and load it again.
       column 'factuality', row 2: 7.0 is not allowed; allowed: a number from 0 to 3
     """
     require_plain(frame, frame.columns.intersection(schema.columns, sort=False).unique(), name)

@@ -115,7 +115,7 @@ def fetch(file: str) -> Path:
     >>> fetch("kamoda/answer.jsonl")
     Traceback (most recent call last):
         ...
-    helpers.registry.DataError: 'kamoda/answer.jsonl' is not in data/registry.csv. \
+    helpers.files.registry.DataError: 'kamoda/answer.jsonl' is not in data/registry.csv. \
 Did you mean 'kamoda/answers.jsonl'?
     """
     entry = _entry(file)

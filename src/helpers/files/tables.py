@@ -1,0 +1,888 @@
+"""Files with one JSON object per line, parsed so that no line can stop the others.
+
+Read tables from files, with errors that say where a file goes wrong.
+
+What kind of values a column of a file must hold, checked before anything is made of them.
+
+Lists and mappings that a notebook is given from outside, where a command line passes text.
+
+Checks of the tables given to the statistics: one clear error that says where and what to do.
+"""
+
+import codecs
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
+    r"""Parse a file of one JSON object per line, line by line; blank lines are skipped.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, UTF-8.
+
+    Yields
+    ------
+    line : int
+        Number of the line, counted from 1.
+    record : dict or None
+        The object, if the line holds one.
+    problem : str
+        Otherwise the line, and what is wrong with it.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.jsonl"
+    ...     _ = path.write_text('{"id": 1}\n\n[2]\n')
+    ...     list(json_objects(path))
+    [(1, {'id': 1}, ''), (3, None, 'line 3: a JSON object is needed, found list')]
+    """
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if text.strip():
+                yield number, *_parse(text, number)
+
+
+def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
+    """Turn one line into an object, or say why that cannot be done."""
+    try:
+        record = _DECODER.decode(line.decode())
+    except UnicodeDecodeError:
+        return None, f"line {number}: not UTF-8"
+    except json.JSONDecodeError as error:
+        return None, f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})"
+    except RecursionError:
+        return None, f"line {number}: too many JSON values within each other"
+    except ValueError as error:
+        return None, f"line {number}: {str(error).partition(':')[0]}"
+    if not isinstance(record, dict):
+        return None, f"line {number}: a JSON object is needed, found {type(record).__name__}"
+    return record, ""
+
+
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Make an object of its keys and values, each of which has a key of its own."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeated_keys)
+
+
+SHOWN_PROBLEMS = 10
+LONGEST_CELL = 40  # characters of a cell that a message shows
+LONGEST_REASON = 120
+UNREADABLE = (pa.ArrowException, OSError, ValueError, TypeError, MemoryError, OverflowError)
+
+
+class PlainError(ValueError):
+    """A mistake in what was given to the code, not in the code; the message says what to do."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show readers of a notebook the message alone."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class BadTableError(PlainError):
+    """A table that breaks its schema, with the file, column, row and value at fault."""
+
+
+def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -> BadTableError:
+    """Build the error that lists what is wrong with a table.
+
+    Parameters
+    ----------
+    name : str
+        File name of the table.
+    problems : sequence of str
+        One phrase each.
+    shown : int, optional
+        The first of them are shown and the others counted.
+
+    Returns
+    -------
+    BadTableError
+        The error, to be raised.
+
+    Examples
+    --------
+    >>> print(bad_table("ratings.csv", ["column 'model' is missing"]))
+    ratings.csv: 1 problem. Correct the file and load it again.
+      column 'model' is missing
+    """
+    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+    lines = [f"  {problem}" for problem in problems[:shown]]
+    if len(problems) > shown:
+        lines.append(f"  ... and {len(problems) - shown} more")
+    return BadTableError(
+        "\n".join([f"{name}: {count}. Correct the file and load it again.", *lines])
+    )
+
+
+def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
+    """Build the error for a file that is not what its name says.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    what : str
+        What it should be.
+    error : Exception
+        Why it cannot be read as that.
+
+    Returns
+    -------
+    BadTableError
+        The error, to be raised.
+
+    Examples
+    --------
+    >>> print(unreadable(Path("my.csv"), "text", OSError("too many links")))
+    my.csv: 1 problem. Correct the file and load it again.
+      the file cannot be read as text (too many links)
+    """
+    reason = str(error).partition("\n")[0].replace(str(path), path.name)
+    if len(reason) > LONGEST_REASON:
+        reason = f"{reason[:LONGEST_REASON]}…"
+    return bad_table(path.name, [f"the file cannot be read as {what} ({reason})"])
+
+
+def cell(value: object) -> str:
+    """Write a value as it is quoted in a message, cut if it is long.
+
+    Parameters
+    ----------
+    value : object
+        Anything that a file can hold.
+
+    Returns
+    -------
+    str
+        Text in quotation marks, anything else bare.
+
+    Examples
+    --------
+    >>> cell("4,5"), cell(7), cell("very " * 100)
+    ("'4,5'", '7', "'very very very very very very very very …'")
+    """
+    if isinstance(value, str) and len(value) > LONGEST_CELL:
+        value = f"{value[:LONGEST_CELL]}…"
+    text = repr(value)
+    return text if len(text) <= 2 * LONGEST_CELL else f"{text[: 2 * LONGEST_CELL]}…"
+
+
+def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    """Raise unless a table has all the columns needed to make sense of it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table as read from its file.
+    columns : iterable of str
+        Column names in the file.
+    name : str
+        File name, for the error message.
+
+    Raises
+    ------
+    BadTableError
+        If a column is missing or stands there twice.
+
+    Examples
+    --------
+    >>> require(pd.DataFrame({"model": ["a"]}), ["model"], "ratings.csv")
+    """
+    names = list(frame.columns)
+    times = {column: names.count(column) for column in columns}
+    problems = [
+        f"column {column!r} " + (f"stands there {count} times" if count else "is missing")
+        for column, count in times.items()
+        if count != 1
+    ]
+    if problems:
+        raise bad_table(name, problems)
+
+
+def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> None:
+    """Raise unless every value of a column refers to something that exists elsewhere.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        A column of a table as read from its file.
+    known : iterable
+        The values that exist.
+    where : str
+        Where they exist, for the error message, for example another file.
+    name : str
+        File name of the table, for the error message.
+
+    Raises
+    ------
+    BadTableError
+        If a value is unknown. The message names its row, counted from 1.
+
+    Examples
+    --------
+    >>> require_known(pd.Series(["q1"], name="question"), ["q1", "q2"], "b.jsonl", "a.jsonl")
+    """
+    unknown = ~values.isin(list(known)).to_numpy()
+    if unknown.any():
+        found = zip(unknown.nonzero()[0] + 1, values[unknown], strict=True)
+        problems = [
+            f"column {values.name!r}, row {row}: {cell(value)} is not in {where}"
+            for row, value in found
+        ]
+        raise bad_table(name, problems)
+
+
+def json_records(path: Path) -> dict[int, dict]:
+    r"""Read the objects in a file of one JSON object per line; blank lines are skipped.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, UTF-8.
+
+    Returns
+    -------
+    dict of int to dict
+        The objects as they are, by number of their line, counted from 1.
+
+    Raises
+    ------
+    BadTableError
+        If the file cannot be opened, or lines are no JSON objects. The message names them all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.jsonl"
+    ...     _ = path.write_text('{"id": 1}\n\n{"id": 2}\n')
+    ...     json_records(path)
+    {1: {'id': 1}, 3: {'id': 2}}
+    """
+    try:
+        lines = list(json_objects(path))
+    except OSError as error:
+        raise unreadable(path, "text", error) from None
+    problems = [problem for _, record, problem in lines if record is None]
+    if problems:
+        raise bad_table(path.name, problems)
+    return {number: record for number, record, _ in lines}
+
+
+def read_jsonl(path: Path) -> pd.DataFrame:
+    r"""Read a file of one JSON object per line; blank lines are skipped.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, UTF-8.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per object, one column per key; the keys of an object within an object are
+        joined by a dot.
+
+    Raises
+    ------
+    BadTableError
+        If lines are no JSON objects. The message names the file and the lines, counted from 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.jsonl"
+    ...     _ = path.write_text('{"id": 1, "label": {"refusal": "No"}}\n')
+    ...     read_jsonl(path)
+       id label.refusal
+    0   1            No
+    """
+    records = json_records(path)
+    try:
+        return pd.json_normalize(list(records.values()))
+    except RecursionError:
+        raise bad_table(path.name, ["objects stand within each other too many times"]) from None
+    except UnicodeEncodeError:
+        raise bad_table(path.name, ["a key holds half a character, written \\ud…"]) from None
+
+
+def read_csv(path: Path, **options: object) -> pd.DataFrame:
+    """Read a CSV file in UTF-8.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    **options
+        Passed on to `pandas.read_csv`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table.
+
+    Raises
+    ------
+    BadTableError
+        If the file is no such table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "empty.csv"
+    ...     _ = path.write_text("")
+    ...     read_csv(path)
+    Traceback (most recent call last):
+        ...
+    helpers.files.tables.BadTableError: empty.csv: 1 problem. Correct the file and load it again.
+      the file cannot be read as a table of cells (No columns to parse from file)
+    """
+    try:
+        return pd.read_csv(path, **options)
+    except UNREADABLE as error:
+        raise unreadable(path, "a table of cells", error) from None
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table.
+
+    Raises
+    ------
+    BadTableError
+        If the file is no such table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pd.DataFrame({"scope": [1]}).to_parquet(f"{folder}/ratings.parquet")
+    ...     read_parquet(Path(folder) / "ratings.parquet")
+       scope
+    0      1
+    """
+    try:
+        return pd.read_parquet(path)
+    except UNREADABLE as error:
+        raise unreadable(path, "a Parquet file", error) from None
+
+
+LARGEST = 2**63
+
+
+def as_text(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
+    """Make sure that columns of a file hold text.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table as read from its file.
+    columns : iterable of str
+        Columns that are needed.
+    name : str
+        File name, for the error message.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table; these columns are of type text.
+
+    Raises
+    ------
+    helpers.files.tables.BadTableError
+        If a column is missing, or a cell is empty or holds anything else. The message names
+        columns and rows, counted from 1.
+
+    Examples
+    --------
+    >>> as_text(pd.DataFrame({"model": ["refs", 7]}), ["model"], "ratings.jsonl")
+    Traceback (most recent call last):
+        ...
+    helpers.files.tables.BadTableError: ratings.jsonl: 1 problem. Correct the file and load it again.
+      column 'model', row 2: text is needed, found int
+    """
+    return _as_kind(frame, columns, name, is_text, "text", "str")
+
+
+def as_numbers(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
+    """Make sure that columns of a file hold numbers, or nothing in some rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table as read from its file.
+    columns : iterable of str
+        Columns that are needed.
+    name : str
+        File name, for the error message.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table; these columns are of type float.
+
+    Raises
+    ------
+    helpers.files.tables.BadTableError
+        If a column is missing or a cell holds anything else. The message names columns and rows,
+        counted from 1.
+
+    Examples
+    --------
+    >>> as_numbers(pd.DataFrame({"seconds": [90, None]}), ["seconds"], "ratings.jsonl")
+       seconds
+    0     90.0
+    1      NaN
+    """
+    return _as_kind(frame, columns, name, _is_number, "a number", float)
+
+
+def require_plain(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    """Stop unless columns of a file hold text, numbers or truth values, or nothing.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table as read from its file.
+    columns : iterable of str
+        Columns that are needed.
+    name : str
+        File name, for the error message.
+
+    Raises
+    ------
+    helpers.files.tables.BadTableError
+        If a column stands there twice or a cell holds anything else, such as a list.
+
+    Examples
+    --------
+    >>> require_plain(pd.DataFrame({"tone": [[1, 2]]}), ["tone"], "ratings.jsonl")
+    Traceback (most recent call last):
+        ...
+    helpers.files.tables.BadTableError: ratings.jsonl: 1 problem. Correct the file and load it again.
+      column 'tone', row 1: text or a number is needed, found list
+    """
+    columns = list(columns)
+    require(frame, columns, name)
+    mixed = [column for column in columns if frame[column].dtype.kind in "OMm"]
+    _refuse(frame, mixed, name, _is_plain, "text or a number")
+
+
+def is_text(value: object) -> bool:
+    r"""Tell whether a cell holds text; half a character is none.
+
+    Parameters
+    ----------
+    value : object
+        Anything that a file can hold.
+
+    Returns
+    -------
+    bool
+        Whether it can be written to a file again.
+
+    Examples
+    --------
+    >>> is_text("refs"), is_text(7), is_text("\ud800")
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or value.encode(errors="ignore").decode() == value
+
+
+def _as_kind(
+    frame: pd.DataFrame,
+    columns: Iterable[str],
+    name: str,
+    is_right: Callable[[object], bool],
+    kind: str,
+    dtype: type | str,
+) -> pd.DataFrame:
+    """Check every cell of some columns and give them a type."""
+    columns = list(columns)
+    require(frame, columns, name)
+    _refuse(frame, columns, name, is_right, kind)
+    return frame.astype(dict.fromkeys(columns, dtype))
+
+
+def _refuse(
+    frame: pd.DataFrame,
+    columns: list[str],
+    name: str,
+    is_right: Callable[[object], bool],
+    kind: str,
+) -> None:
+    """List the cells of some columns that are not right."""
+    problems = [
+        f"column {column!r}, row {row}: {kind} is needed, found {_found(value)}"
+        for column in columns
+        for row, value in enumerate(frame[column].astype(object), start=1)
+        if not is_right(value)
+    ]
+    if problems:
+        raise bad_table(name, problems)
+
+
+def _found(value: object) -> str:
+    """Name the kind of a value, without the value: it may be the name of a person."""
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "nothing"
+    if isinstance(value, str):
+        return "text" if is_text(value) else "broken text"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return "too large a number" if is_number and not _is_number(value) else type(value).__name__
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a cell holds a number that can be computed with, or nothing."""
+    if value is None or value is pd.NA:
+        return True
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (value != value or abs(value) < LARGEST)
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether a cell holds a single value that every later check understands."""
+    return isinstance(value, bool) or _is_number(value) or is_text(value)
+
+
+class OptionError(PlainError):
+    """A parameter that cannot be used as it is; the message shows what can."""
+
+
+def name_list(given: str | Sequence[str], parameter: str) -> list[str]:
+    """Take a list of names, or the JSON text of one.
+
+    Parameters
+    ----------
+    given : str or sequence of str
+        The value of a notebook parameter. Papermill passes a list on its command line as text.
+    parameter : str
+        What the parameter is called.
+
+    Returns
+    -------
+    list of str
+        One name or more.
+
+    Raises
+    ------
+    OptionError
+        If it is something else.
+
+    Examples
+    --------
+    >>> name_list('["factuality", "tone"]', "aspects")
+    ['factuality', 'tone']
+    >>> name_list("factuality, tone", "aspects")
+    Traceback (most recent call last):
+        ...
+    helpers.files.tables.OptionError: aspects is 'factuality, tone': give names of columns as a JSON
+    list, such as '["factuality", "tone"]'
+    """
+    value = _from_json(given)
+    if not _is_list_of_names(value):
+        raise OptionError(
+            f"{parameter} is {given!r}: give names of columns as a JSON list, "
+            """such as '["factuality", "tone"]'"""
+        )
+    return list(value)
+
+
+def scale_map(given: str | Mapping[str, Sequence[float]], parameter: str) -> dict[str, tuple]:
+    """Take the lowest and highest mark of columns, or the JSON text of them.
+
+    Parameters
+    ----------
+    given : str or mapping of str to sequence of float
+        The value of a notebook parameter: two numbers by column.
+    parameter : str
+        What the parameter is called.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Lowest and highest mark by column; maybe none.
+
+    Raises
+    ------
+    OptionError
+        If it is something else.
+
+    Examples
+    --------
+    >>> scale_map('{"overall": [1, 5]}', "scales")
+    {'overall': (1, 5)}
+    """
+    value = _from_json(given)
+    if not isinstance(value, Mapping) or not all(map(_is_scale, value.values())):
+        raise OptionError(
+            f"{parameter} is {given!r}: give the lowest and the highest mark of columns as a JSON "
+            """object, such as '{"overall": [1, 5]}'"""
+        )
+    return {column: tuple(ends) for column, ends in value.items()}
+
+
+def _from_json(given: object) -> object:
+    """Parse text; anything else, and text that is no JSON, stays as it is."""
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        return given
+
+
+def _is_list_of_names(value: object) -> bool:
+    """Tell whether this is a list of one text or more."""
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return is_list and len(value) > 0 and all(isinstance(name, str) for name in value)
+
+
+def _is_scale(ends: object) -> bool:
+    """Tell whether these are two numbers, the first below the second."""
+    is_pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
+    return is_pair and all(type(end) in (int, float) for end in ends) and ends[0] < ends[1]
+
+
+def check_regression(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str | None = None
+) -> None:
+    """Stop unless a table can be used to explain an outcome by features.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Columns that explain; at least one.
+    outcome : str
+        Column to explain; it must vary.
+    cluster : str, optional
+        Column of clusters; there must be two or more.
+
+    Raises
+    ------
+    ValueError
+        If no feature is named, or any of the columns fails `check_numeric` or `check_clusters`,
+        or the outcome is constant.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 1, 0], "quality": [4.0, 4.0, 4.0]})
+    >>> check_regression(frame, ["refusal"], "quality")
+    Traceback (most recent call last):
+        ...
+    ValueError: outcome 'quality' has the same value in all 3 rows: there is nothing to explain
+    """
+    if not len(features):
+        raise ValueError("no features are named: give at least one column")
+    check_numeric(frame, [*features, outcome])
+    if cluster is not None:
+        check_clusters(frame, cluster)
+    if frame[outcome].nunique() < 2:
+        raise ValueError(
+            f"outcome {outcome!r} has the same value in all {len(frame)} rows: "
+            "there is nothing to explain"
+        )
+
+
+def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "refuse") -> None:
+    """Stop unless every column exists, is named once, is numeric and finite.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    columns : iterable of str
+        Names of columns, such as a list or the keys of a mapping.
+    missing : {"refuse", "allow"}, optional
+        Whether missing values are an error. Infinite values always are.
+
+    Raises
+    ------
+    ValueError
+        Naming the first column at fault, and the first row where a value is.
+
+    Examples
+    --------
+    >>> check_numeric(pd.DataFrame({"quality": [4.0, None]}), ["quality"])
+    Traceback (most recent call last):
+        ...
+    ValueError: column 'quality' has 1 missing value, first in row 1: fill it or drop the row
+    """
+    columns = list(columns)
+    for position, column in enumerate(columns):
+        _check_known(frame, column)
+        if column in columns[:position]:
+            raise ValueError(f"column {column!r} is named twice: name each column once")
+        if not pd.api.types.is_numeric_dtype(frame[column]):
+            raise ValueError(
+                f"column {column!r} is of type {frame[column].dtype}: convert it to numbers"
+            )
+        _check_finite(frame[column], missing)
+
+
+def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
+    """Stop unless every row belongs to a cluster and there are two clusters or more.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    cluster : str
+        Column of cluster labels of any type.
+
+    Raises
+    ------
+    ValueError
+        If the column is unknown, a label is missing, or there are fewer than two clusters.
+
+    Examples
+    --------
+    >>> check_clusters(pd.DataFrame({"prompt_id": ["a", "a"]}), "prompt_id")
+    Traceback (most recent call last):
+        ...
+    ValueError: column 'prompt_id' has 1 distinct value: clusters need at least 2
+    """
+    _check_known(frame, cluster)
+    _check_present(frame[cluster])
+    n_clusters = frame[cluster].nunique()
+    if n_clusters < 2:
+        plural = "" if n_clusters == 1 else "s"
+        raise ValueError(
+            f"column {cluster!r} has {n_clusters} distinct value{plural}: clusters need at least 2"
+        )
+
+
+def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: bool) -> None:
+    """Stop if a feature carries nothing that the features before it do not carry already.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Numeric columns.
+    intercept : bool
+        Whether the model has an intercept, which makes a constant feature redundant.
+
+    Raises
+    ------
+    ValueError
+        Naming the first redundant feature.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"words": [1.0, 2.0, 4.0], "tokens": [2.0, 4.0, 8.0]})
+    >>> check_full_rank(frame, ["words", "tokens"], intercept=True)
+    Traceback (most recent call last):
+        ...
+    ValueError: feature 'tokens' is a combination of the intercept, words: leave it out
+    """
+    values = frame[list(features)].to_numpy(dtype=float)
+    known = ["the intercept"] if intercept else []
+    columns = [np.ones(len(frame))] if intercept else []
+    for name, column in zip(features, values.T, strict=True):
+        columns.append(column / (np.linalg.norm(column) or 1.0))
+        if np.linalg.matrix_rank(np.column_stack(columns)) < len(columns):
+            source = f"a combination of {', '.join(known)}" if known and column.any() else "zero"
+            raise ValueError(f"feature {name!r} is {source}: leave it out")
+        known.append(name)
+
+
+def check_held_out(frame: pd.DataFrame, held_out: np.ndarray) -> None:
+    """Stop unless splits mark every row of a table as held out or not.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
+        True where a row is held out.
+
+    Raises
+    ------
+    ValueError
+        If type or shape differ, or a split has an empty part.
+
+    Examples
+    --------
+    >>> check_held_out(pd.DataFrame({"quality": [1, 2]}), np.array([[True, True]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: split 0 leaves no row to fit or none to test: give splits with two parts
+    """
+    if held_out.dtype != bool or held_out.ndim != 2 or held_out.shape[1] != len(frame):
+        raise ValueError(
+            f"held_out is {held_out.dtype} of shape {held_out.shape}: "
+            f"give bool of shape (n_splits, {len(frame)})"
+        )
+    n_test = held_out.sum(axis=1)
+    empty = (n_test == 0) | (n_test == len(frame))
+    if empty.any():
+        raise ValueError(
+            f"split {np.argmax(empty)} leaves no row to fit or none to test: "
+            "give splits with two parts"
+        )
+
+
+def _check_known(frame: pd.DataFrame, column: str) -> None:
+    """Stop if the table has no such column."""
+    if column not in frame.columns:
+        known = ", ".join(map(str, frame.columns))
+        raise ValueError(f"column {column!r} is not in the table, which has: {known}")
+
+
+def _check_finite(values: pd.Series, missing: str) -> None:
+    """Stop at the first infinite value and, if they are refused, the first missing one."""
+    if missing == "refuse":
+        _check_present(values)
+    infinite = np.isinf(values.to_numpy(dtype=float, na_value=np.nan))
+    if infinite.any():
+        row = values.index[infinite][0]
+        raise ValueError(f"column {values.name!r} is infinite in row {row}: correct the value")
+
+
+def _check_present(values: pd.Series) -> None:
+    """Stop at the first missing value."""
+    gaps = values.isna().to_numpy()
+    if gaps.any():
+        count, row = gaps.sum(), values.index[gaps][0]
+        what, remedy = ("value", "it") if count == 1 else ("values", "them")
+        rows = "row" if count == 1 else "rows"
+        raise ValueError(
+            f"column {values.name!r} has {count} missing {what}, first in row {row}: "
+            f"fill {remedy} or drop the {rows}"
+        )

@@ -1,1 +1,0 @@
-"""Rating files that anybody may bring: from what is written to what it means."""
