@@ -18,13 +18,7 @@ from doit import get_var
 sys.modules["rfc3987_syntax"] = None
 
 from helpers import ledger, pipeline, refresh, report, template  # noqa: E402
-from helpers.paths import (  # noqa: E402
-    BUILD,
-    DATA,
-    NOTEBOOKS,
-    ROOT,
-    replace_files,  # noqa: E402
-)
+from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.tasks import Reporter, as_left, check, say, task  # noqa: E402
 
 NAMES = pipeline.notebook_names()

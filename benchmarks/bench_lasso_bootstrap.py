@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import Lasso
 
-from helpers.moments import cluster_moments
-from helpers.regression import lasso_bootstrap
-from helpers.resampling import cluster_weights
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.lasso import lasso_bootstrap
+from helpers.stats.moments import cluster_moments
 
 N_BOOT, N_NAIVE, N_ROUNDS = 10_000, 300, 20
 N_CLUSTERS, ROWS_PER_CLUSTER, ALPHA, SEED = 180, 5, 0.01, 0

@@ -24,10 +24,9 @@ import pandas as pd
 from joblib import parallel_config
 from sklearn.linear_model import Lasso
 
-from helpers.batches import in_batches
-from helpers.feature_weights import lasso_table, rating_moments
-from helpers.moments import ClusterMoments
-from helpers.regression import lasso_bootstrap
+from helpers.stats.bootstrap import in_batches
+from helpers.stats.lasso import lasso_bootstrap, lasso_table, rating_moments
+from helpers.stats.moments import ClusterMoments
 
 SIZES, LARGEST_NAIVE = [10_000, 100_000, 1_000_000], 100_000
 N_BOOT, N_ROUNDS, ALPHA, SEED = 1_000, 2, 0.01, 0

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import accuracy
+from helpers.stats import accuracy
 
 
 def test_the_two_sided_p_of_known_quantiles():

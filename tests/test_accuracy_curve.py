@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers import accuracy
 from helpers.curves import accuracy_curve
+from helpers.stats import accuracy
 from helpers.studies import chatbench
 
 USERS = list(chatbench.CONDITIONS.values())

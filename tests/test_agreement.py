@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import agreement
+from helpers.stats import agreement
 
 # Gwet's AC1 by the independent package irrCAC 0.4.4, from
 # CAC(table, categories=[0.0, 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import aspects, ordinal, regression
 from helpers.curves import aspect_curve
-from helpers.moments import cluster_moments
+from helpers.stats import aspects, lasso, ordinal
+from helpers.stats.moments import cluster_moments
 from helpers.studies import kamoda
 
 ASPECTS = list(kamoda.ASPECTS)
@@ -41,7 +41,7 @@ def test_weights_without_intercept_are_those_of_one_regression(tables, curve, ra
 
 def test_weights_with_intercept_in_a_part_of_the_answers(tables, curve):
     rows = tables["single"][tables["single"]["system"] != "human_top"]
-    fit = regression.ols(rows, ASPECTS, "missing", "question_id")["estimate"][ASPECTS]
+    fit = lasso.ols(rows, ASPECTS, "missing", "question_id")["estimate"][ASPECTS]
     found = pick(curve[0], "single", "intercept", "whole scale", "without human_top")
     assert found["estimate"] == pytest.approx(lead(fit))
 

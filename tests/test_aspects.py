@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from helpers import aspects
-from helpers.moments import cluster_moments
-from helpers.resampling import cluster_weights, interval
+from helpers.stats import aspects
+from helpers.stats.bootstrap import cluster_weights, interval
+from helpers.stats.moments import cluster_moments
 from helpers.studies import kamoda
 
 FEATURES = ["formality", "amount_info", "factuality"]

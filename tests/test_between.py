@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import between
-from helpers.correlations import correlation_matrices
-from helpers.moments import cluster_moments
+from helpers.stats import aspects
+from helpers.stats.correlations import correlation_matrices
+from helpers.stats.moments import cluster_moments
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_pairs_of_raters_are_all_ordered_pairs_within_items(ratings):
         for pair in permutations(rows[[*features, "acceptability"]].to_numpy(), 2)
     ]
     one, other = np.array(pairs).transpose(1, 0, 2)
-    moments = between.rater_pairs(
+    moments = aspects.rater_pairs(
         ratings, features, "acceptability", "item_id", "question_id"
     ).total()
     assert moments.n[0] == len(pairs)
@@ -49,7 +49,7 @@ def test_pairs_of_raters_are_all_ordered_pairs_within_items(ratings):
 def test_items_with_one_rater_add_nothing(ratings):
     alone = ratings.iloc[[0]].assign(item_id=99)
     first, second = (
-        between.rater_pairs(
+        aspects.rater_pairs(
             table, ["factuality"], "acceptability", "item_id", "question_id"
         ).products
         for table in (ratings, pd.concat([ratings, alone]))
@@ -66,7 +66,7 @@ def test_noise_of_raters_lowers_the_usual_correlation_only():
         factuality=quality + noise[0], acceptability=quality + noise[1]
     )
     usual = cluster_moments(table, ["factuality"], "acceptability").total()
-    agreed = between.rater_pairs(
+    agreed = aspects.rater_pairs(
         table, ["factuality"], "acceptability", "item_id", "question_id"
     ).total()
     assert correlation_matrices(usual)[0, 0, -1] == pytest.approx(0.5, abs=0.03)
@@ -81,7 +81,7 @@ def test_a_general_impression_does_not_pass_for_agreement():
         formality=impression + rng.normal(size=3000)[answers], acceptability=quality + impression
     )
     usual = cluster_moments(table, ["formality"], "acceptability").total()
-    agreed = between.rater_pairs(
+    agreed = aspects.rater_pairs(
         table, ["formality"], "acceptability", "item_id", "question_id"
     ).total()
     assert correlation_matrices(usual)[0, 0, -1] == pytest.approx(0.5, abs=0.03)
@@ -99,6 +99,6 @@ def test_a_general_impression_does_not_pass_for_agreement():
 )
 def test_unusable_raters_are_refused(ratings, change, message):
     with pytest.raises(ValueError, match=message):
-        between.rater_pairs(
+        aspects.rater_pairs(
             ratings.assign(**change), ["factuality"], "acceptability", "item_id", "question_id"
         )

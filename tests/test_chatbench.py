@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import accuracy, ledger, rounding
+from helpers import ledger
 from helpers.files import registry, tables
 from helpers.simulate import chatbench_tables
+from helpers.stats import accuracy
 from helpers.studies import chatbench, chatbench_files
 
 
@@ -37,17 +38,17 @@ def test_no_printed_standard_error_is_larger_than_possible():
 
 def test_printed_z_values_are_possible():
     rows = chatbench.comparisons()
-    low, high = rounding.attainable_z(
+    low, high = accuracy.attainable_z(
         rows["mean_alone"], rows["se_alone"], rows["mean_user_ai"], rows["se_user_ai"]
     )
-    assert rounding.fits(rows["z"], low, high).all()
+    assert accuracy.fits(rows["z"], low, high).all()
 
 
 def test_printed_p_values_belong_to_their_z_values():
     rows = chatbench.comparisons()
-    low, high = rounding.attainable_p(rows["z"])
+    low, high = accuracy.attainable_p(rows["z"])
     given = rows["p"].notna()
-    assert rounding.fits(rows["p"], low, high)[given].all()
+    assert accuracy.fits(rows["p"], low, high)[given].all()
     assert high[~given].max() < 0.01 < low[given].min()
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from helpers.clustered import Estimates, covariance
+from helpers.stats.clustered import Estimates, covariance
 
 SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
 CLUSTERS = pd.DataFrame({"rater_id": ["a", "a", "b", "c"], "prompt_id": [1, 2, 2, 1]})

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 from statsmodels.formula.api import ols
 
-from helpers import comparisons, trends
-from helpers.resampling import cluster_weights
+from helpers.stats import groups, lines
+from helpers.stats.bootstrap import cluster_weights
 
 
 def make_groups(slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1) -> pd.DataFrame:
@@ -25,14 +25,14 @@ def make_groups(slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1) 
 
 def slope_test(frame: pd.DataFrame, n_boot: int = 4000) -> tuple[float, float]:
     """Test that all groups have the same slope."""
-    sums = trends.cell_sums(frame, "x", "y", "group", "arm", "prompt_id")
+    sums = lines.cell_sums(frame, "x", "y", "group", "arm", "prompt_id")
     weights = cluster_weights(len(sums.sums), n_boot, np.random.default_rng(0))
-    return comparisons.equality_test(sums.lines().slope[0], sums.lines(weights).slope)
+    return groups.equality_test(sums.lines().slope[0], sums.lines(weights).slope)
 
 
 def test_two_groups_give_the_square_of_a_z_test():
     draws = np.random.default_rng(0).normal(size=(500, 2))
-    statistic, p_value = comparisons.equality_test([1.0, 3.0], draws)
+    statistic, p_value = groups.equality_test([1.0, 3.0], draws)
     z = 2 / np.std(draws[:, 1] - draws[:, 0], ddof=1)
     assert statistic == pytest.approx(z**2)
     assert p_value == pytest.approx(2 * stats.norm.sf(z))
@@ -57,27 +57,27 @@ def test_true_equality_is_rejected_about_as_often_as_at_random():
 def test_several_statistics_are_tested_together():
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(2, 50_000, 3))
-    statistic, p_value = comparisons.equality_test([[0, 2, 0], [0, 0, 0]], draws)
-    alone, _ = comparisons.equality_test([0, 2, 0], draws[0])
+    statistic, p_value = groups.equality_test([[0, 2, 0], [0, 0, 0]], draws)
+    alone, _ = groups.equality_test([0, 2, 0], draws[0])
     assert statistic == pytest.approx(alone, rel=0.02)
     assert p_value == pytest.approx(stats.chi2.sf(statistic, 4))
 
 
 def test_order_of_groups_does_not_matter():
     draws = np.random.default_rng(0).normal(size=(200, 3))
-    once = comparisons.equality_test([1.0, 2.0, 4.0], draws)
-    reverse = comparisons.equality_test([4.0, 2.0, 1.0], draws[:, ::-1])
+    once = groups.equality_test([1.0, 2.0, 4.0], draws)
+    reverse = groups.equality_test([4.0, 2.0, 1.0], draws[:, ::-1])
     assert once == pytest.approx(reverse)
 
 
 def test_a_draw_that_is_not_finite_is_refused():
     with pytest.raises(ValueError, match="a draw is not finite: some resample does not determine"):
-        comparisons.equality_test([1.0, 2.0], [[1.0, 2.0], [np.nan, 2.0]])
+        groups.equality_test([1.0, 2.0], [[1.0, 2.0], [np.nan, 2.0]])
 
 
 def test_ranking_orders_groups_and_counts_places():
     draws = [[1.0, 2.0, 3.0]] * 3 + [[2.0, 1.0, 3.0]]
-    table = comparisons.ranking(["x", "y", "z"], [2.0, 1.0, 3.0], draws)
+    table = groups.ranking(["x", "y", "z"], [2.0, 1.0, 3.0], draws)
     assert table.index.tolist() == ["y", "x", "z"]
     assert table["lowest, %"].tolist() == [25, 75, 0]
     assert table["highest, %"].tolist() == [0, 0, 100]

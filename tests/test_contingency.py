@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, ncx2
 
-from helpers import contingency
+from helpers.stats import clustered
 
 
 def table_of(counts):
@@ -33,7 +33,7 @@ COUNTS = {"noun": (30, 10), "verb": (20, 20), "adverb": (5, 15)}
 
 
 def test_the_statistic_is_that_of_pearson():
-    test = contingency.associations(table_of(COUNTS), ["label"], "error", "cue").loc["label"]
+    test = clustered.associations(table_of(COUNTS), ["label"], "error", "cue").loc["label"]
     expected = chi2_contingency(list(COUNTS.values()))
     assert test["chi2"] == pytest.approx(expected.statistic)
     assert test["p_value"] == pytest.approx(expected.pvalue)
@@ -43,19 +43,19 @@ def test_the_statistic_is_that_of_pearson():
 
 def test_a_category_that_decides_the_outcome_has_a_strength_near_one():
     decided = table_of({"noun": (200, 1), "verb": (1, 200)})
-    test = contingency.associations(decided, ["label"], "error", "cue").loc["label"]
+    test = clustered.associations(decided, ["label"], "error", "cue").loc["label"]
     assert test["estimate"] == pytest.approx(0.99, abs=0.001)
 
 
 def test_without_an_association_the_strength_is_zero():
     even = table_of({"noun": (20, 20), "verb": (30, 30)})
-    test = contingency.associations(even, ["label"], "error", "cue").loc["label"]
+    test = clustered.associations(even, ["label"], "error", "cue").loc["label"]
     assert test[["chi2", "estimate", "low"]].tolist() == pytest.approx([0, 0, 0])
     assert test["p_value"] == 1
 
 
 def test_the_ends_of_the_interval_make_the_statistic_just_too_extreme():
-    test = contingency.associations(table_of(COUNTS), ["label"], "error", "cue").loc["label"]
+    test = clustered.associations(table_of(COUNTS), ["label"], "error", "cue").loc["label"]
     for end, probability in (("low", 0.975), ("high", 0.025)):
         noncentrality = test["n"] * test[end] ** 2 / test["design_effect"]
         statistic = test["chi2"] / test["design_effect"]
@@ -64,9 +64,9 @@ def test_the_ends_of_the_interval_make_the_statistic_just_too_extreme():
 
 def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
     frame = table_of(COUNTS)
-    once = contingency.associations(frame, ["label"], "error", "cue").loc["label"]
+    once = clustered.associations(frame, ["label"], "error", "cue").loc["label"]
     copies = pd.concat([frame] * 3, ignore_index=True)
-    thrice = contingency.associations(copies, ["label"], "error", "cue").loc["label"]
+    thrice = clustered.associations(copies, ["label"], "error", "cue").loc["label"]
     for column in ("chi2", "design_effect"):
         assert thrice[column] == pytest.approx(3 * once[column])
     for column in ("p_clustered", "estimate", "low", "high"):
@@ -75,16 +75,16 @@ def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
 
 def test_neither_the_order_of_rows_nor_names_matter():
     frame = clustered_sample(np.random.default_rng(0), 60, 5, 0.2)
-    first = contingency.associations(frame, ["label"], "error", "cue")
+    first = clustered.associations(frame, ["label"], "error", "cue")
     renamed = frame.sample(frac=1, random_state=0).replace({"label": {"0": "z", "1": "a"}})
-    second = contingency.associations(renamed, ["label"], "error", "cue")
+    second = clustered.associations(renamed, ["label"], "error", "cue")
     pd.testing.assert_frame_equal(first, second)
 
 
 def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not():
     rng = np.random.default_rng(20240917)
     samples = [clustered_sample(rng, 90, 8, 0.0) for _ in range(150)]
-    tests = [contingency.associations(frame, ["label"], "error", "cue") for frame in samples]
+    tests = [clustered.associations(frame, ["label"], "error", "cue") for frame in samples]
     rejected = (pd.concat(tests)[["p_value", "p_clustered"]] < 0.05).mean()
     # A rate of 5 % stays below 11 % in 150 trials with probability 0.998.
     assert rejected["p_clustered"] < 0.11
@@ -93,12 +93,12 @@ def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not()
 
 def test_the_interval_covers_the_strength_of_the_population():
     rng = np.random.default_rng(20240917)
-    population = contingency.associations(
+    population = clustered.associations(
         clustered_sample(rng, 20_000, 8, 0.15), ["label"], "error", "cue"
     ).loc["label"]
     samples = [clustered_sample(rng, 120, 8, 0.15) for _ in range(100)]
     tests = pd.concat(
-        [contingency.associations(frame, ["label"], "error", "cue") for frame in samples]
+        [clustered.associations(frame, ["label"], "error", "cue") for frame in samples]
     )
     strength = population["estimate"]
     covered = ((tests["low"] <= strength) & (strength <= tests["high"])).mean()
@@ -109,7 +109,7 @@ def test_the_interval_covers_the_strength_of_the_population():
 
 def test_bonferroni_counts_the_tests_that_could_be_made():
     frame = table_of(COUNTS).assign(other=lambda rows: rows["cue"] % 2, constant="same")
-    tests = contingency.associations(frame, ["label", "other", "constant"], "error", "cue")
+    tests = clustered.associations(frame, ["label", "other", "constant"], "error", "cue")
     for plain, corrected in (
         ("p_value", "p_bonferroni"),
         ("p_clustered", "p_clustered_bonferroni"),
@@ -123,14 +123,14 @@ def test_bonferroni_counts_the_tests_that_could_be_made():
 def test_a_table_with_small_expected_counts_is_marked():
     frame = table_of(COUNTS)
     frame["rare"] = frame["label"].where(frame["cue"] > 3, "interjection")
-    tests = contingency.associations(frame, ["label", "rare"], "error", "cue")
+    tests = clustered.associations(frame, ["label", "rare"], "error", "cue")
     assert tests["sparse"].tolist() == [False, True]
 
 
 def test_rows_without_a_label_are_left_out_of_their_test_only():
     frame = table_of(COUNTS)
     half = frame["label"].where(frame["label"] != "adverb")
-    tests = contingency.associations(frame.assign(half=half), ["label", "half"], "error", "cue")
+    tests = clustered.associations(frame.assign(half=half), ["label", "half"], "error", "cue")
     assert tests["n"].tolist() == [100, 80]
     expected = chi2_contingency([COUNTS["noun"], COUNTS["verb"]], correction=False)
     assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
@@ -138,23 +138,23 @@ def test_rows_without_a_label_are_left_out_of_their_test_only():
 
 def test_rare_labels_are_merged_and_frequent_ones_kept():
     labels = pd.Series(["a"] * 3 + ["b"] * 2 + ["c"])
-    assert contingency.merge_rare(labels, 2, "few").tolist() == [*"aaabb", "few"]
-    assert contingency.merge_rare(labels, 4).unique().tolist() == ["other"]
+    assert clustered.merge_rare(labels, 2, "few").tolist() == [*"aaabb", "few"]
+    assert clustered.merge_rare(labels, 4).unique().tolist() == ["other"]
 
 
 @pytest.mark.parametrize("values", [[0, 0, 0, 0], [0, 2, 1, 0]])
 def test_an_outcome_other_than_yes_or_no_is_refused(values):
     frame = pd.DataFrame({"label": list("aabb"), "error": values, "cue": range(4)})
     with pytest.raises(ValueError, match=r"column 'error' holds 0.*: a yes-or-no outcome needs 0"):
-        contingency.associations(frame, ["label"], "error", "cue")
+        clustered.associations(frame, ["label"], "error", "cue")
 
 
 def test_a_single_cluster_is_refused():
     with pytest.raises(ValueError, match="column 'cue' has 1 distinct value"):
-        contingency.associations(table_of(COUNTS).assign(cue=1), ["label"], "error", "cue")
+        clustered.associations(table_of(COUNTS).assign(cue=1), ["label"], "error", "cue")
 
 
 def test_an_unknown_category_is_refused():
     message = "column 'part' is not in the table, which has: label, error, cue"
     with pytest.raises(ValueError, match=message):
-        contingency.associations(table_of(COUNTS), ["part"], "error", "cue")
+        clustered.associations(table_of(COUNTS), ["part"], "error", "cue")

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.contrasts import mean_differences, paired_differences
+from helpers.stats.groups import mean_differences, paired_differences
 
 COMPARE = {mean_differences: "n", paired_differences: "pairs"}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import correlations
-from helpers.resampling import cluster_weights
+from helpers.stats import correlations
+from helpers.stats.bootstrap import cluster_weights
 from helpers.studies import hosking
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from helpers.design.coverage import count, measure, summary
 from helpers.design.populations import Clusters
-from helpers.means import group_means
+from helpers.stats.groups import group_means
 
 
 def mean(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import detection
 from helpers.detection_changes import compare_detection
+from helpers.stats.rates import TIES, detection_rates, pair_labels, settle_ties
 
 ERRORS = ["factuality"]
 
@@ -21,7 +21,7 @@ def make_pairs(true_positive=3, false_negative=7, false_positive=2, true_negativ
 
 
 def rates(pairs, by=("error",), n_boot=500):
-    return detection.detection_rates(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
+    return detection_rates(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_groups_are_told_apart_and_an_empty_share_is_missing():
 def test_divided_experts_and_tied_crowds_count_in_part():
     crowd = pd.DataFrame({"item_id": ["a", "b"], "prompt_id": [1, 2], "factuality": [0.5, 1.0]})
     expert = pd.DataFrame({"item_id": ["a", "a", "b"], "factuality": [1.0, 0.0, 1.0]})
-    table = rates(detection.pair_labels(crowd, expert, ERRORS))
+    table = rates(pair_labels(crowd, expert, ERRORS))
     assert table.loc[("sensitivity", "factuality"), "n"] == pytest.approx(1.5)
     assert table.loc[("sensitivity", "factuality"), "estimate"] == pytest.approx(125 / 1.5)
 
@@ -90,7 +90,7 @@ def test_pairs_keep_the_design_and_leave_unlabelled_outputs_empty():
         {"item_id": ["a", "b"], "arm": ["x", "y"], "factuality": [0.0, 1.0], "scope": [1.0, 0.0]}
     )
     expert = pd.DataFrame({"item_id": ["b"], "factuality": [1], "scope": [0]})
-    pairs = detection.pair_labels(crowd, expert, ["factuality", "scope"])
+    pairs = pair_labels(crowd, expert, ["factuality", "scope"])
     assert pairs.columns.tolist() == ["item_id", "arm", "error", "crowd", "expert"]
     assert pairs["crowd"].tolist() == [0, 1, 1, 0]
     np.testing.assert_array_equal(pairs["expert"], [np.nan, 1, np.nan, 0])
@@ -98,7 +98,7 @@ def test_pairs_keep_the_design_and_leave_unlabelled_outputs_empty():
 
 def test_ties_are_settled_and_other_labels_are_not():
     labels = pd.Series([0.0, 0.5, 0.75])
-    settled = {rule: detection.settle_ties(labels, rule).tolist() for rule in detection.TIES}
+    settled = {rule: settle_ties(labels, rule).tolist() for rule in TIES}
     assert settled == {"half": [0, 0.5, 0.75], "error": [0, 1, 0.75], "no error": [0, 0, 0.75]}
 
 
@@ -137,19 +137,19 @@ def test_a_group_without_such_outputs_cannot_be_compared():
 
 def test_unknown_rule_for_ties():
     with pytest.raises(ValueError, match="rule for ties 'mode' is unknown: choose one of"):
-        detection.settle_ties(pd.Series([0.5]), "mode")
+        settle_ties(pd.Series([0.5]), "mode")
 
 
 def test_output_with_two_rows_in_the_crowd():
     crowd = pd.DataFrame({"item_id": ["a", "a"], "factuality": [0, 1]})
     with pytest.raises(ValueError, match="several rows for item_id 'a': combine its raters"):
-        detection.pair_labels(crowd, crowd, ERRORS)
+        pair_labels(crowd, crowd, ERRORS)
 
 
 def test_expert_label_of_an_unknown_output():
     crowd = pd.DataFrame({"item_id": ["a"], "factuality": [0]})
     with pytest.raises(ValueError, match="experts labelled item_id 'b', which the crowd did not"):
-        detection.pair_labels(crowd, crowd.assign(item_id="b"), ERRORS)
+        pair_labels(crowd, crowd.assign(item_id="b"), ERRORS)
 
 
 def test_expert_share_in_a_comparison():
@@ -169,7 +169,7 @@ def test_crowd_finds_few_of_the_real_factual_errors(real_data):
     outputs = hosking.load_experiment_2(real_data).outputs()
     labels = hosking.load_experts(real_data).labels
     labels = labels[labels["batch"] == "main"]
-    pairs = detection.pair_labels(outputs.drop(columns="refusal"), labels, ERRORS)
+    pairs = pair_labels(outputs.drop(columns="refusal"), labels, ERRORS)
     row = rates(pairs).loc[("sensitivity", "factuality")]
     assert row["n"] == labels["factuality"].sum() == 59
     assert row["high"] < 25

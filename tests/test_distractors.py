@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import distractors
 from helpers.files.schemas import ERRORS_1
+from helpers.stats import agreement
 from helpers.studies import hosking_raw
 
 RNG = 20240917
@@ -44,9 +44,9 @@ def compare(function, ratings, n_boot=200):
 @pytest.mark.parametrize(
     ("function", "n", "other"),
     [
-        (distractors.against_partner, 40, 0.0),
-        (distractors.against_system, 40, 0.5),
-        (distractors.against_same_text, 40, 0.25),
+        (agreement.against_partner, 40, 0.0),
+        (agreement.against_system, 40, 0.5),
+        (agreement.against_same_text, 40, 0.25),
     ],
 )
 def test_distractors_are_compared_with_the_right_responses(function, n, other):
@@ -61,7 +61,7 @@ def test_distractors_are_compared_with_the_right_responses(function, n, other):
 
 @pytest.mark.parametrize(
     "function",
-    [distractors.against_partner, distractors.against_system, distractors.against_same_text],
+    [agreement.against_partner, agreement.against_system, agreement.against_same_text],
 )
 def test_row_order_does_not_matter(function):
     ratings = checks()
@@ -76,7 +76,7 @@ def test_a_change_is_found_with_its_uncertainty():
     ratings = checks(400)
     chance = np.where(ratings["is_distractor"], 0.5, 0.2)
     ratings["factuality"] = (rng.random(len(ratings)) < chance).astype(float)
-    row = compare(distractors.against_partner, ratings, 2000)
+    row = compare(agreement.against_partner, ratings, 2000)
     error = np.sqrt((0.25 + 0.16) / 400)
     assert row["estimate"] == pytest.approx(0.3, abs=4 * error)
     assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=0.15)
@@ -88,13 +88,13 @@ def test_each_system_counts_as_much_as_among_the_distractors():
     ratings.loc[own & (ratings["system"] == "x"), "factuality"] = 0.0
     ratings.loc[own & (ratings["system"] == "y"), "factuality"] = 1.0
     unbalanced = pd.concat([ratings, ratings[own & (ratings["system"] == "y")]])
-    assert compare(distractors.against_system, unbalanced)["other"] == pytest.approx(0.25)
+    assert compare(agreement.against_system, unbalanced)["other"] == pytest.approx(0.25)
 
 
 def test_texts_of_several_outputs_are_left_out():
     ratings = checks(4)
     again = ratings[ratings["item_id"] == "2-own"].assign(item_id="another", pair_id=99)
-    assert compare(distractors.against_same_text, pd.concat([ratings, again]))["n"] == 3
+    assert compare(agreement.against_same_text, pd.concat([ratings, again]))["n"] == 3
 
 
 def test_ranks_tell_ties_from_lower_scores():
@@ -102,14 +102,14 @@ def test_ranks_tell_ties_from_lower_scores():
     scores = {True: [1, 2, 3, 5], False: [2, 2, 4, 4]}
     for side, given in scores.items():
         ratings.loc[(ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"] = given
-    table = distractors.rank_shares(ratings, "score", "task")
+    table = agreement.rank_shares(ratings, "score", "task")
     assert table.loc["wikihow", ["checks", "lower", "not_higher"]].tolist() == [2, 100, 100]
     assert table.loc["amazon", ["checks", "lower", "not_higher"]].tolist() == [2, 0, 50]
 
 
 def test_intervals_of_shares_are_wilsons():
     ratings = checks(50).assign(score=lambda rows: np.where(rows["is_distractor"], 1, 5))
-    row = distractors.rank_shares(ratings, "score", "system").loc["x"]
+    row = agreement.rank_shares(ratings, "score", "system").loc["x"]
     z2 = 1.959964**2
     assert row["lower_low"] == pytest.approx(100 * 50 / (50 + z2), abs=1e-3)
     assert row["lower_high"] == pytest.approx(100)
@@ -118,18 +118,18 @@ def test_intervals_of_shares_are_wilsons():
 def test_ratings_without_checks_are_an_error():
     ratings = checks().query("not is_distractor")
     with pytest.raises(ValueError, match="no row is a distractor: there is no attention check"):
-        compare(distractors.against_partner, ratings)
+        compare(agreement.against_partner, ratings)
 
 
 def test_a_check_of_two_distractors_is_an_error():
     with pytest.raises(ValueError, match="an attention check is not one distractor beside one re"):
-        compare(distractors.against_partner, checks().assign(is_distractor=True))
+        compare(agreement.against_partner, checks().assign(is_distractor=True))
 
 
 def test_texts_that_were_never_rated_elsewhere_are_an_error():
     ratings = checks().query("pair_id < 40")
     with pytest.raises(ValueError, match="no distractor was rated under its own prompt"):
-        compare(distractors.against_same_text, ratings)
+        compare(agreement.against_same_text, ratings)
 
 
 @pytest.fixture(scope="module")
@@ -138,15 +138,13 @@ def collected(real_data):
 
 
 def test_factuality_and_contradiction_are_charged_to_distractors(collected):
-    table = distractors.against_partner(collected, list(ERRORS_1), 500, np.random.default_rng(RNG))
+    table = agreement.against_partner(collected, list(ERRORS_1), 500, np.random.default_rng(RNG))
     assert table["n"].eq(240).all()
     assert (table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0).all()
     assert table.loc["repetition", "low"] < 0 < table.loc["repetition", "high"]
 
 
 def test_109_distractors_were_rated_under_their_own_prompt(collected):
-    table = distractors.against_same_text(
-        collected, list(ERRORS_1), 500, np.random.default_rng(RNG)
-    )
+    table = agreement.against_same_text(collected, list(ERRORS_1), 500, np.random.default_rng(RNG))
     assert table["n"].eq(109).all()
     assert table.loc["factuality", "low"] > 0

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import combining, ordinal, regression
+from helpers import combining
 from helpers.curves import error_weight_curve, permuted_weights
 from helpers.curves.curve_tests import permute_within
+from helpers.stats import lasso, ordinal
 from helpers.studies import hosking
 from helpers.studies.hosking_singles import single_ratings
 
@@ -55,7 +56,7 @@ def row(result, **choice) -> pd.Series:
 @pytest.mark.parametrize("alpha", [0.003, 0.01, 0.03])
 @pytest.mark.parametrize("labels", ["mean", "mode, ties halved", "Dawid–Skene"])
 def test_lasso_weights_are_those_of_one_lasso(tables, result, labels, alpha):
-    expected = -regression.lasso(tables[labels], EMPTY, "unbiased", alpha)
+    expected = -lasso.lasso(tables[labels], EMPTY, "unbiased", alpha)
     found = row(result, labels=labels, model=f"Lasso, {alpha}")
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -64,7 +65,7 @@ def test_least_squares_on_a_part_without_refusals(tables, result):
     table = tables["mode, ties low"]
     part = table[(table["system"] != "c") & ~table["refused"]]
     kept = [error for error in ERRORS if part[error].any()]
-    expected = -regression.ols(part, kept, "mean of both", "prompt_id")["estimate"][kept]
+    expected = -lasso.ols(part, kept, "mean of both", "prompt_id")["estimate"][kept]
     found = row(
         result,
         labels="mode, ties low",
@@ -90,7 +91,7 @@ def test_draws_spread_as_cluster_robust_errors_say(tables):
         {"mean": tables["mean"]}, ERRORS, 400, np.random.default_rng(3)
     )
     loss, draws = many.weight("factuality")
-    exact = regression.ols(tables["mean"], ERRORS, "unbiased", "prompt_id").loc["factuality"]
+    exact = lasso.ols(tables["mean"], ERRORS, "unbiased", "prompt_id").loc["factuality"]
     place = np.flatnonzero(
         (loss["model"] == "least squares")
         & (loss["answers"] == "all")
@@ -177,7 +178,7 @@ def test_permuted_weights_are_those_of_permuted_labels(tables, result):
             dealt = [table["factuality"].to_numpy()[order] for order in orders]
         for values, weight in zip(dealt, column, strict=True):
             part = table.assign(factuality=values)[table["system"] != "a"]
-            expected = -regression.lasso(part, ERRORS, "biased", 0.01)["factuality"]
+            expected = -lasso.lasso(part, ERRORS, "biased", 0.01)["factuality"]
             assert weight == pytest.approx(expected, abs=1e-4)
 
 
@@ -212,6 +213,6 @@ def test_the_paper_is_one_of_the_specifications(real_data):
         {"mode, ties halved": table}, errors, 2, np.random.default_rng(6)
     )
     weights = row(found, labels="mode, ties halved", model="Lasso, 0.01")
-    expected = -regression.lasso(study.outputs(), errors, "quality_unbiased", 0.01)
+    expected = -lasso.lasso(study.outputs(), errors, "quality_unbiased", 0.01)
     np.testing.assert_allclose(weights, expected, atol=1e-5)
     assert weights["refusal"] == weights.max()

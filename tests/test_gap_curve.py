@@ -1,11 +1,12 @@
-"""Changes of the gap: those of `confounds.arm_contrasts`, hand-computed rates, permutations."""
+"""Changes of the gap: those of `rates.arm_contrasts`, hand-computed rates, permutations."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import combining, confounds
+from helpers import combining
 from helpers.curves import gap_curve
+from helpers.stats import rates
 from helpers.studies import hosking
 from helpers.studies.hosking_singles import single_ratings
 
@@ -49,7 +50,7 @@ def pick(specified, **choice) -> int:
     return specified.index[(specified[list(known)] == pd.Series(known)).all(axis="columns")].item()
 
 
-@pytest.mark.parametrize("rule", confounds.REFUSAL_RULES)
+@pytest.mark.parametrize("rule", rates.REFUSAL_RULES)
 @pytest.mark.parametrize("crowd", gap_curve.CROWD)
 def test_answers_that_count_the_same_give_the_contrasts_of_confounds(
     answers, specified, rule, crowd
@@ -58,9 +59,9 @@ def test_answers_that_count_the_same_give_the_contrasts_of_confounds(
     labels = experts.drop(columns="refusal").rename(columns={"expert_refusal": "refusal"})
     labels = labels.assign(mode=labels["expert"])
     table = answers if crowd == "all answers" else experts
-    expected = confounds.arm_contrasts(
-        confounds.drop_refusals(table, rule),
-        confounds.drop_refusals(labels, rule),
+    expected = rates.arm_contrasts(
+        rates.drop_refusals(table, rule),
+        rates.drop_refusals(labels, rule),
         ["mode"],
         ARMS,
         2000,

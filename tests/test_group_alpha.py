@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.files.ratings import to_tidy
-from helpers.group_alpha import alpha_at_once, deal_out, group_alphas, stack_aspects
+from helpers.stats.agreement import alpha_at_once, deal_out, group_alphas, stack_aspects
 from helpers.studies import kamoda
 
 

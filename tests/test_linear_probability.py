@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from statsmodels.regression.linear_model import OLS
 
-from helpers import linear_probability, regression
+from helpers.stats import lasso
+from helpers.stats.clustered import fit_linear_probability
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def frame():
 
 
 def test_one_feature_gives_the_difference_of_two_rates(frame):
-    model = linear_probability.fit(frame, ["hard"], "error")
+    model = fit_linear_probability(frame, ["hard"], "error")
     rates = 100 * frame.groupby("hard")["error"].mean()
     expected = [rates[0], rates[1] - rates[0]]
     assert model.estimates.value.tolist() == pytest.approx(expected)
@@ -28,7 +29,7 @@ def test_one_feature_gives_the_difference_of_two_rates(frame):
 
 
 def test_hc0_is_that_of_statsmodels(frame):
-    table = linear_probability.fit(frame, ["hard", "age"], "error").hc0()
+    table = fit_linear_probability(frame, ["hard", "age"], "error").hc0()
     design = frame[["hard", "age"]].assign(intercept=1.0)
     expected = OLS(frame["error"], design).fit(cov_type="HC0")
     for feature in ("hard", "age", "intercept"):
@@ -40,8 +41,8 @@ def test_hc0_is_that_of_statsmodels(frame):
 
 
 def test_clustered_errors_are_those_of_the_regression_module_up_to_its_small_sample_factor(frame):
-    clustered = linear_probability.fit(frame, ["hard", "age"], "error").clustered(frame[["cue"]])
-    expected = regression.ols(frame, ["hard", "age"], "error", "cue")
+    clustered = fit_linear_probability(frame, ["hard", "age"], "error").clustered(frame[["cue"]])
+    expected = lasso.ols(frame, ["hard", "age"], "error", "cue")
     factor = np.sqrt((400 - 1) / (400 - 3))
     assert (factor * clustered["standard_error"] / 100).tolist() == pytest.approx(
         expected["standard_error"].tolist()
@@ -49,15 +50,15 @@ def test_clustered_errors_are_those_of_the_regression_module_up_to_its_small_sam
 
 
 def test_a_cluster_for_each_row_gives_hc0(frame):
-    model = linear_probability.fit(frame, ["hard", "age"], "error")
+    model = fit_linear_probability(frame, ["hard", "age"], "error")
     alone = model.clustered(frame[["row"]])["standard_error"] / np.sqrt(400 / 399)
     pd.testing.assert_series_equal(alone, model.hc0()["standard_error"])
 
 
 def test_copies_of_rows_change_hc0_but_not_clustered_errors(frame):
     copies = pd.concat([frame] * 4, ignore_index=True)
-    once = linear_probability.fit(frame, ["hard", "age"], "error")
-    copied = linear_probability.fit(copies, ["hard", "age"], "error")
+    once = fit_linear_probability(frame, ["hard", "age"], "error")
+    copied = fit_linear_probability(copies, ["hard", "age"], "error")
     pd.testing.assert_frame_equal(copied.clustered(copies[["cue"]]), once.clustered(frame[["cue"]]))
     halved = copied.hc0()["standard_error"] * 2
     pd.testing.assert_series_equal(halved, once.hc0()["standard_error"])
@@ -71,7 +72,7 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
         rate = np.repeat(rng.uniform(0.0, 0.8, 100), 10) + 0.2 * hard
         error = (rng.random(1000) < rate).astype(int)
         sample = pd.DataFrame({"hard": hard, "error": error, "cue": np.repeat(range(100), 10)})
-        model = linear_probability.fit(sample, ["hard"], "error")
+        model = fit_linear_probability(sample, ["hard"], "error")
         tables = (model.hc0(), model.clustered(sample[["cue"]]))
         covered.append(
             [table.loc["hard", "low"] <= 20 <= table.loc["hard", "high"] for table in tables]
@@ -84,7 +85,7 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
 
 def test_fitted_values_beyond_the_range_of_a_probability_are_counted():
     ages = pd.DataFrame({"age": [0, 1, 2, 3, 4, 5], "error": [0, 0, 0, 1, 1, 1]})
-    model = linear_probability.fit(ages, ["age"], "error")
+    model = fit_linear_probability(ages, ["age"], "error")
     assert model.fitted.round(2).tolist() == [-0.14, 0.11, 0.37, 0.63, 0.89, 1.14]
     assert model.impossible() == pytest.approx(2 / 6)
 
@@ -94,9 +95,9 @@ def test_an_outcome_between_no_and_yes_is_refused(frame):
     halved.loc[7, "error"] = 0.5
     message = "column 'error' is 0.5 in row 7: a linear probability model explains 0 and 1"
     with pytest.raises(ValueError, match=message):
-        linear_probability.fit(halved, ["hard"], "error")
+        fit_linear_probability(halved, ["hard"], "error")
 
 
 def test_a_constant_feature_is_refused(frame):
     with pytest.raises(ValueError, match="feature 'same' is a combination of the intercept"):
-        linear_probability.fit(frame.assign(same=1), ["same"], "error")
+        fit_linear_probability(frame.assign(same=1), ["same"], "error")

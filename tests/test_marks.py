@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from statsmodels.regression.linear_model import OLS
 
-from helpers import marks
+from helpers.stats import clustered
 
 ARMS = {"tone": ("low", "high"), "from base": ("base", "high")}
 
@@ -31,7 +31,7 @@ def make_marks(n_raters: int = 80, seed: int = 1, leaning: float = 0.0) -> pd.Da
 
 def test_contrasts_are_differences_of_shares():
     table = make_marks()
-    contrasts = marks.arm_contrasts(table, ["factuality", "relevance"], ARMS).value
+    contrasts = clustered.mark_contrasts(table, ["factuality", "relevance"], ARMS).value
     shares = 100 * table.groupby("arm")[["factuality", "relevance"]].mean()
     for error in shares:
         expected = shares.loc["high", error] - shares.loc["low", error]
@@ -52,7 +52,7 @@ def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
         cov_type="cluster", cov_kwds={"groups": clusters.to_numpy()}
     )
     row = (
-        marks.arm_contrasts(table, ["factuality"], ARMS, within)
+        clustered.mark_contrasts(table, ["factuality"], ARMS, within)
         .table(clusters)
         .loc[("tone", "factuality")]
     )
@@ -65,7 +65,7 @@ def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
 def test_comparison_within_raters_removes_their_leaning_to_an_arm():
     table = make_marks(4_000, leaning=0.6)
     plain, within = (
-        marks.arm_contrasts(table, ["factuality"], ARMS, column).value["tone", "factuality"]
+        clustered.mark_contrasts(table, ["factuality"], ARMS, column).value["tone", "factuality"]
         for column in (None, "rater_id")
     )
     assert within == pytest.approx(-15, abs=2)
@@ -78,23 +78,25 @@ def test_raters_of_one_arm_do_not_count_within_raters():
         {"arm": "high", "rater_id": [900, 901], "prompt_id": [1, 2], "factuality": [1.0, 0.0]}
     )
     more = pd.concat([table, lone], ignore_index=True)
-    both = [marks.arm_contrasts(t, ["factuality"], ARMS, "rater_id").value for t in (table, more)]
+    both = [
+        clustered.mark_contrasts(t, ["factuality"], ARMS, "rater_id").value for t in (table, more)
+    ]
     pd.testing.assert_series_equal(*both)
 
 
 def test_an_unknown_arm_is_named_with_those_there_are():
     with pytest.raises(ValueError, match=r"no marks in arm 'cold': .* arms \['base', 'high', 'l"):
-        marks.arm_contrasts(make_marks(), ["factuality"], {"tone": ("cold", "high")})
+        clustered.mark_contrasts(make_marks(), ["factuality"], {"tone": ("cold", "high")})
 
 
 def test_arms_that_no_rater_links_cannot_be_compared_within_raters():
     table = make_marks(2).assign(arm=np.repeat(["low", "high"], 6))
     message = "contrast 'tone': nobody in column 'rater_id' saw both arms"
     with pytest.raises(ValueError, match=message):
-        marks.arm_contrasts(table, ["factuality"], {"tone": ("low", "high")}, "rater_id")
+        clustered.mark_contrasts(table, ["factuality"], {"tone": ("low", "high")}, "rater_id")
 
 
 def test_error_columns_must_be_numbers():
     table = make_marks().assign(factuality="yes")
     with pytest.raises(ValueError, match="column 'factuality' is of type str: convert it"):
-        marks.arm_contrasts(table, ["factuality"], ARMS)
+        clustered.mark_contrasts(table, ["factuality"], ARMS)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import moments
+from helpers.stats import moments
 
 FEATURES = ["refusal", "length"]
 

@@ -7,7 +7,7 @@ from scipy.special import logit
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from helpers import ordinal
+from helpers.stats import ordinal
 
 FEATURES = ["refusal", "factuality", "words"]
 SLOPES = np.array([-2.0, -0.7, 0.3])

@@ -7,8 +7,8 @@ import pytest
 from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
 from helpers import own_checks
-from helpers.agreement import agreement_table
 from helpers.own_study import prepare
+from helpers.stats.agreement import agreement_table
 
 ASPECTS = [*MARKS, *ERRORS]
 

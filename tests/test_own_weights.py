@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
 
-from helpers import own_weights, regression
+from helpers import own_weights
 from helpers.files.tables import OptionError
-from helpers.moments import cluster_moments
 from helpers.own_study import prepare
-from helpers.resampling import adjust
+from helpers.stats import lasso
+from helpers.stats.bootstrap import adjust
+from helpers.stats.moments import cluster_moments
 
 ASPECTS = [*MARKS, *ERRORS]
 
@@ -42,7 +43,7 @@ def rng():
 
 def test_least_squares_are_those_of_statsmodels(study):
     found = own_weights.least_squares(study.moments())
-    expected = regression.ols(study.scaled(), ASPECTS, "overall", "prompt_id").loc[ASPECTS]
+    expected = lasso.ols(study.scaled(), ASPECTS, "overall", "prompt_id").loc[ASPECTS]
     pd.testing.assert_frame_equal(found[expected.columns], expected)
     np.testing.assert_allclose(found["p, Holm"], adjust(expected["p_value"]))
 
@@ -60,7 +61,7 @@ def test_three_methods_find_the_truth_again(large):
 
 def test_the_lasso_is_that_of_the_rows(study):
     found = own_weights.lasso(study.moments(), 0.02, 50, rng())
-    expected = regression.lasso(study.scaled(), ASPECTS, "overall", 0.02)
+    expected = lasso.lasso(study.scaled(), ASPECTS, "overall", 0.02)
     np.testing.assert_allclose(found["estimate"], expected, atol=1e-9)
     assert (found["low"] <= found["high"]).all()
 

@@ -4,8 +4,8 @@ import pytest
 from scipy.stats import norm, t
 
 from helpers.design import power
-from helpers.moments import cluster_moments
-from helpers.regression import ols
+from helpers.stats.lasso import ols
+from helpers.stats.moments import cluster_moments
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 
-from helpers import powered_rates, prediction_powered
+from helpers import powered_rates
 from helpers.powered_coverage import LabellingDesign, coverage, simulate_labels
+from helpers.stats.rates import estimates, label_terms
 
 LABELLED, ALL = 60, 300
 
@@ -141,8 +142,8 @@ def test_group_that_lacks_a_kind_of_output(lacking):
 
 
 def test_estimates_stack_the_three_estimators():
-    sums = prediction_powered.label_terms(np.ones(4), np.array([1, 0, np.nan, np.nan])).sum(axis=0)
-    assert prediction_powered.estimates(sums).tolist() == [1, 0.5, 0.5]
+    sums = label_terms(np.ones(4), np.array([1, 0, np.nan, np.nan])).sum(axis=0)
+    assert estimates(sums).tolist() == [1, 0.5, 0.5]
 
 
 def test_simulated_labels_have_the_rates_they_should():

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.quantiles import bootstrap_quantiles, median_table
+from helpers.stats.groups import bootstrap_quantiles, median_table
 
 
 def times(n=200, seed=0):

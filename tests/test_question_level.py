@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import question_level
+from helpers.stats import accuracy
 
 
 def questions(n_answers: int, correlation: float = 1.0, n: int = 30_000) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def questions(n_answers: int, correlation: float = 1.0, n: int = 30_000) -> pd.D
 
 
 def noisy_correlation(frame: pd.DataFrame) -> pd.DataFrame:
-    return question_level.noisy_correlation(
+    return accuracy.noisy_correlation(
         frame, "ai", "user", "n_answers", "question_id", 50, np.random.default_rng(0)
     )
 
@@ -66,20 +66,20 @@ def test_questions_with_one_answer_each_cannot_tell_chance():
 def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
     rng = np.random.default_rng(0)
     chance, n_answers = rng.beta(1, 0.5, 800), rng.integers(1, 8, 800)
-    ceiling = question_level.binomial_ceiling(chance, n_answers, 500, rng)
+    ceiling = accuracy.binomial_ceiling(chance, n_answers, 500, rng)
     seen = np.corrcoef(chance, rng.binomial(n_answers, chance) / n_answers)[0, 1]
     assert ceiling.min() < seen < ceiling.max()
 
 
 def test_many_answers_raise_the_ceiling_to_one():
     chance = np.linspace(0.1, 0.9, 50)
-    draws = question_level.binomial_ceiling(chance, [10**6] * 50, 5, np.random.default_rng(0))
+    draws = accuracy.binomial_ceiling(chance, [10**6] * 50, 5, np.random.default_rng(0))
     np.testing.assert_allclose(draws, 1, atol=1e-4)
 
 
 def test_a_linear_relation_is_predicted_on_held_out_questions_too():
     frame = questions(5).assign(user=lambda table: 3 - 2 * table["ai"])
-    result = question_level.linear_prediction(
+    result = accuracy.linear_prediction(
         frame, ["ai"], "user", "question_id", 5, np.random.default_rng(0)
     )
     assert result == pytest.approx((1, 1))
@@ -88,7 +88,7 @@ def test_a_linear_relation_is_predicted_on_held_out_questions_too():
 def test_features_without_relation_predict_held_out_questions_worse_than_fitted_ones():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(60, 9)), columns=[*"abcdefgh", "user"])
-    fitted, held_out = question_level.linear_prediction(
+    fitted, held_out = accuracy.linear_prediction(
         frame.assign(question_id=range(60)), list("abcdefgh"), "user", "question_id", 5, rng
     )
     assert held_out < fitted - 0.2
@@ -99,16 +99,14 @@ def test_rows_of_a_cluster_stay_in_one_part():
         {"ai": [0.0, 0, 1, 1], "user": [0.0, 0, 1, 1], "question_id": list("aabb")}
     )
     with pytest.raises(ValueError, match="3 parts need as many clusters, column 'question_id' has"):
-        question_level.linear_prediction(
+        accuracy.linear_prediction(
             frame, ["ai"], "user", "question_id", 3, np.random.default_rng(0)
         )
 
 
 def test_shares_by_chance_are_binomial():
     frame = pd.DataFrame({"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]})
-    result = question_level.lower_and_higher(
-        frame, "ai", "user", "n", 40_000, np.random.default_rng(0)
-    )
+    result = accuracy.lower_and_higher(frame, "ai", "user", "n", 40_000, np.random.default_rng(0))
     assert result[["lower", "higher"]].to_numpy().tolist() == [[0, 0], [1, 0], [1, 0]]
     np.testing.assert_allclose(result["lower_by_chance"], [5 / 16, 0.343, 0], atol=0.01)
     np.testing.assert_allclose(result["higher_by_chance"], [5 / 16, 0.657, 0], atol=0.01)

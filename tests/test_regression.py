@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Lasso
 
-from helpers import descent, regression
-from helpers.moments import cluster_moments
-from helpers.resampling import cluster_weights
+from helpers.stats import lasso
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.moments import cluster_moments
 from helpers.studies import hosking
 
 FEATURES = ["refusal", "formatting", "factuality", "scope"]
@@ -38,7 +38,7 @@ def reference(frame, alpha, features=FEATURES):
 
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.1])
 def test_lasso_weights_are_those_of_scikit_learn(outputs, alpha):
-    weights = regression.lasso(outputs, FEATURES, "quality", alpha)
+    weights = lasso.lasso(outputs, FEATURES, "quality", alpha)
     np.testing.assert_allclose(weights, reference(outputs, alpha), atol=1e-9)
     assert list(weights.index) == FEATURES
 
@@ -48,16 +48,16 @@ def test_lasso_of_one_feature_is_the_soft_threshold():
     covariance, variance = 1.0, 0.25
     for alpha in (0.1, 0.5, 2.0):
         expected = max(covariance - alpha, 0) / variance
-        assert regression.lasso(frame, ["x"], "y", alpha)["x"] == pytest.approx(expected)
+        assert lasso.lasso(frame, ["x"], "y", alpha)["x"] == pytest.approx(expected)
 
 
 def test_lasso_recovers_the_truth_from_much_data():
-    weights = regression.lasso(make_outputs(20_000), FEATURES, "quality", alpha=1e-4)
+    weights = lasso.lasso(make_outputs(20_000), FEATURES, "quality", alpha=1e-4)
     np.testing.assert_allclose(weights, TRUTH, atol=0.05)
 
 
 def test_lasso_ignores_row_order_constants_and_copies_of_the_table(outputs):
-    expected = regression.lasso(outputs, FEATURES, "quality", 0.01)
+    expected = lasso.lasso(outputs, FEATURES, "quality", 0.01)
     variants = [
         outputs.sample(frac=1, random_state=0),
         pd.concat([outputs, outputs]),
@@ -65,12 +65,12 @@ def test_lasso_ignores_row_order_constants_and_copies_of_the_table(outputs):
         outputs[["quality", *reversed(FEATURES)]],
     ]
     for variant in variants:
-        weights = regression.lasso(variant, FEATURES, "quality", 0.01)
+        weights = lasso.lasso(variant, FEATURES, "quality", 0.01)
         np.testing.assert_allclose(weights, expected, atol=1e-10)
 
 
 def test_a_feature_that_never_varies_has_weight_zero(outputs):
-    weights = regression.lasso(outputs.assign(harmful=0.1), [*FEATURES, "harmful"], "quality", 0.01)
+    weights = lasso.lasso(outputs.assign(harmful=0.1), [*FEATURES, "harmful"], "quality", 0.01)
     assert weights["harmful"] == 0
     np.testing.assert_allclose(weights[FEATURES], reference(outputs, 0.01), atol=1e-9)
 
@@ -78,14 +78,14 @@ def test_a_feature_that_never_varies_has_weight_zero(outputs):
 @pytest.mark.parametrize("alpha", [0, -0.5, float("nan")])
 def test_the_penalty_must_be_positive(outputs, alpha):
     with pytest.raises(ValueError, match=f"alpha must be positive, got {float(alpha)}: without a"):
-        regression.lasso(outputs, FEATURES, "quality", alpha)
+        lasso.lasso(outputs, FEATURES, "quality", alpha)
 
 
 def test_lasso_refuses_an_unusable_table(outputs):
     with pytest.raises(ValueError, match="column 'refusals' is not in the table, which has: refus"):
-        regression.lasso(outputs, ["refusals"], "quality", 0.01)
+        lasso.lasso(outputs, ["refusals"], "quality", 0.01)
     with pytest.raises(ValueError, match="outcome 'quality' has the same value in all 300 rows"):
-        regression.lasso(outputs.assign(quality=1.0), FEATURES, "quality", 0.01)
+        lasso.lasso(outputs.assign(quality=1.0), FEATURES, "quality", 0.01)
 
 
 def test_solutions_satisfy_the_optimality_conditions():
@@ -93,7 +93,7 @@ def test_solutions_satisfy_the_optimality_conditions():
     x = rng.normal(size=(50, 30, 5)) @ rng.normal(size=(5, 5))
     gram = np.swapaxes(x, 1, 2) @ x / 30
     cross = rng.normal(size=(50, 5))
-    weights = descent.solve_lasso(gram, cross, alpha=0.3)
+    weights = lasso.solve_lasso(gram, cross, alpha=0.3)
     gradient = cross - (gram @ weights[:, :, None])[:, :, 0]
     active = weights != 0
     assert 0 < active.mean() < 1
@@ -103,30 +103,30 @@ def test_solutions_satisfy_the_optimality_conditions():
 
 def test_a_problem_has_the_same_solution_alone_and_among_many():
     rng = np.random.default_rng(2)
-    gram = np.array([np.cov(rng.normal(size=(3, 20))) for _ in range(descent.BLOCK + 5)])
+    gram = np.array([np.cov(rng.normal(size=(3, 20))) for _ in range(lasso.BLOCK + 5)])
     cross = rng.normal(size=(len(gram), 3))
-    together = descent.solve_lasso(gram, cross, alpha=0.1)
-    for chosen in (0, descent.BLOCK - 1, descent.BLOCK, -1):
-        alone = descent.solve_lasso(gram[chosen], cross[chosen], alpha=0.1)
+    together = lasso.solve_lasso(gram, cross, alpha=0.1)
+    for chosen in (0, lasso.BLOCK - 1, lasso.BLOCK, -1):
+        alone = lasso.solve_lasso(gram[chosen], cross[chosen], alpha=0.1)
         np.testing.assert_allclose(together[chosen], alone, atol=1e-10)
 
 
 def test_a_feature_without_variance_has_weight_zero_whatever_its_covariance():
     gram, cross = np.diag([2.0, 0.0]), np.array([1.0, 5.0])
-    assert descent.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]
+    assert lasso.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]
 
 
 def test_problems_that_are_not_solved_raise(monkeypatch):
-    monkeypatch.setattr(descent, "MAX_SWEEPS", 3)
+    monkeypatch.setattr(lasso, "MAX_SWEEPS", 3)
     gram = np.array([np.eye(2), [[1.0, 0.999], [0.999, 1.0]]])
     with pytest.raises(RuntimeError, match="not solved after 3 sweeps in 1 of 2 problems: raise a"):
-        descent.solve_lasso(gram, np.array([1.0, 0.9]), alpha=0.01)
+        lasso.solve_lasso(gram, np.array([1.0, 0.9]), alpha=0.01)
 
 
 def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     n_boot, alpha = 40, 0.01
     moments = cluster_moments(outputs, FEATURES, "quality", "prompt_id")
-    draws = regression.lasso_bootstrap(moments, alpha, n_boot, np.random.default_rng(9))
+    draws = lasso.lasso_bootstrap(moments, alpha, n_boot, np.random.default_rng(9))
     weights = cluster_weights(60, n_boot, np.random.default_rng(9))
     expected = [
         reference(outputs.loc[outputs.index.repeat(times[outputs["prompt_id"]])], alpha)
@@ -140,7 +140,7 @@ def test_a_feature_absent_from_a_replicate_has_weight_zero_there():
     outputs = make_outputs(10).assign(harmful=0.0)
     outputs.loc[0, "harmful"] = 1.0
     moments = cluster_moments(outputs, ["refusal", "harmful"], "quality", "prompt_id")
-    draws = regression.lasso_bootstrap(moments, 0.001, 200, np.random.default_rng(0))
+    draws = lasso.lasso_bootstrap(moments, 0.001, 200, np.random.default_rng(0))
     absent = cluster_weights(10, 200, np.random.default_rng(0))[:, 0] == 0
     assert absent.any()
     assert (draws["harmful"] == 0).tolist() == absent.tolist()
@@ -149,12 +149,12 @@ def test_a_feature_absent_from_a_replicate_has_weight_zero_there():
 def test_bootstrap_needs_two_clusters(outputs):
     moments = cluster_moments(outputs, FEATURES, "quality", "prompt_id").total()
     with pytest.raises(ValueError, match="resampling needs at least 2 clusters, got 1"):
-        regression.lasso_bootstrap(moments, 0.01, 10, np.random.default_rng(0))
+        lasso.lasso_bootstrap(moments, 0.01, 10, np.random.default_rng(0))
 
 
 def test_bootstrap_ignores_the_order_of_rows(outputs):
     first, second = (
-        regression.lasso_bootstrap(
+        lasso.lasso_bootstrap(
             cluster_moments(table, FEATURES, "quality", "prompt_id"),
             0.01,
             20,
@@ -167,21 +167,21 @@ def test_bootstrap_ignores_the_order_of_rows(outputs):
 
 def test_selection_frequency_counts_weights_other_than_zero():
     draws = pd.DataFrame({"refusal": [-1.0, -0.5, -0.7, -0.1], "scope": [0.0, 0.0, 0.0, 0.2]})
-    assert regression.selection_frequency(draws).to_dict() == {"refusal": 1.0, "scope": 0.25}
+    assert lasso.selection_frequency(draws).to_dict() == {"refusal": 1.0, "scope": 0.25}
 
 
 def test_leaving_a_feature_out_is_a_lasso_without_it(outputs):
-    table = regression.leave_one_out(outputs, FEATURES, "quality", 0.01)
+    table = lasso.leave_one_out(outputs, FEATURES, "quality", 0.01)
     assert list(table.index) == list(table.columns) == FEATURES
     for left_out in FEATURES:
         rest = [feature for feature in FEATURES if feature != left_out]
-        expected = regression.lasso(outputs, rest, "quality", 0.01)
+        expected = lasso.lasso(outputs, rest, "quality", 0.01)
         np.testing.assert_allclose(table.loc[rest, left_out], expected, atol=1e-10)
         assert np.isnan(table.loc[left_out, left_out])
 
 
 def test_ols_has_the_sandwich_errors_of_the_textbook(outputs):
-    table = regression.ols(outputs, FEATURES, "quality", "prompt_id")
+    table = lasso.ols(outputs, FEATURES, "quality", "prompt_id")
     x = np.column_stack([np.ones(len(outputs)), outputs[FEATURES]])
     n, k, n_clusters = len(x), x.shape[1], 60
     estimate, *_ = np.linalg.lstsq(x, outputs["quality"], rcond=None)
@@ -200,10 +200,10 @@ def test_ols_has_the_sandwich_errors_of_the_textbook(outputs):
 
 
 def test_ols_takes_labels_of_any_kind_and_rows_in_any_order(outputs):
-    expected = regression.ols(outputs, FEATURES, "quality", "prompt_id")
+    expected = lasso.ols(outputs, FEATURES, "quality", "prompt_id")
     named = outputs.assign(prompt_id="prompt-" + outputs["prompt_id"].astype(str))
     shuffled = named.sample(frac=1, random_state=0)
-    result = regression.ols(shuffled, FEATURES, "quality", "prompt_id")
+    result = lasso.ols(shuffled, FEATURES, "quality", "prompt_id")
     np.testing.assert_allclose(result, expected, rtol=1e-8)
 
 
@@ -212,23 +212,23 @@ def test_ols_names_the_feature_that_is_redundant(outputs):
     features = ["refusal", "scope", "either"]
     expected = "feature 'either' is a combination of the intercept, refusal, scope: leave it out"
     with pytest.raises(ValueError, match=expected):
-        regression.ols(table, features, "quality", "prompt_id")
+        lasso.ols(table, features, "quality", "prompt_id")
 
 
 def test_ols_refuses_missing_values_instead_of_dropping_rows(outputs):
     outputs.loc[4, "scope"] = np.nan
     with pytest.raises(ValueError, match="column 'scope' has 1 missing value, first in row 4"):
-        regression.ols(outputs, FEATURES, "quality", "prompt_id")
+        lasso.ols(outputs, FEATURES, "quality", "prompt_id")
 
 
 def test_ols_needs_two_clusters(outputs):
     with pytest.raises(ValueError, match="column 'task' has 1 distinct value: clusters need at le"):
-        regression.ols(outputs.assign(task="amazon"), FEATURES, "quality", "task")
+        lasso.ols(outputs.assign(task="amazon"), FEATURES, "quality", "task")
 
 
 def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):
     outputs = hosking.load_experiment_1(real_data).outputs()
-    weights = regression.lasso(outputs, hosking.ERRORS_1, "quality_unbiased", 0.01)
+    weights = lasso.lasso(outputs, hosking.ERRORS_1, "quality_unbiased", 0.01)
     assert set(weights.index[weights != 0]) == {
         "refusal",
         "formatting",

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import distractors, pairs, simulate, text
+from helpers import pairs, simulate, text
 from helpers.simulate.hosking_submissions import MEDIAN_SECONDS, PEOPLE
 from helpers.simulate.hosking_texts import responses
+from helpers.stats import agreement
 from helpers.studies.hosking import without_checks
 
 GROUPS = tuple(PEOPLE)
@@ -89,7 +90,7 @@ def test_median_times_are_as_set(with_texts, group):
 
 def test_distractors_are_marked_down(with_texts):
     ratings = with_texts[1, "errors"]
-    table = distractors.against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
+    table = agreement.against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
     assert table.loc["relevance", "low"] > 0.5
 
 

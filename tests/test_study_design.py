@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers.design.study_design import StudyModel, draw, example_model
-from helpers.regression import ols
+from helpers.stats.lasso import ols
 
 
 @pytest.fixture(scope="module")

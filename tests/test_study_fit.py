@@ -6,7 +6,7 @@ import pytest
 
 from helpers.design.study_design import draw, example_model
 from helpers.design.study_fit import covariances, describe, excess, fit
-from helpers.regression import ols
+from helpers.stats.lasso import ols
 from helpers.studies import hosking
 
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import tree_plot, trees
+from helpers import tree_plot
+from helpers.stats import aspects
 
 FEATURES = ["factuality", "formality"]
 
@@ -23,7 +24,7 @@ def table():
     """A tree with a leaf at depth 1 and two at depth 2."""
     x = [[0, -1], [0, 1], [3, -1], [3, 1]]
     tree = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[500, 600, 300, 200])
-    return trees.tree_table(tree, FEATURES)
+    return aspects.tree_table(tree, FEATURES)
 
 
 def boxes(axis):
@@ -39,7 +40,7 @@ def test_a_parent_is_always_between_its_children():
     rng = np.random.default_rng(3)
     tree = DecisionTreeRegressor(max_depth=5, random_state=0)
     tree.fit(rng.normal(size=(300, 2)), rng.normal(size=300))
-    nodes = trees.tree_table(tree, FEATURES)
+    nodes = aspects.tree_table(tree, FEATURES)
     heights = tree_plot.leaf_order(nodes)
     for parent, children in nodes[nodes["parent"] >= 0].groupby("parent")["node"]:
         assert heights[children].min() < heights[parent] < heights[children].max()

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import trees
-from helpers.aspects import random_splits
-from helpers.resampling import interval
+from helpers.stats import aspects
+from helpers.stats.aspects import random_splits
+from helpers.stats.bootstrap import interval
 from helpers.studies import kamoda
 
 FEATURES = ["factuality", "formality"]
@@ -34,7 +34,7 @@ def held_out(ratings):
 
 
 def test_trees_of_counted_rows_are_the_trees_of_the_rows(ratings, held_out):
-    result = trees.tree_splits(ratings, FEATURES, "acceptability", held_out, max_depth=2)
+    result = aspects.tree_splits(ratings, FEATURES, "acceptability", held_out, max_depth=2)
     expected = []
     for test in held_out:
         train, rest = ratings[~test], ratings[test]
@@ -48,19 +48,19 @@ def test_trees_of_counted_rows_are_the_trees_of_the_rows(ratings, held_out):
 
 def test_importance_goes_to_the_feature_that_determines_the_outcome(ratings, held_out):
     table = ratings.assign(acceptability=ratings["factuality"])
-    result = trees.tree_splits(table, FEATURES, "acceptability", held_out)
+    result = aspects.tree_splits(table, FEATURES, "acceptability", held_out)
     np.testing.assert_allclose(result, [[1.0, 0.0, 1.0]] * 20, atol=1e-12)
 
 
 @pytest.mark.parametrize("column", ["factuality", "acceptability"])
 def test_rho_is_undefined_where_held_out_predictions_or_outcomes_do_not_vary(ratings, column):
     held_out = (ratings[column] == 0).to_numpy()[None, :]
-    result = trees.tree_splits(ratings, ["factuality"], "acceptability", held_out)
+    result = aspects.tree_splits(ratings, ["factuality"], "acceptability", held_out)
     assert np.isnan(result["rho"]).all()
 
 
 def test_shuffling_matters_only_for_the_feature_that_counts(ratings, held_out):
-    drops = trees.permutation_importances(
+    drops = aspects.permutation_importances(
         ratings, FEATURES, "acceptability", held_out, np.random.default_rng(0)
     )
     assert drops.shape == (20, 2)
@@ -70,7 +70,7 @@ def test_shuffling_matters_only_for_the_feature_that_counts(ratings, held_out):
 
 def test_shuffled_importances_depend_on_the_seed_alone(ratings, held_out):
     first, second = (
-        trees.permutation_importances(
+        aspects.permutation_importances(
             ratings, FEATURES, "acceptability", held_out[:2], np.random.default_rng(5)
         )
         for _ in range(2)
@@ -78,9 +78,9 @@ def test_shuffled_importances_depend_on_the_seed_alone(ratings, held_out):
     pd.testing.assert_frame_equal(first, second)
 
 
-@pytest.mark.parametrize("function", [trees.tree_splits, trees.permutation_importances])
+@pytest.mark.parametrize("function", [aspects.tree_splits, aspects.permutation_importances])
 def test_trees_refuse_unusable_columns_and_splits(ratings, held_out, function):
-    rng = [np.random.default_rng(0)] if function is trees.permutation_importances else []
+    rng = [np.random.default_rng(0)] if function is aspects.permutation_importances else []
     with pytest.raises(ValueError, match="column 'amount_info' is not in the table"):
         function(ratings, ["amount_info"], "acceptability", held_out, *rng)
     with pytest.raises(ValueError, match="give bool of shape"):
@@ -90,7 +90,7 @@ def test_trees_refuse_unusable_columns_and_splits(ratings, held_out, function):
 def test_a_tree_table_tells_where_every_row_goes():
     x = [[0, -1], [0, 1], [3, -1], [3, 1]]
     tree = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[5, 1, 2, 2])
-    table = trees.tree_table(tree, FEATURES)
+    table = aspects.tree_table(tree, FEATURES)
     assert table["rule"].tolist() == [
         "all rows",
         "factuality at most 1.5",
@@ -107,18 +107,18 @@ def test_a_tree_table_tells_where_every_row_goes():
 
 def test_thresholds_are_shown_with_three_digits():
     tree = DecisionTreeRegressor().fit([[1 / 3], [1]], [0, 1])
-    assert trees.tree_table(tree, ["factuality"])["rule"].iloc[1] == "factuality at most 0.667"
+    assert aspects.tree_table(tree, ["factuality"])["rule"].iloc[1] == "factuality at most 0.667"
 
 
 def test_a_tree_table_needs_a_name_for_every_feature():
     tree = DecisionTreeRegressor().fit([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match="the tree has 1 features, got 2 names"):
-        trees.tree_table(tree, FEATURES)
+        aspects.tree_table(tree, FEATURES)
 
 
 def test_the_published_correlation_is_that_of_a_random_split(real_data):
     ratings = kamoda.load(real_data).ratings
     held_out = random_splits(ratings, 200, 0.2, np.random.default_rng(0))
-    splits = trees.tree_splits(ratings, kamoda.ASPECTS, "acceptability", held_out)
+    splits = aspects.tree_splits(ratings, kamoda.ASPECTS, "acceptability", held_out)
     low, high = interval(splits["rho"])
     assert low < 0.830 < high

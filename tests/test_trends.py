@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from statsmodels.formula.api import ols
 
-from helpers import trends
-from helpers.resampling import cluster_weights
+from helpers.stats import lines
+from helpers.stats.bootstrap import cluster_weights
 
 
 def make_answers(n_prompts: int = 80, seed: int = 1) -> pd.DataFrame:
@@ -28,9 +28,9 @@ def make_answers(n_prompts: int = 80, seed: int = 1) -> pd.DataFrame:
     )
 
 
-def sums_of(frame: pd.DataFrame) -> trends.CellSums:
+def sums_of(frame: pd.DataFrame) -> lines.CellSums:
     """Sums of the simulated answers."""
-    return trends.cell_sums(frame, "tone", "score", "system", "arm", "prompt_id")
+    return lines.cell_sums(frame, "tone", "score", "system", "arm", "prompt_id")
 
 
 def test_lines_through_items_are_least_squares_within_groups():
@@ -60,7 +60,7 @@ def test_parallel_lines_are_an_analysis_of_covariance():
     assert lines.at(0.0)[0].tolist() == pytest.approx(fit.params.iloc[:3].tolist())
 
 
-@pytest.mark.parametrize("level", trends.LEVELS)
+@pytest.mark.parametrize("level", lines.LEVELS)
 def test_weights_count_whole_clusters(level):
     frame = make_answers()
     weights = cluster_weights(80, 3, np.random.default_rng(0))
@@ -138,7 +138,7 @@ def test_a_resample_without_a_cell_has_no_mean_there():
 
 def test_adjusted_slope_is_that_of_two_regressions():
     frame = make_answers().assign(repeated=lambda rows: (rows["tone"] > 3.8) * 1.0)
-    table = trends.adjusted_slope(
+    table = lines.adjusted_slope(
         frame, "tone", "score", ["repeated"], "prompt_id", 300, np.random.default_rng(0)
     )
     alone = ols("score ~ tone", frame).fit().params["tone"]
@@ -149,7 +149,7 @@ def test_adjusted_slope_is_that_of_two_regressions():
 
 
 def test_a_held_column_that_never_varies_explains_nothing():
-    table = trends.adjusted_slope(
+    table = lines.adjusted_slope(
         make_answers().assign(never=0.0),
         "tone",
         "score",

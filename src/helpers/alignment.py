@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from helpers.files.schemas import AGES
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.resampling import bootstrap_means, interval
+from helpers.stats.bootstrap import bootstrap_means, interval
 
 SCOPES = ("at", "up to")
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers import dawid_skene
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.moments import cluster_sums
+from helpers.stats.moments import cluster_sums
 
 MODES = {
     "mode, ties halved": "middle",

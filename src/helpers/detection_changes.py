@@ -24,10 +24,10 @@ def compare_detection(
     Parameters
     ----------
     pairs : pandas.DataFrame
-        From `helpers.detection.pair_labels`, with expert labels 0 and 1; rows without one are left
+        From `helpers.stats.rates.pair_labels`, with expert labels 0 and 1; rows without one are left
         out.
     rates : pandas.DataFrame
-        From `helpers.detection.detection_rates` of the same pairs by ``"error"`` and a second
+        From `helpers.stats.rates.detection_rates` of the same pairs by ``"error"`` and a second
         column, such as ``"arm"``, whose groups are compared.
     contrasts : mapping of str to (str, str)
         Name of each contrast, the group to subtract and the group to subtract it from.
@@ -56,7 +56,7 @@ def compare_detection(
 
     Examples
     --------
-    >>> from helpers.detection import detection_rates
+    >>> from helpers.stats.rates import detection_rates
     >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": range(40), "expert": 1,
     ...                       "arm": ["low", "high"] * 20, "crowd": [1, 0] * 20})
     >>> rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from helpers.plots import INK
-from helpers.resampling import interval
+from helpers.stats.bootstrap import interval
 
 
 def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]) -> None:

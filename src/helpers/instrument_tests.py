@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.clustered import covariance
 from helpers.instruments import Instrumented, least_squares, two_stage
-from helpers.moments import cluster_sums
+from helpers.stats.clustered import covariance
+from helpers.stats.moments import cluster_sums
 from helpers.weak_instruments import anderson_rubin
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.clustered import Estimates
 from helpers.files.tables import check_clusters, check_full_rank, check_numeric
+from helpers.stats.clustered import Estimates
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import resampling, trees
-from helpers.agreement import agreement_table
 from helpers.checkup import FEW_MARKS
-from helpers.moments import cluster_sums
 from helpers.own_study import FEWEST_ROWS, MOST_ROWS, Study, join_clusters
 from helpers.own_weights import not_done, slopes
+from helpers.stats import aspects, bootstrap
+from helpers.stats.agreement import agreement_table
+from helpers.stats.moments import cluster_sums
 
 MOST_LABELS = 30  # of a covariate without numbers
 ROWS_FOR_DEPTH = 200  # with fewer, a tree asks two questions in a row instead of three
@@ -128,7 +128,7 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     n_clusters, size = len(moments.products), len(moments.features) + 1
     if n_clusters <= size:
         return not_done(f"{n_clusters} clusters are too few for {size} numbers")
-    weights = resampling.cluster_weights(len(moments.products), n_boot, rng)
+    weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
     n_aspects = len(study.aspects)
     results = []
     for total in (moments.total(), moments.total(weights)):
@@ -152,7 +152,7 @@ def tree(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Nodes as `helpers.trees.tree_table` lists them.
+        Nodes as `helpers.stats.aspects.tree_table` lists them.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def tree(study: Study, rng: np.random.Generator) -> pd.DataFrame:
         max_depth=_depth(frame), min_samples_leaf=FEWEST_ROWS // 2, random_state=0
     )
     fitted.fit(frame[study.aspects].to_numpy(), frame[study.outcome])
-    return trees.tree_table(fitted, study.aspects)
+    return aspects.tree_table(fitted, study.aspects)
 
 
 def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
@@ -204,14 +204,14 @@ def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     n_clusters = codes.max() + 1
     order = rng.permuted(np.tile(np.arange(n_clusters), (N_SPLITS, 1)), axis=1)
     held_out = order < max(1, round(TEST_SHARE * n_clusters))
-    by_tree = trees.tree_splits(
+    by_tree = aspects.tree_splits(
         study.frame, study.aspects, study.outcome, held_out[:, codes], _depth(study.frame)
     )["rho"]
     moments = study.moments()
     gram, cross, _ = moments.total(~held_out).covariances()
     by_sum = moments.total(held_out).correlation(slopes(gram, cross))
     rho = pd.DataFrame({"tree": by_tree, "weighted sum": by_sum})
-    low, high = resampling.interval(rho, level=0.9)
+    low, high = bootstrap.interval(rho, level=0.9)
     return pd.DataFrame({"estimate": rho.median(), "low": low, "high": high})
 
 
@@ -267,9 +267,9 @@ def _interval_alpha(
     parts = np.column_stack([np.ones(len(values)), values, values**2, variance])
     sums = cluster_sums(parts, table["cluster"])
     once = np.ones((1, len(sums)))
-    replicates = resampling.cluster_weights(len(sums), n_boot, rng)
+    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
     alphas = [_alpha(weights @ sums) for weights in (once, replicates)]
-    low, high = resampling.interval(alphas[1])
+    low, high = bootstrap.interval(alphas[1])
     return {"estimate": alphas[0][0], "low": low, "high": high}
 
 
@@ -302,9 +302,9 @@ def _confounder_table(
 ) -> pd.DataFrame:
     """Put both weights and the change between them side by side."""
     changes = adjusted_draws - alone_draws
-    alone_low, alone_high = resampling.interval(alone_draws)
-    low, high = resampling.interval(adjusted_draws)
-    change_low, change_high = resampling.interval(changes)
+    alone_low, alone_high = bootstrap.interval(alone_draws)
+    low, high = bootstrap.interval(adjusted_draws)
+    change_low, change_high = bootstrap.interval(changes)
     return pd.DataFrame(
         {
             "alone": alone,
@@ -316,7 +316,7 @@ def _confounder_table(
             "change": adjusted - alone,
             "change low": change_low,
             "change high": change_high,
-            "p, Holm": resampling.adjust(resampling.bootstrap_p_value(changes)),
+            "p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(changes)),
         },
         index=aspects,
     )

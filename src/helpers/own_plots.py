@@ -45,7 +45,7 @@ def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     nodes : pandas.DataFrame
-        Nodes as `helpers.trees.tree_table` lists them.
+        Nodes as `helpers.stats.aspects.tree_table` lists them.
 
     Returns
     -------

@@ -12,7 +12,7 @@ import pandas as pd
 
 from helpers.checkup import MOSTLY, is_constant
 from helpers.files.tables import BadTableError
-from helpers.moments import ClusterMoments, cluster_moments
+from helpers.stats.moments import ClusterMoments, cluster_moments
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`

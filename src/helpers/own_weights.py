@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers import ordinal, penalty, resampling
 from helpers.checkup import FEW_MARKS
-from helpers.feature_weights import lasso_table
 from helpers.files.tables import OptionError
-from helpers.moments import ClusterMoments
 from helpers.own_study import MOST_ROWS, Study
+from helpers.stats import bootstrap, ordinal
+from helpers.stats.lasso import alpha_grid, lasso_cross_validation, lasso_table
+from helpers.stats.moments import ClusterMoments
 
 MOST_FOLDS = 10
 WEAKEST_PENALTIES = (3e-3, 3e-2, 3e-1)  # as shares of the penalty that leaves no weight
@@ -54,7 +54,7 @@ def least_squares(moments: ClusterMoments) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per feature, as `helpers.regression.ols` gives it without the intercept, and
+        A row per feature, as `helpers.stats.lasso.ols` gives it without the intercept, and
         ``p, Holm``; or `not_done`, if there are no more clusters than numbers to estimate.
 
     References
@@ -63,7 +63,7 @@ def least_squares(moments: ClusterMoments) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from helpers.moments import cluster_moments
+    >>> from helpers.stats.moments import cluster_moments
     >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0],
     ...                       "prompt_id": ["a", "b", "c", "d"]})
     >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
@@ -91,7 +91,7 @@ def least_squares(moments: ClusterMoments) -> pd.DataFrame:
             "low": weights[1:] - margin,
             "high": weights[1:] + margin,
             "p_value": p_values,
-            "p, Holm": resampling.adjust(p_values),
+            "p, Holm": bootstrap.adjust(p_values),
         },
         index=list(moments.features),
     )
@@ -123,7 +123,7 @@ def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generat
 
     Examples
     --------
-    >>> from helpers.moments import cluster_moments
+    >>> from helpers.stats.moments import cluster_moments
     >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
     ...                       "prompt_id": np.arange(16) // 4})
     >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
@@ -136,9 +136,9 @@ def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generat
         return float(given)
     folds = min(MOST_FOLDS, len(moments.products))
     for smallest in WEAKEST_PENALTIES:
-        alphas = penalty.alpha_grid(moments, size=30, smallest=smallest)
+        alphas = alpha_grid(moments, size=30, smallest=smallest)
         try:
-            return penalty.lasso_cross_validation(moments, alphas, folds, rng).best_alpha
+            return lasso_cross_validation(moments, alphas, folds, rng).best_alpha
         except RuntimeError:
             continue
     return float(alphas[0])
@@ -168,7 +168,7 @@ def lasso(
 
     Examples
     --------
-    >>> from helpers.moments import cluster_moments
+    >>> from helpers.stats.moments import cluster_moments
     >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
     ...                       "prompt_id": np.arange(16) // 4})
     >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
@@ -200,7 +200,7 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per aspect: effect on the expected outcome in points, see
-        `helpers.ordinal.CumulativeLogit.effects`, with intervals clustered by cluster and, if
+        `helpers.stats.ordinal.CumulativeLogit.effects`, with intervals clustered by cluster and, if
         there are raters, by rater; empty for an aspect without a finite effect. Or `not_done`.
 
     Examples

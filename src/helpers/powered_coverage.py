@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from helpers.prediction_powered import (
+from helpers.stats.bootstrap import interval
+from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
     estimates,
@@ -18,7 +19,6 @@ from helpers.prediction_powered import (
     label_terms,
     wilson_intervals,
 )
-from helpers.resampling import interval
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Tables of error rates by crowd, by experts, and by both together (prediction-powered).
 
 Tables have one row per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN where
-no expert labelled the output; see `helpers.detection.pair_labels`. Rates are percentages.
+no expert labelled the output; see `helpers.stats.rates.pair_labels`. Rates are percentages.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.prediction_powered import (
+from helpers.stats.bootstrap import bootstrap_p_value, interval
+from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
     estimates,
@@ -19,7 +20,6 @@ from helpers.prediction_powered import (
     powered_rates,
     wilson_intervals,
 )
-from helpers.resampling import bootstrap_p_value, interval
 
 
 def rates(

@@ -18,7 +18,7 @@ def leaf_order(table: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     table : pandas.DataFrame
-        Nodes of a tree as `helpers.trees.tree_table` lists them.
+        Nodes of a tree as `helpers.stats.aspects.tree_table` lists them.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def draw_tree(
     ax : matplotlib.axes.Axes
         Axis to draw on. Three inches of width a level and half an inch of height a leaf are enough.
     table : pandas.DataFrame
-        Nodes as `helpers.trees.tree_table` lists them: ``node``, ``depth``, ``parent``, ``rule``,
+        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``, ``parent``, ``rule``,
         ``n``, ``mean`` and ``is_leaf``.
     limits : tuple of float
         Means shown in the lightest and in the darkest colour: the ends of the scale.

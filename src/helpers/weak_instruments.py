@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from helpers.clustered import covariance
 from helpers.instruments import Instrumented, reduced_form, two_stage
+from helpers.stats.clustered import covariance
 
 POINTS = 4001
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sacrebleu.metrics import BLEU
 from scipy import stats
 
-from helpers.resampling import bootstrap_correlation, bootstrap_means, interval
+from helpers.stats.bootstrap import bootstrap_correlation, bootstrap_means, interval
 from helpers.text import overlap
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers import combining, ordinal
-from helpers.aspects import ideal_distance
-from helpers.between import rater_pairs
+from helpers import combining
 from helpers.curves import specifications
-from helpers.moments import ClusterMoments, cluster_sums
-from helpers.resampling import cluster_weights
+from helpers.stats import ordinal
+from helpers.stats.aspects import ideal_distance, rater_pairs
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.moments import ClusterMoments, cluster_sums
 
 WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", "mean of distances"
 RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *combining.RULES[:-1])
@@ -93,7 +93,7 @@ def tables(
     overall : str
         Column of the overall rating, whose ideal is its highest value.
     ideals, ranges : mapping
-        As for `helpers.aspects.ideal_distance`.
+        As for `helpers.stats.aspects.ideal_distance`.
 
     Returns
     -------

@@ -13,8 +13,8 @@ import pandas as pd
 from helpers import combining
 from helpers.curves import specifications, weight_fits
 from helpers.curves.weight_fits import PENALTIES, SCORES
-from helpers.ordinal import SeparationError
-from helpers.resampling import cluster_weights
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.ordinal import SeparationError
 
 SINGLE = "single marks"
 ORDINAL = "ordinal"

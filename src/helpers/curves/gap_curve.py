@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from helpers import combining
-from helpers.confounds import REFUSAL_RULES, drop_refusals
 from helpers.curves import specifications
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.moments import cluster_sums
+from helpers.stats.moments import cluster_sums
+from helpers.stats.rates import REFUSAL_RULES, drop_refusals
 
 COUNTED = ("marks", "answers", "prompts")
 CROWD = ("all answers", "answers that experts saw")

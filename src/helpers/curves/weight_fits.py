@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers import ordinal
 from helpers.curves import specifications
-from helpers.descent import solve_lasso
-from helpers.moments import ClusterMoments
+from helpers.stats import ordinal
+from helpers.stats.lasso import solve_lasso
+from helpers.stats.moments import ClusterMoments
 
 SCORES = ("unbiased", "biased", "mean of both")
 PENALTIES = {
@@ -177,7 +177,7 @@ def ordinal_effects(
 
     Raises
     ------
-    helpers.ordinal.SeparationError
+    helpers.stats.ordinal.SeparationError
         If an error has no finite odds.
 
     Examples

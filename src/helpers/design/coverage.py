@@ -12,7 +12,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.design.populations import Population
-from helpers.resampling import adjust
+from helpers.stats.bootstrap import adjust
 
 NOMINAL = 0.95
 ROUNDING = 1e-9  # an interval may miss the truth by so much, as a share of it

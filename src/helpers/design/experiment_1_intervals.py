@@ -10,21 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers import (
-    agreement,
-    confounds,
-    correlations,
-    distractors,
-    ordinal,
-    regression,
-    resampling,
-    smooth,
-    trends,
-)
 from helpers.files.schemas import ERRORS_1, ERRORS_2
-from helpers.means import group_means, interval_table
-from helpers.moments import cluster_moments
-from helpers.quantiles import median_table
+from helpers.stats import agreement, bootstrap, correlations, lasso, lines, ordinal
+from helpers.stats.groups import group_means, interval_table, median_table
+from helpers.stats.moments import cluster_moments
+from helpers.stats.rates import error_rates
 
 ALPHA = 0.01  # penalty of the Lasso
 LENGTHS = (30, 90, 180)  # words of responses called short, middle and long
@@ -85,8 +75,8 @@ def weights(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
     """
     errors = _varying(outputs, ERRORS_1)
     moments = cluster_moments(outputs, errors, SCORES[0], "prompt_id")
-    found = regression.lasso(outputs, errors, SCORES[0], ALPHA)
-    draws = regression.lasso_bootstrap(moments, ALPHA, n_boot, rng)
+    found = lasso.lasso(outputs, errors, SCORES[0], ALPHA)
+    draws = lasso.lasso_bootstrap(moments, ALPHA, n_boot, rng)
     pairs = [("refusal", "factuality"), ("refusal", "formatting"), ("factuality", "inconsistency")]
     gaps = pd.Series({f"{a} − {b}": found[a] - found[b] for a, b in pairs})
     gap_draws = pd.DataFrame({f"{a} − {b}": draws[a] - draws[b] for a, b in pairs})
@@ -94,7 +84,7 @@ def weights(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
         {
             "Lasso weight": interval_table(found, draws),
             "difference of Lasso weights": interval_table(gaps, gap_draws),
-            "least squares by prompt": regression.ols(outputs, errors, SCORES[0], "prompt_id"),
+            "least squares by prompt": lasso.ols(outputs, errors, SCORES[0], "prompt_id"),
         }
     )
 
@@ -121,7 +111,7 @@ def scores_of_systems(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: i
     """
     errors = _varying(outputs, ERRORS_1)
     shown = outputs[outputs["system"].isin(["Command 52B", "References"])]
-    rates = confounds.error_rates(shown, errors, "system", "prompt_id")
+    rates = error_rates(shown, errors, "system", "prompt_id")
     means = group_means(outputs, SCORES, "system", "prompt_id", n_boot, rng)
     compared = correlations.compare_correlations(outputs, errors, SCORES, "prompt_id", n_boot, rng)
     wide = outputs.pivot(index="prompt_id", columns="system", values=list(SCORES))
@@ -130,8 +120,8 @@ def scores_of_systems(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: i
         columns=above.columns, level=0
     )
     above.columns = [", ".join(names) for names in above.columns]
-    draws = resampling.bootstrap_means(above.reset_index(), list(above), "prompt_id", n_boot, rng)
-    low, high = resampling.simultaneous_interval(above.mean(), draws)
+    draws = bootstrap.bootstrap_means(above.reset_index(), list(above), "prompt_id", n_boot, rng)
+    low, high = bootstrap.simultaneous_interval(above.mean(), draws)
     together = pd.DataFrame({"estimate": above.mean(), "low": low, "high": high})
     return stack(
         {
@@ -164,13 +154,13 @@ def lengths(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
     >>> lengths(outputs, np.random.default_rng(0), 9).index.unique("interval").tolist()
     ['curve, at once', 'change along a curve', 'mean in a bin', 'adjusted slope']
     """
-    curve = smooth.fit_curve(outputs, "response_words", SCORES[0], "prompt_id")
+    curve = lines.fit_curve(outputs, "response_words", SCORES[0], "prompt_id")
     short, middle, long = LENGTHS
     band = curve.band(np.linspace(short, long, 20), n_boot, rng).set_index("x")
     steps = {"short to middle": (short, middle), "middle to long": (middle, long)}
-    bins = smooth.binned_means(outputs, "response_words", SCORES[0], "prompt_id", 10, n_boot, rng)
+    bins = lines.binned_means(outputs, "response_words", SCORES[0], "prompt_id", 10, n_boot, rng)
     past = outputs[outputs["response_words"] > middle]
-    slopes = trends.adjusted_slope(
+    slopes = lines.adjusted_slope(
         past, "response_words", SCORES[0], ["repetition"], "prompt_id", n_boot, rng
     )
     return stack(
@@ -240,10 +230,10 @@ def checks(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.D
     >>> len(checks(ratings, np.random.default_rng(0), 9))
     11
     """
-    ranks = distractors.rank_shares(ratings.assign(all="all"), "quality_biased", "all")
+    ranks = agreement.rank_shares(ratings.assign(all="all"), "quality_biased", "all")
     ranks = ranks[["lower", "lower_low", "lower_high"]]
     names = ["estimate", "low", "high"]
-    changes = distractors.against_partner(ratings, list(ERRORS_1), n_boot, rng)
+    changes = agreement.against_partner(ratings, list(ERRORS_1), n_boot, rng)
     return stack(
         {
             "share of checks (Wilson)": ranks.set_axis(names, axis="columns"),

@@ -6,10 +6,12 @@ As `helpers.design.experiment_1_intervals`, for the second experiment of Hosking
 import numpy as np
 import pandas as pd
 
-from helpers import confounds, contrasts, correlations, marks, resampling, trends
 from helpers.design.experiment_1_intervals import SCORES, stack
 from helpers.files.schemas import ERRORS_2
-from helpers.means import interval_table
+from helpers.stats import bootstrap, clustered, correlations, groups
+from helpers.stats.groups import interval_table
+from helpers.stats.lines import cell_sums
+from helpers.stats.rates import arm_contrasts, crowd_expert_gap, drop_refusals, error_rates, slopes
 
 TONE = ("assertive_low", "assertive_high")
 TESTED_ERRORS = tuple(error for error in ERRORS_2 if error != "refusal")
@@ -42,21 +44,19 @@ def tones(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
     errors = list(TESTED_ERRORS)
     ratings = ["assertiveness", "complexity", SCORES[0]]
     toned = answers[answers["arm"].isin(TONE)]
-    crowd = confounds.drop_refusals(toned, "majority")
+    crowd = drop_refusals(toned, "majority")
     expert = toned.dropna(subset=[f"expert_{error}" for error in ERRORS_2])
     expert = expert.drop(columns=list(ERRORS_2)).rename(columns=lambda c: c.removeprefix("expert_"))
-    expert = confounds.drop_refusals(expert, "majority")
-    rates = [confounds.error_rates(rows, errors, "arm", "prompt_id") for rows in (crowd, expert)]
+    expert = drop_refusals(expert, "majority")
+    rates = [error_rates(rows, errors, "arm", "prompt_id") for rows in (crowd, expert)]
     by_arm = [table.set_index(["arm", "error"]) for table in rates]
-    gap = confounds.crowd_expert_gap(*rates).set_index(["arm", "error"])
-    changes = confounds.arm_contrasts(crowd, expert, errors, TONE, n_boot, rng)
-    apart = contrasts.mean_differences(
+    gap = crowd_expert_gap(*rates).set_index(["arm", "error"])
+    changes = arm_contrasts(crowd, expert, errors, TONE, n_boot, rng)
+    apart = groups.mean_differences(answers, ratings, "arm", "baseline", "prompt_id", n_boot, rng)
+    paired = groups.paired_differences(
         answers, ratings, "arm", "baseline", "prompt_id", n_boot, rng
     )
-    paired = contrasts.paired_differences(
-        answers, ratings, "arm", "baseline", "prompt_id", n_boot, rng
-    )
-    slopes = confounds.slopes(answers, ["factuality", "relevance"], "assertiveness")
+    slopes = slopes(answers, ["factuality", "relevance"], "assertiveness")
     return stack(
         {
             "crowd's rate in an arm (Wilson)": by_arm[0],
@@ -119,8 +119,8 @@ def lines(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
     """
     ratings = ["assertiveness", "complexity", *SCORES]
     draws = correlations.bootstrap_correlations(answers, ratings, "prompt_id", n_boot, rng)
-    sums = trends.cell_sums(answers, "assertiveness", SCORES[0], "system", "arm", "prompt_id")
-    replicates = resampling.cluster_weights(len(sums.sums), n_boot, rng)
+    sums = cell_sums(answers, "assertiveness", SCORES[0], "system", "arm", "prompt_id")
+    replicates = bootstrap.cluster_weights(len(sums.sums), n_boot, rng)
     found = {
         "slope of a line": (sums.lines().slope[0], sums.lines(replicates).slope),
         "range over arms": (sums.ranges()[0], sums.ranges(replicates)),
@@ -162,8 +162,8 @@ def single_marks(ratings: pd.DataFrame, rng: np.random.Generator) -> pd.DataFram
     18
     """
     tone = {"tone": TONE}
-    raw = marks.arm_contrasts(ratings, TESTED_ERRORS, tone)
-    within = marks.arm_contrasts(ratings, TESTED_ERRORS, tone, within="rater_id")
+    raw = clustered.mark_contrasts(ratings, TESTED_ERRORS, tone)
+    within = clustered.mark_contrasts(ratings, TESTED_ERRORS, tone, within="rater_id")
     both = ratings[["rater_id", "prompt_id"]]
     return stack(
         {

@@ -6,14 +6,14 @@ As `helpers.design.experiment_1_intervals`, for Kamoda et al. (2025), ChatBench 
 import numpy as np
 import pandas as pd
 
-from helpers import accuracy, aspects, between, evaluators, guessing, hand_check, question_level
-from helpers.agreement import agreement_table
+from helpers import guessing, hand_check
 from helpers.alignment import accuracy_by_age
 from helpers.design.experiment_1_intervals import stack
 from helpers.files.schemas import ASPECTS, IDEALS, RANGES
-from helpers.group_alpha import alpha_at_once, stack_aspects
-from helpers.means import group_means, interval_table
-from helpers.moments import cluster_moments
+from helpers.stats import accuracy, aspects, correlations
+from helpers.stats.agreement import agreement_table, alpha_at_once, stack_aspects
+from helpers.stats.groups import group_means, interval_table
+from helpers.stats.moments import cluster_moments
 
 SCALES = {name: range(low, high + 1) for name, (low, high) in RANGES.items()}
 
@@ -54,7 +54,7 @@ def long_form(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> p
     alphas = alphas.set_axis(["estimate", "low", "high"], axis="columns")
     alphas.loc["all at once"] = {name: at_once[name] for name in alphas}
     moments = cluster_moments(table, ASPECTS, "missing", "question_id")
-    pairs = between.rater_pairs(table, ASPECTS, "missing", "item_id", "question_id")
+    pairs = aspects.rater_pairs(table, ASPECTS, "missing", "item_id", "question_id")
     found = aspects.weights(table, ASPECTS, "missing")
     draws = aspects.bootstrap_weights(moments, n_boot, rng)
     total = pairs.total()
@@ -124,8 +124,10 @@ def judges(scored: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
     3
     """
     moments = cluster_moments(scored, ["direct", "weighted"], "human", "question_id")
-    found, draws = evaluators.compare({"all": moments}, n_boot, int(rng.integers(2**32)))
-    gains = evaluators.differences(found, draws, {"gain": ("weighted", "direct")})
+    found, draws = correlations.compare_evaluators(
+        {"all": moments}, n_boot, int(rng.integers(2**32))
+    )
+    gains = correlations.evaluator_differences(found, draws, {"gain": ("weighted", "direct")})
     return stack(
         {
             "correlation of a judge": interval_table(found, draws),
@@ -158,7 +160,7 @@ def questions(table: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
     >>> len(questions(table, rng, 9))
     3
     """
-    found = question_level.noisy_correlation(
+    found = accuracy.noisy_correlation(
         table, "free_text", "user_ai", "n_answers", "question_id", n_boot, rng
     )
     return stack({"question-level correlation": found})

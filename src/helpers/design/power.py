@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.moments import ROUNDING, ClusterMoments
-from helpers.resampling import cluster_weights, interval
+from helpers.stats.bootstrap import cluster_weights, interval
+from helpers.stats.moments import ROUNDING, ClusterMoments
 
 TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
 
@@ -25,7 +25,7 @@ def study_losses(
 ) -> pd.DataFrame:
     """Least squares with cluster-robust errors in many studies of several sizes.
 
-    The estimates are those of `helpers.regression.ols`. The smaller studies are parts of the
+    The estimates are those of `helpers.stats.lasso.ols`. The smaller studies are parts of the
     largest one of the same number, which makes sizes comparable.
 
     Parameters
@@ -52,7 +52,7 @@ def study_losses(
 
     Examples
     --------
-    >>> from helpers.moments import cluster_moments
+    >>> from helpers.stats.moments import cluster_moments
     >>> frame = pd.DataFrame({"refusal": [0, 1] * 50, "score": np.tile([5.0, 3.0, 4.0, 3.5], 25),
     ...                       "prompt_id": np.arange(100) // 4})
     >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")
@@ -127,7 +127,7 @@ def study_bootstraps(
 
     Examples
     --------
-    >>> from helpers.moments import cluster_moments
+    >>> from helpers.stats.moments import cluster_moments
     >>> frame = pd.DataFrame({"refusal": [0, 1] * 50, "score": [5.0, 3.0] * 50,
     ...                       "prompt_id": np.arange(100) // 4})
     >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")

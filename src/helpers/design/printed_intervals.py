@@ -6,13 +6,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from helpers import answerers, aspects, hand_check, pairs
+from helpers import answerers, hand_check, pairs
 from helpers.alignment import by_age
 from helpers.design import experiment_1_intervals, experiment_2_intervals, other_intervals
 from helpers.design.coverage import Method, count, measure, summary
 from helpers.design.populations import Clusters, Measurements, Population, TwoWays
 from helpers.files.schemas import ASPECTS, ERRORS_1, ERRORS_2, IDEALS, RANGES
 from helpers.participation import hourly_pay
+from helpers.stats import aspects
 from helpers.studies import chatbench, hosking, hosking_raw, humbel, kamoda
 from helpers.studies.hosking_singles import single_ratings
 from helpers.word_classes import word_classes

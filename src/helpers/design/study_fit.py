@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from helpers import agreement, regression
 from helpers.design.study_design import REFERENCE_PROMPTS, REFERENCE_SEED, StudyModel, draw
 from helpers.files.ratings import aggregate
 from helpers.files.tables import check_clusters, check_numeric
 from helpers.latent_classes import fit_classes
-from helpers.moments import ROUNDING, cluster_sums
+from helpers.stats import agreement, lasso
+from helpers.stats.moments import ROUNDING, cluster_sums
 
 STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -59,7 +59,7 @@ def fit(
     ------
     ValueError
         If a column cannot be used or no output has two ratings (see also `fit_classes` and
-        `regression.ols`).
+        `lasso.ols`).
 
     References
     ----------
@@ -85,7 +85,7 @@ def fit(
     correlations = _liability_correlations(classes, observed["output"])
     labels = aggregate(marks, "item_id", mode=errors, first=["prompt_id"])
     means = scores.groupby("item_id")[score].mean().rename("score")
-    losses = -regression.ols(
+    losses = -lasso.ols(
         labels.join(means, on="item_id", how="inner"), errors, "score", "prompt_id"
     )["estimate"]
     model = StudyModel(
@@ -144,7 +144,7 @@ def describe(
     table = pd.DataFrame(agreed, index=["AC1", "alpha"]).T
     table.insert(0, "single marks, %", 100 * marks[list(errors)].mean())
     table.insert(1, "labels, %", 100 * outputs[list(errors)].mean())
-    return table.assign(**{"Lasso loss": -regression.lasso(outputs, errors, score, alpha)})
+    return table.assign(**{"Lasso loss": -lasso.lasso(outputs, errors, score, alpha)})
 
 
 def covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:

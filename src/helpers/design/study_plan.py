@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.design.power import detection, size_needed, study_gaps, study_losses
 from helpers.design.study_design import Outputs
-from helpers.moments import cluster_moments
+from helpers.stats.moments import cluster_moments
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers import accuracy, paths, published
+from helpers import paths, published
 from helpers.files import registry, schemas
 from helpers.files.schemas import AI_METHODS
 from helpers.files.schemas import CHAT_CONDITIONS as CONDITION_NAMES
 from helpers.files.schemas import CHAT_DATASETS as DATASETS
 from helpers.files.schemas import CHAT_MODELS as MODELS
 from helpers.simulate.chatbench_tables import BATCHES, USER_ALONE, ChatBenchTruth, chatbench
+from helpers.stats import accuracy
 from helpers.studies import chatbench_files
 
 __all__ = [

@@ -3,6 +3,18 @@
 Raters are interchangeable: each row of a table is one rating of one item, and items may have any
 number of ratings. Every statistic is a function of how often each item got each category. Missing
 ratings are left out.
+
+What an alpha over several aspects at once consists of.
+
+One alpha over all aspects also counts as agreement that raters keep to the scale of each aspect.
+Here are an alpha within each answer or question, and ratings dealt out at random to see what is
+left of alpha if raters agree on nothing but the scales.
+
+Attention checks: what raters make of a response that answers another prompt.
+
+In a check, a response is shown beside a *distractor*: what the same system wrote to a different
+prompt. Tables have one row per response and submission with the columns ``pair_id`` (the
+submission), ``item_id``, ``prompt_id``, ``system`` and ``is_distractor``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +22,13 @@ from collections.abc import Mapping, Sequence
 import krippendorff
 import numpy as np
 import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
 
+from helpers.files.ratings import to_tidy
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.moments import cluster_sums
-from helpers.resampling import bootstrap_ratio, cluster_weights, interval
+from helpers.stats import bootstrap
+from helpers.stats.bootstrap import bootstrap_ratio, cluster_weights, interval
+from helpers.stats.moments import cluster_sums
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
@@ -444,3 +459,424 @@ def _columns(ratings: pd.Series, categories: Sequence[float]) -> np.ndarray:
             f"which is not one of {list(categories)}: correct the rating or extend the scale"
         )
     return columns
+
+
+def stack_aspects(frame: pd.DataFrame, item: str, aspects: Sequence[str]) -> pd.DataFrame:
+    """Make every aspect of every item a unit of its own.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per (item, rater).
+    item : str
+        Column of items, of text.
+    aspects : sequence of str
+        Columns of ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The tidy form, one row per (item, rater, aspect), with a column ``unit``.
+
+    Raises
+    ------
+    ValueError
+        If an aspect is missing or named twice.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": ["a"], "factuality": [3], "formality": [0]})
+    >>> stack_aspects(frame, "item_id", ["factuality", "formality"])["unit"].tolist()
+    ['a|factuality', 'a|formality']
+    """
+    tidy = to_tidy(frame, aspects)
+    return tidy.assign(unit=tidy[item] + "|" + tidy["aspect"])
+
+
+def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Deal the ratings of each aspect out to its rows at random.
+
+    Parameters
+    ----------
+    stacked : pandas.DataFrame
+        As from `stack_aspects`.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Every aspect has the same ratings as before, but they no longer depend on the item.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": list("abc"), "formality": [-1, 0, 1]})
+    >>> stacked = stack_aspects(frame, "item_id", ["formality"])
+    >>> sorted(deal_out(stacked, np.random.default_rng(0))["value"])
+    [-1, 0, 1]
+    """
+    dealt = stacked["value"].to_numpy(copy=True)
+    for rows in stacked.groupby("aspect").indices.values():
+        dealt[rows] = rng.permutation(dealt[rows])
+    return stacked.assign(value=dealt)
+
+
+def alpha_at_once(
+    stacked: pd.DataFrame, cluster: str, level: str, n_boot: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """One alpha over all aspects, beside what the scales of the aspects alone would give.
+
+    Parameters
+    ----------
+    stacked : pandas.DataFrame
+        As from `stack_aspects`.
+    cluster : str
+        Column of clusters that hold whole items, for example questions.
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Level of measurement.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    dict of str to float
+        ``estimate``, ``low`` and ``high`` of the 95 % interval, and ``dealt_out``, the alpha of
+        ratings that were dealt out at random within each aspect.
+
+    Raises
+    ------
+    ValueError
+        See `helpers.stats.agreement.agreement_table`.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 3.3 and Appendix B.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": list("aabbccdd"), "factuality": [3, 3, 2, 2] * 2,
+    ...                       "formality": [0, 0, -1, -1] * 2})
+    >>> stacked = stack_aspects(frame, "item_id", ["factuality", "formality"])
+    >>> found = alpha_at_once(stacked, "item_id", "interval", 10, np.random.default_rng(0))
+    >>> {name: round(float(alpha), 2) for name, alpha in found.items()}
+    {'estimate': 1.0, 'low': 1.0, 'high': 1.0, 'dealt_out': 0.91}
+    """
+    scale = np.unique(stacked["value"].dropna())
+    table = agreement_table(stacked, ["value"], "unit", cluster, scale, n_boot, rng, level).iloc[0]
+    dealt = deal_out(stacked, rng)
+    return {
+        "estimate": table["alpha"],
+        "low": table["alpha_low"],
+        "high": table["alpha_high"],
+        "dealt_out": krippendorff_alpha(dealt, "unit", "value", scale, level),
+    }
+
+
+def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.Series:
+    """Krippendorff's alpha of each group of ratings, at the interval level of measurement.
+
+    Alpha of a group compares how far ratings of one unit lie apart with how far all ratings of
+    the group do. With the aspects of an answer as units, it tells whether raters tell the aspects
+    apart alike. A mean over groups differs from one alpha of all ratings, which also counts the
+    differences between groups.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    group : str
+        Column of groups, for example answers.
+    unit : str
+        Column of units within a group, for example aspects. Units with one rating do not count.
+    value : str
+        Column of ratings; missing ratings are left out.
+
+    Returns
+    -------
+    pandas.Series
+        Alpha by group, groups sorted; NaN where all ratings of a group are the same or no unit of
+        it has two ratings.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or there are fewer than two groups or units.
+
+    References
+    ----------
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Castro (2017), the package
+    krippendorff, whose default is the interval level.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": ["a"] * 4 + ["b"] * 4, "aspect": ["x", "x", "y", "y"] * 2,
+    ...                       "value": [0, 0, 3, 3, 0, 1, 2, 3]})
+    >>> group_alphas(frame, "item_id", "aspect", "value").to_dict()
+    {'a': 1.0, 'b': 0.7}
+    """
+    check_numeric(frame, [value], missing="allow")
+    for column in (group, unit):
+        check_clusters(frame, column)
+    squares = frame.assign(square=frame[value] ** 2).dropna(subset=value)
+    cells = squares.groupby([group, unit])[[value, "square"]]
+    sums = cells.sum().assign(n=cells.size())
+    sums = sums[sums["n"] >= 2]
+    sums["apart"] = _squared_distances(sums, value) / (sums["n"] - 1)
+    totals = sums.groupby(group).sum()
+    expected = _squared_distances(totals, value) / (totals["n"] - 1)
+    alphas = 1 - totals["apart"] / expected.where(expected > 0)
+    return alphas.reindex(np.sort(frame[group].unique())).rename("alpha").rename_axis(group)
+
+
+def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
+    """Squared distances summed over pairs of ratings, from counts and sums."""
+    return sums["n"] * sums["square"] - sums[value] ** 2
+
+
+def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
+    """How often the distractor of a check got the lower score, and how often no higher one.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per response and submission.
+    score : str
+        Column of scores.
+    by : str
+        Column of groups of checks, for example ``"task"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `by`: ``checks``, then shares in percent with 95 % intervals: ``lower``,
+        ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``, ``not_higher_high``.
+        The intervals are Wilson's for independent checks.
+
+    Raises
+    ------
+    ValueError
+        If there is no check, or one is not a response beside a distractor.
+
+    References
+    ----------
+    Wilson (1927); Hosking et al. (2024), section 2.1.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
+    ...                         "quality": [1, 5, 2, 2], "task": "amazon"})
+    >>> rank_shares(ratings, "quality", "task")[["checks", "lower", "not_higher"]]
+            checks  lower  not_higher
+    task
+    amazon       2   50.0       100.0
+    """
+    distractor, partner = _sides(ratings)
+    ranks = pd.DataFrame(
+        {
+            by: distractor[by],
+            "lower": distractor[score] < partner[score],
+            "not_higher": distractor[score] <= partner[score],
+        }
+    )
+    counts = ranks.groupby(by, sort=False)[["lower", "not_higher"]].agg(["size", "sum"])
+    shares = {"checks": counts["lower", "size"]}
+    for name in ("lower", "not_higher"):
+        n, hits = counts[name, "size"], counts[name, "sum"]
+        low, high = proportion_confint(hits, n, method="wilson")
+        shares |= {name: 100 * hits / n, f"{name}_low": 100 * low, f"{name}_high": 100 * high}
+    return pd.DataFrame(shares)
+
+
+def against_partner(
+    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Rate distractors against the response beside them, given by the same person.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per response and submission.
+    aspects : sequence of str
+        Columns of ratings.
+    n_boot : int
+        Number of bootstrap replicates of prompts.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by aspect: ``n`` distractors, mean rating of the ``distractor`` and of the
+        ``other`` response, ``estimate`` (their difference), ``low``, ``high`` (95 %) and a
+        two-sided bootstrap ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If there is no check, or one is not a response beside a distractor.
+
+    References
+    ----------
+    Hosking et al. (2024), section 2.2, Figure 2.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
+    ...                         "prompt_id": list("aabb"), "relevance": [1.0, 0.0, 1.0, 0.0]})
+    >>> table = against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
+    >>> table[["n", "distractor", "other", "estimate"]]
+               n  distractor  other  estimate
+    relevance  2         1.0    0.0       1.0
+    """
+    distractor, partner = _sides(ratings)
+    return _paired(distractor, partner, list(aspects), distractor["prompt_id"], n_boot, rng)
+
+
+def against_system(
+    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Rate distractors against all that the same systems wrote to prompts of their own.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per response and submission.
+    aspects, n_boot, rng
+        As in `against_partner`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `against_partner`; ``other`` is the mean over responses outside of checks, each
+        system counting as much as among the distractors.
+
+    Raises
+    ------
+    ValueError
+        If there is no check, or one is not a response beside a distractor.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({
+    ...     "pair_id": [0, 0, 1, 1], "is_distractor": [True] + 3 * [False], "system": list("ssst"),
+    ...     "prompt_id": list("aabb"), "relevance": [1.0, 0.5, 0.0, 1.0]})
+    >>> table = against_system(ratings, ["relevance"], 99, np.random.default_rng(0))
+    >>> table[["n", "distractor", "other", "estimate"]]
+               n  distractor  other  estimate
+    relevance  1         1.0    0.0       1.0
+    """
+    aspects = list(aspects)
+    distractor, _ = _sides(ratings)
+    outputs = ratings[~_in_check(ratings)]
+    mix = distractor["system"].value_counts() / outputs["system"].value_counts()
+    outputs = outputs[outputs["system"].isin(distractor["system"])]
+    rows = {"distractor": distractor, "other": outputs}
+    sides = [table[aspects].add_prefix(f"{side} ") for side, table in rows.items()]
+    frame = pd.concat(sides).assign(
+        prompt_id=pd.concat([table["prompt_id"] for table in rows.values()]),
+        weight=np.concatenate([np.ones(len(distractor)), outputs["system"].map(mix)]),
+    )
+    columns = [name for side in sides for name in side]
+    draws = bootstrap.bootstrap_means(frame, columns, "prompt_id", n_boot, rng, weight="weight")
+    weights = frame["weight"].iloc[len(distractor) :].to_numpy()
+    other = pd.Series(np.average(outputs[aspects], axis=0, weights=weights), aspects)
+    change = draws[:, : len(aspects)] - draws[:, len(aspects) :]
+    return _table(distractor[aspects], other, change)
+
+
+def against_same_text(
+    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Rate distractors against the very same text where it answers its own prompt.
+
+    Whatever depends on the text alone should not change. Distractors that were not rated under
+    their own prompt, or whose text several outputs share, are left out.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per response and submission, with the column ``response``.
+    aspects, n_boot, rng
+        As in `against_partner`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `against_partner`; ``other`` is the mean over raters of the text under its own
+        prompt. The prompts that the texts were written to are resampled.
+
+    Raises
+    ------
+    ValueError
+        If no distractor was rated under its own prompt.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({
+    ...     "pair_id": [0, 0, 1, 1, 2, 2], "is_distractor": [True, False] * 2 + [False] * 2,
+    ...     "prompt_id": list("aabbcd"), "item_id": list("uvwxyz"), "response": list("yvzxyz"),
+    ...     "factuality": [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
+    >>> table = against_same_text(ratings, ["factuality"], 99, np.random.default_rng(0))
+    >>> table[["n", "distractor", "other", "estimate"]]
+                n  distractor  other  estimate
+    factuality  2         1.0    0.5       0.5
+    """
+    aspects = list(aspects)
+    outputs = ratings[~_in_check(ratings)].groupby("response")
+    own = outputs[aspects].mean().assign(prompt_id=outputs["prompt_id"].first())
+    own = own[outputs["item_id"].nunique().eq(1)]
+    distractor = ratings[ratings["is_distractor"] & ratings["response"].isin(own.index)]
+    if distractor.empty:
+        raise ValueError("no distractor was rated under its own prompt: compare with the partner")
+    own = own.loc[distractor["response"]].set_index(distractor.index)
+    return _paired(distractor, own, aspects, own["prompt_id"], n_boot, rng)
+
+
+def _in_check(ratings: pd.DataFrame) -> pd.Series:
+    """Tell which rows belong to a pair with a distractor."""
+    return ratings["pair_id"].isin(ratings.loc[ratings["is_distractor"], "pair_id"])
+
+
+def _sides(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split checks into distractors and the responses beside them, in the same order."""
+    checks = ratings[_in_check(ratings)].sort_values("pair_id", kind="stable")
+    distractor = checks[checks["is_distractor"]].set_index("pair_id")
+    partner = checks[~checks["is_distractor"]].set_index("pair_id")
+    if distractor.empty:
+        raise ValueError("no row is a distractor: there is no attention check")
+    if not distractor.index.equals(partner.index):
+        raise ValueError("an attention check is not one distractor beside one response")
+    return distractor, partner
+
+
+def _paired(
+    distractor: pd.DataFrame,
+    other: pd.DataFrame,
+    aspects: list[str],
+    cluster: pd.Series,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Compare row by row, resampling clusters."""
+    difference = (distractor[aspects] - other[aspects]).assign(cluster=cluster)
+    draws = bootstrap.bootstrap_means(difference, aspects, "cluster", n_boot, rng)
+    return _table(distractor[aspects], other[aspects].mean(), draws)
+
+
+def _table(distractor: pd.DataFrame, other: pd.Series, change: np.ndarray) -> pd.DataFrame:
+    """Set means, their difference and its draws side by side."""
+    low, high = bootstrap.interval(change)
+    return pd.DataFrame(
+        {
+            "n": len(distractor),
+            "distractor": distractor.mean(),
+            "other": other,
+            "estimate": distractor.mean() - other,
+            "low": low,
+            "high": high,
+            "p_value": bootstrap.bootstrap_p_value(change),
+        },
+        index=distractor.columns,
+    )

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from helpers.clustered import Estimates
 from helpers.files.tables import check_full_rank, check_numeric, check_regression
-from helpers.moments import ROUNDING
+from helpers.stats.clustered import Estimates
+from helpers.stats.moments import ROUNDING
 
 MAX_STEPS = 25  # far more than it takes where there is a maximum
 TOLERANCE = 1e-8  # of the last step, in log-odds
@@ -52,7 +52,7 @@ class CumulativeLogit:
     slopes : pandas.Series
         Log-odds of a higher rating per unit of each feature.
     influence : numpy.ndarray, shape (n_rows, n_levels - 1 + n_features)
-        Of each row on cuts and slopes, see `helpers.clustered.Estimates`.
+        Of each row on cuts and slopes, see `helpers.stats.clustered.Estimates`.
     """
 
     levels: np.ndarray
@@ -86,7 +86,7 @@ class CumulativeLogit:
         Raises
         ------
         ValueError
-            As `helpers.clustered.covariance`.
+            As `helpers.stats.clustered.covariance`.
         """
         table = self.log_odds().table(clusters)
         return table.assign(odds_ratio=np.exp(table["estimate"]))

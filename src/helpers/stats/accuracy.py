@@ -1,0 +1,777 @@
+"""Accuracy on a sample of questions: standard errors, z-tests and averages.
+
+Questions are the unit. A dataset is a sample of the questions that could have been asked, and the
+answers to a question are a sample of those that could have been given.
+
+Question by question: what one accuracy tells about another that few answers measure.
+
+What rounded numbers allow: interval arithmetic over the digits that a paper does not print.
+
+A number printed as 0.73 was somewhere from 0.725 to 0.735. Whatever is computed from printed
+numbers is an interval too, therefore, and another printed number fits if it meets that interval.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.optimize import minimize
+
+from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats.bootstrap import cluster_weights, interval
+
+NORMAL_95 = float(stats.norm.ppf(0.975))
+
+
+def two_sided_p(z: ArrayLike) -> np.ndarray:
+    """Two-sided p-value of a z-value.
+
+    Parameters
+    ----------
+    z : array-like
+        Estimates in units of their standard errors.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        Probability of a standard normal value at least as far from zero.
+
+    Examples
+    --------
+    >>> round(float(two_sided_p(-1.96)), 3)
+    0.05
+    """
+    return 2 * stats.norm.sf(np.abs(np.asarray(z, dtype=float)))
+
+
+def z_test(
+    mean: ArrayLike,
+    se: ArrayLike,
+    other_mean: ArrayLike,
+    other_se: ArrayLike,
+    correlation: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Test that two accuracies are equal.
+
+    Parameters
+    ----------
+    mean, se, other_mean, other_se : array-like
+        The two estimates with their standard errors.
+    correlation : float, optional
+        Correlation of the errors of the two estimates. It is zero for different questions. On the
+        same questions it is the correlation over questions, and most often positive.
+
+    Returns
+    -------
+    z, p_value : numpy.ndarray or float
+        The difference, first minus other, in standard errors, and its two-sided p-value.
+
+    Raises
+    ------
+    ValueError
+        If a standard error is negative, the correlation is outside -1 to 1 or the difference has
+        no variance.
+
+    References
+    ----------
+    Chang et al. (2025), appendix B.2; Miller (2024), Adding Error Bars to Evals (unpaired and
+    paired comparisons).
+
+    Examples
+    --------
+    >>> z, p_value = z_test(0.73, 0.04, 0.92, 0.02)
+    >>> round(float(z), 2), float(p_value) < 0.001
+    (-4.25, True)
+    """
+    se, other_se = np.asarray(se, dtype=float), np.asarray(other_se, dtype=float)
+    if np.any(se < 0) or np.any(other_se < 0):
+        raise ValueError("a standard error is negative: give square roots of variances")
+    if not -1 <= correlation <= 1:
+        raise ValueError(f"correlation must be between -1 and 1, got {correlation}")
+    variance = se**2 + other_se**2 - 2 * correlation * se * other_se
+    if np.any(variance <= 0):
+        raise ValueError("a difference has no variance, so that it cannot be tested")
+    z = (np.asarray(mean, dtype=float) - np.asarray(other_mean, dtype=float)) / np.sqrt(variance)
+    return z, two_sided_p(z)
+
+
+def weighted_mean(
+    means: ArrayLike, ses: ArrayLike, weights: ArrayLike | None = None
+) -> tuple[float, float]:
+    """Average independent estimates.
+
+    Parameters
+    ----------
+    means, ses : array-like
+        Estimates with their standard errors.
+    weights : array-like, optional
+        Weights, such as numbers of questions; by default all count the same.
+
+    Returns
+    -------
+    mean, se : float
+        The average and its standard error.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or all are zero.
+
+    Examples
+    --------
+    >>> mean, se = weighted_mean([0.8, 0.6], [0.03, 0.04])
+    >>> round(mean, 3), round(se, 3)
+    (0.7, 0.025)
+    """
+    means = np.asarray(means, dtype=float)
+    weights = np.ones_like(means) if weights is None else np.asarray(weights, dtype=float)
+    if np.any(weights < 0) or not weights.any():
+        raise ValueError("weights must not be negative, and not all of them zero")
+    shares = weights / weights.sum()
+    return float(shares @ means), float(np.sqrt(shares**2 @ np.asarray(ses, dtype=float) ** 2))
+
+
+def mean_deviation(
+    mean: ArrayLike, se: ArrayLike, others: ArrayLike, other_ses: ArrayLike
+) -> pd.Series:
+    """Average how far accuracies are from others, whatever the direction.
+
+    Two measurements of the same thing differ as well, so that a mean absolute deviation is above
+    zero even if all true differences are zero. That part is given beside it.
+
+    Parameters
+    ----------
+    mean, se : array-like, shape (n,)
+        Accuracies with their standard errors.
+    others, other_ses : array-like, shape (n, n_others)
+        The accuracies that each one is compared with.
+
+    Returns
+    -------
+    pandas.Series
+        ``estimate``, the mean absolute deviation; ``low`` and ``high``, its 95 % interval from
+        linearisation, in which an accuracy that is compared twice counts as one measurement; and
+        ``by_chance``, the deviation that normal sampling errors would bring about.
+
+    Examples
+    --------
+    >>> deviation = mean_deviation([0.74, 0.49], [0.04, 0.04], [[0.92], [0.70]], [[0.02], [0.04]])
+    >>> deviation.round(3).to_dict()
+    {'estimate': 0.195, 'low': 0.124, 'high': 0.266, 'by_chance': 0.04}
+    """
+    mean, se = np.reshape(mean, (-1, 1)), np.reshape(se, (-1, 1))
+    differences, other_ses = mean - np.asarray(others), np.asarray(other_ses)
+    signs = np.sign(differences)
+    variance = ((signs.sum(axis=1, keepdims=True) * se) ** 2).sum() + (other_ses**2).sum()
+    estimate = np.abs(differences).mean()
+    margin = NORMAL_95 * np.sqrt(variance) / differences.size
+    by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
+    return pd.Series(
+        {
+            "estimate": estimate,
+            "low": estimate - margin,
+            "high": estimate + margin,
+            "by_chance": by_chance,
+        }
+    )
+
+
+def largest_se(mean: ArrayLike, n_questions: ArrayLike) -> np.ndarray:
+    """Largest standard error that an average over questions can have.
+
+    Accuracies of questions lie between 0 and 1, so their variance is largest if each question is
+    always or never answered correctly.
+
+    Parameters
+    ----------
+    mean : array-like
+        Average accuracy.
+    n_questions : array-like
+        Number of questions, at least 2.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        ``sqrt(mean * (1 - mean) / (n_questions - 1))``.
+
+    References
+    ----------
+    Bhatia and Davis (2000), A Better Bound on the Variance.
+
+    Examples
+    --------
+    >>> round(float(largest_se(0.5, 101)), 3)
+    0.05
+    """
+    mean = np.asarray(mean, dtype=float)
+    return np.sqrt(mean * (1 - mean) / (np.asarray(n_questions) - 1))
+
+
+def question_accuracy(
+    answers: pd.DataFrame, by: Sequence[str], correct: str = "correct"
+) -> pd.DataFrame:
+    """Accuracy on each question.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        One row per answer.
+    by : sequence of str
+        Columns that name a question, and what else is to be kept apart.
+    correct : str, optional
+        Column that is 1 for right and 0 for wrong answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `by`: ``n_answers``, ``accuracy`` and ``se``, its binomial standard error. That
+        is missing for a question with a single answer.
+
+    Raises
+    ------
+    ValueError
+        If `correct` is missing somewhere or not numeric.
+
+    References
+    ----------
+    Chang et al. (2025), appendix B.2.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"question_id": ["a", "a", "b"], "correct": [1, 0, 1]})
+    >>> question_accuracy(answers, ["question_id"])
+                 n_answers  accuracy   se
+    question_id
+    a                    2       0.5  0.5
+    b                    1       1.0  NaN
+    """
+    check_numeric(answers, [correct])
+    sums = answers.groupby(list(by), observed=True)[correct].agg(["size", "mean"])
+    n_answers, accuracy = sums["size"], sums["mean"]
+    variance = accuracy * (1 - accuracy) / (n_answers - 1).where(n_answers > 1)
+    return pd.DataFrame({"n_answers": n_answers, "accuracy": accuracy, "se": np.sqrt(variance)})
+
+
+def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
+    """Average the accuracies of questions and split the variance behind the average.
+
+    The variance between the observed accuracies of questions holds two things: true differences
+    of difficulty, and the chance in the few answers to each. Their sum, divided by the number of
+    questions, is the variance of the average, so that the variance within questions must not be
+    added once more.
+
+    Parameters
+    ----------
+    questions : pandas.DataFrame
+        One row per question, at least 2; columns ``n_answers`` and ``accuracy``.
+
+    Returns
+    -------
+    pandas.Series
+        ``n_questions``; the unweighted mean ``accuracy`` and its ``se``; ``between``, the variance
+        of true accuracies, and ``within``, the mean variance of an observed accuracy around the
+        true one, which supposes that the number of answers does not depend on difficulty. Both
+        are missing if no question has two answers. An estimate of ``between`` can be negative.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 questions.
+
+    References
+    ----------
+    Miller (2024), Adding Error Bars to Evals (law of total variance); Searle, Casella and
+    McCulloch (1992), Variance Components, chapter 3.
+
+    Examples
+    --------
+    >>> questions = pd.DataFrame({"n_answers": 2, "accuracy": [1.0, 0.5, 0.0, 1.0]})
+    >>> dataset_accuracy(questions).round(3).to_dict()
+    {'n_questions': 4.0, 'accuracy': 0.625, 'se': 0.239, 'between': 0.167, 'within': 0.062}
+    """
+    n_questions = len(questions)
+    if n_questions < 2:
+        raise ValueError(f"a standard error needs at least 2 questions, got {n_questions}")
+    n_answers, accuracy = questions["n_answers"], questions["accuracy"]
+    several = (n_answers - 1).where(n_answers > 1)
+    within = (accuracy * (1 - accuracy) * n_answers / several).mean() * (1 / n_answers).mean()
+    total = accuracy.var(ddof=1)
+    return pd.Series(
+        {
+            "n_questions": n_questions,
+            "accuracy": accuracy.mean(),
+            "se": np.sqrt(total / n_questions),
+            "between": total - within,
+            "within": within,
+        }
+    )
+
+
+_SLACK = 1e-9
+
+
+def binomial_ceiling(
+    chance: ArrayLike, n_answers: ArrayLike, n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Correlations that remain if answers follow the predicted chances exactly.
+
+    Even a perfect prediction of the chance of each question does not correlate perfectly with the
+    share of right answers, because there are few answers.
+
+    Parameters
+    ----------
+    chance : array-like, shape (n_questions,)
+        Predicted chance of a right answer.
+    n_answers : array-like of int, shape (n_questions,)
+        Number of answers.
+    n_draws : int
+        How often to draw answers.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws,)
+        Pearson's correlation of chances and drawn shares.
+
+    References
+    ----------
+    Chang et al. (2025), appendix B.2 (upper bound on correlation).
+
+    Examples
+    --------
+    >>> chance = np.repeat([0.2, 0.8], 500)
+    >>> draws = binomial_ceiling(chance, np.full(1000, 4), 100, np.random.default_rng(0))
+    >>> round(float(draws.mean()), 2)
+    0.83
+    """
+    chance, n_answers = np.asarray(chance, dtype=float), np.asarray(n_answers)
+    shares = rng.binomial(n_answers, chance, (n_draws, len(chance))) / n_answers
+    x = chance - chance.mean()
+    y = shares - shares.mean(axis=1, keepdims=True)
+    return y @ x / np.sqrt((x @ x) * (y**2).sum(axis=1))
+
+
+def noisy_correlation(
+    frame: pd.DataFrame,
+    predictor: str,
+    accuracy: str,
+    n_answers: str,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Correlate a predictor with an accuracy from few answers, and correct for their chance.
+
+    The chance in few answers lowers a correlation. *Reliability* is the part of the variance
+    between observed accuracies that true accuracies have; dividing by its square root gives the
+    correlation with the true ones. The predictor is taken to be exact.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per question.
+    predictor, accuracy, n_answers : str
+        Columns: the predictor, the observed accuracy from 0 to 1, and its number of answers.
+    cluster : str
+        Column of clusters to resample.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``observed``, ``reliability`` and ``corrected``; columns ``estimate`` and the 95 %
+        percentile interval ``low`` and ``high``. A corrected correlation can exceed 1; it is
+        missing where no variance is left after chance.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or no question has two answers.
+
+    References
+    ----------
+    Spearman (1904), The Proof and Measurement of Association between Two Things.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> chance = rng.uniform(size=2000)
+    >>> frame = pd.DataFrame({"ai": chance, "user": rng.binomial(4, chance) / 4, "n": 4,
+    ...                       "question_id": range(2000)})
+    >>> noisy_correlation(frame, "ai", "user", "n", "question_id", 99, rng)["estimate"].round(1)
+    observed       0.8
+    reliability    0.7
+    corrected      1.0
+    Name: estimate, dtype: float64
+    """
+    check_numeric(frame, [predictor, accuracy, n_answers])
+    check_clusters(frame, cluster)
+    if not (frame[n_answers] > 1).any():
+        raise ValueError(f"column {n_answers!r} is 1 in all rows: chance cannot be told apart")
+    codes = pd.factorize(frame[cluster])[0]
+    weights = cluster_weights(codes.max() + 1, n_boot, rng)[:, codes]
+    weights = np.vstack([np.ones(len(frame)), weights])
+    columns = (frame[name].to_numpy(dtype=float) for name in (predictor, accuracy, n_answers))
+    estimate, *draws = _correlations(*columns, weights).T
+    low, high = interval(draws)
+    names = ["observed", "reliability", "corrected"]
+    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=names)
+
+
+def _correlations(x: np.ndarray, y: np.ndarray, n: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Observed correlation, reliability of y, corrected correlation; shape (3, n_sets)."""
+    total = weights.sum(axis=1)
+    mean_x, mean_y = weights @ x / total, weights @ y / total
+    covariance = weights @ (x * y) / total - mean_x * mean_y
+    variance_x = weights @ x**2 / total - mean_x**2
+    variance_y = weights @ y**2 / total - mean_y**2
+    several = n > 1
+    chance = np.divide(y * (1 - y) * n, n - 1, out=np.zeros_like(y), where=several)
+    within = weights @ chance / (weights @ several) * (weights @ (1 / n) / total)
+    observed = covariance / np.sqrt(variance_x * variance_y)
+    reliability = 1 - within / variance_y
+    corrected = observed / np.sqrt(np.where(reliability > 0, reliability, np.nan))
+    return np.array([observed, reliability, corrected])
+
+
+def lower_and_higher(
+    frame: pd.DataFrame,
+    expected: str,
+    accuracy: str,
+    n_answers: str,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Tell for each question whether an observed accuracy is below or above the expected one.
+
+    With few answers an observed accuracy is hardly ever equal to the expected one. So the shares
+    of questions below and above mean little by themselves; they are set beside those that chance
+    brings about if the expected accuracies are the true ones.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per question.
+    expected, accuracy, n_answers : str
+        Columns: expected and observed accuracy from 0 to 1, and the number of answers observed.
+    n_draws : int
+        How often to draw answers.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed like `frame`; ``lower`` and ``higher``, 0 or 1, ``lower_by_chance`` and
+        ``higher_by_chance``, shares of draws.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"ai": [1.0, 0.5], "user": [0.75, 0.75], "n": [4, 4]})
+    >>> lower_and_higher(frame, "ai", "user", "n", 1000, np.random.default_rng(0)).round(1)
+       lower  higher  lower_by_chance  higher_by_chance
+    0    1.0     0.0              0.0               0.0
+    1    0.0     1.0              0.3               0.3
+    """
+    check_numeric(frame, [expected, accuracy, n_answers])
+    chance, n = frame[expected].to_numpy(dtype=float), frame[n_answers].to_numpy(dtype=int)
+    drawn = rng.binomial(n, chance, (n_draws, len(frame))) / n - chance
+    seen = frame[accuracy].to_numpy(dtype=float) - chance
+    columns = {
+        "lower": seen < -_SLACK,
+        "higher": seen > _SLACK,
+        "lower_by_chance": (drawn < -_SLACK).mean(axis=0),
+        "higher_by_chance": (drawn > _SLACK).mean(axis=0),
+    }
+    return pd.DataFrame(columns, index=frame.index).astype(float)
+
+
+def linear_prediction(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str,
+    n_folds: int,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Predict a column linearly from others; correlate the prediction with the column.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per question.
+    features : sequence of str
+        Columns to predict from.
+    outcome : str
+        Column to predict.
+    cluster : str
+        Column of clusters, which are never divided between fitting and prediction.
+    n_folds : int
+        Parts into which clusters are divided.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    fitted, held_out : float
+        Correlation of the column with its prediction from a model fitted to the same rows, and
+        from models fitted to the other parts.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or there are fewer clusters than parts.
+
+    References
+    ----------
+    Chang et al. (2025), section 4.2; Stone (1974), Cross-Validatory Choice and Assessment.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"ai": np.arange(9.0), "user": 2 * np.arange(9.0), "q": range(9)})
+    >>> fitted, held_out = linear_prediction(
+    ...     frame, ["ai"], "user", "q", 3, np.random.default_rng(0))
+    >>> round(fitted, 6), round(held_out, 6)
+    (1.0, 1.0)
+    """
+    check_numeric(frame, [*features, outcome])
+    check_clusters(frame, cluster)
+    codes, names = pd.factorize(frame[cluster])
+    if len(names) < n_folds:
+        raise ValueError(
+            f"{n_folds} parts need as many clusters, column {cluster!r} has {len(names)}"
+        )
+    x = np.column_stack([np.ones(len(frame)), frame[list(features)].to_numpy(dtype=float)])
+    y = frame[outcome].to_numpy(dtype=float)
+    fold = rng.permutation(np.arange(len(names)) % n_folds)[codes]
+    held_out = np.empty_like(y)
+    for part in range(n_folds):
+        chosen = fold == part
+        held_out[chosen] = x[chosen] @ np.linalg.lstsq(x[~chosen], y[~chosen])[0]
+    fitted = x @ np.linalg.lstsq(x, y)[0]
+    return tuple(float(np.corrcoef(y, each)[0, 1]) for each in (fitted, held_out))
+
+
+_ROUNDING_SLACK = 1e-9
+
+
+def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Range of the numbers that are printed like this.
+
+    Parameters
+    ----------
+    printed : array-like
+        Numbers as printed.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    low, high : numpy.ndarray or float
+        Half a unit of the last digit to either side.
+
+    Examples
+    --------
+    >>> low, high = unrounded(0.73)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.725, 0.735)
+    """
+    printed = np.asarray(printed, dtype=float)
+    half = 0.5 * 10.0**-decimals
+    return printed - half, printed + half
+
+
+def fits(printed: ArrayLike, low: ArrayLike, high: ArrayLike, decimals: int = 2) -> np.ndarray:
+    """Tell whether a printed number can come from an interval by rounding.
+
+    Parameters
+    ----------
+    printed : array-like
+        Numbers as printed.
+    low, high : array-like
+        Interval of the number before rounding.
+    decimals : int, optional
+        Digits that are printed after the point.
+
+    Returns
+    -------
+    numpy.ndarray of bool or bool
+        True where some number of the interval is printed like this.
+
+    Examples
+    --------
+    >>> bool(fits(5, 4.6, 6.6, decimals=0)), bool(fits(4, 4.6, 6.6, decimals=0))
+    (True, False)
+    """
+    least, most = unrounded(printed, decimals)
+    return (most >= np.asarray(low) - _ROUNDING_SLACK) & (
+        least <= np.asarray(high) + _ROUNDING_SLACK
+    )
+
+
+def attainable_z(
+    mean: ArrayLike, se: ArrayLike, other_mean: ArrayLike, other_se: ArrayLike, decimals: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
+    """Range of z-values that printed accuracies and standard errors allow.
+
+    The extremes lie at corners: z rises with the difference of the means, and its distance from
+    zero falls with both standard errors.
+
+    Parameters
+    ----------
+    mean, se, other_mean, other_se : array-like
+        Accuracies from 0 to 1 with their standard errors, as printed.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    low, high : numpy.ndarray or float
+        Ends of the range.
+
+    Raises
+    ------
+    ValueError
+        If both standard errors of a pair are printed as zero.
+
+    References
+    ----------
+    Chang et al. (2025), appendix B.2 (the test); Moore, Kearfott and Cloud (2009), Introduction
+    to Interval Analysis, chapter 2.
+
+    Examples
+    --------
+    >>> low, high = attainable_z(0.73, 0.04, 0.92, 0.02)
+    >>> round(float(low), 2), round(float(high), 2)
+    (-5.25, -3.5)
+    """
+    least, most = (np.clip(end, 0, 1) for end in unrounded(mean, decimals))
+    other_least, other_most = (np.clip(end, 0, 1) for end in unrounded(other_mean, decimals))
+    (se_least, se_most), (other_se_least, other_se_most) = (
+        unrounded(error, decimals) for error in (se, other_se)
+    )
+    narrow = np.hypot(np.maximum(se_least, 0), np.maximum(other_se_least, 0))
+    wide = np.hypot(se_most, other_se_most)
+    if np.any(narrow == 0):
+        raise ValueError("both standard errors are printed as zero: any z-value is possible")
+    low, high = least - other_most, most - other_least
+    return np.minimum(low / narrow, low / wide), np.maximum(high / narrow, high / wide)
+
+
+def attainable_p(z: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Range of two-sided p-values that a printed z-value allows.
+
+    Parameters
+    ----------
+    z : array-like
+        As printed.
+    decimals : int, optional
+        Digits of z after the point.
+
+    Returns
+    -------
+    low, high : numpy.ndarray or float
+        Ends of the range.
+
+    Examples
+    --------
+    >>> low, high = attainable_p(-0.49)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.621, 0.628)
+    """
+    least, most = unrounded(np.abs(np.asarray(z, dtype=float)), decimals)
+    return two_sided_p(most), two_sided_p(np.maximum(least, 0))
+
+
+def attainable_mean_deviation(
+    first: ArrayLike, second: ArrayLike, decimals: int = 2
+) -> tuple[float, float]:
+    """Range of the mean absolute difference of two printed columns.
+
+    Every pair is taken by itself. A number that stands in several pairs is the same in each, so
+    the true range can be a little narrower.
+
+    Parameters
+    ----------
+    first, second : array-like
+        Numbers as printed.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    low, high : float
+        Ends of the range.
+
+    Examples
+    --------
+    >>> low, high = attainable_mean_deviation([0.73, 0.51], [0.92, 0.51])
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.09, 0.105)
+    """
+    (least, most), (other_least, other_most) = (
+        unrounded(first, decimals),
+        unrounded(second, decimals),
+    )
+    below, above = least - other_most, most - other_least
+    nearest = np.maximum(0, np.maximum(below, -above))
+    return float(nearest.mean()), float(np.maximum(-below, above).mean())
+
+
+def joint_z(pairs: pd.DataFrame, decimals: int = 2) -> np.ndarray:
+    """Compute z-values from one set of unrounded numbers that comes near all printed ones at once.
+
+    A number that enters several z-values has to be the same in each, which is more than every
+    z-value being possible by itself. The numbers are searched for within the limits of rounding,
+    by least squares. If they give all printed z-values, the table is consistent; if not, the
+    search may have missed better ones.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        One row per test. ``first`` and ``second`` name the two estimates; a name that occurs again
+        means the same estimate. ``mean`` and ``se`` belong to the first, ``other_mean`` and
+        ``other_se`` to the second, and ``z`` is their test; all as printed.
+    decimals : int, optional
+        Digits of means and standard errors after the point.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_tests,)
+        The z-values found, in the order of `pairs`.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"first": ["few shot", "free text"], "second": "with users",
+    ...     "mean": [0.74, 0.99], "se": [0.04, 0.01], "other_mean": 0.92, "other_se": 0.02,
+    ...     "z": [-3.83, 3.03]})
+    >>> joint_z(pairs).round(2)
+    array([-3.83,  3.03])
+    """
+    names, codes = np.unique(pairs[["first", "second"]].to_numpy(dtype=str), return_inverse=True)
+    first, second = codes.reshape(-1, 2).T
+    printed = np.empty((2, len(names)))
+    printed[:, second] = pairs[["other_mean", "other_se"]].to_numpy().T
+    printed[:, first] = pairs[["mean", "se"]].to_numpy().T
+    signs = np.eye(len(names))[first] - np.eye(len(names))[second]
+    z, half = pairs["z"].to_numpy(), 0.5 * 10.0**-decimals
+
+    def half_squared_misfit(shifts: np.ndarray) -> tuple[float, np.ndarray]:
+        mean, se = printed + half * shifts.reshape(2, -1)
+        gap, spread = signs @ mean, np.sqrt(signs**2 @ se**2)
+        misfit = gap / spread - z
+        by_mean = signs.T @ (misfit / spread)
+        by_se = -se * (signs.T**2 @ (misfit * gap / spread**3))
+        return misfit @ misfit / 2, half * np.concatenate([by_mean, by_se])
+
+    bounds = [(-1, 1)] * printed.size
+    start = np.zeros(printed.size)
+    shifts = minimize(half_squared_misfit, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    mean, se = printed + half * shifts.reshape(2, -1)
+    return signs @ mean / np.sqrt(signs**2 @ se**2)

@@ -1,0 +1,583 @@
+"""An overall rating as a weighted sum of how far each aspect is from its ideal.
+
+Weights are least squares without an intercept: an answer that is ideal in every aspect is
+predicted to be ideal overall. They are judged on random parts that were held out.
+
+What different people agree on: products of ratings of one item by two raters.
+
+Regression trees on ratings: how well they predict, what matters to them, and their rules.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from sklearn.inspection import permutation_importance
+from sklearn.tree import DecisionTreeRegressor
+
+from helpers.files.tables import (
+    check_clusters,
+    check_full_rank,
+    check_held_out,
+    check_numeric,
+    check_regression,
+)
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+
+
+def ideal_distance(
+    frame: pd.DataFrame,
+    aspects: Sequence[str],
+    ideals: Mapping[str, float],
+    ranges: Mapping[str, tuple[float, float]],
+) -> pd.DataFrame:
+    """Distance of each rating from the ideal, as a share of the largest possible distance.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating or per mean of ratings.
+    aspects : sequence of str
+        Columns of ratings.
+    ideals : mapping of str to float
+        The ideal rating of each aspect.
+    ranges : mapping of str to (float, float)
+        Lowest and highest rating of each aspect.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The aspects in [0, 1]: 0 is ideal, 1 as far from it as the scale allows.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, an aspect has no ideal or range, or a rating is off its scale.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 4.1, equation 1.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [3, 2, 0], "formality": [-1, 0, 1]})
+    >>> ideal_distance(frame, ["factuality", "formality"], {"factuality": 3, "formality": 0},
+    ...                {"factuality": (0, 3), "formality": (-1, 1)}).round(2)
+       factuality  formality
+    0        0.00        1.0
+    1        0.33        0.0
+    2        1.00        1.0
+    """
+    check_numeric(frame, aspects)
+    distances = {}
+    for aspect in aspects:
+        if aspect not in ideals or aspect not in ranges:
+            raise ValueError(f"aspect {aspect!r} needs an entry in both ideals and ranges")
+        low, high = ranges[aspect]
+        _check_on_scale(frame[aspect], low, high)
+        farthest = max(ideals[aspect] - low, high - ideals[aspect])
+        distances[aspect] = (frame[aspect] - ideals[aspect]).abs() / farthest
+    return pd.DataFrame(distances)
+
+
+def _check_on_scale(ratings: pd.Series, low: float, high: float) -> None:
+    """Stop at the first rating outside its scale."""
+    outside = ~ratings.between(low, high)
+    if outside.any():
+        row = ratings.index[outside][0]
+        raise ValueError(
+            f"column {ratings.name!r} is {ratings[outside].iloc[0]} in row {row}, "
+            f"outside its range from {low} to {high}: correct the rating or the range"
+        )
+
+
+def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Series:
+    """Weights of the features by least squares without an intercept.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    features : sequence of str
+        Columns of distances from the ideal.
+    outcome : str
+        Column of overall distances from the ideal.
+
+    Returns
+    -------
+    pandas.Series
+        A weight per feature.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or a feature is a combination of those before it.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 4.1, equation 3.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "formality": [0.0, 0, 1, 1],
+    ...                       "distance": [0.0, 2, 1, 3]})
+    >>> weights(frame, ["factuality", "formality"], "distance").round(6)
+    factuality    2.0
+    formality     1.0
+    Name: weight, dtype: float64
+    """
+    moments = cluster_moments(frame, features, outcome).total()
+    check_full_rank(frame, features, intercept=False)
+    return pd.Series(_least_squares(moments)[0], index=list(features), name="weight")
+
+
+def weighted_rating(
+    frame: pd.DataFrame,
+    weights: pd.Series,
+    ideals: Mapping[str, float],
+    ranges: Mapping[str, tuple[float, float]],
+    overall: str,
+) -> pd.Series:
+    """Overall rating predicted from ratings of aspects: its ideal less the weighted distances.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating or per mean of ratings.
+    weights : pandas.Series
+        Points lost at the far end, by aspect; see `weights`.
+    ideals, ranges : mapping
+        As for `ideal_distance`.
+    overall : str
+        The overall rating, one of `ideals`.
+
+    Returns
+    -------
+    pandas.Series
+        Predictions in points of the overall rating.
+
+    Raises
+    ------
+    ValueError
+        As for `ideal_distance`.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [3, 2, 0]})
+    >>> weighted_rating(frame, pd.Series({"factuality": 2.1}),
+    ...                 {"factuality": 3, "acceptability": 3}, {"factuality": (0, 3)},
+    ...                 "acceptability").round(1).tolist()
+    [3.0, 2.3, 0.9]
+    """
+    distances = ideal_distance(frame, list(weights.index), ideals, ranges)
+    return ideals[overall] - distances @ weights
+
+
+def bootstrap_weights(
+    moments: ClusterMoments, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Weights in bootstrap replicates of clusters.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster, see `helpers.stats.moments.cluster_moments`.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_boot, n_features)
+        Where features determine each other in a replicate, the shortest vector of weights.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 2]})
+    >>> moments = cluster_moments(frame, ["factuality"], "distance")
+    >>> bootstrap_weights(moments, 2, np.random.default_rng(0)).round(6)
+       factuality
+    0         2.0
+    1         2.0
+    """
+    replicates = moments.total(cluster_weights(len(moments.products), n_boot, rng))
+    return pd.DataFrame(_least_squares(replicates), columns=list(moments.features))
+
+
+def _least_squares(moments: ClusterMoments) -> np.ndarray:
+    """Shortest least-squares weights without an intercept for every set of rows."""
+    inverse = np.linalg.pinv(moments.xx, rcond=ROUNDING, hermitian=True)
+    return (inverse @ moments.xy[:, :, None])[:, :, 0]
+
+
+def random_splits(
+    frame: pd.DataFrame,
+    n_splits: int,
+    test_share: float,
+    rng: np.random.Generator,
+    group: str | None = None,
+) -> np.ndarray:
+    """Random parts of a table to hold out, each with the same number of whole groups.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    n_splits : int
+        Number of splits.
+    test_share : float
+        Share of groups to hold out, between 0 and 1.
+    rng : numpy.random.Generator
+        Source of randomness.
+    group : str, optional
+        Column of groups that are never divided; by default every row is a group of its own.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n_splits, n_rows)
+        True where a row is held out.
+
+    Raises
+    ------
+    ValueError
+        If the column cannot be used or one of the two parts would be empty.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"question_id": ["a", "a", "b", "b"]})
+    >>> random_splits(frame, 2, 0.5, np.random.default_rng(0), group="question_id")
+    array([[ True,  True, False, False],
+           [ True,  True, False, False]])
+    """
+    if group is None:
+        codes = np.arange(len(frame))
+    else:
+        check_clusters(frame, group)
+        codes = pd.factorize(frame[group], sort=True)[0]
+    n_groups = codes.max() + 1
+    n_test = round(test_share * n_groups)
+    if not 0 < n_test < n_groups:
+        raise ValueError(
+            f"test_share {test_share} of {n_groups} groups leaves one part of a split empty"
+        )
+    groups_held_out = np.tile(np.arange(n_groups) < n_test, (n_splits, 1))
+    return rng.permuted(groups_held_out, axis=1)[:, codes]
+
+
+def split_weights(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, held_out: np.ndarray
+) -> pd.DataFrame:
+    """Weights fitted without the held-out rows, and their correlation on the held-out rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    features : sequence of str
+        Columns of distances from the ideal.
+    outcome : str
+        Column of overall distances from the ideal.
+    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
+        Rows held out in each split, see `random_splits`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per split: the weight of every feature, and ``rho``, Pearson's correlation of
+        prediction and outcome on the held-out rows (NaN where one of them does not vary).
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, a feature is a combination of those before it, or the splits
+        do not fit the table.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 4.1.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 2]})
+    >>> split_weights(frame, ["factuality"], "distance", np.array([[0, 0, 1, 1]], bool)).round(6)
+       factuality  rho
+    0         2.0  1.0
+    """
+    rows = cluster_moments(frame, features, outcome)
+    check_full_rank(frame, features, intercept=False)
+    check_held_out(frame, held_out)
+    fitted = _least_squares(rows.total(~held_out))
+    rho = rows.total(held_out).correlation(fitted)
+    return pd.DataFrame(fitted, columns=list(features)).assign(rho=rho)
+
+
+def rater_pairs(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
+) -> ClusterMoments:
+    """Cross-products of ratings of one item by two different raters.
+
+    Covariances of these moments hold what raters agree on: what one person puts into two of their
+    own ratings of an item, such as noise, strictness or a general impression, does not enter them.
+    A correlation is that of the agreed parts, which no disagreement between raters lowers.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per (item, rater).
+    features : sequence of str
+        Columns that explain.
+    outcome : str
+        Column to explain.
+    item : str
+        Column of items; those with a single rater add nothing.
+    cluster : str
+        Column of clusters of items.
+
+    Returns
+    -------
+    ClusterMoments
+        One set per cluster, in sorted order. ``n`` counts ordered pairs of raters.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used (see `helpers.files.tables.check_regression`), an item is in two
+        clusters or no item has two raters.
+
+    References
+    ----------
+    Spearman (1904), The Proof and Measurement of Association between Two Things; Carroll et al.
+    (2006), Measurement Error in Nonlinear Models, chapter 3.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": ["a", "a", "b", "b"], "question_id": [1, 1, 2, 2],
+    ...                       "factuality": [3, 1, 0, 2], "acceptability": [3, 1, 1, 3]})
+    >>> moments = rater_pairs(frame, ["factuality"], "acceptability", "item_id", "question_id")
+    >>> moments.n, moments.xx.squeeze(), moments.xy.squeeze()
+    (array([2., 2.]), array([6., 0.]), array([6., 2.]))
+    """
+    check_regression(frame, features, outcome, cluster)
+    check_clusters(frame, item)
+    _check_nested(frame, item, cluster)
+    if not frame[item].duplicated().any():
+        raise ValueError(f"no {item} has two rows: rows of different raters are compared")
+    values = frame[[*features, outcome]].to_numpy(dtype=float)
+    rows = np.column_stack([np.ones(len(frame)), values])
+    items = pd.factorize(frame[item], sort=True)[0]
+    totals = cluster_sums(rows, items)
+    same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], items)
+    pairs = totals[:, :, None] * totals[:, None, :] - same_rater
+    clusters = frame[cluster].to_numpy()[np.unique(items, return_index=True)[1]]
+    return ClusterMoments(tuple(features), outcome, cluster_sums(pairs, clusters))
+
+
+def _check_nested(frame: pd.DataFrame, item: str, cluster: str) -> None:
+    """Stop at the first item whose rows are in different clusters."""
+    homes = frame[[item, cluster]].drop_duplicates()
+    divided = homes[item].duplicated()
+    if divided.any():
+        name = homes.loc[divided, item].iloc[0]
+        raise ValueError(f"{item} {name} is in more than one {cluster}: put it into one of them")
+
+
+N_SHUFFLES = 5  # of each feature in each split
+
+
+def tree_splits(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    held_out: np.ndarray,
+    max_depth: int = 3,
+) -> pd.DataFrame:
+    """Trees fitted without the held-out rows, and their correlation on the held-out rows.
+
+    Rows that are alike are counted and fitted once with their count as weight, which gives the
+    same tree.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    features : sequence of str
+        Columns of ratings.
+    outcome : str
+        Column of overall ratings.
+    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
+        Rows held out in each split, see `helpers.stats.aspects.random_splits`.
+    max_depth : int, optional
+        Largest number of questions from root to leaf.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per split: the importance of every feature (its share of the variance that the
+        tree explains on the rows it was fitted to), and ``rho``, Pearson's correlation of
+        prediction and outcome on the held-out rows.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
+
+    References
+    ----------
+    Breiman et al. (1984), Classification and Regression Trees; Kamoda et al. (2025), Appendix B.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0, 3, 0, 3], "acceptability": [1, 3, 1, 3]})
+    >>> tree_splits(frame, ["factuality"], "acceptability", np.array([[0, 0, 1, 1]], bool))
+       factuality  rho
+    0         1.0  1.0
+    """
+    check_regression(frame, features, outcome)
+    check_held_out(frame, held_out)
+    rows = frame[[*features, outcome]].to_numpy(dtype=float)
+    cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
+    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]  # as trees take it
+    results = []
+    for test in held_out:
+        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
+        counts = np.bincount(case_of_row[~test], minlength=len(cases)).astype(float)
+        tree.fit(x, y, sample_weight=counts, check_input=False)
+        predictions = tree.predict(x, check_input=False)[case_of_row[test]]
+        rho = _correlation(predictions, rows[test, -1])
+        results.append([*tree.feature_importances_, rho])
+    return pd.DataFrame(results, columns=[*features, "rho"])
+
+
+def _correlation(prediction: np.ndarray, outcome: np.ndarray) -> float:
+    """Pearson's correlation, NaN where one of the two does not vary."""
+    if np.ptp(prediction) == 0 or np.ptp(outcome) == 0:
+        return np.nan
+    return np.corrcoef(prediction, outcome)[0, 1]
+
+
+def permutation_importances(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    held_out: np.ndarray,
+    rng: np.random.Generator,
+    max_depth: int = 3,
+) -> pd.DataFrame:
+    """How much a tree's held-out R² drops when one feature is shuffled.
+
+    A feature is shuffled among the held-out rows only. With splits that keep groups whole, the
+    tree is therefore never judged on a group it was fitted to, shuffled or not.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    features : sequence of str
+        Columns of ratings.
+    outcome : str
+        Column of overall ratings.
+    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
+        Rows held out in each split, see `helpers.stats.aspects.random_splits`.
+    rng : numpy.random.Generator
+        Shuffles the features.
+    max_depth : int, optional
+        Largest number of questions from root to leaf.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_splits, n_features)
+        Drop in R², the mean of `N_SHUFFLES` shuffles; negative where shuffling helped by chance.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or the splits do not fit the table.
+
+    References
+    ----------
+    Breiman (2001), Random Forests, section 10.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0, 3] * 20, "formality": 0, "quality": [1, 3] * 20})
+    >>> held_out = np.arange(40)[None, :] < 20
+    >>> drops = permutation_importances(
+    ...     frame, ["factuality", "formality"], "quality", held_out, np.random.default_rng(0))
+    >>> (drops > 0).to_numpy()
+    array([[ True, False]])
+    """
+    check_regression(frame, features, outcome)
+    check_held_out(frame, held_out)
+    x, y = frame[list(features)].to_numpy(dtype=float), frame[outcome].to_numpy(dtype=float)
+    drops = []
+    for test in held_out:
+        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0).fit(x[~test], y[~test])
+        shuffles = permutation_importance(
+            tree, x[test], y[test], n_repeats=N_SHUFFLES, random_state=int(rng.integers(2**31))
+        )
+        drops.append(shuffles.importances_mean)
+    return pd.DataFrame(drops, columns=list(features))
+
+
+def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:
+    """The nodes of a fitted tree in plain words.
+
+    Parameters
+    ----------
+    tree : sklearn.tree.DecisionTreeRegressor
+        A fitted tree.
+    features : sequence of str
+        Names of the features in the order in which the tree saw them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per ``node``: its ``depth``, its ``parent`` (-1 for the root), the ``rule`` that
+        leads from the parent to it, the number ``n`` of rows in it, the ``mean`` outcome, and
+        whether it ``is_leaf``.
+
+    Raises
+    ------
+    ValueError
+        If the number of names is not the number of features of the tree.
+
+    Examples
+    --------
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [0], [3]], [1, 1, 3])
+    >>> tree_table(tree, ["factuality"]).drop(columns="is_leaf")
+       node  depth  parent                    rule  n      mean
+    0     0      0      -1                all rows  3  1.666667
+    1     1      1       0  factuality at most 1.5  2  1.000000
+    2     2      1       0    factuality above 1.5  1  3.000000
+    """
+    if len(features) != tree.n_features_in_:
+        raise ValueError(f"the tree has {tree.n_features_in_} features, got {len(features)} names")
+    nodes = tree.tree_
+    rows = [{"depth": 0, "parent": -1, "rule": "all rows"} for _ in range(nodes.node_count)]
+    for parent in np.flatnonzero(nodes.feature >= 0):
+        feature, threshold = features[nodes.feature[parent]], nodes.threshold[parent]
+        for child, words in (
+            (nodes.children_left[parent], "at most"),
+            (nodes.children_right[parent], "above"),
+        ):
+            rows[child] = {
+                "depth": rows[parent]["depth"] + 1,
+                "parent": parent,
+                "rule": f"{feature} {words} {threshold:.3g}",
+            }
+    table = pd.DataFrame(rows).assign(
+        n=nodes.weighted_n_node_samples.round().astype(int),
+        mean=nodes.value[:, 0, 0],
+        is_leaf=nodes.feature < 0,
+    )
+    return table.rename_axis("node").reset_index()

@@ -1,0 +1,525 @@
+"""Means of groups with bootstrap intervals, and draws of them that can be subtracted.
+
+Medians and other quantiles of skewed measurements, with intervals from resampled clusters.
+
+Several groups compared at once: whether they are the same, and how sure their order is.
+
+Both questions are answered from bootstrap draws of one statistic for every group, taken on the
+same replicates.
+
+Differences of conditions from a baseline: between means, and within the same prompt.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.sparse import coo_array
+
+from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats import bootstrap
+from helpers.stats.bootstrap import bootstrap_ratio, cluster_weights, interval
+from helpers.stats.moments import cluster_sums
+
+
+def group_means(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    by: str | Sequence[str] | None,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Mean of each column in each group, with 95 % intervals from resampled clusters.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    columns : sequence of str
+        Numeric columns to average. Missing values are left out column by column.
+    by : str, sequence of str or None
+        Columns that tell groups apart; None takes all rows together. Groups may share clusters.
+    cluster : str
+        Column of clusters.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` in the unit of the column, indexed by ``measure`` (the
+        column) and, if given, `by`; groups in the order of their first appearance.
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown or not numeric, or there are fewer than two clusters.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"system": ["a", "b"] * 20, "quality": [4.0, 2.0] * 20,
+    ...                         "prompt_id": np.arange(40) // 2})
+    >>> group_means(outputs, ["quality"], "system", "prompt_id", 50, np.random.default_rng(0))
+                    estimate  low  high
+    measure system
+    quality a            4.0  4.0   4.0
+            b            2.0  2.0   2.0
+    """
+    return interval_table(*group_mean_draws(frame, columns, by, cluster, n_boot, rng))
+
+
+def group_mean_draws(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    by: str | Sequence[str] | None,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> tuple[pd.Series, pd.DataFrame]:
+    """Means of groups as for `group_means`, with the draws: all groups share the replicates.
+
+    Parameters
+    ----------
+    frame, columns, by, cluster, n_boot, rng
+        As in `group_means`.
+
+    Returns
+    -------
+    estimates : pandas.Series
+        Indexed by ``measure`` and `by`.
+    draws : pandas.DataFrame, shape (n_boot, n_columns * n_groups)
+        Columns like the index of `estimates`; NaN where a replicate has no value of a group.
+
+    Raises
+    ------
+    ValueError
+        As for `group_means`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"judge": ["GPT-4", "Llama 2"] * 2, "question_id": [1, 1, 2, 2],
+    ...                       "error": [0.5, 1.0, 0.0, 1.0]})
+    >>> estimates, draws = group_mean_draws(
+    ...     frame, ["error"], "judge", "question_id", 5, np.random.default_rng(0))
+    >>> estimates["error"]
+    judge
+    GPT-4      0.25
+    Llama 2    1.00
+    Name: estimate, dtype: float64
+    >>> (draws["error"]["Llama 2"] - draws["error"]["GPT-4"]).between(0.5, 1).all()
+    np.True_
+    """
+    check_numeric(frame, columns, missing="allow")
+    check_clusters(frame, cluster)
+    keys = [by] if isinstance(by, str) else list(by or ())
+    groups = frame.groupby(keys or np.zeros(len(frame)), sort=False)
+    means = groups[list(columns)].mean()
+    estimates = pd.concat(
+        {column: means[column].rename("estimate") for column in columns}, names=["measure"]
+    )
+    if not keys:
+        estimates = estimates.droplevel(1)
+    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)[:, :, None]
+    counted = groups.ngroup().to_numpy()[:, None, None] == np.arange(len(means))
+    counted = counted & ~np.isnan(values)
+    sums = cluster_sums(np.where(counted, values, 0.0), frame[cluster])
+    counts = cluster_sums(counted.astype(float), frame[cluster])
+    draws = bootstrap_ratio(sums, counts, cluster_weights(len(sums), n_boot, rng))
+    return estimates, pd.DataFrame(draws.reshape(n_boot, -1), columns=estimates.index)
+
+
+def interval_table(estimates: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
+    """Put estimates and their 95 % percentile intervals side by side.
+
+    Parameters
+    ----------
+    estimates : pandas.Series
+        A number per row of the result.
+    draws : pandas.DataFrame, shape (n_boot, n_rows)
+        Bootstrap draws; the columns are the index of `estimates`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, in the order of `estimates`.
+
+    Raises
+    ------
+    KeyError
+        If an estimate has no draws.
+
+    Examples
+    --------
+    >>> draws = pd.DataFrame({"direct": np.arange(201) / 200})
+    >>> interval_table(pd.Series({"direct": 0.5}), draws).round(3)
+            estimate    low   high
+    direct       0.5  0.025  0.975
+    """
+    low, high = interval(draws[estimates.index])
+    return pd.DataFrame({"estimate": estimates, "low": low, "high": high})
+
+
+def bootstrap_quantiles(
+    frame: pd.DataFrame,
+    column: str,
+    cluster: str,
+    shares: Sequence[float],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Bootstrap draws of quantiles of a column, resampling clusters of rows.
+
+    A quantile is the smallest value with at least the given share of rows at or below it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    column : str
+        Numeric column.
+    cluster : str
+        Column of clusters.
+    shares : sequence of float
+        Which quantiles, above 0 and up to 1; 0.5 is the median.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_boot, len(shares))
+
+    Raises
+    ------
+    ValueError
+        If a share is not above 0 and up to 1, the column is not numeric or has a gap, a cluster
+        label is missing, or there are fewer than two clusters.
+
+    References
+    ----------
+    Hyndman and Fan (1996), Sample quantiles in statistical packages, definition 1; Efron and
+    Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 8.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"seconds": [10, 20, 60], "rater_id": ["a", "b", "c"]})
+    >>> draws = bootstrap_quantiles(
+    ...     frame, "seconds", "rater_id", [0.5], 200, np.random.default_rng(0))
+    >>> np.unique(draws)
+    array([10., 20., 60.])
+    """
+    shares = np.asarray(shares, dtype=float)
+    if not ((shares > 0) & (shares <= 1)).all():
+        raise ValueError(f"shares must be above 0 and up to 1, got {shares.tolist()}")
+    check_clusters(frame, cluster)
+    check_numeric(frame, [column])
+    place, values = pd.factorize(frame[column], sort=True)
+    owner, clusters = pd.factorize(frame[cluster], sort=True)
+    size = (len(values), len(clusters))
+    counts = coo_array((np.ones(len(frame)), (place, owner)), shape=size).tocsr()
+    weights = cluster_weights(len(clusters), n_boot, rng)
+    at_most = np.cumsum(counts @ weights.T.astype(float), axis=0)
+    rank = np.array([(at_most < share * at_most[-1]).sum(axis=0) for share in shares])
+    return np.asarray(values, dtype=float)[rank.T]
+
+
+def median_table(
+    frame: pd.DataFrame,
+    column: str,
+    by: str,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Median of a column in each group, with a 95 % interval.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    column : str
+        Numeric column.
+    by : str
+        Column of groups.
+    cluster : str
+        Column of clusters, resampled in each group on its own.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `by`: ``n`` rows, ``clusters``, ``estimate``, ``low``, ``high``.
+
+    Raises
+    ------
+    ValueError
+        See `bootstrap_quantiles`.
+
+    References
+    ----------
+    See `bootstrap_quantiles`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"seconds": [9, 9, 9], "rater_id": list("abc"), "group": "errors"})
+    >>> median_table(frame, "seconds", "group", "rater_id", 99, np.random.default_rng(0))
+            n  clusters  estimate  low  high
+    group
+    errors  3         3       9.0  9.0   9.0
+    """
+    rows = {}
+    for group, members in frame.groupby(by, observed=True, sort=False):
+        draws = bootstrap_quantiles(members, column, cluster, [0.5], n_boot, rng)
+        low, high = interval(draws[:, 0])
+        rows[group] = {
+            "n": len(members),
+            "clusters": members[cluster].nunique(),
+            "estimate": float(members[column].median()),
+            "low": float(low),
+            "high": float(high),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+
+
+def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]:
+    """Wald test that several statistics are the same in all groups.
+
+    Parameters
+    ----------
+    estimates : array-like, shape (n_groups,) or (n_statistics, n_groups)
+        Estimates on the full data, for example slopes, or slopes and heights.
+    draws : array-like, shape (n_boot, n_groups) or (n_statistics, n_boot, n_groups)
+        Bootstrap draws on shared replicates.
+
+    Returns
+    -------
+    statistic, p_value : float
+        From a chi-squared distribution with n_statistics x (n_groups - 1) degrees of freedom; the
+        covariance is that of the draws.
+
+    Raises
+    ------
+    ValueError
+        If a draw is not finite.
+
+    References
+    ----------
+    Cameron and Trivedi (2005), Microeconometrics, chapters 7 (Wald test) and 11 (bootstrap).
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal(size=(20_000, 2))
+    >>> statistic, p_value = equality_test([0.0, 2.0], draws)
+    >>> round(statistic, 1), round(p_value, 1)
+    (2.0, 0.2)
+    """
+    estimates, draws = np.atleast_2d(estimates), np.asarray(draws, dtype=float)
+    draws = draws.reshape(len(estimates), -1, estimates.shape[1])
+    if not np.isfinite(draws).all():
+        raise ValueError("a draw is not finite: some resample does not determine every group")
+    gaps = (estimates[:, 1:] - estimates[:, :1]).ravel()
+    gap_draws = np.concatenate(draws[:, :, 1:] - draws[:, :, :1], axis=1)
+    covariance = np.atleast_2d(np.cov(gap_draws, rowvar=False))
+    statistic = float(gaps @ np.linalg.solve(covariance, gaps))
+    return statistic, float(stats.chi2.sf(statistic, len(gaps)))
+
+
+def ranking(names: Sequence[str], estimates: ArrayLike, draws: ArrayLike) -> pd.DataFrame:
+    """Tabulate one statistic for several groups, with how sure its ends of the order are.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Groups.
+    estimates : array-like, shape (n_groups,)
+        Estimates on the full data.
+    draws : array-like, shape (n_boot, n_groups)
+        Bootstrap draws on shared replicates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per group, in increasing order: ``estimate``, 95 % percentile interval ``low`` and
+        ``high``, and the percentage of replicates in which the group is ``lowest, %`` and
+        ``highest, %``.
+
+    Examples
+    --------
+    >>> ranking(["a", "b"], [2.0, 1.0], [[2.0, 1.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0]]).round(1)
+       estimate  low  high  lowest, %  highest, %
+    b       1.0  1.0   1.9       75.0        25.0
+    a       2.0  1.1   2.9       25.0        75.0
+    """
+    draws = np.asarray(draws, dtype=float)
+    low, high = bootstrap.interval(draws)
+    shares = [
+        100 * np.bincount(place, minlength=len(names)) / len(draws)
+        for place in (draws.argmin(axis=1), draws.argmax(axis=1))
+    ]
+    table = pd.DataFrame(
+        {
+            "estimate": estimates,
+            "low": low,
+            "high": high,
+            "lowest, %": shares[0],
+            "highest, %": shares[1],
+        },
+        index=list(names),
+    )
+    return table.sort_values("estimate")
+
+
+def mean_differences(
+    outputs: pd.DataFrame,
+    aspects: Sequence[str],
+    by: str,
+    baseline: str,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Mean of each condition minus the mean of a baseline, over all outputs.
+
+    Both means come from the same replicates of clusters, so that what the outputs to one prompt
+    share is kept together.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output.
+    aspects : sequence of str
+        Numeric columns.
+    by : str
+        Column of conditions, for example ``"arm"``.
+    baseline : str
+        The condition to subtract.
+    cluster : str
+        Column of clusters, for example ``"prompt_id"``.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per aspect and other condition: ``aspect``, `by`, ``n`` (outputs of the
+        condition), ``estimate``, ``low``, ``high`` (95 %) and a two-sided bootstrap ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If no output belongs to the baseline.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"prompt_id": list("aabc"), "arm": ["baseline", "simple"] * 2,
+    ...                         "complexity": [3.0, 2.0, 5.0, 4.0]})
+    >>> mean_differences(outputs, ["complexity"], "arm", "baseline", "prompt_id", 99,
+    ...                  np.random.default_rng(0))[["aspect", "arm", "n", "estimate"]]
+           aspect     arm  n  estimate
+    0  complexity  simple  2      -1.0
+    """
+    conditions = _conditions(outputs, by, baseline)
+    means, draws = group_mean_draws(outputs, aspects, by, cluster, n_boot, rng)
+    keys = [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
+    minus = [(aspect, baseline) for aspect, _ in keys]
+    counts = outputs.groupby(by)[list(aspects)].count().unstack()
+    estimate = means[keys].to_numpy() - means[minus].to_numpy()
+    gaps = draws[keys].to_numpy() - draws[minus].to_numpy()
+    return _table(keys, by, {"n": counts[keys].to_numpy(), "estimate": estimate}, gaps)
+
+
+def paired_differences(
+    outputs: pd.DataFrame,
+    aspects: Sequence[str],
+    by: str,
+    baseline: str,
+    pair: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Mean difference of each condition from a baseline, pair by pair.
+
+    Within a pair (a prompt, say) the outputs of a condition are averaged first. Pairs that lack
+    the condition or the baseline are left out, and every other one counts the same, so that
+    easy and hard prompts cannot be mistaken for an effect of the condition.
+
+    Parameters
+    ----------
+    outputs, aspects, by, baseline, n_boot, rng
+        As in `mean_differences`.
+    pair : str
+        Column of pairs, for example ``"prompt_id"``; these are resampled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `mean_differences`, with ``pairs`` (that have both conditions) in place of ``n``.
+
+    Raises
+    ------
+    ValueError
+        If no output belongs to the baseline, or a condition shares no pair with it.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"prompt_id": list("aabb"), "arm": 2 * ["low", "baseline"],
+    ...                         "complexity": [2.0, 3.0, 4.0, 5.0]})
+    >>> paired_differences(outputs, ["complexity"], "arm", "baseline", "prompt_id", 99,
+    ...                    np.random.default_rng(0)).drop(columns="p_value")
+           aspect  arm  pairs  estimate  low  high
+    0  complexity  low      2      -1.0 -1.0  -1.0
+    """
+    conditions = _conditions(outputs, by, baseline)
+    cells = outputs.pivot_table(index=pair, columns=by, values=list(aspects))
+    keys = [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
+    gaps = [cells[aspect, condition] - cells[aspect, baseline] for aspect, condition in keys]
+    wide = pd.DataFrame(dict(enumerate(gaps)))
+    counts = wide.count().to_numpy()
+    if (counts == 0).any():
+        condition = keys[int(counts.argmin())][1]
+        raise ValueError(f"{by} {condition!r} shares no {pair} with {baseline!r}: compare means")
+    frame = wide.assign(pair=wide.index)
+    draws = bootstrap.bootstrap_means(frame, list(wide), "pair", n_boot, rng)
+    return _table(keys, by, {"pairs": counts, "estimate": wide.mean().to_numpy()}, draws)
+
+
+def _conditions(outputs: pd.DataFrame, by: str, baseline: str) -> list[str]:
+    """List the conditions in sorted order; stop unless the baseline is one of them."""
+    conditions = sorted(outputs[by].unique())
+    if baseline not in conditions:
+        raise ValueError(f"no outputs in {by} {baseline!r}: there are {conditions}")
+    return conditions
+
+
+def _table(
+    keys: list[tuple[str, str]], by: str, columns: dict[str, np.ndarray], draws: np.ndarray
+) -> pd.DataFrame:
+    """One row per aspect and condition, with interval and p-value."""
+    low, high = bootstrap.interval(draws)
+    p_value = bootstrap.bootstrap_p_value(draws)
+    return pd.DataFrame(keys, columns=["aspect", by]).assign(
+        **columns, low=low, high=high, p_value=p_value
+    )

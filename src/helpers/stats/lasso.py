@@ -1,0 +1,600 @@
+"""Coordinate descent for many small Lasso problems at once.
+
+Which features carry an outcome: Lasso weights, how sure they are, and least squares.
+
+Everything takes a wide table and column names. Lasso weights are in the units of the outcome:
+the expected change when the feature goes up by one, shrunk towards zero by the penalty.
+
+Choosing the penalty of a Lasso: weights along a path, and cross-validation by clusters.
+
+From single ratings to Lasso weights with intervals, for tables of any size.
+
+Ratings are aggregated over raters, then reduced to sums within clusters. From there on time and
+memory depend on the number of clusters, and replicates can be shared out over processes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from statsmodels.regression.linear_model import OLS
+
+from helpers.files.ratings import aggregate
+from helpers.files.tables import check_full_rank, check_regression
+from helpers.stats.bootstrap import cluster_weights, in_batches
+from helpers.stats.groups import interval_table
+from helpers.stats.moments import ClusterMoments, cluster_moments
+
+BLOCK = 2048  # problems solved together: enough to be fast, few enough to stay in the cache
+MAX_SWEEPS = 10_000
+
+
+def solve_lasso(
+    gram: np.ndarray, cross: np.ndarray, alpha: ArrayLike, tol: float = 1e-12
+) -> np.ndarray:
+    """Minimise wᵀ G w / 2 - cᵀ w + alpha ‖w‖₁ for every Gram matrix G and vector c.
+
+    With G and c the covariances (divisor n) among features and with the outcome, this is the
+    Lasso with an intercept, ‖y - Xw - b‖² / (2n) + alpha ‖w‖₁. The leading dimensions of the
+    arguments broadcast.
+
+    Parameters
+    ----------
+    gram : numpy.ndarray, shape (..., n_features, n_features)
+        Covariances among features.
+    cross : numpy.ndarray, shape (..., n_features)
+        Covariances of features with the outcome.
+    alpha : float or array-like, shape (...)
+        Penalty, positive.
+    tol : float, optional
+        A problem is solved once no gradient changes by more than this share of the largest
+        entry of its `cross` during a sweep over the features.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_features)
+        Weights; a feature without variance gets weight 0.
+
+    Raises
+    ------
+    ValueError
+        If a penalty is not positive.
+    RuntimeError
+        If problems are not solved within `MAX_SWEEPS` sweeps.
+
+    References
+    ----------
+    Tibshirani (1996), Regression Shrinkage and Selection via the Lasso; Friedman, Hastie and
+    Tibshirani (2010), Regularization Paths for Generalized Linear Models via Coordinate Descent,
+    section 2.
+
+    Examples
+    --------
+    Uncorrelated features with unit variance are shrunk by alpha, and cut off at zero.
+
+    >>> solve_lasso(np.eye(3), np.array([1.0, -0.5, 0.1]), alpha=0.2).round(6)
+    array([ 0.8, -0.3,  0. ])
+    """
+    alpha = np.asarray(alpha, dtype=float)
+    if not (alpha > 0).all():
+        raise ValueError(f"alpha must be positive, got {alpha.min()}: without a penalty use ols")
+    n_features = cross.shape[-1]
+    shape = np.broadcast_shapes(gram.shape[:-2], cross.shape[:-1], alpha.shape)
+    gram = np.broadcast_to(gram, (*shape, *gram.shape[-2:])).reshape(-1, n_features, n_features)
+    cross = np.broadcast_to(cross, (*shape, n_features)).reshape(-1, n_features)
+    alpha = np.broadcast_to(alpha, shape).ravel()
+    weights = np.empty(cross.shape)
+    for start in range(0, len(cross), BLOCK):
+        block = slice(start, start + BLOCK)
+        weights[block] = _solve_block(gram[block], cross[block], alpha[block], tol)
+    return weights.reshape(*shape, n_features)
+
+
+def _solve_block(gram: np.ndarray, cross: np.ndarray, alpha: np.ndarray, tol: float) -> np.ndarray:
+    """Sweep over the features until every problem is solved, dropping solved problems."""
+    gram = gram.transpose(1, 2, 0).copy()  # features first: each update runs along the problems
+    gradient = cross.T.copy()
+    diagonal = np.einsum("iib->ib", gram)
+    gradient[diagonal <= 0] = 0.0
+    diagonal[diagonal <= 0] = 1.0
+    limit = tol * np.abs(gradient).max(axis=0)
+    weights = np.zeros_like(gradient)
+    solved = np.empty_like(gradient)
+    left = np.arange(len(alpha))
+    for _ in range(MAX_SWEEPS):
+        unsolved = _sweep(gram, gradient, weights, alpha) > limit
+        if unsolved.sum() > len(left) / 2:
+            continue
+        solved[:, left] = weights
+        if not unsolved.any():
+            return solved.T
+        left, alpha, limit = left[unsolved], alpha[unsolved], limit[unsolved]
+        gram, gradient, weights = gram[..., unsolved], gradient[:, unsolved], weights[:, unsolved]
+    raise RuntimeError(
+        f"the Lasso is not solved after {MAX_SWEEPS} sweeps in {len(left)} of {len(cross)} "
+        "problems: raise alpha or leave out one of the features that are nearly the same"
+    )
+
+
+def _sweep(
+    gram: np.ndarray, gradient: np.ndarray, weights: np.ndarray, alpha: np.ndarray
+) -> np.ndarray:
+    """Update every weight once, in place; return the largest change of a gradient per problem."""
+    largest = np.zeros(len(alpha))
+    for feature, products in enumerate(gram):
+        variance = products[feature]
+        target = gradient[feature] + variance * weights[feature]
+        updated = (target - np.clip(target, -alpha, alpha)) / variance
+        change = updated - weights[feature]
+        gradient -= products * change
+        weights[feature] = updated
+        np.maximum(largest, np.abs(change) * variance, out=largest)
+    return largest
+
+
+def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: float) -> pd.Series:
+    """Lasso weights, with an intercept that is not penalised.
+
+    Minimises ‖y - Xw - b‖² / (2n) + alpha ‖w‖₁, the objective of scikit-learn.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Columns that explain, in units that make their weights comparable.
+    outcome : str
+        Column to explain.
+    alpha : float
+        Penalty, positive.
+
+    Returns
+    -------
+    pandas.Series
+        A weight per feature; 0 for a feature that never varies.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used (see `helpers.files.tables.check_regression`) or `alpha` is not
+        positive.
+
+    References
+    ----------
+    Tibshirani (1996); Hosking et al. (2024), section 2.2.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
+    >>> lasso(frame, ["refusal"], "quality", alpha=0.05)
+    refusal   -2.8
+    Name: weight, dtype: float64
+    """
+    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
+    return pd.Series(solve_lasso(gram, cross, alpha)[0], index=list(features), name="weight")
+
+
+def lasso_bootstrap(
+    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Lasso weights in bootstrap replicates of clusters.
+
+    Read intervals together with `selection_frequency`: around a weight whose truth is zero, the
+    bootstrap distribution of a Lasso is not that of its estimate.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster, see `helpers.stats.moments.cluster_moments`.
+    alpha : float
+        Penalty, positive.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_boot, n_features)
+        A feature that does not vary in a replicate has weight 0 there.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters or `alpha` is not positive.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI; Chatterjee and
+    Lahiri (2011), Bootstrapping Lasso Estimators (for the caution).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> lasso_bootstrap(moments, 0.05, 2, np.random.default_rng(0))
+       refusal
+    0     -2.8
+    1     -2.8
+    """
+    weights = cluster_weights(len(moments.products), n_boot, rng)
+    gram, cross, _ = moments.total(weights).covariances()
+    return pd.DataFrame(solve_lasso(gram, cross, alpha), columns=list(moments.features))
+
+
+def selection_frequency(draws: pd.DataFrame) -> pd.Series:
+    """Share of replicates in which each feature has a weight other than zero.
+
+    Parameters
+    ----------
+    draws : pandas.DataFrame, shape (n_boot, n_features)
+        Result of `lasso_bootstrap`.
+
+    Returns
+    -------
+    pandas.Series
+        A share per feature.
+
+    References
+    ----------
+    Meinshausen and Bühlmann (2010), Stability Selection.
+
+    Examples
+    --------
+    >>> selection_frequency(pd.DataFrame({"refusal": [-0.9, -0.8], "scope": [0.0, 0.1]}))
+    refusal    1.0
+    scope      0.5
+    Name: selected, dtype: float64
+    """
+    return draws.ne(0).mean().rename("selected")
+
+
+def leave_one_out(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: float
+) -> pd.DataFrame:
+    """Lasso weights when each feature in turn is left out.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Columns that explain, at least two.
+    outcome : str
+        Column to explain.
+    alpha : float
+        Penalty, positive.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_features, n_features)
+        Rows are the features that remain, columns the one left out, NaN on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or `alpha` is not positive.
+
+    References
+    ----------
+    Hosking et al. (2024), Figure 9.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {"refusal": [0, 0, 1, 1], "scope": [0, 1, 0, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
+    >>> leave_one_out(frame, ["refusal", "scope"], "quality", alpha=0.05)
+             refusal  scope
+    refusal      NaN   -2.8
+    scope       -0.8    NaN
+    """
+    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
+    kept = ~np.eye(len(features), dtype=bool)
+    weights = solve_lasso(gram * kept[:, :, None] * kept[:, None, :], cross, alpha)
+    names = list(features)
+    return pd.DataFrame(np.where(kept, weights, np.nan).T, index=names, columns=names)
+
+
+def ols(frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str) -> pd.DataFrame:
+    """Least squares with an intercept and standard errors that allow for clusters.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation; every row is used.
+    features : sequence of str
+        Columns that explain.
+    outcome : str
+        Column to explain.
+    cluster : str
+        Column of clusters.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for ``"intercept"`` and for every feature: ``estimate``, ``standard_error``, 95 %
+        interval ``low`` and ``high``, and ``p_value``, from a t distribution with
+        (number of clusters - 1) degrees of freedom.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or a feature is constant or a combination of those before it.
+
+    References
+    ----------
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0],
+    ...                       "prompt_id": ["a", "b", "a", "b"]})
+    >>> ols(frame, ["refusal"], "quality", "prompt_id")["estimate"]
+    intercept    4.5
+    refusal     -3.0
+    Name: estimate, dtype: float64
+    """
+    check_regression(frame, features, outcome, cluster)
+    check_full_rank(frame, features, intercept=True)
+    design = frame[list(features)].astype(float)
+    design.insert(0, "intercept", 1.0)
+    groups = pd.factorize(frame[cluster], sort=True)[0]
+    fit = OLS(frame[outcome].astype(float), design).fit(
+        cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+    )
+    low, high = fit.conf_int().to_numpy().T
+    return pd.DataFrame(
+        {
+            "estimate": fit.params,
+            "standard_error": fit.bse,
+            "low": low,
+            "high": high,
+            "p_value": fit.pvalues,
+        }
+    )
+
+
+def alpha_grid(moments: ClusterMoments, size: int = 100, smallest: float = 1e-3) -> np.ndarray:
+    """Penalties from the one that sets every weight to zero down to a share of it.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        Any number of sets; they are added up.
+    size : int, optional
+        Number of penalties.
+    smallest : float, optional
+        The last penalty as a share of the first.
+
+    Returns
+    -------
+    numpy.ndarray, shape (size,)
+        Falling, equally spaced on a logarithmic scale.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2010), section 2.5.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
+    >>> alpha_grid(cluster_moments(frame, ["refusal"], "quality"), size=4).round(5)
+    array([0.75   , 0.075  , 0.0075 , 0.00075])
+    """
+    _, cross, _ = moments.total().covariances()
+    return np.abs(cross).max() * np.geomspace(1.0, smallest, size)
+
+
+def lasso_path(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, alphas: ArrayLike
+) -> pd.DataFrame:
+    """Lasso weights for many penalties.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Columns that explain.
+    outcome : str
+        Column to explain.
+    alphas : array-like, shape (n_alphas,)
+        Penalties, positive, for example from `alpha_grid`.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_alphas, n_features)
+        Rows are penalties.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or a penalty is not positive.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2010), section 2.5.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
+    >>> lasso_path(frame, ["refusal"], "quality", [0.75, 0.05])
+           refusal
+    alpha
+    0.75       0.0
+    0.05      -2.8
+    """
+    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
+    index = pd.Index(alphas, name="alpha", dtype=float)
+    return pd.DataFrame(solve_lasso(gram, cross, index), index=index, columns=list(features))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """How well each penalty predicts clusters that were left out.
+
+    Parameters
+    ----------
+    errors : pandas.DataFrame
+        One row per penalty: ``mean_squared_error`` (mean over folds) and its ``standard_error``.
+    best_alpha : float
+        The penalty with the smallest error.
+    one_standard_error_alpha : float
+        The largest penalty whose error is within one standard error of the smallest.
+    """
+
+    errors: pd.DataFrame
+    best_alpha: float
+    one_standard_error_alpha: float
+
+
+def lasso_cross_validation(
+    moments: ClusterMoments, alphas: ArrayLike, n_folds: int, rng: np.random.Generator
+) -> CrossValidation:
+    """Choose the penalty by cross-validation that keeps clusters together.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster, see `helpers.stats.moments.cluster_moments`.
+    alphas : array-like, shape (n_alphas,)
+        Penalties, positive, for example from `alpha_grid`.
+    n_folds : int
+        Number of folds, from 2 to the number of clusters.
+    rng : numpy.random.Generator
+        Deals clusters into folds whose numbers of clusters differ by at most one.
+
+    Returns
+    -------
+    CrossValidation
+        Errors of every penalty, and the penalties of the two usual rules.
+
+    Raises
+    ------
+    ValueError
+        If the number of folds does not fit or a penalty is not positive.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 7.10.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> lasso_cross_validation(moments, [0.5, 0.05], 4, np.random.default_rng(0)).best_alpha
+    0.05
+    """
+    n_clusters = len(moments.products)
+    if not 2 <= n_folds <= n_clusters:
+        raise ValueError(f"n_folds must be from 2 to {n_clusters} (the clusters), got {n_folds}")
+    fold_of_cluster = rng.permutation(n_clusters) % n_folds
+    held_out = np.arange(n_folds)[:, None] == fold_of_cluster
+    training, test = moments.total(~held_out), moments.total(held_out)
+    gram, cross, _ = training.covariances()
+    alphas = np.asarray(alphas, dtype=float)
+    weights = solve_lasso(gram, cross, alphas[:, None])
+    errors = test.squared_error(training.intercept(weights), weights)
+    table = pd.DataFrame(
+        {
+            "mean_squared_error": errors.mean(axis=1),
+            "standard_error": errors.std(axis=1, ddof=1) / np.sqrt(n_folds),
+        },
+        index=pd.Index(alphas, name="alpha"),
+    )
+    smallest = table.loc[table["mean_squared_error"].idxmin()]
+    close = table["mean_squared_error"] <= smallest.sum()
+    return CrossValidation(table, float(smallest.name), float(table.index[close].max()))
+
+
+def rating_moments(
+    ratings: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
+) -> ClusterMoments:
+    """Reduce single ratings to sums over items within clusters.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame, shape (n_ratings, n_columns)
+        Wide form, one row per (item, rater).
+    features : sequence of str
+        Columns that explain, such as error labels; raters' most frequent value counts.
+    outcome : str
+        Column to explain, averaged over raters.
+    item : str
+        Column of items.
+    cluster : str
+        Column of clusters, for example the prompt; the same in all rows of an item.
+
+    Returns
+    -------
+    ClusterMoments
+        One set per cluster.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used (see `helpers.files.ratings.aggregate` and
+        `helpers.files.tables.check_regression`).
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item": [1, 1, 2, 3], "prompt": ["a", "a", "a", "b"],
+    ...                         "refusal": [0, 0, 1, 0], "quality": [5, 4, 1, 3]})
+    >>> moments = rating_moments(ratings, ["refusal"], "quality", "item", "prompt")
+    >>> moments.n, moments.sum_y
+    (array([2., 1.]), array([5.5, 3. ]))
+    """
+    items = aggregate(ratings, item, mean=[outcome], mode=features, first=[cluster])
+    return cluster_moments(items, features, outcome, cluster)
+
+
+def lasso_table(
+    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Lasso weights with intervals from replicates that are drawn in batches.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster.
+    alpha : float
+        Penalty, positive.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For each feature its weight as ``estimate``, the 95 % interval ``low`` to ``high``, and
+        ``selected``, the share of replicates in which its weight is not zero.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, no replicates, or `alpha` is not positive.
+
+    References
+    ----------
+    Tibshirani (1996); Efron and Tibshirani (1993), chapters 9 and 13.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> lasso_table(moments, 0.05, 100, np.random.default_rng(0))
+             estimate  low  high  selected
+    refusal      -2.8 -2.8  -2.8       1.0
+    """
+    names = list(moments.features)
+    gram, cross, _ = moments.total().covariances()
+    weights = pd.Series(solve_lasso(gram, cross, alpha)[0], index=names)
+    draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
+    draws = pd.DataFrame(draws, columns=names)
+    return interval_table(weights, draws).assign(selected=selection_frequency(draws))

@@ -1,0 +1,851 @@
+"""Shares of observations in clusters, with intervals that keep their meaning at zero and at one.
+
+What other than the errors themselves moves the error labels.
+
+Error rates by experimental arm and by a perceived covariate, crowd against expert, with
+intervals that know that several outputs answer the same prompt. All rates are percentages and
+all differences are percentage points.
+
+How often one group of raters finds what another, trusted group finds: sensitivity and its kin.
+
+The trusted labels are called expert labels and count as the truth. Every measure is a ratio of
+sums over outputs, so that labels may be shares: an output that half of the crowd marked counts
+half, and so does one on which experts are divided.
+
+True error rates from a few expert labels and many crowd labels: prediction-powered inference.
+
+The crowd labelled every output, experts only some. The crowd's rate is precise but wrong by
+what the crowd misses or imagines. *Prediction-powered inference* takes this error off, as measured
+where both labelled:
+
+    rate = experts' mean + λ · (crowd's mean elsewhere - crowd's mean where experts labelled).
+
+It is right whatever the crowd does, provided that the outputs with expert labels are a random
+sample of all. The factor λ between 0 and 1 is chosen from the data so that the estimate varies
+least (PPI++); a crowd that says nothing about the truth gets λ = 0, which leaves the experts' mean.
+
+Three intervals are given: the normal one of the package ppi_py for independent outputs; one from
+resampled clusters; and Wilson's, at the number of independent expert labels that would tell as
+much, which also allows for clusters and keeps its meaning where errors are rare. This module works
+on arrays; `helpers.powered_rates` on tables.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from ppi_py import ppi_mean_ci
+from statsmodels.stats.proportion import proportion_confint
+
+from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats import bootstrap, lasso
+from helpers.stats.moments import cluster_sums
+
+
+def clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
+    """Shares in percent with Wilson intervals at the effective number of observations.
+
+    That is their number divided by the design effect of the clusters. A bootstrap interval would
+    have no width where every label is the same; this one does.
+
+    Parameters
+    ----------
+    parts : numpy.ndarray, shape (n_clusters, ...)
+        Within each cluster the sum of the labels, which lie in [0, 1].
+    totals : numpy.ndarray, shape (n_clusters, ...)
+        Within each cluster the number, or weight, of the observations; 0 if it has none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per share, in the order of the array: ``n`` (sum of `totals`), ``estimate``,
+        ``low`` and ``high`` (95 %). A share of no observations is NaN.
+
+    References
+    ----------
+    Wilson (1927); Korn and Graubard (1998) for the effective sample size; Kish (1965), Survey
+    Sampling, section 8.2, for the design effect, which is not taken below 1 here.
+
+    Examples
+    --------
+    >>> clustered_shares(np.array([[1], [0], [0], [0]]), np.ones((4, 1))).round(1)
+         n  estimate  low  high
+    0  4.0      25.0  4.6  69.9
+    """
+    part, total = parts.sum(axis=0), totals.sum(axis=0)
+    known = total > 0
+    rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
+    size = total / _design_effect(parts, totals, rate)
+    low, high = np.full((2, *part.shape), np.nan)
+    low[known], high[known] = proportion_confint((rate * size)[known], size[known], method="wilson")
+    columns = {"n": total, "estimate": 100 * rate, "low": 100 * low, "high": 100 * high}
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+
+
+def _design_effect(parts: np.ndarray, totals: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """How many times larger clusters make the variance of a share; at least 1."""
+    total, n_clusters = totals.sum(axis=0), (totals > 0).sum(axis=0)
+    independent = rate * (1 - rate) * total**2 * (n_clusters - 1)
+    clustered = ((parts - rate * totals) ** 2).sum(axis=0) * n_clusters * (total - 1)
+    usable = (independent > 0) & (total > 1)
+    effect = np.divide(clustered, independent, out=np.ones(total.shape), where=usable)
+    return np.maximum(1.0, effect)
+
+
+REFUSAL_RULES = ("majority", "any", "none")
+
+
+def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Leave out the outputs that were labelled as refusing to respond.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output, with a column ``refusal`` in [0, 1] (share after tie-averaged mode).
+    rule : {"majority", "any", "none"}
+        ``"majority"`` drops outputs whose label is 1, ``"any"`` also drops ties, ``"none"`` keeps
+        every output.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The outputs that stay, in their order.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
+    References
+    ----------
+    Hosking et al. (2024), section 3.2 and Appendix F.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"refusal": [0.0, 0.5, 1.0]})
+    >>> [len(drop_refusals(outputs, rule)) for rule in REFUSAL_RULES]
+    [2, 1, 3]
+    """
+    if rule not in REFUSAL_RULES:
+        raise ValueError(f"refusal rule {rule!r} is unknown: choose one of {REFUSAL_RULES}")
+    highest = {"majority": 0.5, "any": 0.0, "none": 1.0}[rule]
+    return outputs[outputs["refusal"] <= highest]
+
+
+def error_rates(
+    outputs: pd.DataFrame, errors: Sequence[str], by: str, cluster: str
+) -> pd.DataFrame:
+    """Share of outputs with each error in each group, in percent, with Wilson intervals.
+
+    The interval is Wilson's with the effective number of outputs, that is the number divided by
+    the design effect of the clusters; it stays meaningful at a rate of zero, where a bootstrap
+    interval would have no width.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output.
+    errors : sequence of str
+        Columns with error labels in [0, 1].
+    by : str
+        Column of groups, for example ``"arm"``.
+    cluster : str
+        Column of clusters, for example ``"prompt_id"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per group and error: `by`, ``error``, ``n``, ``estimate``, ``low``, ``high``.
+
+    References
+    ----------
+    Wilson (1927); Korn and Graubard (1998) for the effective sample size.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"arm": "a", "prompt_id": range(4), "refusal": [0, 0, 0, 1]})
+    >>> error_rates(outputs, ["refusal"], "arm", "prompt_id").round(1)
+      arm    error  n  estimate  low  high
+    0   a  refusal  4      25.0  4.6  69.9
+    """
+    tables = []
+    for group, members in outputs.groupby(by, observed=True):
+        labels = members[list(errors)].to_numpy(dtype=float)
+        parts = cluster_sums(labels, members[cluster])
+        totals = cluster_sums(np.ones_like(labels), members[cluster])
+        rates = clustered_shares(parts, totals).astype({"n": int})
+        rates.insert(0, "error", list(errors))
+        rates.insert(0, by, group)
+        tables.append(rates)
+    return pd.concat(tables, ignore_index=True)
+
+
+def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
+    """Crowd rate minus expert rate for each group and error.
+
+    The interval combines the two Wilson intervals by the square-and-add rule as if crowd and
+    experts were independent. They are not: experts saw some of the crowd's outputs, which makes
+    the two rates rise and fall together, so the interval is somewhat too wide rather than too
+    narrow.
+
+    Parameters
+    ----------
+    crowd, expert : pandas.DataFrame
+        Results of `error_rates` with the same groups and errors.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of the groups, ``error``, ``crowd``, ``expert``, ``estimate`` (percentage points;
+        negative where the crowd finds fewer errors), ``low``, ``high``.
+
+    References
+    ----------
+    Newcombe (1998), method 10; Hosking et al. (2024), Table 3.
+
+    Examples
+    --------
+    >>> crowd = pd.DataFrame(
+    ...     {"arm": ["a"], "error": ["factuality"], "estimate": 5.0, "low": 3.0, "high": 8.0})
+    >>> expert = crowd.assign(estimate=20.0, low=12.0, high=32.0)
+    >>> crowd_expert_gap(crowd, expert)[["estimate", "low", "high"]].round(1)
+       estimate   low  high
+    0     -15.0 -27.2  -6.5
+    """
+    keys = [column for column in crowd.columns if column not in ("n", "estimate", "low", "high")]
+    both = crowd.merge(expert, on=keys, suffixes=("_crowd", "_expert"), validate="one_to_one")
+    difference = both["estimate_crowd"] - both["estimate_expert"]
+    below = np.hypot(
+        both["estimate_crowd"] - both["low_crowd"], both["high_expert"] - both["estimate_expert"]
+    )
+    above = np.hypot(
+        both["high_crowd"] - both["estimate_crowd"], both["estimate_expert"] - both["low_expert"]
+    )
+    return both[keys].assign(
+        crowd=both["estimate_crowd"],
+        expert=both["estimate_expert"],
+        estimate=difference,
+        low=difference - below,
+        high=difference + above,
+    )
+
+
+def arm_contrasts(
+    crowd: pd.DataFrame,
+    expert: pd.DataFrame,
+    errors: Sequence[str],
+    arms: tuple[str, str],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """How error rates, and the crowd's distance from the experts, change between two arms.
+
+    Prompts are resampled, the same ones for crowd and experts, so that everything that two
+    outputs of one prompt share is kept together.
+
+    Parameters
+    ----------
+    crowd, expert : pandas.DataFrame
+        One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in [0, 1].
+    errors : sequence of str
+        Error columns.
+    arms : tuple of str
+        The arm to subtract and the arm to subtract it from, for example
+        ``("assertive_low", "assertive_high")``.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per ``labels`` in ``"crowd"``, ``"expert"``, ``"gap"`` and per ``error``, with
+        ``estimate``, ``low``, ``high`` (percentage points) and a two-sided bootstrap ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If an arm has no output in one of the tables.
+
+    References
+    ----------
+    Hosking et al. (2024), section 3.2; Cameron, Gelbach and Miller (2008) for the resampling.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"arm": ["low", "high"] * 50, "prompt_id": np.arange(100) // 2,
+    ...                         "factuality": [0, 1] * 50})
+    >>> result = arm_contrasts(outputs, outputs, ["factuality"], ("low", "high"), 99,
+    ...                        np.random.default_rng(0))
+    >>> result[["labels", "estimate"]]
+       labels  estimate
+    0   crowd     100.0
+    1  expert     100.0
+    2     gap       0.0
+    """
+    prompts = pd.Index(crowd["prompt_id"]).union(expert["prompt_id"]).unique().sort_values()
+    weights = bootstrap.cluster_weights(len(prompts), n_boot, rng)
+    everything = np.ones((1, len(prompts)), dtype=int)
+    results = []
+    for table in (crowd, expert):
+        _require_arms(table, arms)
+        sums, counts = _sums_by_prompt(table, errors, arms, prompts)
+        results.append([_contrast(sums, counts, chosen) for chosen in (everything, weights)])
+    (crowd_all, crowd_draws), (expert_all, expert_draws) = results
+    parts = {
+        "crowd": (crowd_all, crowd_draws),
+        "expert": (expert_all, expert_draws),
+        "gap": (crowd_all - expert_all, crowd_draws - expert_draws),
+    }
+    return pd.concat(
+        [_contrast_table(labels, errors, *part) for labels, part in parts.items()],
+        ignore_index=True,
+    )
+
+
+def _require_arms(table: pd.DataFrame, arms: tuple[str, str]) -> None:
+    """Stop where an arm to compare has no outputs."""
+    missing = [arm for arm in arms if arm not in set(table["arm"])]
+    if missing:
+        known = sorted(table["arm"].unique())
+        raise ValueError(f"no outputs in arm {missing[0]!r}: the table has the arms {known}")
+
+
+def _sums_by_prompt(
+    table: pd.DataFrame, errors: Sequence[str], arms: tuple[str, str], prompts: pd.Index
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of labels (prompts, arms, errors) and numbers of outputs (prompts, arms, 1)."""
+    chosen = table[table["arm"].isin(arms)]
+    position = prompts.get_indexer(chosen["prompt_id"]), pd.Index(arms).get_indexer(chosen["arm"])
+    sums = np.zeros((len(prompts), len(arms), len(errors)))
+    counts = np.zeros((len(prompts), len(arms), 1))
+    np.add.at(sums, position, chosen[list(errors)].to_numpy(dtype=float))
+    np.add.at(counts, position, 1.0)
+    return sums, counts
+
+
+def _contrast(sums: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Rate of the second arm minus the rate of the first, in points, for each row of weights."""
+    rates = np.tensordot(weights, sums, 1) / np.tensordot(weights, counts, 1)
+    return 100 * (rates[:, 1] - rates[:, 0])
+
+
+def _contrast_table(
+    labels: str, errors: Sequence[str], estimate: np.ndarray, draws: np.ndarray
+) -> pd.DataFrame:
+    """Estimate, percentile interval and p-value for each error."""
+    low, high = bootstrap.interval(draws)
+    return pd.DataFrame(
+        {
+            "labels": labels,
+            "error": list(errors),
+            "estimate": estimate[0],
+            "low": low,
+            "high": high,
+            "p_value": bootstrap.bootstrap_p_value(draws),
+        }
+    )
+
+
+def rates_by_rating(
+    outputs: pd.DataFrame, errors: Sequence[str], rating: str, width: float, min_outputs: int = 20
+) -> pd.DataFrame:
+    """Error rates within bins of a perceived covariate.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output, with ``prompt_id``, the errors in [0, 1] and the covariate.
+    errors : sequence of str
+        Error columns.
+    rating : str
+        Column of the covariate, for example the mean ``"assertiveness"`` on a 1 to 5 scale.
+    width : float
+        Width of a bin, in points of the rating; bins are centred on its multiples.
+    min_outputs : int, optional
+        Bins with fewer outputs are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``x`` (centre of the bin), ``error``, ``n``, ``estimate``, ``low``, ``high``.
+
+    Raises
+    ------
+    ValueError
+        If `width` is not positive.
+
+    References
+    ----------
+    Hosking et al. (2024), Figures 5 and 12.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"assertiveness": [3.9, 4.1, 1.0], "factuality": [0, 1, 1],
+    ...                         "prompt_id": [1, 2, 3]})
+    >>> rates_by_rating(outputs, ["factuality"], "assertiveness", 1.0, min_outputs=2).round(1)
+         x       error  n  estimate  low  high
+    0  4.0  factuality  2      50.0  9.5  90.5
+    """
+    if not width > 0:
+        raise ValueError(f"bin width must be positive, got {width}")
+    binned = outputs.assign(x=(outputs[rating] / width).round() * width)
+    rates = error_rates(binned, errors, "x", "prompt_id")
+    return rates[rates["n"] >= min_outputs].reset_index(drop=True)
+
+
+def slopes(
+    outputs: pd.DataFrame, errors: Sequence[str], rating: str, within: str | None = None
+) -> pd.DataFrame:
+    """Change of each error rate for one more point of a rating, in percentage points.
+
+    A linear probability model for each error with standard errors clustered by prompt.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output, with ``prompt_id``, the errors in [0, 1] and the rating.
+    errors : sequence of str
+        Error columns.
+    rating : str
+        Column of the covariate.
+    within : str, optional
+        Column of groups whose means are removed first, so that only differences between outputs
+        of one group count, for example ``"arm"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``error``, ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that no
+        output, or every output, has.
+
+    References
+    ----------
+    Hosking et al. (2024), section 3.2; Cameron and Miller (2015) for the standard errors.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"rating": [1.0, 2, 3, 4], "factuality": [1.0, 0, 1, 0],
+    ...                         "prompt_id": [1, 2, 3, 4]})
+    >>> slopes(outputs, ["factuality"], "rating")[["error", "estimate"]].round(1)
+            error  estimate
+    0  factuality     -20.0
+    """
+    columns = [rating, *errors]
+    table = outputs[["prompt_id", *columns]]
+    if within is not None:
+        means = outputs.groupby(within)[columns].transform("mean")
+        table = table.assign(**(outputs[columns] - means))
+    varying = [error for error in errors if table[error].min() < table[error].max()]
+    fits = {error: lasso.ols(table, [rating], error, "prompt_id").loc[rating] for error in varying}
+    lines = pd.DataFrame(fits).T.reindex(list(errors)).rename_axis("error").reset_index()
+    points = {name: 100 * lines[name] for name in ("estimate", "low", "high")}
+    return lines[["error"]].assign(**points, p_value=lines["p_value"])
+
+
+TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
+MEASURES = ("sensitivity", "specificity", "precision", "negative predictive value", "prevalence")
+
+
+def pair_labels(
+    crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str], item: str = "item_id"
+) -> pd.DataFrame:
+    """Set the crowd's label of each output and kind of error beside the experts'.
+
+    Parameters
+    ----------
+    crowd : pandas.DataFrame
+        One row per output with the errors, labels in [0, 1]. Other columns are kept.
+    expert : pandas.DataFrame
+        One row per output and expert, or per output, with the same errors.
+    errors : sequence of str
+        Error columns.
+    item : str, optional
+        Column that names outputs in both tables.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per output and error: the other columns of `crowd`, ``error``, ``crowd`` and
+        ``expert``, the mean over experts, NaN where no expert labelled the output.
+
+    Raises
+    ------
+    ValueError
+        If an error column cannot be used, an output has two rows in `crowd`, or experts labelled
+        an output that `crowd` lacks.
+
+    Examples
+    --------
+    >>> crowd = pd.DataFrame({"item_id": ["a", "b"], "factuality": [0.5, 0.0]})
+    >>> expert = pd.DataFrame({"item_id": ["a", "a"], "factuality": [1, 0]})
+    >>> pair_labels(crowd, expert, ["factuality"])
+      item_id       error  crowd  expert
+    0       a  factuality    0.5     0.5
+    1       b  factuality    0.0     NaN
+    """
+    for table in (crowd, expert):
+        check_numeric(table, errors)
+    if crowd[item].duplicated().any():
+        twice = crowd.loc[crowd[item].duplicated(), item].iloc[0]
+        raise ValueError(f"the crowd has several rows for {item} {twice!r}: combine its raters")
+    unknown = ~expert[item].isin(crowd[item])
+    if unknown.any():
+        first = expert.loc[unknown, item].iloc[0]
+        raise ValueError(f"experts labelled {item} {first!r}, which the crowd did not: drop it")
+    design = [column for column in crowd if column not in errors]
+    pairs = crowd.melt(design, list(errors), var_name="error", value_name="crowd")
+    means = expert.groupby(item)[list(errors)].mean().stack()
+    keys = pd.MultiIndex.from_frame(pairs[[item, "error"]])
+    return pairs.assign(expert=means.reindex(keys).to_numpy())
+
+
+def settle_ties(labels: pd.Series, ties: str) -> pd.Series:
+    """Decide what an output counts on which exactly half of the raters marked an error.
+
+    Parameters
+    ----------
+    labels : pandas.Series
+        Labels in [0, 1].
+    ties : {"half", "error", "no error"}
+        Whether one half stays, becomes 1 or becomes 0. Other labels are not touched.
+
+    Returns
+    -------
+    pandas.Series
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
+    Examples
+    --------
+    >>> settle_ties(pd.Series([0.0, 0.5, 1.0]), "error").tolist()
+    [0.0, 1.0, 1.0]
+    """
+    if ties not in TIES:
+        raise ValueError(f"rule for ties {ties!r} is unknown: choose one of {tuple(TIES)}")
+    return labels.where(labels != 0.5, TIES[ties])
+
+
+def detection_rates(
+    pairs: pd.DataFrame,
+    by: Sequence[str],
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Sensitivity, specificity, predictive values and prevalence in each group, in percent.
+
+    Two intervals are given. Wilson's, at the effective number of outputs, stays meaningful where
+    the crowd found nothing or everything. The percentile interval from resampled clusters has no
+    width there, and with few positives it tends to be too narrow.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        From `pair_labels`; rows without an expert label are left out.
+    by : sequence of str
+        Columns of groups, for example ``["error", "arm"]``.
+    cluster : str
+        Column of clusters, for example ``"prompt_id"``.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``measure`` and `by`: ``n`` (outputs that the measure is a share of, such as
+        those with the error for the sensitivity), ``estimate``, ``low`` and ``high`` (Wilson),
+        ``boot_low`` and ``boot_high``; NaN where `n` is 0.
+
+    Raises
+    ------
+    ValueError
+        If labels cannot be used or there are fewer than two clusters.
+
+    References
+    ----------
+    Altman and Bland (1994), Diagnostic tests 1 and 2; Wilson (1927); Korn and Graubard (1998) for
+    the effective sample size.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": range(8),
+    ...                       "crowd": [1, 0, 0, 0, 0, 0, 0, 1], "expert": 4 * [1] + 4 * [0]})
+    >>> table = detection_rates(pairs, ["error"], "prompt_id", 99, np.random.default_rng(0))
+    >>> table.loc[["sensitivity", "specificity"], ["n", "estimate", "low", "high"]].round(1)
+                              n  estimate   low  high
+    measure     error
+    sensitivity factuality  4.0      25.0   4.6  69.9
+    specificity factuality  4.0      75.0  30.1  95.4
+    """
+    parts, totals, names = _sums(pairs, by, cluster)
+    weights = bootstrap.cluster_weights(len(parts), n_boot, rng)
+    draws = bootstrap.bootstrap_ratio(parts, totals, weights)
+    table = clustered_shares(parts, totals)
+    table["boot_low"], table["boot_high"] = map(np.ravel, bootstrap.interval(draws))
+    table[["boot_low", "boot_high"]] *= 100
+    return table.set_index(names)
+
+
+def _sums(
+    pairs: pd.DataFrame, by: Sequence[str], cluster: str
+) -> tuple[np.ndarray, np.ndarray, pd.MultiIndex]:
+    """Numerators and denominators of the measures, (clusters, measures, groups), and names."""
+    pairs = pairs.dropna(subset="expert")
+    check_numeric(pairs, ["crowd", "expert"])
+    check_clusters(pairs, cluster)
+    crowd, expert = pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float)
+    found, passed = crowd * expert, (1 - crowd) * (1 - expert)
+    numerators = np.column_stack([found, passed, found, passed, expert])
+    denominators = np.column_stack([expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))])
+    groups = pairs.groupby(list(by), sort=False)
+    codes, clusters = pd.factorize(pairs[cluster], sort=True)
+    sums = np.zeros((2, len(clusters), groups.ngroups, len(MEASURES)))
+    np.add.at(sums, (slice(None), codes, groups.ngroup()), np.stack([numerators, denominators]))
+    known = groups.size().index.to_frame(index=False)
+    names = pd.concat(dict.fromkeys(MEASURES, known), names=["measure"])
+    names = pd.MultiIndex.from_frame(names.reset_index("measure"))
+    return *sums.swapaxes(2, 3), names
+
+
+ESTIMATORS = ("crowd", "experts", "prediction-powered")
+
+
+def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
+    """What each output adds to the sums that prediction-powered rates need.
+
+    Parameters
+    ----------
+    crowd : numpy.ndarray, shape (...)
+        The crowd's labels.
+    expert : numpy.ndarray, shape (...)
+        The experts' labels, NaN where there is none.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., 8)
+        Of an output with an expert label: 1, expert label e, crowd label c, e·c and c²; of any
+        other output: 1, c and c². The rest is 0.
+
+    Examples
+    --------
+    >>> label_terms(np.array([0.5, 1.0]), np.array([1.0, np.nan]))
+    array([[1.  , 1.  , 0.5 , 0.5 , 0.25, 0.  , 0.  , 0.  ],
+           [0.  , 0.  , 0.  , 0.  , 0.  , 1.  , 1.  , 1.  ]])
+    """
+    labelled = (~np.isnan(expert)).astype(float)
+    truth, others = np.nan_to_num(expert), 1 - labelled
+    seen, unseen = crowd * labelled, crowd * others
+    terms = [labelled, truth, seen, truth * crowd, seen**2, others, unseen, unseen**2]
+    return np.stack(terms, axis=-1)
+
+
+def powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate the factor λ and the prediction-powered rate from sums.
+
+    Parameters
+    ----------
+    sums : numpy.ndarray, shape (..., 8)
+        Sums over outputs of their `label_terms`.
+
+    Returns
+    -------
+    rate, factor : numpy.ndarray, shape (...)
+        NaN where either part has no rows. λ is 0 where the crowd's labels do not vary.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, section 6;
+    the same as `ppi_py.ppi_mean_pointestimate`.
+
+    Examples
+    --------
+    >>> crowd = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    >>> expert = np.array([1.0, 0.0, np.nan, np.nan, np.nan, np.nan])
+    >>> rate, factor = powered_rates(label_terms(crowd, expert).sum(axis=0))
+    >>> round(float(rate), 3), round(float(factor), 3)
+    (0.656, 0.625)
+    """
+    n, truth, seen, product, square, others, unseen, unseen_square = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        covariance = product / n - truth / n * (seen / n)
+        everything = n + others
+        spread = square + unseen_square - (seen + unseen) ** 2 / everything
+        variance = spread / (everything - 1)
+        best = covariance / ((1 + n / others) * variance)
+        factor = np.where(spread > 1e-9, np.clip(best, 0, 1), 0.0)
+        rate = truth / n + factor * (unseen / others - seen / n)
+    return rate, factor
+
+
+def estimates(sums: np.ndarray) -> np.ndarray:
+    """Rates by crowd alone, by experts alone, and prediction-powered.
+
+    Parameters
+    ----------
+    sums : numpy.ndarray, shape (..., 8)
+        Sums over outputs of their `label_terms`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3, ...)
+        In the order of `ESTIMATORS`; NaN where experts labelled nothing.
+
+    Examples
+    --------
+    >>> crowd, expert = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 0.0, np.nan, np.nan])
+    >>> estimates(label_terms(crowd, expert).sum(axis=0))
+    array([0.75, 0.5 , 0.75])
+    """
+    n, truth, seen, others, unseen = np.moveaxis(sums[..., [0, 1, 2, 5, 6]], -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([(seen + unseen) / (n + others), truth / n, powered_rates(sums)[0]])
+
+
+def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Normal 95 % intervals of the package, which takes outputs as independent.
+
+    Parameters
+    ----------
+    seen, unseen : numpy.ndarray, shapes (n_labelled, ...) and (n_unlabelled, ...)
+        Crowd labels of outputs with and without an expert label, a column for each problem.
+    truth : numpy.ndarray, shape (n_labelled, ...)
+        Expert labels.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3, 2, ...)
+        Low and high end by crowd alone, by experts alone (both with λ = 0, the classical
+        interval of a mean) and prediction-powered. Its λ is that of `powered_rates`, since the
+        package divides by zero where the crowd's labels do not vary.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++, section 6; `ppi_py.ppi_mean_ci`.
+
+    Examples
+    --------
+    >>> seen, unseen, truth = np.array([1.0, 0, 0, 0]), np.array([1.0, 0]), np.array([1.0, 0, 0, 1])
+    >>> independent_intervals(seen, unseen, truth).round(2)
+    array([[-0.04,  0.71],
+           [ 0.01,  0.99],
+           [ 0.07,  1.01]])
+    """
+    crowd = np.concatenate([seen, unseen])
+    expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
+    factor = powered_rates(label_terms(crowd, expert).sum(axis=0))[1]
+    intervals = (
+        ppi_mean_ci(crowd, crowd, unseen, alpha=0.05, lam=0),
+        ppi_mean_ci(truth, seen, unseen, alpha=0.05, lam=0),
+        ppi_mean_ci(truth, seen, unseen, alpha=0.05, lam=factor),
+    )
+    return np.array([np.reshape(each, (2, *truth.shape[1:])) for each in intervals])
+
+
+def cluster_draws(sums: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+    """Sums in bootstrap replicates: clusters with expert labels and others are drawn apart.
+
+    Drawing the two kinds apart keeps the number of clusters that experts saw, which was part of
+    the design.
+
+    Parameters
+    ----------
+    sums : numpy.ndarray, shape (n_clusters, n_groups, 8)
+        Sums over the outputs in each cluster of their `label_terms`.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_boot, n_groups, 8)
+
+    Raises
+    ------
+    ValueError
+        If a kind has only one cluster.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8 (two samples).
+
+    Examples
+    --------
+    >>> sums = np.zeros((4, 1, 8))
+    >>> sums[:2, 0, 0] = sums[2:, 0, 5] = 1
+    >>> cluster_draws(sums, 3, np.random.default_rng(0))[:, 0, [0, 5]].tolist()
+    [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]
+    """
+    labelled = sums[:, :, 0].sum(axis=1) > 0
+    draws = np.zeros((n_boot, *sums.shape[1:]))
+    for kind in (labelled, ~labelled):
+        if kind.any():
+            weights = bootstrap.cluster_weights(int(kind.sum()), n_boot, rng)
+            draws += np.tensordot(weights.astype(float), sums[kind], axes=1)
+    return draws
+
+
+def wilson_intervals(sums: np.ndarray) -> np.ndarray:
+    """Wilson's 95 % intervals at the effective number of labels, allowing for clusters.
+
+    The effective number is that of independent expert labels whose mean would vary as little: the
+    variance of one expert label divided by that of the rate, which comes from the differences
+    between clusters with λ as given. It is at most the number of outputs that enter. Where nothing
+    varies it is the number of expert labels (of all outputs for the crowd).
+
+    Parameters
+    ----------
+    sums : numpy.ndarray, shape (n_clusters, n_groups, 8)
+        Sums over the outputs in each cluster of their `label_terms`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3, 2, n_groups)
+        Low and high ends, estimators in the order of `ESTIMATORS`.
+
+    References
+    ----------
+    Wilson (1927); Korn and Graubard (1998) for the effective number in clustered samples. Its use
+    with prediction-powered rates is ours; `helpers.powered_coverage` checks it.
+
+    Examples
+    --------
+    >>> expert = np.r_[np.zeros(10), np.full(20, np.nan)]
+    >>> terms = label_terms(np.zeros(30), expert)[:, None]
+    >>> wilson_intervals(terms)[:, 1, 0].round(3)
+    array([0.114, 0.278, 0.278])
+    """
+    total, n_clusters = sums.sum(axis=0), len(sums)
+    n, others = total[:, 0], total[:, 5]
+    factor = powered_rates(total)[1]
+    rates = np.clip(estimates(total), 0, 1)
+    crowd = sums[..., 2] + sums[..., 6] - (sums[..., 0] + sums[..., 5]) * rates[0]
+    influence = [
+        crowd / (n + others),
+        _rectifier(sums, 0.0) / n,
+        _rectifier(sums, factor) / n + factor * _around_mean(sums, 6, 5) / others,
+    ]
+    variance = np.square(influence).sum(axis=1) * n_clusters / (n_clusters - 1)
+    of_one_label = (rates * (1 - rates))[[0, 1, 1]]
+    varies = (variance > 0) & (of_one_label > 0)
+    most = np.stack([n + others, n, n + others])
+    size = np.stack([n + others, n, n])
+    size[varies] = np.minimum(of_one_label[varies] / variance[varies], most[varies])
+    return np.stack(proportion_confint(rates * size, size, method="wilson"), axis=1)
+
+
+def _rectifier(sums: np.ndarray, factor: np.ndarray | float) -> np.ndarray:
+    """By how much each cluster's expert labels, less λ times the crowd's, exceed their mean."""
+    return _around_mean(sums, 1, 0) - factor * _around_mean(sums, 2, 0)
+
+
+def _around_mean(sums: np.ndarray, part: int, count: int) -> np.ndarray:
+    """Sum of one term in each cluster, less its mean for every label counted."""
+    return sums[..., part] - sums[..., count] * sums[..., part].sum(0) / sums[..., count].sum(0)
