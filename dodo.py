@@ -17,7 +17,7 @@ from doit import get_var
 # Building the URI grammar of this module takes two seconds, and no notebook holds a URI to check.
 sys.modules["rfc3987_syntax"] = None
 
-from helpers import ledger, pipeline, refresh, report, template  # noqa: E402
+from helpers import claims, pipeline, refresh, report, template  # noqa: E402
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.tasks import Reporter, as_left, check, say, task  # noqa: E402
 
@@ -285,7 +285,7 @@ def write_claims(out_dir: str) -> None:
     for file in (ROOT / out_dir).glob("claims/*.csv"):
         if file.stem not in NAMES:
             file.unlink()
-    merged = ledger.merge(ROOT / out_dir / "claims")
+    merged = claims.merge(ROOT / out_dir / "claims")
     text = merged.to_csv(index=False, lineterminator="\n")
     replace_files({ROOT / out_dir / "claims.csv": text.encode()})
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers.simulate.scales import to_scale
+from helpers.simulate.hosking import to_scale
 
 SEED = 20240917
 MARKS = ("factuality", "completeness", "tone")

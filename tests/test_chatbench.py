@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import ledger
+from helpers.claims import Ledger
 from helpers.files import registry, tables
-from helpers.simulate import chatbench_tables
+from helpers.simulate.chatbench import between_variance
+from helpers.simulate.chatbench import chatbench as simulate_chatbench
 from helpers.stats import accuracy
 from helpers.studies import chatbench, chatbench_files
 
@@ -64,7 +65,7 @@ def test_counts_have_all_combinations_of_model_dataset_condition_and_kind():
 
 
 def test_reproduced_cells_of_appendix_tables_are_counted_but_not_listed(tmp_path):
-    claims = ledger.Ledger("example", source="real", out_dir=str(tmp_path))
+    claims = Ledger("example", source="real", out_dir=str(tmp_path))
     claims.check("chatbench.tablea1.elementary_math.ai_free_text.direct_to_ai.z", 3.03)
     claims.check("chatbench.counts.questions", 396)
     shown = claims.show()
@@ -88,7 +89,7 @@ def simulated() -> chatbench.ChatBench:
 def simulate(n_users: int, **numbers) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate a study of another size from the printed accuracies."""
     truth = dataclasses.replace(chatbench._truth(), n_users=n_users, **numbers)
-    return chatbench_tables.chatbench(np.random.default_rng(1), truth)
+    return simulate_chatbench(np.random.default_rng(1), truth)
 
 
 def test_a_user_has_three_questions_of_phase_1_nine_of_phase_2_and_one_check():
@@ -132,7 +133,7 @@ def test_a_large_simulation_gives_the_printed_accuracies_and_their_errors_back()
 def test_the_variance_between_questions_is_that_of_the_simulation():
     printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
     cell = ("GPT-4o", "High School Math", "User-AI direct to AI")
-    variance = chatbench_tables.between_variance(*printed.loc[cell, ["mean", "se"]], 95, 4.1)
+    variance = between_variance(*printed.loc[cell, ["mean", "se"]], 95, 4.1)
     found = [
         chatbench.load("simulated", seed=seed).accuracies().loc[cell, "between"]
         for seed in range(12)

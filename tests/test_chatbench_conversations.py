@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.files import registry, tables
-from helpers.simulate import chatbench_conversations as simulation
+from helpers.simulate.chatbench import VOCABULARY, chatbench_questions, first_prompts
 from helpers.studies import chatbench, chatbench_conversations
 from helpers.studies.chatbench_conversations import CONVERSATIONS_FILE, QUESTIONS_FILE
 
@@ -194,7 +194,7 @@ def test_all_words_of_a_simulated_conversation_are_invented():
     loaded = chatbench_conversations.load("simulated", seed=3)
     texts = [each["content"] for talk in loaded.conversations["messages"] for each in talk]
     words = {word.strip("?") for text in texts for word in text.split()}
-    assert words <= {*simulation.VOCABULARY, "Simulated", "question:"}
+    assert words <= {*VOCABULARY, "Simulated", "question:"}
     assert loaded.questions["question"].str.startswith("Simulated question:").all()
 
 
@@ -211,8 +211,8 @@ def test_wrong_answers_are_other_letters_equally_often():
 def test_first_messages_keep_words_as_often_as_they_should():
     rng = np.random.default_rng(0)
     asked = pd.DataFrame({"question_id": range(500), "dataset": "College Math"})
-    questions = simulation.chatbench_questions(rng, asked)["question"]
-    prompts = simulation.first_prompts(rng, questions, copying=0.6)
+    questions = chatbench_questions(rng, asked)["question"]
+    prompts = first_prompts(rng, questions, copying=0.6)
     before, after = (texts.str.split().explode().to_numpy() for texts in (questions, prompts))
     assert (before == after).mean() == pytest.approx(0.6, abs=0.02)
 

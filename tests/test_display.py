@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.display import captioned
+from helpers.show import captioned
 
 
 def test_the_caption_stands_above_the_table_in_text_and_html():

@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import plots
-from helpers.distribution_plot import distribution_plot
+from helpers import show
+from helpers.show import distribution_plot
 
-COLORS = [plots.BLUE, plots.ORANGE]
+COLORS = [show.BLUE, show.ORANGE]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from helpers.forest_plot import forest_plot
+from helpers.show import forest_plot
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from helpers.files import registry, schemas, tables
-from helpers.simulate import humbel_tables
+from helpers.simulate.humbel import HumbelTruth, answers
+from helpers.simulate.humbel import humbel as simulate_humbel
 from helpers.studies import humbel
 
 SHEET = [
@@ -106,14 +107,14 @@ def test_a_seed_gives_the_same_simulation_and_another_seed_another():
 
 
 def test_simulated_tables_pass_the_schemas_of_the_real_ones():
-    associations, norms = humbel_tables.humbel(np.random.default_rng(3))
+    associations, norms = simulate_humbel(np.random.default_rng(3))
     assert len(schemas.check(associations, schemas.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
     assert set(schemas.check(norms, schemas.HUMBEL_NORMS, "test")["age"]) == set(humbel.AGES)
     assert (associations["cue"] != associations["association"].str.strip()).all()
 
 
 def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
-    associations, norms = humbel_tables.humbel(np.random.default_rng(3))
+    associations, norms = simulate_humbel(np.random.default_rng(3))
     often = associations["association"].str.strip().value_counts()
     age = norms.groupby("word")["age"].min()
     assert age[age.index.isin(often.index[:200])].mean() < age.mean() - 2
@@ -123,9 +124,9 @@ def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
 def test_the_simulated_test_taker_knows_and_guesses_as_often_as_set(n_options):
     rng = np.random.default_rng(20240917)
     questions = pd.DataFrame({"question": range(40000), "age": 7, "correct": 1})
-    truth = humbel_tables.HumbelTruth(known_first=0.6, known_last=0.1)
+    truth = HumbelTruth(known_first=0.6, known_last=0.1)
     for age, known in ((7, 0.6), (13, 0.35), (19, 0.1)):
-        chosen = humbel_tables.answers(rng, questions.assign(age=age), n_options, truth)
+        chosen = answers(rng, questions.assign(age=age), n_options, truth)
         expected = known + (1 - known) / n_options
         # 3.9 standard errors hold three correct shares with probability 0.9997.
         assert abs((chosen == 1).mean() - expected) < 3.9 * np.sqrt(0.25 / 40000)

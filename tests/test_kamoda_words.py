@@ -4,7 +4,7 @@ import pytest
 
 from helpers import lexicon, simulate
 from helpers.files import schemas
-from helpers.simulate import kamoda_words
+from helpers.simulate import kamoda
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_simulated_texts_say_that_they_are_simulated(made):
 def test_answers_have_the_mean_length_of_their_kind(made):
     _, answers, _ = made
     words = answers["text"].str.split().str.len().groupby(answers["system"]).mean()
-    truth = pd.Series(kamoda_words.WORDS_BY_SYSTEM)[words.index]
+    truth = pd.Series(kamoda.WORDS_BY_SYSTEM)[words.index]
     assert ((words - truth).abs() < 3.5 * np.sqrt(truth / 300)).all()
 
 
@@ -51,7 +51,7 @@ def test_the_top_human_answer_has_more_votes_than_the_random_one(made):
 
 
 def test_every_simulated_remark_mentions_its_aspect_and_no_other():
-    remarks = pd.Series(kamoda_words.REMARKS)
+    remarks = pd.Series(kamoda.REMARKS)
     assert lexicon.mentions(remarks).equals(
         pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(lexicon.LEXICON))
     )
@@ -60,7 +60,7 @@ def test_every_simulated_remark_mentions_its_aspect_and_no_other():
 def test_the_lexicon_finds_the_simulated_rates_of_mentions(made):
     _, _, justifications = made
     rates = lexicon.mentions(justifications["text"]).mean()
-    truth = pd.Series(kamoda_words.MENTION_RATES)
+    truth = pd.Series(kamoda.MENTION_RATES)
     assert ((rates - truth).abs() < 3.5 * np.sqrt(truth * (1 - truth) / 900)).all()
 
 
@@ -73,6 +73,6 @@ def test_a_task_takes_an_hour_at_most_and_the_median_of_the_truth(made):
 
 def test_mentions_that_never_happen_leave_a_text_without_aspects():
     rng = np.random.default_rng(2)
-    never = simulate.KamodaTextsTruth(mentions=dict.fromkeys(kamoda_words.REMARKS, 0.0))
+    never = simulate.KamodaTextsTruth(mentions=dict.fromkeys(kamoda.REMARKS, 0.0))
     _, justifications = simulate.kamoda_texts(rng, simulate.kamoda(rng)[0], never)
     assert not lexicon.mentions(justifications["text"]).any(axis=None)

@@ -7,9 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import ledger, verdicts
-from helpers.ledger import ClaimError, Ledger
-from helpers.verdicts import verdict_on_number
+from helpers.claims import (
+    COLUMNS,
+    VERDICTS,
+    ClaimError,
+    Ledger,
+    merge,
+    published_claims,
+    summary,
+    verdict_on_number,
+)
 
 CLAIMS = """\
 claim_id,study,where,statement,published,unit,decimals,kind,testable,why_not
@@ -366,9 +373,9 @@ def test_merging_lists_every_claim_with_its_verdict(claims, tmp_path):
     other = Ledger("12_demo", source="simulated", out_dir=str(tmp_path / "run"))
     other.holds("demo.text.order", True)
     other.table()
-    merged = ledger.merge(tmp_path / "run" / "claims")
-    assert merged.columns.tolist() == list(verdicts.COLUMNS)
-    assert merged["claim_id"].tolist() == ledger.published_claims().index.tolist()
+    merged = merge(tmp_path / "run" / "claims")
+    assert merged.columns.tolist() == list(COLUMNS)
+    assert merged["claim_id"].tolist() == published_claims().index.tolist()
     found = merged.set_index("claim_id")
     assert found.loc["demo.rate.low", "verdict"] == "reproduced"
     assert found.loc["demo.text.order", ["verdict", "notebook"]].tolist() == [
@@ -379,11 +386,11 @@ def test_merging_lists_every_claim_with_its_verdict(claims, tmp_path):
     assert found.loc["demo.table2.model_1.scope", "verdict"] == "not run"
     not_testable = found.loc["demo.cost.total", ["verdict", "note"]].tolist()
     assert not_testable == ["not testable", "payment records are not public"]
-    assert set(merged["verdict"]) <= set(verdicts.VERDICTS)
+    assert set(merged["verdict"]) <= set(VERDICTS)
 
 
 def test_merging_nothing_leaves_every_testable_claim_not_run(tmp_path):
-    merged = ledger.merge(tmp_path)
+    merged = merge(tmp_path)
     assert merged["verdict"].value_counts().to_dict() == {"not run": 11, "not testable": 1}
 
 
@@ -394,7 +401,7 @@ def test_a_claim_of_two_notebooks_is_refused(tmp_path):
         again.table()
     message = r"demo\.rate\.low was entered by 11_demo and 12_demo\."
     with pytest.raises(ClaimError, match=message):
-        ledger.merge(tmp_path / "run" / "claims")
+        merge(tmp_path / "run" / "claims")
 
 
 def test_a_file_with_a_claim_that_is_no_longer_published_is_refused(claims, tmp_path):
@@ -404,21 +411,21 @@ def test_a_file_with_a_claim_that_is_no_longer_published_is_refused(claims, tmp_
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo.rate.lowest"
     with pytest.raises(ClaimError, match=re.escape(message)):
-        ledger.merge(tmp_path / "run" / "claims")
+        merge(tmp_path / "run" / "claims")
 
 
 def test_merging_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(ClaimError, match=r"There is no folder .*nowhere: run the notebooks first"):
-        ledger.merge(tmp_path / "nowhere")
+        merge(tmp_path / "nowhere")
 
 
 def test_the_summary_counts_each_claim_once(claims, tmp_path):
     claims.check("demo.rate.low", 3.2)
     claims.check("demo.rate.high", 99)
     claims.table()
-    merged = ledger.merge(tmp_path / "run" / "claims")
-    counts = ledger.summary(merged)
-    assert counts.columns.tolist() == list(verdicts.VERDICTS)
+    merged = merge(tmp_path / "run" / "claims")
+    counts = summary(merged)
+    assert counts.columns.tolist() == list(VERDICTS)
     assert counts.loc["demo"].tolist() == [1, 0, 1, 1, 0, 8]
     assert counts.loc["other"].tolist() == [0, 0, 0, 0, 0, 1]
     assert counts.to_numpy().sum() == len(merged)

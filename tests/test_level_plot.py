@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.level_plot import level_plot
+from helpers.show import level_plot
 
 
 @pytest.fixture

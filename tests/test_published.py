@@ -3,7 +3,15 @@
 import pandas as pd
 import pytest
 
-from helpers import paths, published
+from helpers import paths
+from helpers.claims import (
+    ClaimError,
+    published_claims,
+    read_text,
+    table_keys,
+    table_names,
+    unknown_claim,
+)
 from helpers.guessing import hoeffding_width
 
 NUMBERS = ["value", "count", "split"]
@@ -111,13 +119,13 @@ ROUNDED_DIFFERENCES = {
 
 @pytest.fixture(scope="module")
 def claims() -> pd.DataFrame:
-    return published.published_claims()
+    return published_claims()
 
 
 def printed(table: str) -> pd.Series:
     """Give the numbers of a printed table by their keys."""
-    frame = published.read_text(paths.PUBLISHED / f"{table}.csv")
-    return frame.set_index(published.table_keys(table))["published"].astype(float)
+    frame = read_text(paths.PUBLISHED / f"{table}.csv")
+    return frame.set_index(table_keys(table))["published"].astype(float)
 
 
 def number(claims: pd.DataFrame, claim_id: str) -> float:
@@ -182,7 +190,7 @@ def test_statements_hold_and_orders_name_at_least_two_parts(claims):
 
 
 def test_all_printed_tables_are_listed_here():
-    assert published.table_names() == sorted(CROSSED)
+    assert table_names() == sorted(CROSSED)
 
 
 @pytest.mark.parametrize("table", CROSSED)
@@ -353,7 +361,7 @@ def test_the_readme_states_the_number_of_rows_of_each_file():
     readme = (paths.PUBLISHED / "README.md").read_text()
     for file in sorted(paths.PUBLISHED.glob("*.csv")):
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{file.name}`"))
-        assert row.split("|")[-2].strip() == str(len(published.read_text(file)))
+        assert row.split("|")[-2].strip() == str(len(read_text(file)))
 
 
 def test_cells_of_appendix_tables_say_where_and_whether_they_can_be_tested(claims):
@@ -369,10 +377,10 @@ def test_cells_of_appendix_tables_say_where_and_whether_they_can_be_tested(claim
 
 def test_a_table_that_is_not_published_is_refused_with_the_known_names():
     message = "There is no table 'hosking_table9' in data/published, only .*hosking_table2, "
-    with pytest.raises(published.ClaimError, match=message):
-        published.table_keys("hosking_table9")
+    with pytest.raises(ClaimError, match=message):
+        table_keys("hosking_table9")
 
 
 def test_an_unknown_claim_without_similar_names_points_to_the_file(claims):
-    message = published.unknown_claim("zzz", claims.index)
+    message = unknown_claim("zzz", claims.index)
     assert message == "zzz is not a published claim; see data/published/claims.csv."

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from helpers import report
-from helpers.ledger import merge
-from helpers.verdicts import COLUMNS
+from helpers.claims import COLUMNS, merge
 
 NASTY = '<script>alert("x")</script> & more'
 

@@ -2,8 +2,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from helpers.plots import BLUE, GREY, ORANGE
-from helpers.share_plot import share_plot
+from helpers.show import BLUE, GREY, ORANGE, share_plot
 
 SHARES = pd.DataFrame(
     {"too casual": [30.0, 5.0], "ideal": [60.0, 90.0], "too formal": [10.0, 5.0]},

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers import pairs, simulate, text
-from helpers.simulate.hosking_submissions import MEDIAN_SECONDS, PEOPLE
-from helpers.simulate.hosking_texts import responses
+from helpers.simulate.hosking import MEDIAN_SECONDS, PEOPLE, responses
 from helpers.stats import agreement
 from helpers.studies.hosking import without_checks
 

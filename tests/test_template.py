@@ -6,7 +6,7 @@ import nbformat
 import papermill
 import pytest
 
-from helpers import ledger, paths, pipeline, template
+from helpers import claims, paths, pipeline, template
 
 
 def test_a_new_notebook_has_the_cells_that_all_have(tmp_path):
@@ -45,7 +45,7 @@ def test_a_new_notebook_runs_at_once(tmp_path):
     assert outputs[0]["text"] == "source: simulated\n"
     assert not any(output.get("name") == "stderr" for output in outputs)
     assert (tmp_path / "run" / "figures" / "60_weights.png").is_file()
-    assert ledger.merge(tmp_path / "run" / "claims")["notebook"].eq("60_my_study").sum() == 0
+    assert claims.merge(tmp_path / "run" / "claims")["notebook"].eq("60_my_study").sum() == 0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import tree_plot
+from helpers import show
 from helpers.stats import aspects
 
 FEATURES = ["factuality", "formality"]
@@ -33,7 +33,7 @@ def boxes(axis):
 
 
 def test_leaves_stand_in_order_and_parents_midway(table):
-    assert tree_plot.leaf_order(table).tolist() == [0.75, 0.0, 1.5, 1.0, 2.0]
+    assert show.leaf_order(table).tolist() == [0.75, 0.0, 1.5, 1.0, 2.0]
 
 
 def test_a_parent_is_always_between_its_children():
@@ -41,13 +41,13 @@ def test_a_parent_is_always_between_its_children():
     tree = DecisionTreeRegressor(max_depth=5, random_state=0)
     tree.fit(rng.normal(size=(300, 2)), rng.normal(size=300))
     nodes = aspects.tree_table(tree, FEATURES)
-    heights = tree_plot.leaf_order(nodes)
+    heights = show.leaf_order(nodes)
     for parent, children in nodes[nodes["parent"] >= 0].groupby("parent")["node"]:
         assert heights[children].min() < heights[parent] < heights[children].max()
 
 
 def test_every_box_has_rule_mean_and_count(ax, table):
-    tree_plot.draw_tree(ax, table, limits=(0, 3))
+    show.draw_tree(ax, table, limits=(0, 3))
     assert [text.get_text() for text in ax.texts] == [
         "all rows\nmean 0.75, n = 1,600",
         "factuality at most 1.5\nmean 0.00, n = 1,100",
@@ -58,26 +58,26 @@ def test_every_box_has_rule_mean_and_count(ax, table):
 
 
 def test_boxes_do_not_overlap_and_lie_inside_the_axis(ax, table):
-    tree_plot.draw_tree(ax, table, limits=(0, 3))
+    show.draw_tree(ax, table, limits=(0, 3))
     corners = boxes(ax)
     leaves = corners[table["is_leaf"]]
-    assert (np.diff(np.sort(leaves[:, 1])) > tree_plot.BOX_HEIGHT).all()
-    assert (np.diff(np.unique(corners[:, 0])) > tree_plot.BOX_WIDTH).all()
+    assert (np.diff(np.sort(leaves[:, 1])) > show.BOX_HEIGHT).all()
+    assert (np.diff(np.unique(corners[:, 0])) > show.BOX_WIDTH).all()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     assert left < corners[:, 0].min()
-    assert corners[:, 0].max() + tree_plot.BOX_WIDTH < right
+    assert corners[:, 0].max() + show.BOX_WIDTH < right
     assert bottom < corners[:, 1].min()
-    assert corners[:, 1].max() + tree_plot.BOX_HEIGHT < top
+    assert corners[:, 1].max() + show.BOX_HEIGHT < top
 
 
 def test_higher_means_are_darker_and_the_scale_has_ends(ax, table):
-    tree_plot.draw_tree(ax, table.assign(mean=[1.0, -5.0, 0.0, 3.0, 9.0]), limits=(0, 3))
+    show.draw_tree(ax, table.assign(mean=[1.0, -5.0, 0.0, 3.0, 9.0]), limits=(0, 3))
     shades = [sum(patch.get_facecolor()[:3]) for patch in ax.patches]
     assert shades[1] == shades[2] > shades[0] > shades[3] == shades[4]
 
 
 def test_branches_are_as_wide_as_their_share_of_rows(ax, table):
-    tree_plot.draw_tree(ax, table, limits=(0, 3))
+    show.draw_tree(ax, table, limits=(0, 3))
     widths = pd.Series([line.get_linewidth() for line in ax.lines])
-    expected = tree_plot.WIDEST_LINE * table["n"][1:] / 1600
+    expected = show.WIDEST_LINE * table["n"][1:] / 1600
     np.testing.assert_allclose(widths, expected.clip(lower=1.0))

@@ -6,7 +6,7 @@ import pytest
 
 from helpers import word_features, word_tags
 from helpers.files import registry
-from helpers.simulate import humbel_tables
+from helpers.simulate.humbel import humbel as simulate_humbel
 from helpers.studies import humbel
 from helpers.word_classes import TARGET, word_classes
 
@@ -86,7 +86,7 @@ def test_few_questions_have_an_easy_relation():
 
 
 def test_simulated_pairs_differ_in_every_feature():
-    associations, _ = humbel_tables.humbel(np.random.default_rng(0))
+    associations, _ = simulate_humbel(np.random.default_rng(0))
     tags = word_tags.explained_tags(associations)
     features = word_features.pair_features(tags)
     marks = features[["modifier", "different", "complex"]]

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers import paths
 from helpers.answer_files import AnswersError, n_options, read, write
 from helpers.definitions import definitions
-from helpers.simulate import humbel_tables
+from helpers.simulate.humbel import answers
 from helpers.studies import humbel
 from helpers.word_classes import PAIRS, SHOWN, word_classes
 
@@ -58,7 +58,7 @@ def of_model(
     """
     if study.source == "real":
         return read(file, questions)
-    return humbel_tables.answers(np.random.default_rng(seed), questions, n_options(questions))
+    return answers(np.random.default_rng(seed), questions, n_options(questions))
 
 
 def always_right(questions: pd.DataFrame) -> pd.Series:

@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib import ticker
 from matplotlib.axes import Axes
 
-from helpers.forest_plot import forest_plot
-from helpers.plots import COLORS, GREY, INK, YELLOW, zero_line
+from helpers.show import COLORS, GREY, INK, YELLOW, forest_plot, zero_line
 
 LONGEST = 28  # characters of a label
 LONGEST_IN_BOX = 18

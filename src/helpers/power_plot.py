@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from helpers.plots import GREY, INK
+from helpers.show import GREY, INK
 
 
 def power_panel(ax: Axes, title: str, real: float, ticks: Sequence[int], aim: float = 80) -> None:

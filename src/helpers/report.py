@@ -8,7 +8,8 @@ from string import Template
 import nbformat
 import pandas as pd
 
-from helpers import paths, verdicts
+from helpers import paths
+from helpers.claims import verdict_counts
 from helpers.paths import replace_files
 
 TEMPLATE = paths.DATA / "templates" / "index.html"
@@ -60,7 +61,7 @@ def summary_lines(out_dir: Path, sources: Mapping[str, str]) -> list[str]:
     list of str
         For example "kamoda: real data, 12 reproduced, 1 differs".
     """
-    counts = verdicts.summary(_read_claims(out_dir))
+    counts = verdict_counts(_read_claims(out_dir))
     return [
         ", ".join([f"{study}: {source} data", *_counted(counts, study)])
         for study, source in sources.items()
@@ -104,7 +105,7 @@ def _banner(claims: pd.DataFrame, sources: Mapping[str, str]) -> str:
 
 def _summary(claims: pd.DataFrame, sources: Mapping[str, str]) -> str:
     """Table of the number of verdicts by study."""
-    counts = verdicts.summary(claims)
+    counts = verdict_counts(claims)
     rows = [
         _row([escape(study), escape(sources.get(study, "no notebook")), *counts.loc[study]])
         for study in counts.index

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.curves.specifications import AGAINST, EXPECTED, UNSURE, by_option
-from helpers.plots import BLUE, GREY, INK, ORANGE, zero_line
+from helpers.show import BLUE, GREY, INK, ORANGE, zero_line
 
 FINDINGS = {EXPECTED: BLUE, UNSURE: "#A9B1BC", AGAINST: ORANGE}
 LABELS = {

@@ -12,8 +12,8 @@ from doit.exceptions import TaskFailed, UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from helpers.answer_files import AnswersError
+from helpers.claims import ClaimError
 from helpers.files.registry import DataError
-from helpers.ledger import ClaimError
 from helpers.paths import ROOT
 from helpers.pipeline import PipelineError
 

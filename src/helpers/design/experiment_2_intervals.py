@@ -56,7 +56,7 @@ def tones(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
     paired = groups.paired_differences(
         answers, ratings, "arm", "baseline", "prompt_id", n_boot, rng
     )
-    slopes = slopes(answers, ["factuality", "relevance"], "assertiveness")
+    by_tone = slopes(answers, ["factuality", "relevance"], "assertiveness")
     return stack(
         {
             "crowd's rate in an arm (Wilson)": by_arm[0],
@@ -65,7 +65,7 @@ def tones(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
             "change between arms": changes.set_index(["labels", "error"]),
             "difference of means": apart.set_index(["aspect", "arm"]),
             "difference within prompts": paired.set_index(["aspect", "arm"]),
-            "slope of an error rate": slopes.set_index("error"),
+            "slope of an error rate": by_tone.set_index("error"),
         }
     )
 

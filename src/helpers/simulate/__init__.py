@@ -11,15 +11,16 @@ Examples
 (960, 'simulated-question-001|human_top')
 """
 
-from helpers.simulate.hosking_submissions import hosking_submissions
-from helpers.simulate.hosking_tables import (
+from helpers.simulate.hosking import (
+    Hosking1Truth,
+    Hosking2Truth,
+    KamodaTruth,
     hosking_experiment_1,
     hosking_experiment_2,
     hosking_experts,
+    hosking_submissions,
 )
-from helpers.simulate.kamoda_tables import kamoda
-from helpers.simulate.kamoda_words import KamodaTextsTruth, kamoda_texts
-from helpers.simulate.truths import Hosking1Truth, Hosking2Truth, KamodaTruth
+from helpers.simulate.kamoda import KamodaTextsTruth, kamoda, kamoda_texts
 
 __all__ = [
     "Hosking1Truth",

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers import paths, published
+from helpers import claims, paths
 from helpers.files import registry, schemas
 from helpers.files.schemas import AI_METHODS
 from helpers.files.schemas import CHAT_CONDITIONS as CONDITION_NAMES
 from helpers.files.schemas import CHAT_DATASETS as DATASETS
 from helpers.files.schemas import CHAT_MODELS as MODELS
-from helpers.simulate.chatbench_tables import BATCHES, USER_ALONE, ChatBenchTruth, chatbench
+from helpers.simulate.chatbench import BATCHES, USER_ALONE, ChatBenchTruth, chatbench
 from helpers.stats import accuracy
 from helpers.studies import chatbench_files
 
@@ -241,5 +241,5 @@ def simulators() -> pd.DataFrame:
 
 def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
-    printed = published.read_text(paths.PUBLISHED / f"{table}.csv")
-    return printed.set_index(published.table_keys(table))["published"].astype(float)
+    printed = claims.read_text(paths.PUBLISHED / f"{table}.csv")
+    return printed.set_index(claims.table_keys(table))["published"].astype(float)

@@ -16,8 +16,7 @@ import pandas as pd
 from helpers.files import registry, tables
 from helpers.files.ratings import anonymise
 from helpers.files.tables import is_text
-from helpers.simulate import chatbench_conversations as simulation
-from helpers.simulate.chatbench_conversations import LETTERS
+from helpers.simulate.chatbench import LETTERS, chatbench_conversations, chatbench_questions
 from helpers.studies import chatbench
 from helpers.studies.chatbench_files import ALIASES, VALUE_NAMES
 
@@ -91,9 +90,9 @@ def load(data_source: str = "auto", seed: int = 0) -> Conversations:
     answers = chatbench.load("simulated", seed).answers
     rng = np.random.default_rng(seed)
     asked = answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
-    invented = simulation.chatbench_questions(rng, asked)
+    invented = chatbench_questions(rng, asked)
     with_ai = answers[answers["answer_type"] == "user-AI"]
-    records = simulation.chatbench_conversations(rng, invented, with_ai)
+    records = chatbench_conversations(rng, invented, with_ai)
     questions = _with_options(invented)
     return Conversations("simulated", questions, _tabulated(records, questions, "simulation"))
 

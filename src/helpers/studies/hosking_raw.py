@@ -6,7 +6,7 @@ them by file, line and reason: some answers are missing, both attention checks f
 pair was submitted twice. Which of two submissions counts follows no rule that the files show; the
 list follows the authors' choice. Of their files, ``detailed_main_1`` is a copy in another order.
 
-Simulated submissions are those of `helpers.simulate.hosking_submissions`.
+Simulated submissions are those of `helpers.simulate.hosking`.
 
 References
 ----------

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from python_calamine import CalamineError, CalamineWorkbook
 
-from helpers import paths, published
+from helpers import claims, paths
 from helpers.files import registry, schemas, tables
 from helpers.files.schemas import AGES
 from helpers.files.tables import as_numbers
-from helpers.simulate.humbel_tables import humbel
+from helpers.simulate.humbel import humbel
 
 __all__ = ["AGES", "Humbel", "exam_scores", "load"]
 
@@ -76,7 +76,7 @@ def exam_scores() -> pd.DataFrame:
     >>> float(exam_scores().loc["word classes", "Chat"])
     83.0
     """
-    printed = published.read_text(paths.PUBLISHED / "humbel_table3.csv")
+    printed = claims.read_text(paths.PUBLISHED / "humbel_table3.csv")
     cells = printed.set_index(["test", "administration"])["published"].astype(float)
     return cells.unstack("administration", sort=False)
 

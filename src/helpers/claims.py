@@ -1,17 +1,342 @@
-"""The ledger: a notebook enters what it computes and each published claim gets a verdict."""
+"""What the papers print: one row for each claim, one claim for each cell of a printed table.
 
+Verdicts: how a recomputed number is compared, and the files that hold the outcome.
+
+Each notebook writes one file; `merge` joins those files with the list of all published claims.
+
+The ledger: a notebook enters what it computes and each published claim gets a verdict.
+"""
+
+import difflib
 import math
+import re
 from collections.abc import Mapping
 from numbers import Real
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from helpers.display import CaptionedTable, captioned
-from helpers.published import ClaimError, cell_id, published_claims, table_keys, unknown_claim
-from helpers.verdicts import ENTERED, merge, summary, verdict_on_number, write
+from helpers import paths
+from helpers.paths import replace_files
+from helpers.show import CaptionedTable, captioned
 
-__all__ = ["ClaimError", "Ledger", "merge", "published_claims", "summary"]
+
+class ClaimError(ValueError):
+    """A claim was named or entered in a way that does not fit what is published."""
+
+
+def published_claims() -> pd.DataFrame:
+    """List every published claim, with one row for each cell of a printed table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`, all as text:
+        `study`, `where`, `statement`, `published`, `unit`, `decimals`, `kind`, `testable`,
+        `why_not`.
+
+    Examples
+    --------
+    >>> published_claims().loc["hosking.table3.baseline.factuality.crowd", "published"]
+    '4.3'
+    """
+    claims = read_text(paths.PUBLISHED / "claims.csv")
+    cells = [_cell_claims(table) for table in table_names()]
+    return pd.concat([claims, *cells], ignore_index=True).set_index("claim_id")
+
+
+def table_names() -> list[str]:
+    """Name the printed tables and figures whose cells are claims.
+
+    Returns
+    -------
+    list of str
+        Such as "hosking_table3", in alphabetical order.
+
+    Examples
+    --------
+    >>> "hosking_table3" in table_names()
+    True
+    """
+    return sorted(file.stem for file in paths.PUBLISHED.glob("*.csv") if file.stem != "claims")
+
+
+def table_keys(table: str) -> list[str]:
+    """Name the columns that identify a cell of a printed table: those before `published`.
+
+    Parameters
+    ----------
+    table : str
+        One of `table_names`.
+
+    Returns
+    -------
+    list of str
+        The key columns, in the order of the file.
+
+    Raises
+    ------
+    ClaimError
+        If there is no such table.
+
+    Examples
+    --------
+    >>> table_keys("hosking_table3")
+    ['arm', 'error', 'annotators']
+    """
+    if table not in table_names():
+        known = ", ".join(table_names())
+        raise ClaimError(f"There is no table {table!r} in data/published, only {known}.")
+    columns = _read_table(table).columns
+    return list(columns[: columns.get_loc("published")])
+
+
+def cell_id(table: str, cell: tuple[str, ...]) -> str:
+    """Build the claim id of a table cell.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table, study first.
+    cell : tuple of str
+        The cell's keys, in the order of the file.
+
+    Returns
+    -------
+    str
+        Lower case, joined by dots.
+
+    Examples
+    --------
+    >>> cell_id("hosking_table2", ("Command 52B", "refusal"))
+    'hosking.table2.command_52b.refusal'
+    """
+    words = [re.sub(r"\W+", "_", key.lower()) for key in cell]
+    return ".".join([*table.split("_"), *words])
+
+
+def unknown_claim(claim_id: str, known: pd.Index) -> str:
+    """Say that a claim is not published, and which similar ones are.
+
+    Parameters
+    ----------
+    claim_id : str
+        The name that was not found.
+    known : pandas.Index
+        The published names.
+
+    Returns
+    -------
+    str
+        A sentence for an error message.
+
+    Examples
+    --------
+    >>> unknown_claim("hosking.laso.refusal", pd.Index(["hosking.lasso.refusal"]))
+    'hosking.laso.refusal is not a published claim; did you mean hosking.lasso.refusal?'
+    """
+    similar = difflib.get_close_matches(claim_id, known)
+    hint = f"did you mean {', '.join(similar)}?" if similar else "see data/published/claims.csv."
+    return f"{claim_id} is not a published claim; {hint}"
+
+
+def read_text(path: Path) -> pd.DataFrame:
+    """Read a CSV file without changing any number: "0.30" keeps its zero.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        All columns as text, empty cells as empty text.
+    """
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def _read_table(table: str) -> pd.DataFrame:
+    """Read a printed table in long form."""
+    return read_text(paths.PUBLISHED / f"{table}.csv")
+
+
+def _cell_claims(table: str) -> pd.DataFrame:
+    """Turn a printed table into claims."""
+    printed = _read_table(table)
+    cells = list(printed[table_keys(table)].itertuples(index=False, name=None))
+    study, exhibit = table.split("_")
+    kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
+    where = f"{kind.capitalize()} {number.upper()}"
+    return printed[["published", "unit", "decimals"]].assign(
+        claim_id=[cell_id(table, cell) for cell in cells],
+        study=study,
+        where=where,
+        statement=[f"{where} prints this number for {', '.join(cell)}." for cell in cells],
+        kind="value",
+        testable=printed.get("testable", "yes"),
+        why_not=printed.get("why_not", ""),
+    )
+
+
+VERDICTS = (
+    "reproduced",
+    "within variability",
+    "differs",
+    "not testable",
+    "simulated",
+    "not run",
+)
+AGREEMENT_WITHIN = {"split": "within variability", "attainable": "reproduced"}
+PRINTED = ("study", "where", "statement", "published")
+ENTERED = ("computed", "low", "high", "verdict", "note", "notebook", "source")
+COLUMNS = ("claim_id", *PRINTED, *ENTERED)
+
+_ROUNDING_SLACK = 1e-9
+
+
+def verdict_on_number(
+    kind: str,
+    published: float,
+    computed: float,
+    decimals: int,
+    interval: tuple[float, float] | None = None,
+) -> str:
+    """Compare a recomputed number with the printed one.
+
+    Parameters
+    ----------
+    kind : {"value", "count", "split", "attainable"}
+        A value agrees if it lies within half a unit of the last printed digit, a count if it is
+        equal. A result of an unpublished random split, and a number recomputed from rounded
+        numbers, agree if some number that rounds to the printed one lies in `interval`.
+    published, computed : float
+        Both in the unit of the claim.
+    decimals : int
+        Digits printed after the decimal point.
+    interval : (float, float), optional
+        Central range over redrawn splits, or the range that rounding leaves.
+
+    Returns
+    -------
+    str
+        "reproduced", "within variability" or "differs".
+
+    Examples
+    --------
+    >>> verdict_on_number("value", 3.2, 3.24, decimals=1)
+    'reproduced'
+    >>> verdict_on_number("value", 3.2, 3.26, decimals=1)
+    'differs'
+    >>> verdict_on_number("split", 3, 2.77, decimals=0, interval=(2.6, 2.9))
+    'within variability'
+    """
+    half_unit = 0.5 * 10**-decimals + _ROUNDING_SLACK
+    if kind in AGREEMENT_WITHIN:
+        low, high = interval
+        inside = low - half_unit <= published <= high + half_unit
+        return AGREEMENT_WITHIN[kind] if inside else "differs"
+    tolerance = 0 if kind == "count" else half_unit
+    return "reproduced" if abs(computed - published) <= tolerance else "differs"
+
+
+def write_claims(entered: pd.DataFrame, notebook: str, out_dir: str) -> Path:
+    """Write a notebook's claims in one step, so that no half file is ever seen.
+
+    Parameters
+    ----------
+    entered : pandas.DataFrame
+        Indexed by `claim_id`, with the other `COLUMNS` among its columns.
+    notebook : str
+        Name of the file, without ending.
+    out_dir : str
+        Folder of the run; the file goes into its folder `claims`.
+
+    Returns
+    -------
+    pathlib.Path
+        The written file. Numbers have six digits.
+    """
+    written = entered.reset_index()[list(COLUMNS)].astype(object)
+    written[["computed", "low", "high"]] = written[["computed", "low", "high"]].map(_six_digits)
+    file = paths.output_dir(out_dir) / "claims" / f"{notebook}.csv"
+    replace_files({file: written.to_csv(index=False, lineterminator="\n").encode()})
+    return file
+
+
+def merge(claims_dir: str | Path) -> pd.DataFrame:
+    """Join the files of all notebooks with the list of published claims.
+
+    Parameters
+    ----------
+    claims_dir : str or pathlib.Path
+        The folder `claims` of a run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Every published claim, in the order of the published files, with the columns `COLUMNS` as
+        text. Claims that no notebook entered are "not run" or "not testable".
+
+    Raises
+    ------
+    ClaimError
+        If the folder does not exist, if two notebooks entered the same claim, or if a file names
+        a claim that is not published.
+    """
+    published = published_claims()
+    entered = _read_entered(Path(claims_dir), published.index)
+    merged = published.join(entered.drop(columns=list(PRINTED))).fillna("")
+    not_testable = merged["testable"] == "no"
+    absent = merged["verdict"] == ""
+    merged.loc[absent, "verdict"] = "not run"
+    merged.loc[not_testable, "verdict"] = "not testable"
+    merged.loc[not_testable, "note"] = merged["why_not"]
+    return merged.reset_index()[list(COLUMNS)]
+
+
+def verdict_counts(merged: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts of each study.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per study, one column per verdict in the order of `VERDICTS`.
+
+    Examples
+    --------
+    >>> merged = pd.DataFrame({"study": ["a", "a"], "verdict": ["differs", "reproduced"]})
+    >>> verdict_counts(merged).loc["a", ["reproduced", "differs", "not run"]].tolist()
+    [1, 1, 0]
+    """
+    counts = pd.crosstab(merged["study"], merged["verdict"])
+    return counts.reindex(columns=list(VERDICTS), fill_value=0)
+
+
+def _six_digits(value: object) -> object:
+    """Write a number to six digits and leave words as they are."""
+    return f"{value:.6g}" if isinstance(value, float) and not math.isnan(value) else value
+
+
+def _read_entered(folder: Path, known: pd.Index) -> pd.DataFrame:
+    """Read the files of all notebooks, indexed by claim."""
+    if not folder.is_dir():
+        raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
+    files = [read_text(file) for file in sorted(folder.glob("*.csv"))]
+    entered = pd.concat([pd.DataFrame(columns=list(COLUMNS), dtype=str), *files])
+    for claim_id, notebooks in entered.groupby("claim_id", sort=False)["notebook"]:
+        if claim_id not in known:
+            raise ClaimError(f"{notebooks.iloc[0]}: {unknown_claim(claim_id, known)}")
+        if len(notebooks) > 1:
+            raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+    return entered.set_index("claim_id")
+
 
 NUMBERS = ("value", "count", "split")
 STATEMENTS = ("statement", "order")
@@ -193,7 +518,7 @@ class Ledger:
         """Write the claims of this notebook and return them for display.
 
         The file is `<out_dir>/claims/<notebook>.csv`, with the columns `COLUMNS` of
-        `helpers.verdicts`. The returned table rounds to one digit more than the paper prints.
+        `helpers.claims`. The returned table rounds to one digit more than the paper prints.
 
         Returns
         -------
@@ -202,7 +527,7 @@ class Ledger:
             `computed`, `interval`, `verdict`, `note`.
         """
         entered = self._entered()
-        write(entered, self.notebook, self.out_dir)
+        write_claims(entered, self.notebook, self.out_dir)
         digits = entered["decimals"]
         ends = zip(_shown(entered["low"], digits), _shown(entered["high"], digits), strict=True)
         shown = entered.assign(

@@ -1,0 +1,721 @@
+"""One look for every figure: style, colours that colour-blind readers can tell apart, saving.
+
+Functions here draw one panel each onto an axis that the notebook made, so that a notebook reads
+as a list of panels. Colours are those of Okabe and Ito (2008).
+
+Draw several estimates of each row with their intervals, one below the other.
+
+Draw how ratings are distributed: one bar of shares for each kind of answer.
+
+Draw how a number is spread at each level of a rating.
+
+Draw how a number varies over random splits, beside the number that was printed.
+
+Draw a regression tree from left to right, one box for each group of rows.
+
+Tables for readers: rounded, captioned, shown whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from IPython import get_ipython
+from IPython.core.pylabtools import print_figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from helpers import paths
+from helpers.stats.bootstrap import interval
+
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+SKY = "#56B4E9"
+PINK = "#CC79A7"
+YELLOW = "#E69F00"
+GREY = "#6B7280"
+INK = "#1F2937"
+COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
+
+ARM_LABELS = {
+    "assertive_low": "Assertiveness −−",
+    "baseline": "Baseline",
+    "assertive_high": "Assertiveness ++",
+    "complex_low": "Complexity −−",
+    "complex_high": "Complexity ++",
+}
+
+SAVE_DPI = 160
+
+_saved: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
+
+_STYLE = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 11,
+    "axes.prop_cycle": mpl.cycler(color=COLORS),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 80,
+    "figure.titlesize": 14,
+    "figure.titleweight": "bold",
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "grid.color": "#E5E7EB",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "svg.hashsalt": "helpers",
+}
+
+
+def use_style() -> None:
+    """Apply the project's matplotlib style to all later figures.
+
+    Examples
+    --------
+    >>> use_style()
+    >>> mpl.rcParams["axes.spines.top"]
+    False
+    """
+    mpl.rcParams.update(_STYLE)
+
+
+def save(fig: Figure, name: str, out_dir: str | Path, source: str) -> Path:
+    """Write a figure as PNG, marked with a watermark unless it shows real data.
+
+    A notebook that shows the figure afterwards shows this PNG and does not draw it again.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+        The finished figure. A watermark is added to it in place when needed.
+    name : str
+        File name without folder or extension, for example ``"11_weights"``.
+    out_dir : str or pathlib.Path
+        Output folder of the run, relative to the project root; the file goes to its ``figures/``.
+    source : {"real", "simulated"}
+        Where the data come from. Everything but ``"real"`` gets the watermark.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written. The same figure always gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(fig, "empty", folder, source="simulated").name
+    'empty.png'
+    >>> plt.close(fig)
+    """
+    if source != "real":
+        _watermark(fig)
+    folder = paths.output_dir(str(out_dir)) / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
+    png = BytesIO()
+    fig.savefig(png, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    path.write_bytes(png.getvalue())
+    _show_as_saved(fig, png.getvalue())
+    return path
+
+
+def _show_as_saved(fig: Figure, png: bytes) -> None:
+    """Let notebooks show a figure as it was saved, for as long as it is not changed."""
+    _saved[fig] = png
+    fig.stale = False
+    if shell := get_ipython():
+        shell.display_formatter.formatters["image/png"].for_type(Figure, _page_image)
+
+
+def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int]]:
+    """PNG for a page, the saved one if it is up to date, as large there as the figure itself."""
+    if fig.stale or fig not in _saved:
+        return print_figure(fig)
+    png = _saved[fig]
+    width, height = Image.open(BytesIO(png)).size
+    scale = fig.dpi / SAVE_DPI
+    return png, {"width": round(scale * width), "height": round(scale * height)}
+
+
+def _watermark(fig: Figure) -> None:
+    """Print SIMULATED DATA across the whole figure."""
+    fig.text(
+        0.5,
+        0.5,
+        "SIMULATED DATA",
+        fontsize=44,
+        color=ORANGE,
+        alpha=0.28,
+        rotation=25,
+        ha="center",
+        va="center",
+        weight="bold",
+        zorder=100,
+    )
+
+
+def interval_plot(
+    ax: Axes,
+    table: pd.DataFrame,
+    *,
+    color: str = BLUE,
+    offset: float = 0.0,
+    label: str | None = None,
+    marker: str = "o",
+) -> None:
+    """Draw one horizontal point with its interval for each row, the first row at the top.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the index of `table`.
+    table : pandas.DataFrame, shape (n_rows, >= 3)
+        Columns ``estimate``, ``low`` and ``high``, in the unit of the horizontal axis.
+    color : str, optional
+        Colour of points and lines.
+    offset : float, optional
+        Vertical shift in rows, to set several estimates of one row side by side.
+    label : str, optional
+        Name for the legend.
+    marker : str, optional
+        Matplotlib marker.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> rows = pd.DataFrame({"estimate": [1.0], "low": [0.5], "high": [1.5]}, index=["refusal"])
+    >>> interval_plot(ax, rows)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['refusal']
+    >>> plt.close(fig)
+    """
+    rows = np.arange(len(table))
+    ax.hlines(rows + offset, table["low"], table["high"], color=color, linewidth=2.4, alpha=0.55)
+    ax.plot(table["estimate"], rows + offset, marker, color=color, label=label, markersize=6.5)
+    ax.set_yticks(rows, list(table.index))
+    ax.set_ylim(len(table) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+
+
+def zero_line(ax: Axes, *, axis: str = "x") -> None:
+    """Mark zero on the horizontal (``"x"``) or vertical (``"y"``) axis.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> zero_line(ax)
+    >>> len(ax.lines)
+    1
+    >>> plt.close(fig)
+    """
+    draw = ax.axvline if axis == "x" else ax.axhline
+    draw(0, color=INK, linewidth=1.0, zorder=1)
+
+
+def heat_map(
+    ax: Axes,
+    table: pd.DataFrame,
+    *,
+    cmap: str = "Blues",
+    limits: tuple[float, float] | None = None,
+    decimals: int = 2,
+) -> None:
+    """Draw a table as coloured cells with the numbers written in them; NaN stays blank.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on.
+    table : pandas.DataFrame, shape (n_rows, n_columns)
+        Numbers; index and columns become the labels.
+    cmap : str, optional
+        Matplotlib colour map; take a diverging one with symmetric `limits` for signed numbers.
+    limits : tuple of float, optional
+        Numbers shown in the first and in the last colour. The default is the range of the table.
+    decimals : int, optional
+        Digits after the point in a cell.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> heat_map(ax, pd.DataFrame([[0.0, np.nan]], index=["a"], columns=["b", "c"]))
+    >>> [text.get_text() for text in ax.texts]
+    ['0.00']
+    >>> plt.close(fig)
+    """
+    numbers = table.to_numpy(dtype=float)
+    low, high = limits or (np.nanmin(numbers), np.nanmax(numbers))
+    image = ax.imshow(numbers, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    ax.set_xticks(range(table.shape[1]), list(table.columns), rotation=40, ha="right")
+    ax.set_yticks(range(table.shape[0]), list(table.index))
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    for (row, column), number in np.ndenumerate(numbers):
+        if np.isfinite(number):
+            color = _readable_on(image.cmap(image.norm(number)))
+            text = f"{number:.{decimals}f}"
+            ax.text(column, row, text, ha="center", va="center", color=color, fontsize=8.5)
+
+
+def _readable_on(background: Sequence[float]) -> str:
+    """Return white or ink, whichever stands out on a background colour."""
+    red, green, blue = background[:3]
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else INK
+
+
+def binned_rates(
+    ax: Axes, table: pd.DataFrame, *, color: str, label: str | None = None, marker: str = "o"
+) -> None:
+    """Draw a rate against a covariate with a band for its interval.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on.
+    table : pandas.DataFrame
+        Columns ``x``, ``estimate``, ``low`` and ``high``.
+    color : str
+        Colour of line and band.
+    label : str, optional
+        Name for the legend.
+    marker : str, optional
+        Matplotlib marker.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> rates = pd.DataFrame({"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]})
+    >>> binned_rates(ax, rates, color=BLUE, label="factuality")
+    >>> ax.get_legend_handles_labels()[1]
+    ['factuality']
+    >>> plt.close(fig)
+    """
+    ax.fill_between(table["x"], table["low"], table["high"], color=color, alpha=0.16, linewidth=0)
+    ax.plot(table["x"], table["estimate"], marker=marker, color=color, label=label, linewidth=2)
+
+
+def relabel(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Replace index labels by readable ones, in the order of `labels`.
+
+    Examples
+    --------
+    >>> relabel(pd.DataFrame({"n": [1, 2]}, index=["baseline", "assertive_low"]), ARM_LABELS)
+                      n
+    Assertiveness −−  2
+    Baseline          1
+    """
+    present = [key for key in labels if key in table.index]
+    return table.loc[present].rename(index=dict(labels))
+
+
+MARKERS = "osD^v"
+STEP = 0.25  # in rows, between estimates of the same row
+
+
+def forest_plot(
+    ax: Axes, tables: Mapping[str, pd.DataFrame], *, colors: Sequence[str] = COLORS
+) -> None:
+    """Draw estimates from several tables side by side.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the index of the tables.
+    tables : mapping of str to pandas.DataFrame
+        A name for the legend, and ``estimate``, ``low`` and ``high`` of the same rows; up to five.
+    colors : sequence of str, optional
+        A colour for each table.
+
+    Raises
+    ------
+    ValueError
+        If the tables do not have the same rows.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> people = pd.DataFrame({"estimate": [1.0], "low": [0.5], "high": [1.5]}, index=["refusal"])
+    >>> forest_plot(ax, {"people": people, "GPT-4": people + 1})
+    >>> ax.get_legend_handles_labels()[1]
+    ['people', 'GPT-4']
+    >>> plt.close(fig)
+    """
+    rows = list(next(iter(tables.values())).index)
+    middle = (len(tables) - 1) / 2
+    for number, (name, table) in enumerate(tables.items()):
+        if list(table.index) != rows:
+            raise ValueError(f"table {name!r} has other rows than the first: give all the same")
+        interval_plot(
+            ax,
+            table,
+            color=colors[number],
+            offset=STEP * (number - middle),
+            label=name,
+            marker=MARKERS[number],
+        )
+
+
+SMALLEST_LABELLED = 6.0
+
+
+def share_plot(
+    ax: Axes, shares: pd.DataFrame, colors: Sequence[str], marked: object | None = None
+) -> None:
+    """Draw one horizontal bar for each row, divided into the shares of the columns.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the index of `shares`, the first at the top.
+    shares : pandas.DataFrame, shape (n_rows, n_parts)
+        Percentages that sum to 100 in each row; parts of 6 % and more are labelled. Columns name
+        the parts in the legend.
+    colors : sequence of str
+        One colour per column.
+    marked : optional
+        Column to outline, such as the ideal rating.
+
+    Raises
+    ------
+    ValueError
+        If a row does not sum to 100, or there are fewer colours than columns.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> shares = pd.DataFrame({"ideal": [80.0], "too formal": [20.0]}, index=["Model, formal"])
+    >>> share_plot(ax, shares, ["#0072B2", "#E69F00"], marked="ideal")
+    >>> [text.get_text() for text in ax.texts]
+    ['80', '20']
+    >>> plt.close(fig)
+    """
+    if not np.allclose(shares.sum(axis="columns"), 100):
+        raise ValueError("the shares of a row must sum to 100: give percentages of all its ratings")
+    if len(colors) < shares.shape[1]:
+        raise ValueError(f"{shares.shape[1]} parts need as many colours, got {len(colors)}")
+    rows = np.arange(len(shares))
+    left = np.zeros(len(shares))
+    for part, color in zip(shares, colors, strict=False):
+        widths = shares[part].to_numpy()
+        outline = {"edgecolor": INK, "linewidth": 2, "zorder": 3} if part == marked else {}
+        bars = ax.barh(rows, widths, 0.72, left=left, color=color, label=str(part), **outline)
+        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in widths]
+        ax.bar_label(bars, labels, label_type="center", zorder=4)
+        left += widths
+    ax.set_yticks(rows, list(shares.index))
+    ax.set_ylim(len(shares) - 0.5, -0.5)
+    ax.set_xlim(0, 100)
+    ax.grid(visible=False)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) -> None:
+    """Draw the median, the middle half and the central 90 % of a number at each level.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; levels are on the horizontal axis.
+    levels : pandas.Series
+        Rating of each row, such as a mean over raters; equal to two decimals means same level.
+    values : pandas.Series
+        Number of each row, with the index of `levels`; rows without it are left out.
+    color : str
+        Colour of points and lines.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> level_plot(ax, pd.Series([1, 1, 1, 2]), pd.Series([3.0, 4.0, 8.0, 5.0]), color="#0072B2")
+    >>> ax.lines[0].get_ydata().tolist()
+    [4.0, 5.0]
+    >>> plt.close(fig)
+    """
+    spread = values.dropna().groupby(levels.round(2)).quantile(list(QUANTILES)).unstack()
+    for low, high, width in ((0.05, 0.95, 1.4), (0.25, 0.75, 6)):
+        ax.vlines(spread.index, spread[low], spread[high], color=color, lw=width, alpha=0.45)
+    ax.plot(spread.index, spread[0.5], "o", color=color, markersize=5.5)
+
+
+def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]) -> None:
+    """Draw the distribution of each column, its central 95 % and its median, with a printed line.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the columns of `draws`, the first at the top.
+    draws : pandas.DataFrame, shape (n_splits, n_rows)
+        The number in every split; a column for every way to split. NaN is left out.
+    printed : str
+        The published number with its final zeros, drawn as a vertical line and written above it.
+    colors : sequence of str
+        One colour per column.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> rho = pd.DataFrame({"by rating": np.linspace(0.7, 0.9, 50)})
+    >>> distribution_plot(ax, rho, "0.853", ["#0072B2"])
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['by rating']
+    >>> plt.close(fig)
+    """
+    rows = np.arange(draws.shape[1])
+    defined = [draws[column].dropna().to_numpy() for column in draws]
+    shapes = ax.violinplot(defined, rows, orientation="horizontal", widths=0.85, showextrema=False)
+    for shape, color in zip(shapes["bodies"], colors, strict=True):
+        shape.set(facecolor=color, edgecolor="none", alpha=0.35)
+    low, high = interval(draws)
+    ax.hlines(rows, low, high, color=colors, linewidth=3)
+    ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
+    ax.axvline(float(printed), color=INK, linewidth=1.6)
+    ax.annotate(
+        f"printed {printed}",
+        (float(printed), 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize=9.5,
+    )
+    ax.set_yticks(rows, list(draws.columns))
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+
+
+BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
+WIDEST_LINE = 14.0  # in points, for a branch with all rows
+LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
+
+
+def leaf_order(table: pd.DataFrame) -> pd.Series:
+    """Height of every node: leaves in order, a parent midway between its children.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Nodes of a tree as `helpers.stats.aspects.tree_table` lists them.
+
+    Returns
+    -------
+    pandas.Series
+        By node; 0 for the first leaf, 1 for the second.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"node": [0, 1, 2], "parent": [-1, 0, 0],
+    ...                       "is_leaf": [False, True, True]})
+    >>> leaf_order(table).tolist()
+    [0.5, 0.0, 1.0]
+    """
+    heights = pd.Series(np.nan, index=table["node"], dtype=float)
+    leaves = table.loc[table["is_leaf"], "node"]
+    heights[leaves] = np.arange(len(leaves), dtype=float)
+    for node in table.loc[~table["is_leaf"], "node"][::-1]:
+        heights[node] = heights[table.loc[table["parent"] == node, "node"]].mean()
+    return heights
+
+
+def draw_tree(
+    ax: Axes, table: pd.DataFrame, limits: tuple[float, float], *, cmap: str = "Blues"
+) -> None:
+    """Draw the nodes of a tree as boxes, coloured by their mean, with lines as wide as their share.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on. Three inches of width a level and half an inch of height a leaf are enough.
+    table : pandas.DataFrame
+        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``, ``parent``, ``rule``,
+        ``n``, ``mean`` and ``is_leaf``.
+    limits : tuple of float
+        Means shown in the lightest and in the darkest colour: the ends of the scale.
+    cmap : str, optional
+        Matplotlib colour map; its lighter half is used.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> table = pd.DataFrame({"node": [0], "depth": [0], "parent": [-1], "rule": ["all rows"],
+    ...                       "n": [1200], "mean": [1.84], "is_leaf": [True]})
+    >>> draw_tree(ax, table, limits=(0, 3))
+    >>> print(ax.texts[0].get_text())
+    all rows
+    mean 1.84, n = 1,200
+    >>> plt.close(fig)
+    """
+    heights = leaf_order(table)
+    _draw_branches(ax, table, heights)
+    span = limits[1] - limits[0]
+    share = ((table["mean"] - limits[0]) / span).clip(0, 1)
+    colors = mpl.colormaps[cmap](LIGHTEST + (DARKEST - LIGHTEST) * share)
+    for node, color in zip(table.itertuples(), colors, strict=True):
+        ax.text(
+            node.depth,
+            heights[node.node],
+            f"{node.rule}\nmean {node.mean:.2f}, n = {node.n:,}",
+            ha="center",
+            va="center",
+            fontsize=10,
+            fontweight="bold" if node.is_leaf else "normal",
+            zorder=3,
+        )
+        corner = (node.depth - BOX_WIDTH / 2, heights[node.node] - BOX_HEIGHT / 2)
+        ax.add_patch(
+            mpl.patches.Rectangle(
+                corner,
+                BOX_WIDTH,
+                BOX_HEIGHT,
+                facecolor=color,
+                edgecolor=INK,
+                linewidth=0.8,
+                zorder=2,
+            )
+        )
+    ax.set_xlim(-BOX_WIDTH / 2 - 0.02, table["depth"].max() + BOX_WIDTH / 2 + 0.02)
+    ax.set_ylim(-0.5, table["is_leaf"].sum() - 0.5)
+    ax.axis("off")
+
+
+def _draw_branches(ax: Axes, table: pd.DataFrame, heights: pd.Series) -> None:
+    """Draw a line from every parent to its children."""
+    root_size, reach = table["n"].max(), 0.45 * BOX_WIDTH  # a little under the boxes
+    for node in table[table["parent"] >= 0].itertuples():
+        ax.plot(
+            [node.depth - 1 + reach, node.depth - reach],
+            [heights[node.parent], heights[node.node]],
+            color=GREY,
+            alpha=0.45,
+            linewidth=max(1.0, WIDEST_LINE * node.n / root_size),
+            solid_capstyle="butt",
+            zorder=1,
+        )
+
+
+class CaptionedTable:
+    """A table that a notebook shows whole, under its caption.
+
+    Made by `captioned`; the frame in it is rounded for reading, not for computing.
+    """
+
+    def __init__(self, frame: pd.DataFrame, caption: str):
+        self.frame = frame
+        self.caption = caption
+
+    def __repr__(self) -> str:
+        """Caption and table as text."""
+        return f"{self.caption}\n{self.frame.to_string(na_rep='')}"
+
+    def _repr_html_(self) -> str:
+        """Caption and table as HTML, which is what notebooks show."""
+        with pd.option_context("display.max_colwidth", None):
+            table = self.frame.to_html(na_rep="", border=0)
+        head, body = table.split(">", 1)
+        style = "caption-side:top;text-align:left;font-weight:bold;padding:4px 0"
+        return f'{head}><caption style="{style}">{escape(self.caption)}</caption>{body}'
+
+
+def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> CaptionedTable:
+    """Round a table for reading and give it a caption.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Any table; only its floating-point columns are rounded.
+    caption : str
+        What the numbers are, with their unit and, for a family of tests, the correction.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    CaptionedTable
+        Shown as the last line of a notebook cell. Negative zeros are shown as zero, missing
+        values as blanks. In columns of p-values, named ``p``, ``p_value`` or ``p, ...``, what
+        would round to zero is shown as below the last digit, since no p-value is zero.
+
+    Examples
+    --------
+    >>> captioned(pd.DataFrame({"weight": [-0.9478, -0.0]}, index=["refusal", "scope"]), "Points")
+    Points
+             weight
+    refusal   -0.95
+    scope      0.00
+    """
+    rounded = frame.round(decimals)
+    numbers = rounded.select_dtypes("floating").columns
+    rounded[numbers] += 0.0
+    for column in filter(_holds_p_values, numbers):
+        rounded[column] = [_p_value(number, decimals) for number in frame[column]]
+    return CaptionedTable(rounded, caption)
+
+
+def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
+    """Write an estimate with its interval, for evidence and titles.
+
+    Parameters
+    ----------
+    estimate, low, high : float
+        In the same unit.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    str
+        The estimate, and the interval in brackets.
+
+    Examples
+    --------
+    >>> with_interval(-5.42, -9.08, -0.001, decimals=1)
+    '-5.4 [-9.1, 0.0]'
+    """
+    shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
+    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def _holds_p_values(column: str | tuple) -> bool:
+    """Tell by its name, or the last level of it, whether a column holds p-values."""
+    name = column[-1] if isinstance(column, tuple) else column
+    return str(name) in ("p", "p_value") or str(name).startswith("p, ")
+
+
+def _p_value(number: float, decimals: int) -> str:
+    """Write a p-value, never as zero."""
+    if np.isnan(number):
+        return ""
+    unit = 10.0**-decimals
+    return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
