@@ -17,14 +17,14 @@ from doit import get_var
 # Building the URI grammar of this module takes two seconds, and no notebook holds a URI to check.
 sys.modules["rfc3987_syntax"] = None
 
-from helpers import claims, pipeline, refresh, report, template  # noqa: E402
+from helpers import claims, run  # noqa: E402
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.tasks import Reporter, as_left, check, say, task  # noqa: E402
+from helpers.run import Reporter, as_left, run_tools, say, task  # noqa: E402
 
-NAMES = pipeline.notebook_names()
+NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-STUDIES = pipeline.studies_of("00", NAMES)
+STUDIES = run.studies_of("00", NAMES)
 CHOICE = get_var("data", "auto")
 MIRROR = ROOT.parent / "shared" / "data"
 
@@ -67,7 +67,7 @@ def task_data():
 
     def resolve():
         for study in STUDIES:
-            source, reason = pipeline.resolve(study, CHOICE)
+            source, reason = run.resolve(study, CHOICE)
             say(f"{study}: {source} data ({reason})")
             replace_files({stamp(study): source.encode()})
 
@@ -77,7 +77,7 @@ def task_data():
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        studies = pipeline.studies_of(name, NAMES)
+        studies = run.studies_of(name, NAMES)
         yield notebook_task(name, MAIN, partial(source_of, studies), studies)
 
 
@@ -85,7 +85,7 @@ def task_html():
     """Make a page of each executed notebook."""
     for name in NAMES:
         notebook, page = executed(name, MAIN), BUILD / "html" / f"{name}.html"
-        convert = partial(pipeline.to_html, notebook, page)
+        convert = partial(run.to_html, notebook, page)
         yield task(convert, name=name, file_dep=[notebook], targets=[page])
 
 
@@ -98,7 +98,7 @@ def task_report():
     """Make build/index.html."""
 
     def write():
-        report.write(BUILD, NAMES, described())
+        run.write_report(BUILD, NAMES, described())
 
     return task(write, task_dep=["claims", "html"])
 
@@ -107,7 +107,7 @@ def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        say(*report.summary_lines(BUILD, described()), "build/index.html", sep="\n")
+        say(*run.summary_lines(BUILD, described()), "build/index.html", sep="\n")
 
     return task(sum_up, task_dep=["report"], clean=[empty_build])
 
@@ -115,25 +115,25 @@ def task_reproduce():
 def task_notebook():
     """Run one notebook: name=11_error_weights args="-p alpha 0.05" (into build/one-off)."""
 
-    def run():
+    def start():
         name = get_var("name", "")
         if name not in NAMES:
-            raise pipeline.ParameterError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
-        source = source_of(pipeline.studies_of(name, NAMES))
-        given = pipeline.parse_parameters(get_var("args", ""))
+            raise run.ParameterError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
+        source = source_of(run.studies_of(name, NAMES))
+        given = run.parse_parameters(get_var("args", ""))
         execute(name, ONE_OFF, {"data_source": source, "out_dir": ONE_OFF} | given)
         page = ROOT / ONE_OFF / "html" / f"{name}.html"
-        pipeline.to_html(executed(name, ONE_OFF), page)
+        run.to_html(executed(name, ONE_OFF), page)
         say(page.relative_to(ROOT))
 
-    return task(run, task_dep=["data"])
+    return task(start, task_dep=["data"])
 
 
 def task_new():
     """Start the notebook of a new study: name=60_my_study."""
 
     def start():
-        notebook = template.create(get_var("name", ""))
+        notebook = run.create(get_var("name", ""))
         say(f"{notebook.relative_to(ROOT)}: open it with `make lab`, then list it in README.md")
         say("and notebooks/README.md; `make test` reminds you of that")
 
@@ -142,24 +142,24 @@ def task_new():
 
 def task_lint():
     """Check style and formatting."""
-    return task(lambda: check("lint", ["ruff", "check"], ["ruff", "format", "--check"]))
+    return task(lambda: run_tools("lint", ["ruff", "check"], ["ruff", "format", "--check"]))
 
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: check("pytest", ["pytest", "-q", "-rs"]))
+    return task(lambda: run_tools("pytest", ["pytest", "-q", "-rs"]))
 
 
 def task_nbval():
     """Compare the outputs in committed notebooks with new ones, on real data."""
 
     def compare():
-        found = {study: pipeline.resolve(study, CHOICE) for study in STUDIES}
+        found = {study: run.resolve(study, CHOICE) for study in STUDIES}
         missing = [f"{study} ({why})" for study, (source, why) in found.items() if source != "real"]
         if missing:
             say(f"nbval: skipped, no real data of {', '.join(missing)}")
             return None
-        return check("nbval", ["pytest", "-q", "--nbval", "notebooks"])
+        return run_tools("nbval", ["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
 
@@ -188,7 +188,7 @@ def task_lab():
 
 def task__real_only():
     """Make sure that committed results will come from real data only."""
-    return task(lambda: refresh.start(sources(), BUILD), task_dep=["data"])
+    return task(lambda: run.start(sources(), BUILD), task_dep=["data"])
 
 
 def task__committed():
@@ -204,7 +204,7 @@ def task_refresh():
         write_claims(MAIN)
         for name in OVERVIEWS:
             execute(name, COMMITTED, {"claims_file": "build/claims.csv"})
-        written = refresh.publish(NAMES, BUILD, ROOT)
+        written = run.publish(NAMES, BUILD, ROOT)
         say(f"{len(written)} files renewed in notebooks/ and figures/")
 
     return task(publish, task_dep=["_committed"])
@@ -238,11 +238,11 @@ def notebook_task(name: str, out_dir: str, source: Callable[[], str], studies: l
     joined = {"claims_file": f"{out_dir}/claims.csv"} if name in OVERVIEWS else {}
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
-    def run():
+    def start():
         execute(name, out_dir, {"data_source": source(), "out_dir": out_dir, **joined})
 
     return task(
-        run,
+        start,
         name=name,
         file_dep=[*read, *CODE, *map(stamp, studies)],
         targets=[executed(name, out_dir)],
@@ -265,7 +265,7 @@ def execute(name: str, folder: str, parameters: dict) -> None:
         file.unlink()
     say(f"{name}: running")
     notebook = NOTEBOOKS / f"{name}.ipynb"
-    seconds = pipeline.execute(notebook, executed(name, folder), parameters)
+    seconds = run.execute(notebook, executed(name, folder), parameters)
     say(f"{name}: finished in {seconds:.1f} s")
 
 
@@ -297,7 +297,7 @@ def stamp(study: str) -> Path:
 
 def described() -> dict[str, str]:
     """Name the data of each study as readers should see them."""
-    return {study: pipeline.describe(study, source) for study, source in sources().items()}
+    return {study: run.data_kind(study, source) for study, source in sources().items()}
 
 
 def sources() -> dict[str, str]:

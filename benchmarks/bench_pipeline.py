@@ -15,7 +15,7 @@ from statistics import median
 
 import nbformat
 
-from helpers import pipeline
+from helpers import run
 from helpers.paths import NOTEBOOKS, ROOT
 
 RUNS = 3
@@ -35,8 +35,8 @@ def seconds_and_floor(notebook: Path, folder: Path) -> tuple[float, float]:
     parameters = {"out_dir": str(folder)}
     times = [
         (
-            pipeline.execute(notebook, folder / "executed.ipynb", parameters),
-            pipeline.execute(floor, folder / "executed.ipynb", {}),
+            run.execute(notebook, folder / "executed.ipynb", parameters),
+            run.execute(floor, folder / "executed.ipynb", {}),
         )
         for _ in range(RUNS)
     ]
@@ -55,7 +55,7 @@ def main():
     floors = []
     print(f"{'notebook':32} seconds   floor   ratio")
     with tempfile.TemporaryDirectory() as folder:
-        for name in pipeline.notebook_names():
+        for name in run.notebook_names():
             seconds, floor = seconds_and_floor(NOTEBOOKS / f"{name}.ipynb", Path(folder))
             floors.append(floor)
             print(f"{name:32} {seconds:7.1f} {floor:7.1f} {seconds / floor:7.2f}", flush=True)

@@ -13,8 +13,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from helpers.studies.hosking_forms import FORMS, LABELS, NO_YES, ONE_TO_FIVE
-from helpers.studies.submissions import read_ratings
+from helpers.studies.hosking_submissions import FORMS, LABELS, NO_YES, ONE_TO_FIVE, read_ratings
 
 N_FILES, N_SUBMISSIONS, N_WORDS, N_REPEATS, SEED = 20, 882, 150, 3, 0
 FORM = FORMS[1, "errors"]

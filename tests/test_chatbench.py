@@ -11,7 +11,7 @@ from helpers.files import registry, tables
 from helpers.simulate.chatbench import between_variance
 from helpers.simulate.chatbench import chatbench as simulate_chatbench
 from helpers.stats import accuracy
-from helpers.studies import chatbench, chatbench_files
+from helpers.studies import chatbench
 
 
 def test_there_are_eight_comparisons_for_each_model_and_dataset():
@@ -119,7 +119,7 @@ def test_a_model_answers_every_question_with_each_method():
 
 def test_a_large_simulation_gives_the_printed_accuracies_and_their_errors_back():
     answers, ai_alone = simulate(6500)
-    answers = chatbench_files.without_attention_checks(answers)
+    answers = chatbench.without_attention_checks(answers)
     printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
     found = chatbench.ChatBench("simulated", answers, ai_alone).accuracies()
     distance = (found["accuracy"] - printed["mean"]) / printed["se"]
@@ -174,13 +174,13 @@ def test_users_who_fail_the_attention_check_are_left_out(simulated):
 def write_released(folder, simulated) -> None:
     """Write simulated answers in the form of the released files."""
     models = {"GPT-4o": "gpt-4o", "Llama-3.1-8b": "llama-3.1-8b"}
-    datasets = {name: code for code, name in chatbench_files.VALUE_NAMES["dataset"].items()}
-    conditions = {name: code for code, name in chatbench_files.VALUE_NAMES["condition"].items()}
+    datasets = {name: code for code, name in chatbench.VALUE_NAMES["dataset"].items()}
+    conditions = {name: code for code, name in chatbench.VALUE_NAMES["condition"].items()}
     coded = {"model": models, "dataset": datasets, "condition": conditions}
     answers = simulated.answers.replace(coded)
     answers = answers.rename(columns={"rater_id": "worker_id", "correct": "acc"})
     wide = simulated.ai_alone.replace(coded)
-    prefixes = {name: prefix for prefix, name in chatbench_files.METHOD_PREFIXES.items()}
+    prefixes = {name: prefix for prefix, name in chatbench.METHOD_PREFIXES.items()}
     wide = wide.assign(method=wide["method"].map(prefixes)).pivot(
         index=["model", "dataset", "question_id"],
         columns="method",
@@ -189,8 +189,8 @@ def write_released(folder, simulated) -> None:
     kinds = {"n_answers": "count", "accuracy": "acc"}
     wide.columns = [f"{method}_{kinds[kind]}" for kind, method in wide.columns]
     (folder / "chatbench" / "full_study").mkdir(parents=True)
-    answers.to_csv(folder / chatbench_files.ANSWERS_FILE, index=False)
-    wide.reset_index().to_csv(folder / chatbench_files.AI_ALONE_FILE, index=False)
+    answers.to_csv(folder / chatbench.ANSWERS_FILE, index=False)
+    wide.reset_index().to_csv(folder / chatbench.AI_ALONE_FILE, index=False)
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_released_files_are_read_where_they_are_present(released, simulated):
 
 
 def test_columns_may_have_the_names_of_the_authors_code(released):
-    file = released / chatbench_files.ANSWERS_FILE
+    file = released / chatbench.ANSWERS_FILE
     table = pd.read_csv(file)
     named = table.rename(columns={"question_id": "questionID", "dataset": "ds"})
     named["answer_type"] = named["answer_type"].replace(
@@ -222,7 +222,7 @@ def test_columns_may_have_the_names_of_the_authors_code(released):
 
 
 def test_all_missing_columns_are_named(released):
-    file = released / chatbench_files.ANSWERS_FILE
+    file = released / chatbench.ANSWERS_FILE
     pd.read_csv(file).drop(columns=["acc", "phase"]).to_csv(file, index=False)
     with pytest.raises(tables.BadTableError) as failure:
         chatbench.load("real")
@@ -234,7 +234,7 @@ def test_all_missing_columns_are_named(released):
 
 
 def test_an_unknown_model_is_refused_with_its_row(released):
-    file = released / chatbench_files.AI_ALONE_FILE
+    file = released / chatbench.AI_ALONE_FILE
     table = pd.read_csv(file)
     table.loc[1, "model"] = "gpt-4o-mini"
     table.to_csv(file, index=False)
@@ -243,7 +243,7 @@ def test_an_unknown_model_is_refused_with_its_row(released):
 
 
 def test_questions_without_answers_by_a_method_are_left_out(released):
-    file = released / chatbench_files.AI_ALONE_FILE
+    file = released / chatbench.AI_ALONE_FILE
     table = pd.read_csv(file)
     table.loc[0, ["free_text_count", "free_text_acc"]] = [0, None]
     table.to_csv(file, index=False)
@@ -251,7 +251,7 @@ def test_questions_without_answers_by_a_method_are_left_out(released):
 
 
 def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
-    (released / chatbench_files.AI_ALONE_FILE).unlink()
+    (released / chatbench.AI_ALONE_FILE).unlink()
     message = r"1 of 2 files are missing\. Put them into the folder of DATA_MIRROR"
     with pytest.raises(registry.DataUnavailableError, match=message) as failure:
         chatbench.load("auto")

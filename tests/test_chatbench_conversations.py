@@ -8,8 +8,8 @@ import pytest
 
 from helpers.files import registry, tables
 from helpers.simulate.chatbench import VOCABULARY, chatbench_questions, first_prompts
-from helpers.studies import chatbench, chatbench_conversations
-from helpers.studies.chatbench_conversations import CONVERSATIONS_FILE, QUESTIONS_FILE
+from helpers.studies import chatbench
+from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
 
 QUESTIONS = pd.DataFrame(
     {
@@ -48,7 +48,7 @@ def write(folder, records) -> None:
 
 
 def test_files_are_read_where_they_are_present(released):
-    loaded = chatbench_conversations.load("auto")
+    loaded = chatbench.load_conversations("auto")
     assert loaded.source == "real"
     first = loaded.conversations.iloc[0].to_dict()
     assert first == {
@@ -70,14 +70,14 @@ def test_files_are_read_where_they_are_present(released):
 
 
 def test_conversations_may_be_listed_by_question(released):
-    expected = chatbench_conversations.load("real").conversations
+    expected = chatbench.load_conversations("real").conversations
     records = json.loads((released / CONVERSATIONS_FILE).read_text())
     write(released, {"m-1": [records[0]], "p-1": [records[1]], "again": [records[2]]})
-    pd.testing.assert_frame_equal(chatbench_conversations.load("real").conversations, expected)
+    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
 
 
 def test_keys_may_have_the_names_of_the_authors_code(released):
-    expected = chatbench_conversations.load("real").conversations
+    expected = chatbench.load_conversations("real").conversations
     records = json.loads((released / CONVERSATIONS_FILE).read_text())
     names = {
         "worker_id": "workerId",
@@ -86,7 +86,7 @@ def test_keys_may_have_the_names_of_the_authors_code(released):
         "chat_history": "chatHistory",
     }
     write(released, [{names.get(key, key): each[key] for key in each} for each in records])
-    pd.testing.assert_frame_equal(chatbench_conversations.load("real").conversations, expected)
+    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
 
 
 BAD = [
@@ -108,7 +108,7 @@ BAD = [
 def test_a_conversation_that_cannot_be_used_is_named(released, record, problem):
     write(released, [RECORD, record])
     with pytest.raises(tables.BadTableError) as failure:
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
     head, found = str(failure.value).splitlines()
     assert head == "conversations.json: 1 problem. Correct the file and load it again."
     assert found.startswith(f"  conversation 2: {problem}")
@@ -117,26 +117,26 @@ def test_a_conversation_that_cannot_be_used_is_named(released, record, problem):
 def test_a_file_that_is_no_text_is_refused(released):
     (released / CONVERSATIONS_FILE).write_bytes(b"\xff[]")
     with pytest.raises(tables.BadTableError, match="the file cannot be read as JSON"):
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
 
 
 def test_a_file_that_is_no_json_is_refused_with_its_place(released):
     (released / CONVERSATIONS_FILE).write_text("[\n{half")
     with pytest.raises(tables.BadTableError, match="line 2, character 2: not valid JSON"):
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
 
 
 @pytest.mark.parametrize("content", [3, {"m-1": RECORD}])
 def test_a_file_without_a_list_is_refused(released, content):
     write(released, content)
     with pytest.raises(tables.BadTableError, match="a list of conversations is needed"):
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
 
 
 def test_all_missing_columns_of_the_questions_are_named(released):
     QUESTIONS.drop(columns=["option_C", "answer"]).to_csv(released / QUESTIONS_FILE, index=False)
     with pytest.raises(tables.BadTableError) as failure:
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
     assert str(failure.value).splitlines()[1:] == [
         "  column 'option_C' is missing",
         "  column 'answer' is missing",
@@ -147,25 +147,25 @@ def test_an_answer_that_is_no_letter_is_refused(released):
     QUESTIONS.assign(answer=["B", "2"]).to_csv(released / QUESTIONS_FILE, index=False)
     message = "column 'answer', row 2: '2' is not in the letters A to D"
     with pytest.raises(tables.BadTableError, match=message):
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
 
 
 def test_a_question_that_is_there_twice_is_refused(released):
     QUESTIONS.assign(question_id="m-1").to_csv(released / QUESTIONS_FILE, index=False)
     with pytest.raises(tables.BadTableError, match="question 'm-1' stands there again"):
-        chatbench_conversations.load("real")
+        chatbench.load_conversations("real")
 
 
 def test_options_that_read_like_missing_values_stay_text(released):
     QUESTIONS.assign(option_A="NA").to_csv(released / QUESTIONS_FILE, index=False)
-    assert "\nA. NA\n" in chatbench_conversations.load("real").questions["question"].iloc[0]
+    assert "\nA. NA\n" in chatbench.load_conversations("real").questions["question"].iloc[0]
 
 
 def test_one_missing_file_is_an_error_that_names_it(released):
     (released / QUESTIONS_FILE).unlink()
     message = "1 of 2 files are missing"
     with pytest.raises(registry.DataUnavailableError, match=message) as failure:
-        chatbench_conversations.load("auto")
+        chatbench.load_conversations("auto")
     assert "  chatbench/questions.csv from https://" in str(failure.value)
 
 
@@ -174,7 +174,7 @@ def test_conversations_alone_do_not_make_the_answers_of_the_study_real(released)
 
 
 def test_simulated_conversations_end_with_the_simulated_answers():
-    loaded = chatbench_conversations.load("simulated", seed=3)
+    loaded = chatbench.load_conversations("simulated", seed=3)
     answers = chatbench.load("simulated", seed=3).answers
     with_ai = answers[answers["answer_type"] == "user-AI"].reset_index(drop=True)
     same = ["model", "condition", "dataset", "question_id", "correct"]
@@ -183,7 +183,7 @@ def test_simulated_conversations_end_with_the_simulated_answers():
 
 
 def test_simulated_conversations_alternate_from_the_user_to_the_ai():
-    talks = chatbench_conversations.load("simulated", seed=3).conversations
+    talks = chatbench.load_conversations("simulated", seed=3).conversations
     roles = talks["messages"].map(lambda messages: [each["role"] for each in messages])
     assert all(each == ["user", "assistant"] * (len(each) // 2) for each in roles)
     assert roles.str.len().min() == 2
@@ -191,7 +191,7 @@ def test_simulated_conversations_alternate_from_the_user_to_the_ai():
 
 
 def test_all_words_of_a_simulated_conversation_are_invented():
-    loaded = chatbench_conversations.load("simulated", seed=3)
+    loaded = chatbench.load_conversations("simulated", seed=3)
     texts = [each["content"] for talk in loaded.conversations["messages"] for each in talk]
     words = {word.strip("?") for text in texts for word in text.split()}
     assert words <= {*VOCABULARY, "Simulated", "question:"}
@@ -199,7 +199,7 @@ def test_all_words_of_a_simulated_conversation_are_invented():
 
 
 def test_wrong_answers_are_other_letters_equally_often():
-    loaded = chatbench_conversations.load("simulated", seed=3)
+    loaded = chatbench.load_conversations("simulated", seed=3)
     wrong = loaded.conversations[loaded.conversations["correct"] == 0]
     right = wrong["question_id"].map(loaded.questions.set_index("question_id")["answer"])
     off = (wrong["answer"].map("ABCD".index) - right.map("ABCD".index)) % 4
@@ -219,7 +219,7 @@ def test_first_messages_keep_words_as_often_as_they_should():
 
 def test_simulations_repeat_with_their_seed():
     first, again, other = (
-        chatbench_conversations.load("simulated", seed=seed).conversations["messages"].iloc[0]
+        chatbench.load_conversations("simulated", seed=seed).conversations["messages"].iloc[0]
         for seed in (1, 1, 2)
     )
     assert first == again != other

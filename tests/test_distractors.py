@@ -4,7 +4,7 @@ import pytest
 
 from helpers.files.schemas import ERRORS_1
 from helpers.stats import agreement
-from helpers.studies import hosking_raw
+from helpers.studies import hosking_submissions
 
 RNG = 20240917
 
@@ -134,7 +134,7 @@ def test_texts_that_were_never_rated_elsewhere_are_an_error():
 
 @pytest.fixture(scope="module")
 def collected(real_data):
-    return hosking_raw.load_submissions(1, "errors", real_data, texts=True).ratings
+    return hosking_submissions.load_submissions(1, "errors", real_data, texts=True).ratings
 
 
 def test_factuality_and_contradiction_are_charged_to_distractors(collected):

@@ -9,7 +9,7 @@ import pandas as pd
 import papermill
 import pytest
 
-from helpers import paths, pipeline
+from helpers import paths, run
 
 GUIDES = [
     "README.md",
@@ -32,7 +32,7 @@ def test_local_links_lead_somewhere(guide):
 @pytest.mark.parametrize("guide", ["README.md", "notebooks/README.md"])
 def test_every_notebook_is_listed(guide):
     text = (paths.ROOT / guide).read_text()
-    assert [name for name in pipeline.notebook_names() if f"{name}.ipynb" not in text] == []
+    assert [name for name in run.notebook_names() if f"{name}.ipynb" not in text] == []
 
 
 def test_every_module_is_on_the_map():
@@ -71,7 +71,7 @@ def test_every_benchmark_is_described():
     assert [script.name for script in scripts if script.name not in text] == []
 
 
-@pytest.mark.parametrize("name", pipeline.notebook_names())
+@pytest.mark.parametrize("name", run.notebook_names())
 def test_committed_notebooks_are_as_agreed(name):
     notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

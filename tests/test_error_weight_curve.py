@@ -9,7 +9,7 @@ from helpers.curves import error_weight_curve, permuted_weights
 from helpers.curves.curve_tests import permute_within
 from helpers.stats import lasso, ordinal
 from helpers.studies import hosking
-from helpers.studies.hosking_singles import single_ratings
+from helpers.studies.hosking_submissions import single_ratings
 
 ERRORS = ["refusal", "factuality", "formatting"]
 EMPTY = [*ERRORS, "harmful"]

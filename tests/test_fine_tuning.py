@@ -8,7 +8,7 @@ import pytest
 
 from helpers.chat import chat_files, fine_tuning, two_step
 from helpers.files import tables
-from helpers.studies import chatbench_conversations
+from helpers.studies import chatbench
 
 
 def conversation(speakers: str) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def test_what_the_ai_says_before_the_user_is_left_out():
 
 
 def test_a_conversation_with_k_messages_of_the_user_gives_k_plus_1_examples():
-    talks = chatbench_conversations.load("simulated", seed=1).conversations.head(300)
+    talks = chatbench.load_conversations("simulated", seed=1).conversations.head(300)
     k = talks["messages"].map(lambda each: sum(one["role"] == "user" for one in each))
     made = fine_tuning.examples(talks)
     pd.testing.assert_series_equal(
@@ -69,7 +69,7 @@ def test_a_conversation_with_k_messages_of_the_user_gives_k_plus_1_examples():
 
 
 def test_targets_are_the_words_and_the_answer_of_the_user():
-    talks = chatbench_conversations.load("simulated", seed=1).conversations.head(50)
+    talks = chatbench.load_conversations("simulated", seed=1).conversations.head(50)
     made = fine_tuning.examples(talks)
     learnt = made["messages"].str[-1].str["content"].groupby(made["conversation"]).agg(list)
     for talk, texts in zip(talks.itertuples(), learnt, strict=True):
@@ -78,7 +78,7 @@ def test_targets_are_the_words_and_the_answer_of_the_user():
 
 
 def test_examples_survive_their_file(tmp_path):
-    talks = chatbench_conversations.load("simulated", seed=1).conversations.head(20)
+    talks = chatbench.load_conversations("simulated", seed=1).conversations.head(20)
     made = fine_tuning.examples(talks)["messages"].tolist()
     file = tmp_path / "new" / "examples.jsonl"
     chat_files.write_jsonl(({"messages": each} for each in made), file)

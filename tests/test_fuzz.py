@@ -17,15 +17,8 @@ from hypothesis import strategies as st
 
 from helpers import answer_files, paths
 from helpers.files import ratings, schemas, tables
-from helpers.studies import (
-    chatbench_conversations,
-    chatbench_files,
-    hosking_files,
-    humbel,
-    kamoda_files,
-    submissions,
-)
-from helpers.studies.hosking_forms import Form
+from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
+from helpers.studies.hosking_submissions import Form
 from helpers.word_classes import SHOWN
 
 hypothesis.configuration.set_hypothesis_home_dir(paths.BUILD / ".hypothesis")
@@ -69,7 +62,7 @@ EXPERT = dict.fromkeys(EXPERT_ERRORS, "No") | {
     "email": "anna_1",
 }
 KAMODA = {
-    kamoda_files.RATINGS_FILE: {
+    kamoda.RATINGS_FILE: {
         "assignment_id": "s",
         "answer_id": "a",
         "question_id": "q",
@@ -79,7 +72,7 @@ KAMODA = {
         "overall": 2,
         "preference": 1,
     },
-    kamoda_files.ASSIGNMENTS_FILE: {
+    kamoda.ASSIGNMENTS_FILE: {
         "assignment_id": "s",
         "WorkerId": "anna",
         "question_id": "q",
@@ -87,14 +80,14 @@ KAMODA = {
         "Answer.no_appropriate.on": False,
         "WorkTimeInSeconds": 60,
     },
-    kamoda_files.ANSWERS_FILE: {
+    kamoda.ANSWERS_FILE: {
         "answer_id": "a",
         "answer_label": "dataset_answer_top1",
         "question_id": "q",
         "answer": "So it is.",
         "answer_score": 3,
     },
-    kamoda_files.QUESTIONS_FILE: {"question_id": "q", "question": "Why?"},
+    kamoda.QUESTIONS_FILE: {"question_id": "q", "question": "Why?"},
 }
 PAIR_COLUMNS = ["dataset", "sample_ix", "model", "preamble_type", "score", "overall"]
 PARQUET_VALUES = [
@@ -270,14 +263,16 @@ def test_a_cell_of_a_million_characters(text):
     ("function", "record"),
     [
         (tables.read_jsonl, EXPERT),
-        (submissions.read_sessions, SUBMISSION),
+        (hosking_submissions.read_sessions, SUBMISSION),
         (
-            lambda path: submissions.read_ratings(path, Form(("quality_unbiased",)), (), True),
+            lambda path: hosking_submissions.read_ratings(
+                path, Form(("quality_unbiased",)), (), True
+            ),
             SUBMISSION,
         ),
-        (lambda path: hosking_files.read_experts(path, "main"), EXPERT),
-        (lambda path: kamoda_files.read_evaluator(path, "gpt4"), KAMODA[kamoda_files.RATINGS_FILE]),
-        (kamoda_files.read_justifications, KAMODA[kamoda_files.ASSIGNMENTS_FILE]),
+        (lambda path: hosking.read_experts(path, "main"), EXPERT),
+        (lambda path: kamoda.read_evaluator(path, "gpt4"), KAMODA[kamoda.RATINGS_FILE]),
+        (kamoda.read_justifications, KAMODA[kamoda.ASSIGNMENTS_FILE]),
     ],
     ids=["lines", "sessions", "submissions", "experts", "evaluator", "justifications"],
 )
@@ -295,7 +290,7 @@ def test_any_one_of_several_files_that_belong_together(file):
     @repeatable
     @given(any_of(json_lines(KAMODA[file])))
     def check(content):
-        for read in (kamoda_files.read_ratings, kamoda_files.read_answer_texts):
+        for read in (kamoda.read_ratings, kamoda.read_answer_texts):
             load(kamoda_reader(read), Path(file).name, content)
 
     check()
@@ -310,7 +305,7 @@ def test_any_parquet_file_of_pairs(schema):
     @repeatable
     @given(any_of(parquet(PAIR_COLUMNS)))
     def check(content):
-        load(lambda path: hosking_files.read_pairs(path, schema), "pairs.parquet", content)
+        load(lambda path: hosking.read_pairs(path, schema), "pairs.parquet", content)
 
     check()
 
@@ -365,9 +360,9 @@ QUESTION_COLUMNS = [
 @pytest.mark.parametrize(
     ("read", "columns"),
     [
-        (chatbench_files.read_answers, [*chatbench_files.ANSWER_COLUMNS]),
-        (chatbench_files.read_ai_alone, AI_ALONE_COLUMNS),
-        (chatbench_conversations.read_questions, QUESTION_COLUMNS),
+        (chatbench.read_answers, [*chatbench.ANSWER_COLUMNS]),
+        (chatbench.read_ai_alone, AI_ALONE_COLUMNS),
+        (chatbench.read_questions, QUESTION_COLUMNS),
     ],
     ids=["answers", "AI alone", "questions"],
 )
@@ -394,4 +389,4 @@ CONVERSATION = {
 @given(any_of(json_lines(CONVERSATION).map(lambda lines: b"[" + lines.replace(b"\n", b",") + b"]")))
 def test_any_file_of_conversations(content):
     asked = pd.DataFrame({"question_id": ["q"], "dataset": "d", "question": "Why?", "answer": "A"})
-    load(lambda path: chatbench_conversations.read_conversations(path, asked), "c.json", content)
+    load(lambda path: chatbench.read_conversations(path, asked), "c.json", content)

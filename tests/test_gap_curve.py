@@ -8,7 +8,7 @@ from helpers import combining
 from helpers.curves import gap_curve
 from helpers.stats import rates
 from helpers.studies import hosking
-from helpers.studies.hosking_singles import single_ratings
+from helpers.studies.hosking_submissions import single_ratings
 
 ARMS = ("low", "high")
 

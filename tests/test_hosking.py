@@ -7,8 +7,8 @@ import pytest
 
 from helpers.files import registry, schemas, tables
 from helpers.studies import hosking
-from helpers.studies.hosking_files import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, read_experts
-from helpers.studies.hosking_files import read_pairs as read
+from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, read_experts
+from helpers.studies.hosking import read_pairs as read
 
 RELEASED_1 = "hosking/batch_v1/combined_filtered.parquet"
 RELEASED_2 = "hosking/batch_controlled/combined_filtered.parquet"

@@ -8,8 +8,8 @@ import pytest
 from helpers.files import registry
 from helpers.files.schemas import ERRORS_1, FACTORS
 from helpers.files.tables import BadTableError
-from helpers.studies import hosking, hosking_raw, submissions
-from helpers.studies.hosking_forms import FORMS, LABELS
+from helpers.studies import hosking, hosking_submissions
+from helpers.studies.hosking_submissions import FORMS, LABELS
 
 GROUPS = tuple(FORMS)
 RELEASED = {
@@ -74,7 +74,7 @@ def file_of(folder, *records, name="quality.jsonl"):
 
 
 def read(folder, *records, group=(1, "unbiased"), **options):
-    return submissions.read_ratings(file_of(folder, *records), FORMS[group], **options)
+    return hosking_submissions.read_ratings(file_of(folder, *records), FORMS[group], **options)
 
 
 def test_a_submission_becomes_one_row_per_response(tmp_path):
@@ -229,8 +229,10 @@ def two_batches(tmp_path, monkeypatch):
         submission(id="1", email="cleo_s3"),
     ]
     second = [submission(id="1", email="anna_s4", score_a="1")]
-    monkeypatch.setattr(hosking_raw, "FORMS", {(1, "unbiased"): FORMS[1, "unbiased"]})
-    monkeypatch.setattr(hosking_raw, "BATCHES", {(1, "unbiased"): {"one": "pilot", "two": "main"}})
+    monkeypatch.setattr(hosking_submissions, "FORMS", {(1, "unbiased"): FORMS[1, "unbiased"]})
+    monkeypatch.setattr(
+        hosking_submissions, "BATCHES", {(1, "unbiased"): {"one": "pilot", "two": "main"}}
+    )
     located = {
         f"{RAW}one.jsonl": file_of(tmp_path, *first, name="one.jsonl"),
         f"{RAW}two.jsonl": file_of(tmp_path, *second, name="two.jsonl"),
@@ -240,12 +242,12 @@ def two_batches(tmp_path, monkeypatch):
     )
     exclusions = tmp_path / "exclusions.csv"
     exclusions.write_text(f"file,line,reason\n{RAW}one.jsonl,3,duplicate submission\n")
-    monkeypatch.setattr(hosking_raw, "EXCLUSIONS_FILE", exclusions)
+    monkeypatch.setattr(hosking_submissions, "EXCLUSIONS_FILE", exclusions)
 
 
 @pytest.mark.usefixtures("two_batches")
 def test_excluded_submissions_are_listed_and_unreported_datasets_are_kept():
-    loaded = hosking_raw.load_submissions(1, "unbiased")
+    loaded = hosking_submissions.load_submissions(1, "unbiased")
     assert loaded.ratings["quality_unbiased"].tolist() == [4, 2, 4, 2, 1, 2]
     assert loaded.ratings["reported"].tolist() == [True, True, False, False, True, True]
     assert loaded.exclusions.to_dict("list") == {
@@ -257,7 +259,7 @@ def test_excluded_submissions_are_listed_and_unreported_datasets_are_kept():
 
 @pytest.mark.usefixtures("two_batches")
 def test_raters_keep_their_label_across_batches_and_pairs_are_numbered_on():
-    ratings = hosking_raw.load_submissions(1, "unbiased").ratings
+    ratings = hosking_submissions.load_submissions(1, "unbiased").ratings
     assert (
         ratings["rater_id"].tolist()
         == np.repeat(["rater-001", "rater-002", "rater-001"], 2).tolist()
@@ -268,14 +270,14 @@ def test_raters_keep_their_label_across_batches_and_pairs_are_numbered_on():
 
 @pytest.mark.usefixtures("two_batches")
 def test_no_identifier_of_a_participant_is_left():
-    loaded = hosking_raw.load_submissions(1, "unbiased", texts=True)
-    for table in (loaded.ratings, loaded.exclusions, hosking_raw.load_sessions()):
+    loaded = hosking_submissions.load_submissions(1, "unbiased", texts=True)
+    for table in (loaded.ratings, loaded.exclusions, hosking_submissions.load_sessions()):
         assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
 
 
 @pytest.mark.usefixtures("two_batches")
 def test_sessions_list_all_submissions_with_the_reason_of_their_exclusion():
-    sessions = hosking_raw.load_sessions()
+    sessions = hosking_submissions.load_sessions()
     assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
     assert sessions["reason"].tolist() == ["", "dataset not reported", "duplicate submission", ""]
     assert sessions["group"].eq("unbiased").all()
@@ -286,7 +288,7 @@ def test_sessions_list_all_submissions_with_the_reason_of_their_exclusion():
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
     table = getattr(study, name).drop(columns=["pair_id", "rater_id"])
-    submitted = hosking_raw.load_submissions(experiment, name, "simulated", seed=3)
+    submitted = hosking_submissions.load_submissions(experiment, name, "simulated", seed=3)
     ratings = submitted.ratings.query("reported").reset_index(drop=True)
     shared = list(table.columns.drop("response_words", errors="ignore"))
     pd.testing.assert_frame_equal(ratings[shared], table[shared])
@@ -294,9 +296,9 @@ def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
 
 
 def test_simulated_sessions_are_the_simulated_submissions():
-    sessions = hosking_raw.load_sessions("simulated", seed=3)
+    sessions = hosking_submissions.load_sessions("simulated", seed=3)
     for (experiment, group), rows in sessions.groupby(["experiment", "group"]):
-        loaded = hosking_raw.load_submissions(experiment, group, "simulated", seed=3)
+        loaded = hosking_submissions.load_submissions(experiment, group, "simulated", seed=3)
         first = loaded.ratings.drop_duplicates("pair_id")
         assert rows["rater_id"].tolist() == first["rater_id"].tolist()
         assert rows["seconds"].tolist() == first["seconds"].tolist()
@@ -307,17 +309,20 @@ def test_simulated_sessions_are_the_simulated_submissions():
 
 @pytest.mark.usefixtures("two_batches")
 def test_submissions_that_were_found_are_real():
-    assert hosking_raw.load_submissions(1, "unbiased").source == "real"
+    assert hosking_submissions.load_submissions(1, "unbiased").source == "real"
 
 
 def test_an_unknown_group_is_an_error():
     with pytest.raises(ValueError, match="no group 'experts' in experiment 2; choose one of"):
-        hosking_raw.load_submissions(2, "experts")
+        hosking_submissions.load_submissions(2, "experts")
 
 
 @pytest.fixture(scope="module")
 def loaded(real_data):
-    return {group: hosking_raw.load_submissions(*group, real_data, texts=True) for group in GROUPS}
+    return {
+        group: hosking_submissions.load_submissions(*group, real_data, texts=True)
+        for group in GROUPS
+    }
 
 
 @pytest.fixture(scope="module")
@@ -347,11 +352,11 @@ def sorted_rows(table):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_simulated_submissions_have_the_columns_of_the_real_ones(loaded, group):
-    simulated = hosking_raw.load_submissions(*group, "simulated", texts=True).ratings
+    simulated = hosking_submissions.load_submissions(*group, "simulated", texts=True).ratings
     real = loaded[group].ratings
     assert set(simulated) == set(real)
     assert simulated.dtypes.to_dict() == real.dtypes.to_dict()
-    sessions = [list(hosking_raw.load_sessions(source)) for source in ("simulated", "real")]
+    sessions = [list(hosking_submissions.load_sessions(source)) for source in ("simulated", "real")]
     assert sessions[0] == sessions[1]
 
 
@@ -367,7 +372,7 @@ def test_rebuilt_and_released_table_are_equal_row_for_row(loaded, released, grou
 
 
 def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
-    listed = pd.read_csv(hosking_raw.EXCLUSIONS_FILE)
+    listed = pd.read_csv(hosking_submissions.EXCLUSIONS_FILE)
     assert listed.value_counts("reason").to_dict() == {
         "duplicate submission": 29,
         "failed both attention checks": 8,
@@ -439,7 +444,7 @@ def test_shares_of_distractors_rated_no_higher_are_those_the_authors_printed(
 
 
 def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
-    sessions = hosking_raw.load_sessions(real_data)
+    sessions = hosking_submissions.load_sessions(real_data)
     assert len(sessions) == 17638
     assert sessions["rater_id"].nunique() == 2546
     assert sessions["rater_id"].value_counts().max() == 206

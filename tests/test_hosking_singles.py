@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.studies import hosking
-from helpers.studies.hosking_singles import single_ratings
+from helpers.studies.hosking_submissions import single_ratings
 
 LOAD = {1: hosking.load_experiment_1, 2: hosking.load_experiment_2}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import lexicon, simulate
+from helpers import simulate, text
 from helpers.files import schemas
 from helpers.simulate import kamoda
 
@@ -52,14 +52,14 @@ def test_the_top_human_answer_has_more_votes_than_the_random_one(made):
 
 def test_every_simulated_remark_mentions_its_aspect_and_no_other():
     remarks = pd.Series(kamoda.REMARKS)
-    assert lexicon.mentions(remarks).equals(
-        pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(lexicon.LEXICON))
+    assert text.mentions(remarks).equals(
+        pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(text.LEXICON))
     )
 
 
 def test_the_lexicon_finds_the_simulated_rates_of_mentions(made):
     _, _, justifications = made
-    rates = lexicon.mentions(justifications["text"]).mean()
+    rates = text.mentions(justifications["text"]).mean()
     truth = pd.Series(kamoda.MENTION_RATES)
     assert ((rates - truth).abs() < 3.5 * np.sqrt(truth * (1 - truth) / 900)).all()
 
@@ -75,4 +75,4 @@ def test_mentions_that_never_happen_leave_a_text_without_aspects():
     rng = np.random.default_rng(2)
     never = simulate.KamodaTextsTruth(mentions=dict.fromkeys(kamoda.REMARKS, 0.0))
     _, justifications = simulate.kamoda_texts(rng, simulate.kamoda(rng)[0], never)
-    assert not lexicon.mentions(justifications["text"]).any(axis=None)
+    assert not text.mentions(justifications["text"]).any(axis=None)

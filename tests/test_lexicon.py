@@ -1,8 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers import lexicon
-from helpers.lexicon import Aspect
+from helpers.text import LEXICON, Aspect, mentions
 
 SAID = {
     "amount_info": ["It has too much information.", "Just enough info.", "Very informative."],
@@ -29,46 +28,46 @@ NOT_SAID = {
 
 @pytest.mark.parametrize(("aspect", "texts"), SAID.items())
 def test_usual_ways_to_speak_of_an_aspect_are_found(aspect, texts):
-    assert lexicon.mentions(texts)[aspect].all()
+    assert mentions(texts)[aspect].all()
 
 
 @pytest.mark.parametrize(("aspect", "text"), NOT_SAID.items())
 def test_words_in_another_sense_are_no_mention(aspect, text):
-    assert not lexicon.mentions([text]).loc[0, aspect]
+    assert not mentions([text]).loc[0, aspect]
 
 
 def test_case_does_not_matter():
-    assert lexicon.mentions(["CONCISE"]).equals(lexicon.mentions(["concise"]))
+    assert mentions(["CONCISE"]).equals(mentions(["concise"]))
 
 
 def test_praise_of_nothing_in_particular_mentions_no_aspect():
-    assert not lexicon.mentions(["Candidate 2 is the best.", ""]).any(axis=None)
+    assert not mentions(["Candidate 2 is the best.", ""]).any(axis=None)
 
 
 def test_mentions_keep_the_index_and_do_not_depend_on_the_order_of_texts():
     texts = pd.Series(["Accurate.", "Wordy.", "Fine."], index=[7, 3, 5])
-    found = lexicon.mentions(texts)
+    found = mentions(texts)
     assert found.index.tolist() == [7, 3, 5]
-    pd.testing.assert_frame_equal(found[::-1], lexicon.mentions(texts[::-1]))
+    pd.testing.assert_frame_equal(found[::-1], mentions(texts[::-1]))
 
 
 def test_another_lexicon_can_be_given():
     own = {"tempo": Aspect("How fast it is.", (r"\bslow", r"\bfast"))}
-    found = lexicon.mentions(["Slow to load.", "Breakfast."], own)
+    found = mentions(["Slow to load.", "Breakfast."], own)
     assert found["tempo"].tolist() == [True, False]
 
 
 def test_every_aspect_says_what_counts_as_a_mention():
-    assert all(aspect.meaning and aspect.keywords for aspect in lexicon.LEXICON.values())
+    assert all(aspect.meaning and aspect.keywords for aspect in LEXICON.values())
 
 
 def test_a_value_that_is_no_text_is_refused():
     with pytest.raises(ValueError, match=r"^row 1 holds no text: leave it out$"):
-        lexicon.mentions(["fine", None])
+        mentions(["fine", None])
 
 
 def test_a_keyword_that_is_no_regular_expression_is_named():
     broken = {"tempo": Aspect("How fast it is.", ("fast(",))}
     message = r"^keyword 'fast\(' of 'tempo' cannot be read: missing \)"
     with pytest.raises(ValueError, match=message):
-        lexicon.mentions(["fast"], broken)
+        mentions(["fast"], broken)

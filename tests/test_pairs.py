@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.pairs import pairings, repeated, repeats
-from helpers.studies import hosking, hosking_raw
+from helpers.studies import hosking, hosking_submissions
+from helpers.studies.hosking_submissions import pairings, repeated, repeats
 
 
 def shown(*couples):
@@ -44,7 +44,7 @@ def test_row_order_does_not_matter():
 
 @pytest.fixture(scope="module")
 def reported(real_data):
-    ratings = hosking_raw.load_submissions(1, "errors", real_data).ratings
+    ratings = hosking_submissions.load_submissions(1, "errors", real_data).ratings
     return hosking.without_checks(ratings[ratings["reported"]])
 
 

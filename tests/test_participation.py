@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.participation import groups_per_person, hourly_pay, shared_people
+from helpers.studies.hosking_submissions import groups_per_person, hourly_pay, shared_people
 
 SESSIONS = pd.DataFrame(
     {

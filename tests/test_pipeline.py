@@ -7,7 +7,7 @@ import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
 
-from helpers import paths, pipeline
+from helpers import paths, run
 from helpers.files import registry
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -43,7 +43,7 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
 
 
 def test_notebooks_are_listed_by_number_and_each_number_is_used_once():
-    names = pipeline.notebook_names()
+    names = run.notebook_names()
     assert names == sorted(names)
     assert len({name[:3] for name in names}) == len(names)
     assert all((paths.NOTEBOOKS / f"{name}.ipynb").is_file() for name in names)
@@ -51,14 +51,14 @@ def test_notebooks_are_listed_by_number_and_each_number_is_used_once():
 
 def test_a_study_notebook_reads_its_study_and_others_read_all_studies_at_hand():
     names = ["00_overview", "14_confound", "21_aspects", "50_beyond"]
-    assert pipeline.studies_of("14_confound", names) == ["hosking"]
-    assert pipeline.studies_of("21_aspects", names) == ["kamoda"]
-    assert pipeline.studies_of("00_overview", names) == ["hosking", "kamoda"]
-    assert pipeline.studies_of("50_beyond", names) == ["hosking", "kamoda"]
+    assert run.studies_of("14_confound", names) == ["hosking"]
+    assert run.studies_of("21_aspects", names) == ["kamoda"]
+    assert run.studies_of("00_overview", names) == ["hosking", "kamoda"]
+    assert run.studies_of("50_beyond", names) == ["hosking", "kamoda"]
 
 
 def test_a_study_without_data_files_needs_nothing_but_its_printed_tables():
-    assert pipeline.resolve("chatbench", "auto") == ("real", "printed tables only")
+    assert run.resolve("chatbench", "auto") == ("real", "printed tables only")
 
 
 def test_real_data_are_used_where_they_can_be_had(monkeypatch):
@@ -66,7 +66,7 @@ def test_real_data_are_used_where_they_can_be_had(monkeypatch):
     monkeypatch.setattr(
         registry, "locate", lambda files, _: dict.fromkeys(asked.append(files) or files)
     )
-    source, reason = pipeline.resolve("hosking", "auto")
+    source, reason = run.resolve("hosking", "auto")
     assert source == "real"
     assert reason == f"{len(asked[0])} files, checksums right"
     assert asked[0]
@@ -78,14 +78,14 @@ def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypat
         raise registry.DataUnavailableError("no network. Connect.")
 
     monkeypatch.setattr(registry, "locate", locate)
-    assert pipeline.resolve("kamoda", "auto") == ("simulated", "no network")
+    assert run.resolve("kamoda", "auto") == ("simulated", "no network")
     with pytest.raises(registry.DataUnavailableError, match="no network"):
-        pipeline.resolve("kamoda", "real")
+        run.resolve("kamoda", "real")
 
 
 def test_an_unknown_choice_of_data_is_refused():
-    with pytest.raises(pipeline.ParameterError, match="auto, real or simulated, not 'fake'"):
-        pipeline.resolve("kamoda", "fake")
+    with pytest.raises(run.ParameterError, match="auto, real or simulated, not 'fake'"):
+        run.resolve("kamoda", "fake")
 
 
 @pytest.mark.parametrize(
@@ -104,29 +104,29 @@ def test_an_unknown_choice_of_data_is_refused():
     ],
 )
 def test_parameter_values_are_read_as_json_types(text, value):
-    parsed = pipeline.parse_parameters(f"-p name {text}")["name"]
+    parsed = run.parse_parameters(f"-p name {text}")["name"]
     assert parsed == value
     assert type(parsed) is type(value)
 
 
 @pytest.mark.parametrize("text", ["alpha 0.05", "-p alpha", "-r alpha 0.05", "-p alpha 1 -p"])
 def test_parameters_in_another_form_are_refused(text):
-    with pytest.raises(pipeline.ParameterError, match="write parameters as -p NAME VALUE, not"):
-        pipeline.parse_parameters(text)
+    with pytest.raises(run.ParameterError, match="write parameters as -p NAME VALUE, not"):
+        run.parse_parameters(text)
 
 
 def test_an_unknown_parameter_is_refused_with_the_names_of_those_that_exist(tiny):
     message = "10_tiny has no parameter alfa: its parameters are out_dir, alpha"
-    with pytest.raises(pipeline.ParameterError, match=message):
-        pipeline.execute(tiny, tiny.with_name("out.ipynb"), {"alfa": 1})
+    with pytest.raises(run.ParameterError, match=message):
+        run.execute(tiny, tiny.with_name("out.ipynb"), {"alfa": 1})
     assert not tiny.with_name("out.ipynb").exists()
 
 
 def test_a_notebook_without_parameters_says_so(tmp_path):
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": KERNELSPEC})
     nbformat.write(notebook, tmp_path / "bare.ipynb")
-    with pytest.raises(pipeline.ParameterError, match="bare has no parameter seed: it has no"):
-        pipeline.check_parameters(tmp_path / "bare.ipynb", {"seed": 1})
+    with pytest.raises(run.ParameterError, match="bare has no parameter seed: it has no"):
+        run.check_parameters(tmp_path / "bare.ipynb", {"seed": 1})
 
 
 def test_what_a_cell_prints_in_parts_is_kept_as_one(tiny):
@@ -135,15 +135,15 @@ def test_what_a_cell_prints_in_parts_is_kept_as_one(tiny):
     notebook.cells.append(nbformat.v4.new_code_cell(parts))
     nbformat.write(notebook, tiny)
     target = tiny.with_name("out.ipynb")
-    pipeline.execute(tiny, target, {})
+    run.execute(tiny, target, {})
     outputs = nbformat.read(target, as_version=4).cells[-1].outputs
     assert [output.text for output in outputs] == ["a\nb\n"]
 
 
 def test_an_executed_notebook_holds_its_parameters_and_outputs_and_becomes_a_page(tiny):
     target = tiny.parent / "new" / "out.ipynb"
-    seconds = pipeline.execute(tiny, target, {"alpha": 2.5})
-    pipeline.to_html(target, tiny.parent / "html" / "out.html")
+    seconds = run.execute(tiny, target, {"alpha": 2.5})
+    run.to_html(target, tiny.parent / "html" / "out.html")
     assert seconds > 0
     assert nbformat.read(target, as_version=4).cells[-1].outputs[0].text == "2.5 build\n"
     assert "2.5 build" in (tiny.parent / "html" / "out.html").read_text()
@@ -152,8 +152,8 @@ def test_an_executed_notebook_holds_its_parameters_and_outputs_and_becomes_a_pag
 
 def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(tiny):
     target = tiny.with_name("out.ipynb")
-    with pytest.raises(pipeline.NotebookError) as failure:
-        pipeline.execute(tiny, target, {"alpha": -1})
+    with pytest.raises(run.NotebookError) as failure:
+        run.execute(tiny, target, {"alpha": -1})
     first, second = str(failure.value).splitlines()
     assert first.startswith("10_tiny stopped in cell In [3] of ")
     assert second == "    ValueError: alpha is below zero"
@@ -164,28 +164,26 @@ def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(tiny
 def test_a_long_error_message_is_cut(tiny, monkeypatch):
     message = "\n".join(map(str, range(100)))
     fail_with(monkeypatch, papermill.PapermillExecutionError(2, 3, "", "ValueError", message, []))
-    with pytest.raises(pipeline.NotebookError, match=r"59\n    …$"):
-        pipeline.execute(tiny, tiny.with_name("out.ipynb"), {})
+    with pytest.raises(run.NotebookError, match=r"59\n    …$"):
+        run.execute(tiny, tiny.with_name("out.ipynb"), {})
 
 
 def test_a_kernel_that_dies_before_the_first_cell_is_started_once_more(tiny, monkeypatch):
     calls = fail_with(monkeypatch, RuntimeError("Kernel died before replying to kernel_info"))
-    pipeline.execute(tiny, tiny.with_name("out.ipynb"), {"alpha": 2})
+    run.execute(tiny, tiny.with_name("out.ipynb"), {"alpha": 2})
     assert calls == [{"alpha": 2}, {"alpha": 2}]
     assert tiny.with_name("out.ipynb").read_text() == "executed"
 
 
 def test_a_kernel_that_never_starts_is_given_up(tiny, monkeypatch):
     calls = fail_with(monkeypatch, RuntimeError("died"), RuntimeError("died again"))
-    with pytest.raises(
-        pipeline.NotebookError, match="its kernel, which did not start\n    died ag"
-    ):
-        pipeline.execute(tiny, tiny.with_name("out.ipynb"), {})
+    with pytest.raises(run.NotebookError, match="its kernel, which did not start\n    died ag"):
+        run.execute(tiny, tiny.with_name("out.ipynb"), {})
     assert len(calls) == 2
 
 
 def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tiny, monkeypatch):
     calls = fail_with(monkeypatch, DeadKernelError("Kernel died"))
-    with pytest.raises(pipeline.NotebookError, match=r"10_tiny stopped in a cell.*\n.*kernel died"):
-        pipeline.execute(tiny, tiny.with_name("out.ipynb"), {})
+    with pytest.raises(run.NotebookError, match=r"10_tiny stopped in a cell.*\n.*kernel died"):
+        run.execute(tiny, tiny.with_name("out.ipynb"), {})
     assert len(calls) == 1

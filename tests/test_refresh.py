@@ -5,8 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from helpers import refresh
-from helpers.pipeline import PipelineError
+from helpers.run import PipelineError, publish, start, strip
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
 
@@ -45,7 +44,7 @@ def executed_notebook() -> nbformat.NotebookNode:
 
 
 def test_stripping_removes_times_paths_and_versions():
-    stripped = refresh.strip(executed_notebook())
+    stripped = strip(executed_notebook())
     assert stripped.metadata == {
         "kernelspec": KERNELSPEC,
         "language_info": {"name": "python"},
@@ -54,7 +53,7 @@ def test_stripping_removes_times_paths_and_versions():
 
 
 def test_stripping_keeps_outputs_and_counts_on_as_if_nothing_had_been_injected():
-    stripped = refresh.strip(executed_notebook())
+    stripped = strip(executed_notebook())
     assert [cell.source for cell in stripped.cells] == ["a: int = 0", "a"]
     assert [cell.execution_count for cell in stripped.cells] == [1, 2]
     (output,) = stripped.cells[1].outputs
@@ -62,7 +61,7 @@ def test_stripping_keeps_outputs_and_counts_on_as_if_nothing_had_been_injected()
 
 
 def test_publishing_replaces_notebooks_figures_and_claims(project):
-    written = refresh.publish(["10_tiny"], project / "build", project)
+    written = publish(["10_tiny"], project / "build", project)
     assert sorted(file.name for file in written) == ["10_new.png", "10_tiny.ipynb", "claims.csv"]
     assert sorted(file.name for file in (project / "figures").iterdir()) == [
         "10_new.png",
@@ -75,7 +74,7 @@ def test_publishing_replaces_notebooks_figures_and_claims(project):
 
 def test_publishing_twice_changes_nothing(project):
     def contents() -> dict[Path, bytes]:
-        return {file: file.read_bytes() for file in refresh.publish(*run)}
+        return {file: file.read_bytes() for file in publish(*run)}
 
     run = (["10_tiny"], project / "build", project)
     assert contents() == contents()
@@ -84,23 +83,23 @@ def test_publishing_twice_changes_nothing(project):
 def test_nothing_is_published_if_a_claim_was_simulated(project):
     (project / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,simulated\n")
     with pytest.raises(PipelineError, match="claims from simulated data: nothing written"):
-        refresh.publish(["10_tiny"], project / "build", project)
+        publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
 
 
 def test_nothing_is_published_if_a_notebook_is_missing(project):
     with pytest.raises(FileNotFoundError, match="11_missing"):
-        refresh.publish(["10_tiny", "11_missing"], project / "build", project)
+        publish(["10_tiny", "11_missing"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
 
 
 def test_simulated_data_are_refused_before_anything_is_cleared(project):
     sources = {"hosking": "real", "kamoda": "simulated"}
     with pytest.raises(PipelineError, match="must come from real data, but kamoda would be sim"):
-        refresh.start(sources, project / "build")
+        start(sources, project / "build")
     assert (project / "build" / "figures" / "10_new.png").exists()
 
 
 def test_a_refresh_starts_without_figures_and_claims_of_earlier_runs(project):
-    refresh.start({"hosking": "real"}, project / "build")
+    start({"hosking": "real"}, project / "build")
     assert [file.name for file in (project / "build").iterdir()] == ["claims.csv"]

@@ -7,8 +7,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from helpers import report
 from helpers.claims import COLUMNS, merge
+from helpers.run import _banner, summary_lines, write_report
 
 NASTY = '<script>alert("x")</script> & more'
 
@@ -56,7 +56,7 @@ def run(tmp_path) -> Path:
 
 
 def test_the_page_links_notebooks_and_figures_that_exist_by_relative_addresses(run):
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real"}))
     assert set(page.all("img", "src")) == {"figures/11_path.png", "figures/99_other.png"}
     assert set(page.all("a", "href")) == {
         "html/11_weights.html",
@@ -68,7 +68,7 @@ def test_the_page_links_notebooks_and_figures_that_exist_by_relative_addresses(r
 
 
 def test_text_from_claims_and_notebooks_is_escaped(run):
-    file = report.write(run, ["11_weights"], {"hosking": "real"})
+    file = write_report(run, ["11_weights"], {"hosking": "real"})
     assert NASTY not in file.read_text()
     page = Page(file)
     assert page.text.count(NASTY) == 3
@@ -76,7 +76,7 @@ def test_text_from_claims_and_notebooks_is_escaped(run):
 
 
 def test_each_claim_has_a_row_with_its_interval_and_coloured_verdict(run):
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real"}))
     for text in ("hosking.a", "hosking.b", "kamoda.c", "1 to 2", "because"):
         assert text in page.text
     assert "verdict differs" in page.all("span", "class")
@@ -84,19 +84,19 @@ def test_each_claim_has_a_row_with_its_interval_and_coloured_verdict(run):
 
 
 def test_a_figure_names_the_notebook_with_its_number(run):
-    text = Page(report.write(run, ["11_weights"], {"hosking": "real"})).text
+    text = Page(write_report(run, ["11_weights"], {"hosking": "real"})).text
     assert "11_path.png from Weights" in text
     assert "99_other.png from" not in text
 
 
 def test_a_run_on_real_data_says_so(run):
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real", "kamoda": "real"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real", "kamoda": "real"}))
     assert "Real data: hosking, kamoda" in page.text
     assert "SIMULATED" not in page.text
 
 
 def test_one_simulated_study_raises_the_banner(run):
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real", "kamoda": "simulated"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real", "kamoda": "simulated"}))
     assert "SIMULATED DATA: kamoda." in page.text
     assert "banner simulated" in page.all("p", "class")
 
@@ -104,13 +104,13 @@ def test_one_simulated_study_raises_the_banner(run):
 def test_one_simulated_claim_raises_the_banner_whatever_the_sources_say(run):
     claims = [claim(claim_id="hosking.a", verdict="simulated")]
     pd.DataFrame(claims).to_csv(run / "claims.csv", index=False)
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real"}))
     assert "SIMULATED DATA: hosking." in page.text
 
 
 def test_a_run_is_summed_up_in_one_line_per_study(run):
     sources = {"hosking": "real", "kamoda": "simulated", "humbel": "real"}
-    assert report.summary_lines(run, sources) == [
+    assert summary_lines(run, sources) == [
         "hosking: real data, 1 reproduced, 1 differs",
         "kamoda: simulated data, 1 not run",
         "humbel: real data, no claims",
@@ -119,19 +119,19 @@ def test_a_run_is_summed_up_in_one_line_per_study(run):
 
 def test_a_notebook_without_heading_goes_by_its_name(run):
     nbformat.write(nbformat.v4.new_notebook(), run / "notebooks" / "12_bare.ipynb")
-    assert "12_bare" in Page(report.write(run, ["12_bare"], {"hosking": "real"})).text
+    assert "12_bare" in Page(write_report(run, ["12_bare"], {"hosking": "real"})).text
 
 
 def test_the_page_shows_every_published_claim(run):
     (run / "claims").mkdir()
     merged = merge(run / "claims")
     merged.to_csv(run / "claims.csv", index=False)
-    page = Page(report.write(run, ["11_weights"], {"hosking": "real"}))
+    page = Page(write_report(run, ["11_weights"], {"hosking": "real"}))
     rows = [attrs for tag, attrs in page.tags if attrs.get("class") == "id"]
     assert len(rows) == len(merged)
 
 
 def test_printed_tables_are_not_called_real_data():
     claims = pd.DataFrame({"verdict": ["reproduced"], "study": ["chatbench"]})
-    banner = report._banner(claims, {"kamoda": "real", "chatbench": "printed"})
+    banner = _banner(claims, {"kamoda": "real", "chatbench": "printed"})
     assert "Real data: kamoda. Printed tables only: chatbench" in banner

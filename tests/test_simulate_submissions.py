@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import pairs, simulate, text
+from helpers import simulate, text
 from helpers.simulate.hosking import MEDIAN_SECONDS, PEOPLE, responses
 from helpers.stats import agreement
+from helpers.studies import hosking_submissions
 from helpers.studies.hosking import without_checks
 
 GROUPS = tuple(PEOPLE)
@@ -69,7 +70,7 @@ def test_two_sides_of_a_submission_share_person_prompt_and_time(with_texts, grou
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_some_pairs_are_judged_five_times_or_more(with_texts, group):
-    times = pairs.repeats(without_checks(with_texts[group]))
+    times = hosking_submissions.repeats(without_checks(with_texts[group]))
     assert times.index.min() == 1
     assert times[times.index >= 5].sum() > 50
 

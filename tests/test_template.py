@@ -6,11 +6,12 @@ import nbformat
 import papermill
 import pytest
 
-from helpers import claims, paths, pipeline, template
+from helpers import claims, paths
+from helpers.run import NewNotebookError, create, execute
 
 
 def test_a_new_notebook_has_the_cells_that_all_have(tmp_path):
-    file = template.create("60_my_study", tmp_path)
+    file = create("60_my_study", tmp_path)
     notebook = nbformat.read(file, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -29,7 +30,7 @@ def test_a_new_notebook_has_the_cells_that_all_have(tmp_path):
 
 
 def test_a_new_notebook_is_in_good_style(tmp_path):
-    file = template.create("60_my_study", tmp_path)
+    file = create("60_my_study", tmp_path)
     for check in (["check"], ["format", "--check"]):
         command = ["ruff", *check, "--no-cache", "--config", paths.ROOT / "pyproject.toml", file]
         run = subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True)
@@ -37,9 +38,9 @@ def test_a_new_notebook_is_in_good_style(tmp_path):
 
 
 def test_a_new_notebook_runs_at_once(tmp_path):
-    file = template.create("60_my_study", tmp_path)
+    file = create("60_my_study", tmp_path)
     executed = tmp_path / "executed.ipynb"
-    pipeline.execute(file, executed, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
+    execute(file, executed, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
     notebook = nbformat.read(executed, as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert outputs[0]["text"] == "source: simulated\n"
@@ -59,8 +60,8 @@ def test_a_name_of_another_form_is_refused(tmp_path, name):
         r"which is not 0, an underscore, then small letters, digits and underscores, as in "
         r"NAME=60_my_study$"
     )
-    with pytest.raises(template.NewNotebookError, match=message):
-        template.create(name, tmp_path)
+    with pytest.raises(NewNotebookError, match=message):
+        create(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -68,8 +69,8 @@ def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
     (tmp_path / "60_other.ipynb").write_text("mine")
     for name in ("60_other", "60_my_study"):
         with pytest.raises(
-            template.NewNotebookError,
+            NewNotebookError,
             match=r"^the number 60 is that of 60_other, whose figures begin with it: choose",
         ):
-            template.create(name, tmp_path)
+            create(name, tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

@@ -2,19 +2,37 @@
 
 Language models are optional. Nothing here downloads weights: a model is used if the extra
 ``models`` is installed and its weights are already on this machine.
+
+Automatic metrics of answers to questions that were in use before models judged models.
+
+Which quality aspects a written reason mentions, told by lists of keywords.
+
+The keywords are regular expressions of our own, written from the short descriptions of the aspects
+in Appendix C of Kamoda et al. They tell that an aspect comes up, not whether it is praised. How
+often they are right is measured against texts read by hand, see `helpers.text`.
+
+How often the keywords of `helpers.text` are right, from texts that were read by hand.
+
+One reader marked the aspects of 90 justifications of Kamoda et al. by meaning, after the lexicon
+was finished and before it was run on them. The file holds counts only, no text.
 """
 
 import importlib
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import textstat
 from rouge_score.tokenize import tokenize
+from statsmodels.stats.proportion import proportion_confint
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+from helpers import paths
 
 SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"
@@ -428,3 +446,432 @@ def _check_paired(first: pd.Series, second: pd.Series) -> None:
         raise ValueError(
             f"{len(first)} texts cannot be paired with {len(second)}: give as many of both"
         )
+
+
+def reference_overlap(
+    answers: pd.DataFrame, reference: str, use_stemmer: bool = False
+) -> pd.DataFrame:
+    """Words that each answer shares with the reference answer to the same question.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        One row per answer: ``question_id``, ``system`` (who wrote it) and ``text``.
+    reference : str
+        The system whose answers are the references, one for each question.
+    use_stemmer : bool, optional
+        Whether words are reduced to their stems first.
+
+    Returns
+    -------
+    pandas.DataFrame of float
+        Columns ``rouge_1`` and ``rouge_l``, from 0 to 1, see `helpers.text.overlap`, with the
+        index of `answers`; NaN for the references.
+
+    Raises
+    ------
+    ValueError
+        If a question has no reference or several, or a text has no word.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"question_id": ["q", "q"], "system": ["top", "model"],
+    ...                         "text": ["the cat sat down there", "the cat sat"]})
+    >>> reference_overlap(answers, "top")
+       rouge_1  rouge_l
+    0      NaN      NaN
+    1     0.75     0.75
+    """
+    is_reference = answers["system"] == reference
+    references = answers[is_reference].set_index("question_id")["text"]
+    compared = answers[~is_reference]
+    _check_one_each(references.index, compared["question_id"], reference)
+    scores = overlap(compared["text"], compared["question_id"].map(references), use_stemmer)
+    return scores.reindex(answers.index)
+
+
+def _check_one_each(found: pd.Index, needed: pd.Series, reference: str) -> None:
+    """Stop at the first question without exactly one reference."""
+    missing = needed[~needed.isin(found)]
+    if len(missing):
+        raise ValueError(f"question {missing.iloc[0]} has no answer of {reference!r}: add it")
+    if not found.is_unique:
+        twice = found[found.duplicated()][0]
+        raise ValueError(f"question {twice} has several answers of {reference!r}: keep one")
+
+
+def question_perplexities(
+    answers: pd.DataFrame, model: Any, tokenizer: Any, rng: np.random.Generator
+) -> pd.DataFrame:
+    """How unexpected answers are after their own and after another question.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        One row per answer: ``question_id``, ``question`` and ``text``; two questions or more.
+    model, tokenizer
+        See `helpers.text.load_language_model`.
+    rng : numpy.random.Generator
+        Draws another question for each answer; all others are equally likely.
+
+    Returns
+    -------
+    pandas.DataFrame of float
+        Columns ``own`` ("QA" in the paper) and ``random`` ("RQA"), see `helpers.text.perplexity`,
+        with the index of `answers`.
+
+    Raises
+    ------
+    ValueError
+        If there is one question only, or a text has no word.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 5.1.
+    """
+    codes, questions = pd.factorize(answers["question_id"])
+    if len(questions) < 2:
+        raise ValueError("all answers are to one question: there is no other one to draw")
+    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
+    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
+    return pd.DataFrame(
+        {
+            "own": perplexity(answers["text"], answers["question"], model, tokenizer),
+            "random": perplexity(
+                answers["text"], pd.Series(asked[other], answers.index), model, tokenizer
+            ),
+        }
+    )
+
+
+_INFORMATION = r"(?:information|info|content|knowledge|facts|explanations?)\b"
+_QUANTITY = (
+    r"\b(?:enough|(?:in)?sufficient|(?:in)?adequate|excess(?:ive)?|extra|additional|"
+    r"(?:un)?necessary|needed|extraneous|limited|missing|lacks?|lacking|all the|much|little)"
+)
+_QUESTION = r"(?:\w+ ){0,3}(?:question|query|prompt|topic|issue)s?\b"
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """An aspect of quality and how to recognise it in a text.
+
+    Parameters
+    ----------
+    meaning : str
+        What counts as a mention, for people who read the texts by hand.
+    keywords : tuple of str
+        Regular expressions, any of which tells a mention; upper and lower case are the same.
+    """
+
+    meaning: str
+    keywords: tuple[str, ...]
+
+
+LEXICON: Mapping[str, Aspect] = {
+    "amount_info": Aspect(
+        "How much information there is: enough, too much, too little, informative.",
+        (
+            rf"\b(?:amounts?|quantity|levels?|lots?|plenty|loads?|tons?) of (?:\w+ ){{0,2}}"
+            rf"(?:details?|{_INFORMATION})",
+            rf"{_QUANTITY} (?:\w+ ){{0,2}}{_INFORMATION}",
+            rf"\b(?:more|most|less|least) (?:background |extra |additional )?{_INFORMATION}",
+            r"\binformative",
+            r"\binformation (?:dump|overload)",
+            r"\bovershar",
+        ),
+    ),
+    "formality": Aspect(
+        "Formal or casual register, tone and style, jokes and rude words.",
+        (
+            r"formal(?:ity|ly)?\b",
+            r"\bcasual",
+            r"\bprofessional(?:ly)?\b(?! in\b)",
+            r"\b(?:tone|style|slang|colloquial|conversational|scholarly|academic|vocabulary)\b",
+            r"\b(?:jok(?:e|es|ing)|humor|humou?rous|snark|snarky|swear|profan|vulgar)",
+        ),
+    ),
+    "factuality": Aspect(
+        "Whether what the answer says is true, correct or supported by sources.",
+        (
+            r"accura(?:te|cy|cies)",
+            r"factual",
+            r"\bfacts\b",
+            r"(?<!grammatically )\b(?:in)?correct",
+            r"\b(?:un)?true\b|\btruth",
+            r"\bwrong\b|\bfalse|\bmisinformation|\bmislead|\berroneous",
+            r"\b(?:unfounded|unsupported|well[- ]supported|evidence|verif(?:y|ied|iable)|valid)\b",
+            r"\b(?:according to|match\w*|support\w*|back\w*|confirm\w*|found in|from|with) "
+            r"(?:\w+ ){0,3}(?:references?|sources?|articles?|websites?|links?)\b",
+        ),
+    ),
+    "easy_to_understand": Aspect(
+        "Whether people without expert knowledge can follow: clear, simple, no jargon.",
+        (
+            r"\bunderst(?:and|ood)|\bcomprehen[ds]i?b?l?e?\b",
+            r"\b(?:eas(?:y|ier|iest|ily)|hard(?:er)?|difficult) (?:\w+ ){0,3}"
+            r"(?:read|follow|grasp|digest|consume)",
+            r"\b(?:readable|readability|digestible|accessible|straightforward)\b",
+            r"\b(?:un)?clear(?:er|est|ly)?\b|\bclarity\b",
+            r"\bsimpl(?:e|er|est|icity|ify|ified|ifies|istic)\b",
+            r"\bsimply (?:put|explain|state|written|worded)",
+            r"\blay(?:man|men|person|people)|\blay (?:man|person|people|reader|terms)",
+            r"\bn(?:ot|on)[- ](?:\w+ ){0,2}(?:professionals?|experts?)\b",
+            r"\bjargon|\btechnical(?:ly)?\b",
+            r"\bconfus",
+            r"\b(?:too|overly|very|more|less|so) (?:complex|complicated)\b|\bovercomplicat",
+            r"\bplain (?:english|language|terms)\b|\beli5\b",
+            r"\b(?:make|makes|made|making) (?:\w+ ){0,2}sense\b",
+        ),
+    ),
+    "relevance": Aspect(
+        "Whether the answer answers the question and stays with it.",
+        (
+            rf"\b(?:answer(?:s|ed|ing)?|address(?:es|ed|ing)?) (?!(?:to|of|for)\b){_QUESTION}",
+            r"relevan(?:t|ce|cy)\b|\bpertinent",
+            r"\b(?:on|off)[- ](?:topic|point|subject)|\btangent|\bunrelated\b|\bdigress|\bstray",
+            r"\brelat(?:ed|es|ing) to\b",
+            r"\b(?:stay|stays|stayed|stick|sticks|stuck) (?:\w+ )?(?:on|to)\b",
+            r"\bfocus",
+            r"\bveer",
+        ),
+    ),
+    "structure": Aspect(
+        "Order and layout of the answer: organised, logical, coherent, well formatted.",
+        (
+            r"\b(?:well[- ]?|un|poorly )?structured?\b",
+            r"organi[sz]ed\b",
+            r"\b(?:in)?coheren|\bcohesive",
+            r"\b(?:il)?logical",
+            r"\bflow(?:s|ed)?\b",
+            r"\bformat(?:s|ted|ting)?\b|\blay ?out\b|\blaid out\b|\btidy\b",
+            r"\bhaphazard|\bdisjointed|\borderly\b|\b(?:logical|sensible) order\b",
+            r"\bbullet|\bparagraph|\bstep[- ]by[- ]step",
+            r"\bwell[- ](?:presented|constructed|composed|put together)|\bpresentation\b",
+        ),
+    ),
+    "completeness": Aspect(
+        "Whether everything that is needed is there, or something is left out.",
+        (
+            r"\bcomprehensive|\bthorough|\b(?:in)?complete(?:ness)?\b(?! sense)|\bwell[- ]rounded",
+            r"\b(?:fully|completely) (?:answer|explain|address|cover|discuss|describ|respond)",
+            r"\b(?:answer|explain|address|cover)\w* (?:\w+ ){0,4}(?:fully|completely|in full)\b",
+            r"\bcover(?:s|ed|ing)? (?:\w+ ){0,2}(?:all|both|every|everything|most|more|multiple)\b",
+            r"\ball (?:of )?(?:the |its )?(?:\w+ )?"
+            r"(?:information|info|points|aspects|factors|parts|bases|details|facts|reasons)\b",
+            r"\b(?:both|all|every|second|other) (?:of the )?(?:parts?|questions|sides?)\b",
+            r"\b(?:left|leaves?|leaving) out\b|\bomit|\bfleshed out\b",
+            r"\b(?:lack|lacks|lacked|lacking|missing|misses)\b",
+        ),
+    ),
+    "grammar": Aspect(
+        "Correct or incorrect grammar, spelling and punctuation.",
+        (r"\bgramma(?:r|tical)", r"\b(?:mis)?spell", r"\btypos?\b", r"\bpunctuat|\bsyntax\b"),
+    ),
+    "examples": Aspect(
+        "Examples, analogies or illustrations in the answer, or their absence.",
+        (r"(?<!for )\bexamples?\b", r"\banalog(?:y|ies)\b|\bmetaphor", r"\billustrat"),
+    ),
+    "specificity": Aspect(
+        "How specific, detailed, precise or deep the answer is, or how vague.",
+        (
+            r"\bspecific",
+            r"\bdetail",
+            r"\b(?:in[- ])?depth\b|\bdeeper\b",
+            r"\bprecis(?:e|ely|ion)\b|\bexact\b",
+            r"\bvague|\b(?:too|more|very|overly) (?:general|broad)\b|\bgenerali[sz]",
+            r"\belaborat",
+        ),
+    ),
+    "conciseness": Aspect(
+        "Whether the answer is short enough: concise, to the point, wordy, too long.",
+        (
+            r"\bconcis|\bsuccinct|\bbrief|\bbrevity\b|\bcompact\b",
+            r"\bto the point\b",
+            r"\bshort(?:er|est)?\b",
+            r"\bword(?:y|iness)\b|\bverbos|\blong[- ]?wind|\blengthy\b|\btoo long\b|\blength\b",
+            r"\brambl|\bbloated\b|\bfluff|\bfiller\b|\bredundan|\brepetiti",
+            r"\b(?:few|fewer|less|many|unnecessary|extra) words\b",
+        ),
+    ),
+}
+
+
+def mentions(texts: Sequence[str], lexicon: Mapping[str, Aspect] = LEXICON) -> pd.DataFrame:
+    """Which aspects each text mentions.
+
+    Parameters
+    ----------
+    texts : sequence of str or pandas.Series
+        One reason or comment each.
+    lexicon : mapping of str to Aspect, optional
+        Keywords by aspect.
+
+    Returns
+    -------
+    pandas.DataFrame of bool, shape (n_texts, n_aspects)
+        With the index of `texts` if that is a Series.
+
+    Raises
+    ------
+    ValueError
+        If a value is not a text, or a keyword is no regular expression.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 4.1 and Appendix C.
+
+    Examples
+    --------
+    >>> found = mentions(["Accurate, but far too wordy.", "Easy to follow."])
+    >>> found.T[found.any()]
+                            0      1
+    factuality           True  False
+    easy_to_understand  False   True
+    conciseness          True  False
+    """
+    texts = pd.Series(texts, dtype=object)
+    wrong = ~texts.map(lambda text: isinstance(text, str)).astype(bool)
+    if wrong.any():
+        raise ValueError(f"row {wrong.idxmax()} holds no text: leave it out")
+    patterns = {name: _compile(name, aspect) for name, aspect in lexicon.items()}
+    return pd.DataFrame(
+        {
+            name: [bool(pattern.search(text)) for text in texts]
+            for name, pattern in patterns.items()
+        },
+        index=texts.index,
+    )
+
+
+def _compile(name: str, aspect: Aspect) -> re.Pattern:
+    """Join the keywords of an aspect into one pattern."""
+    for keyword in aspect.keywords:
+        try:
+            re.compile(keyword)
+        except re.error as error:
+            raise ValueError(f"keyword {keyword!r} of {name!r} cannot be read: {error}") from None
+    return re.compile("|".join(aspect.keywords), re.IGNORECASE)
+
+
+COUNTS = ("true_positive", "false_positive", "false_negative", "true_negative")
+HAND_CHECK_FILE = paths.DATA / "justifications_hand_check.csv"
+N_LONGEST, N_OTHERS, SAMPLE_SEED = 50, 40, 20240917
+
+
+def longest(texts: pd.Series, n: int) -> pd.Series:
+    """Choose the texts with most characters.
+
+    Parameters
+    ----------
+    texts : pandas.Series of str
+        Any texts.
+    n : int
+        How many to choose.
+
+    Returns
+    -------
+    pandas.Series of str, shape (n,)
+        From the longest on; of two equally long texts the earlier one comes first.
+
+    Examples
+    --------
+    >>> longest(pd.Series(["no", "very good", "good"]), 2).tolist()
+    ['very good', 'good']
+    """
+    order = texts.str.len().sort_values(ascending=False, kind="stable")
+    return texts.loc[order.index[:n]]
+
+
+def hand_samples(texts: pd.Series) -> dict[str, pd.Series]:
+    """Draw the two samples that were read by hand.
+
+    Parameters
+    ----------
+    texts : pandas.Series of str
+        All justifications in the order of their file, numbered from 0.
+
+    Returns
+    -------
+    dict of str to pandas.Series
+        ``"longest"``: the 50 longest, as in the paper; ``"others"``: 40 of the others, at random.
+
+    References
+    ----------
+    Kamoda et al. (2025), section 4.1 (the 50 longest).
+
+    Examples
+    --------
+    >>> {name: len(sample) for name, sample in hand_samples(pd.Series(["a"] * 99)).items()}
+    {'longest': 50, 'others': 40}
+    """
+    chosen = longest(texts, N_LONGEST)
+    others = texts.drop(chosen.index).sample(N_OTHERS, random_state=SAMPLE_SEED)
+    return {"longest": chosen, "others": others}
+
+
+def read_hand_check() -> pd.DataFrame:
+    """Read how often hand and lexicon found a mention in each sample.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By (sample, aspect): texts in which both found a mention (``true_positive``), only the
+        lexicon (``false_positive``), only the reader (``false_negative``) or neither.
+
+    Examples
+    --------
+    >>> read_hand_check().sum(axis="columns").unique().tolist()
+    [50, 40]
+    """
+    return pd.read_csv(HAND_CHECK_FILE, index_col=["sample", "aspect"])[list(COUNTS)]
+
+
+def precision_and_recall(counts: pd.DataFrame) -> pd.DataFrame:
+    """How many of the lexicon's mentions are right, and how many of the true ones it finds.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        Columns ``true_positive``, ``false_positive`` and ``false_negative``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``precision``, ``recall`` and their 95 % Wilson intervals, in percent, with the index of
+        `counts`; columns (measure, ``estimate``, ``low`` or ``high``). NaN where nothing was found.
+
+    References
+    ----------
+    Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"true_positive": 8, "false_positive": 0, "false_negative": 2},
+    ...                       index=["factuality"])
+    >>> precision_and_recall(counts).round().T
+                       factuality
+    precision estimate      100.0
+              low            68.0
+              high          100.0
+    recall    estimate       80.0
+              low            49.0
+              high           94.0
+    """
+    hits = counts["true_positive"]
+    totals = {
+        "precision": hits + counts["false_positive"],
+        "recall": hits + counts["false_negative"],
+    }
+    return pd.concat({name: _share(hits, total) for name, total in totals.items()}, axis="columns")
+
+
+def _share(hits: pd.Series, total: pd.Series) -> pd.DataFrame:
+    """Share in percent with its Wilson interval, missing where there is nothing to share."""
+    known = total.where(total > 0)
+    low, high = proportion_confint(hits, known, method="wilson")
+    return 100 * pd.DataFrame({"estimate": hits / known, "low": low, "high": high})

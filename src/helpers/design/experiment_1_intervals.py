@@ -179,7 +179,7 @@ def agreed(repeated: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
     Parameters
     ----------
     repeated : pandas.DataFrame
-        Ratings of pairs that several people judged, see `helpers.pairs.repeated`.
+        Ratings of pairs that several people judged, see `helpers.studies.hosking_submissions.repeated`.
     rng, n_boot
         As for `weights`.
 

@@ -156,7 +156,7 @@ def single_marks(ratings: pd.DataFrame, rng: np.random.Generator) -> pd.DataFram
 
     Examples
     --------
-    >>> from helpers.studies.hosking_singles import single_ratings
+    >>> from helpers.studies.hosking_submissions import single_ratings
     >>> ratings = single_ratings(2, "errors", "simulated")
     >>> len(single_marks(ratings, np.random.default_rng(0)))
     18

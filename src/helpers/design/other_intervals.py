@@ -6,7 +6,7 @@ As `helpers.design.experiment_1_intervals`, for Kamoda et al. (2025), ChatBench 
 import numpy as np
 import pandas as pd
 
-from helpers import guessing, hand_check
+from helpers import guessing, text
 from helpers.alignment import accuracy_by_age
 from helpers.design.experiment_1_intervals import stack
 from helpers.files.schemas import ASPECTS, IDEALS, RANGES
@@ -307,6 +307,6 @@ def lexicon_accuracy(mentions: pd.DataFrame, rng: np.random.Generator) -> pd.Dat
     >>> lexicon_accuracy(mentions, np.random.default_rng(0))["estimate"].tolist()
     [80.0, 100.0]
     """
-    counts = mentions["outcome"].value_counts().reindex(hand_check.COUNTS, fill_value=0)
-    found = hand_check.precision_and_recall(counts.to_frame("all").T)
+    counts = mentions["outcome"].value_counts().reindex(text.COUNTS, fill_value=0)
+    found = text.precision_and_recall(counts.to_frame("all").T)
     return stack({"precision and recall (Wilson)": found.loc["all"].unstack()})

@@ -6,16 +6,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from helpers import answerers, hand_check, pairs
+from helpers import answerers, text
 from helpers.alignment import by_age
 from helpers.design import experiment_1_intervals, experiment_2_intervals, other_intervals
 from helpers.design.coverage import Method, count, measure, summary
 from helpers.design.populations import Clusters, Measurements, Population, TwoWays
 from helpers.files.schemas import ASPECTS, ERRORS_1, ERRORS_2, IDEALS, RANGES
-from helpers.participation import hourly_pay
 from helpers.stats import aspects
-from helpers.studies import chatbench, hosking, hosking_raw, humbel, kamoda
-from helpers.studies.hosking_singles import single_ratings
+from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
+from helpers.studies.hosking_submissions import hourly_pay, single_ratings
 from helpers.word_classes import word_classes
 
 RATES = {"errors": 0.60, "unbiased": 0.30, "perception": 0.30}  # GBP for a submission
@@ -130,10 +129,10 @@ def hosking_inventory(data_source: str, seed: int, n_boot: int) -> list[tuple[Me
 
 def _annotation_quality(source: str, seed: int) -> list[tuple[Callable, Population]]:
     """Methods of notebook 10 with their populations."""
-    shown = hosking_raw.load_submissions(1, "errors", source, seed).ratings
+    shown = hosking_submissions.load_submissions(1, "errors", source, seed).ratings
     distractors = shown["pair_id"].isin(shown.loc[shown["is_distractor"], "pair_id"])
-    repeated = pairs.repeated(hosking.without_checks(shown))
-    sessions = hosking_raw.load_sessions(source, seed)
+    repeated = hosking_submissions.repeated(hosking.without_checks(shown))
+    sessions = hosking_submissions.load_sessions(source, seed)
     sessions["raters"] = sessions["experiment"].astype(str) + " " + sessions["group"]
     sessions["pay"] = hourly_pay(sessions, RATES)
     return [
@@ -196,7 +195,7 @@ def other_inventory(data_source: str, seed: int, n_boot: int) -> list[tuple[Meth
         (other_intervals.questions, Clusters(table, "question_id")),
         (other_intervals.ages, Clusters(age_table, "cue")),
     ]
-    checked = hand_check.read_hand_check().sum()
+    checked = text.read_hand_check().sum()
     mentions = pd.DataFrame({"outcome": np.repeat(checked.index, checked)}).reset_index()
     return [
         *((partial(method, n_boot=n_boot), population) for method, population in resampled),

@@ -820,7 +820,7 @@ def hosking_submissions(
     -------
     pandas.DataFrame
         One row per output and submission, two rows to a submission, with the columns that
-        `helpers.studies.hosking_raw.load_submissions` returns, except for ``reported``.
+        `helpers.studies.hosking_submissions.load_submissions` returns, except for ``reported``.
 
     References
     ----------

@@ -1,24 +1,177 @@
-"""Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI Evaluation".
+"""The files of ChatBench as its authors released them: names of columns and of values.
+
+Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI Evaluation".
 
 People answered questions of five datasets alone and together with one of two language models; the
 models answered the same questions alone (sections 3 and 4). `load` gives the answers, the other
 functions what the paper prints.
+
+Conversations of users with a model in ChatBench, and the questions that they are about.
+
+The released files could not be had when this was written. Their form is taken from the authors'
+published code and from the names in their file of answers; a file of another form is refused with
+a message that says what is missing.
 """
 
+import json
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from helpers import claims, paths
-from helpers.files import registry, schemas
-from helpers.files.schemas import AI_METHODS
+from helpers.files import registry, schemas, tables
+from helpers.files.ratings import anonymise
+from helpers.files.schemas import AI_METHODS, ATTENTION_CHECK
 from helpers.files.schemas import CHAT_CONDITIONS as CONDITION_NAMES
 from helpers.files.schemas import CHAT_DATASETS as DATASETS
 from helpers.files.schemas import CHAT_MODELS as MODELS
-from helpers.simulate.chatbench import BATCHES, USER_ALONE, ChatBenchTruth, chatbench
+from helpers.files.tables import as_numbers, is_text, require_plain
+from helpers.simulate.chatbench import (
+    BATCHES,
+    LETTERS,
+    USER_ALONE,
+    ChatBenchTruth,
+    chatbench,
+    chatbench_conversations,
+    chatbench_questions,
+)
 from helpers.stats import accuracy
-from helpers.studies import chatbench_files
+
+ANSWERS_FILE = "chatbench/full_study/user_answers_filtered.csv"
+AI_ALONE_FILE = "chatbench/ai_alone_answers.csv"
+
+# Names in the authors' code, by names in the released files.
+ALIASES = {
+    "workerId": "worker_id",
+    "questionID": "question_id",
+    "ds": "dataset",
+    "selectedAnswer": "selected_answer",
+    "question_position": "position",
+    "chatHistory": "chat_history",
+}
+COLUMN_NAMES = {"worker_id": "rater_id", "acc": "correct"}
+VALUE_NAMES = {
+    "model": {"gpt-4o": "GPT-4o", "llama-3.1-8b": "Llama-3.1-8b"},
+    "dataset": {
+        "elementary_mathematics": "Elementary Math",
+        "high_school_mathematics": "High School Math",
+        "college_mathematics": "College Math",
+        "conceptual_physics": "Conceptual Physics",
+        "moral_scenarios": "Moral Scenarios",
+        "attention_check": ATTENTION_CHECK,
+    },
+    "condition": {"direct-to-AI": "direct to AI", "answer-first": "answer first"},
+    "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
+}
+ANSWER_COLUMNS = (
+    "worker_id",
+    "model",
+    "condition",
+    "phase",
+    "answer_type",
+    "dataset",
+    "question_id",
+    "confidence",
+    "acc",
+)
+METHOD_PREFIXES = dict(
+    zip(("letter_only_zero_shot", "letter_only_few_shot", "free_text"), AI_METHODS, strict=True)
+)
+
+
+def read_answers(path: Path) -> pd.DataFrame:
+    """Read the answers of users.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``user_answers.csv`` or ``user_answers_filtered.csv`` of one of the studies.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `schemas.CHATBENCH_ANSWERS`, with labels in place of identifiers of users.
+
+    Raises
+    ------
+    tables.BadTableError
+        If columns are missing, all of which are named, or a value is not allowed.
+    """
+    table = tables.read_csv(path).rename(columns=ALIASES)
+    tables.require(table, ANSWER_COLUMNS, path.name)
+    table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
+    table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
+    return schemas.check(table, schemas.CHATBENCH_ANSWERS, path.name)
+
+
+def read_ai_alone(path: Path) -> pd.DataFrame:
+    """Read how often the models alone were right on each question.
+
+    Letters that are no option count as wrong, as in the paper (appendix B.1). Questions without
+    answers by a method are left out.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``ai_alone_answers.csv``, one row per model and question.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `schemas.CHATBENCH_AI_ALONE`, one row per model, method and question.
+
+    Raises
+    ------
+    tables.BadTableError
+        If columns are missing, all of which are named, or a value is not allowed.
+    """
+    table = tables.read_csv(path).rename(columns=ALIASES)
+    keys = ["model", "dataset", "question_id"]
+    numbers = [f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")]
+    tables.require(table, [*keys, *numbers], path.name)
+    require_plain(table, keys, path.name)
+    table = as_numbers(table, numbers, path.name)
+    parts = [
+        table[keys].assign(
+            method=method, n_answers=table[f"{prefix}_count"], accuracy=table[f"{prefix}_acc"]
+        )
+        for prefix, method in METHOD_PREFIXES.items()
+    ]
+    long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
+    return schemas.check(long[long["n_answers"] > 0], schemas.CHATBENCH_AI_ALONE, path.name)
+
+
+def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
+    """Drop attention checks, and users who answered theirs wrongly.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        Columns ``rater_id``, ``dataset`` and ``correct``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The other answers.
+
+    References
+    ----------
+    Chang et al. (2025), appendix A.2.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"rater_id": ["a", "a", "b", "b"], "correct": [1, 1, 0, 1],
+    ...     "dataset": ["Attention Check", "College Math", "Attention Check", "College Math"]})
+    >>> without_attention_checks(answers)["rater_id"].tolist()
+    ['a']
+    """
+    checks = answers["dataset"] == ATTENTION_CHECK
+    failed = answers.loc[checks & (answers["correct"] == 0), "rater_id"]
+    return answers[~checks & ~answers["rater_id"].isin(failed)].reset_index(drop=True)
+
 
 __all__ = [
     "AI_METHODS",
@@ -136,17 +289,17 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     >>> load("simulated").source
     'simulated'
     """
-    files = chatbench_files.ANSWERS_FILE, chatbench_files.AI_ALONE_FILE
+    files = ANSWERS_FILE, AI_ALONE_FILE
     located = registry.locate_unpinned(files, data_source)
     if located is None:
         answers, ai_alone = chatbench(np.random.default_rng(seed), _truth())
         answers = schemas.check(answers, schemas.CHATBENCH_ANSWERS, "simulation")
         ai_alone = schemas.check(ai_alone, schemas.CHATBENCH_AI_ALONE, "simulation")
     else:
-        answers = chatbench_files.read_answers(located[files[0]])
-        ai_alone = chatbench_files.read_ai_alone(located[files[1]])
+        answers = read_answers(located[files[0]])
+        ai_alone = read_ai_alone(located[files[1]])
     source = "simulated" if located is None else "real"
-    return ChatBench(source, chatbench_files.without_attention_checks(answers), ai_alone)
+    return ChatBench(source, without_attention_checks(answers), ai_alone)
 
 
 def _truth() -> ChatBenchTruth:
@@ -243,3 +396,218 @@ def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
     printed = claims.read_text(paths.PUBLISHED / f"{table}.csv")
     return printed.set_index(claims.table_keys(table))["published"].astype(float)
+
+
+QUESTIONS_FILE = "chatbench/questions.csv"
+CONVERSATIONS_FILE = "chatbench/full_study/conversations.json"
+
+KEYS = ("worker_id", "model", "condition", "question_id", "selected_answer", "chat_history")
+OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
+ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
+COLUMNS = ("rater_id", "model", "condition", "dataset", "question_id", "question", "messages")
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """Questions, and conversations about them.
+
+    Parameters
+    ----------
+    source : {"real", "simulated"}
+        Where they come from.
+    questions : pandas.DataFrame
+        ``question_id``, ``dataset``, ``question`` (with its lettered options) and ``answer``, the
+        letter of the right option.
+    conversations : pandas.DataFrame
+        One row per conversation: ``rater_id``, ``model``, ``condition``, ``dataset``,
+        ``question_id``, ``question``, ``messages`` (a list of dictionaries with ``role``, "user"
+        or "assistant", and ``content``), ``answer``, the letter that the user selected, and
+        ``correct``, 1 if it is the right one.
+    """
+
+    source: str
+    questions: pd.DataFrame
+    conversations: pd.DataFrame
+
+
+def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversations:
+    """Load the conversations of the full study.
+
+    The files are not downloaded: put them into the mirror or the cache (see `data/unpinned.csv`).
+
+    Parameters
+    ----------
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate_unpinned`.
+    seed : int, optional
+        Seed of the simulation, if there is one. Simulated conversations lead to the answers of
+        `chatbench.load` with the same seed.
+
+    Returns
+    -------
+    Conversations
+        The conversations and where they come from.
+
+    Raises
+    ------
+    registry.DataUnavailableError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> loaded = load_conversations("simulated")
+    >>> loaded.source, loaded.conversations["messages"].iloc[0][0]["role"]
+    ('simulated', 'user')
+    """
+    located = registry.locate_unpinned([QUESTIONS_FILE, CONVERSATIONS_FILE], data_source)
+    if located is not None:
+        questions = read_questions(located[QUESTIONS_FILE])
+        return Conversations(
+            "real", questions, read_conversations(located[CONVERSATIONS_FILE], questions)
+        )
+    answers = load("simulated", seed).answers
+    rng = np.random.default_rng(seed)
+    asked = answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
+    invented = chatbench_questions(rng, asked)
+    with_ai = answers[answers["answer_type"] == "user-AI"]
+    records = chatbench_conversations(rng, invented, with_ai)
+    questions = _with_options(invented)
+    return Conversations("simulated", questions, _tabulated(records, questions, "simulation"))
+
+
+def read_questions(path: Path) -> pd.DataFrame:
+    """Read the questions and write each with its options, as a user saw it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``questions.csv``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        See `Conversations`.
+
+    Raises
+    ------
+    tables.BadTableError
+        If columns are missing, all of which are named, or an answer is no letter of an option.
+    """
+    table = tables.read_csv(path, dtype=str, keep_default_na=False).rename(columns=ALIASES)
+    tables.require(table, ["question_id", "dataset", "question", *OPTIONS, "answer"], path.name)
+    tables.require_known(table["answer"], LETTERS, "the letters A to D", path.name)
+    again = table["question_id"].duplicated()
+    if again.any():
+        twice = table.loc[again, "question_id"].iloc[0]
+        raise tables.bad_table(path.name, [f"question {tables.cell(twice)} stands there again"])
+    return _with_options(table.replace(VALUE_NAMES))
+
+
+def read_conversations(path: Path, questions: pd.DataFrame) -> pd.DataFrame:
+    """Read conversations.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``conversations.json``: a list of conversations, or lists of them by question.
+    questions : pandas.DataFrame
+        Result of `read_questions`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        See `Conversations`, with labels in place of identifiers of users.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is no JSON or a conversation cannot be used. Conversations count from 1.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno}, character {error.colno}: not valid JSON ({error.msg})"
+        raise tables.bad_table(path.name, [problem]) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise tables.unreadable(path, "JSON", error) from None
+    groups = content.values() if isinstance(content, dict) else [content]
+    if not all(isinstance(group, list) for group in groups):
+        raise tables.bad_table(path.name, ["a list of conversations is needed"])
+    records = [record for group in groups for record in group]
+    return _tabulated(records, questions, path.name)
+
+
+def _with_options(table: pd.DataFrame) -> pd.DataFrame:
+    """Put question and lettered options into one text."""
+    lines = [table["question"], *(f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS)]
+    text = lines[0].str.cat(lines[1:], sep="\n")
+    columns = ["question_id", "dataset", "question", "answer"]
+    return table.assign(question=text)[columns].reset_index(drop=True)
+
+
+def _tabulated(records: list, questions: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Make a table of conversations, each checked and joined with its question."""
+    asked = questions.set_index("question_id")
+    known = set(asked.index)
+    problems = [
+        f"conversation {number}: {problem}"
+        for number, record in enumerate(records, start=1)
+        if (problem := _problem(record, known))
+    ]
+    if problems:
+        raise tables.bad_table(name, problems)
+    table = pd.DataFrame([_renamed(record) for record in records], columns=list(KEYS))
+    table = table.rename(columns={"selected_answer": "answer"}).replace(VALUE_NAMES)
+    table = table.join(asked[["dataset", "question"]], on="question_id").assign(
+        rater_id=anonymise(table["worker_id"].astype(str)),
+        messages=[[_message(each) for each in history] for history in table["chat_history"]],
+        correct=(table["answer"] == table["question_id"].map(asked["answer"])).astype(float),
+    )
+    return table[[*COLUMNS, "answer", "correct"]]
+
+
+def _renamed(record: Mapping) -> dict:
+    """Give keys the names of the released files."""
+    return {ALIASES.get(key, key): value for key, value in record.items()}
+
+
+def _message(message: Mapping) -> dict[str, str]:
+    """Bring a message into the form that chat models take."""
+    return {"role": ROLES[message["role"]], "content": message["content"]}
+
+
+def _problem(record: object, known: set[str]) -> str | None:
+    """Say what is wrong with a conversation, if anything is."""
+    if not isinstance(record, dict):
+        return f"a JSON object is needed, found {type(record).__name__}"
+    record = _renamed(record)
+    missing = [repr(key) for key in KEYS if key not in record]
+    if missing:
+        return f"{', '.join(missing)} missing"
+    if not isinstance(record["worker_id"], int) and not is_text(record["worker_id"]):
+        return "worker_id is neither text nor a number"
+    if not _is_one_of(record["question_id"], known):
+        return f"question {tables.cell(record['question_id'])} is not among the questions"
+    for key in ("model", "condition"):
+        if not _is_one_of(record[key], {*VALUE_NAMES[key], *VALUE_NAMES[key].values()}):
+            return f"{key} {tables.cell(record[key])} is not one of the study"
+    if not _is_one_of(record["selected_answer"], set(LETTERS)):
+        return f"selected_answer {tables.cell(record['selected_answer'])} is no letter from A to D"
+    history = record["chat_history"]
+    if not isinstance(history, list) or not all(map(_is_message, history)):
+        return "chat_history is no list of messages with a known role and a text"
+    return None
+
+
+def _is_message(message: object) -> bool:
+    """Tell whether this is a message that can be understood."""
+    return (
+        isinstance(message, dict)
+        and _is_one_of(message.get("role"), ROLES)
+        and is_text(message.get("content"))
+    )
+
+
+def _is_one_of(value: object, known: Container[str]) -> bool:
+    """Tell whether something that a file holds is one of the texts that are known."""
+    return isinstance(value, str) and value in known

@@ -1,4 +1,6 @@
-"""Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
+"""The released files of Hosking, Blunsom and Bartolo (2024), in the words of `helpers.files.schemas`.
+
+Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
 Experiment 1 (section 2) compares crowd ratings of quality with ten kinds of error. Experiment 2
 (section 3) varies the assertiveness and complexity of responses; experts rated 300 of them again.
@@ -7,20 +9,153 @@ In the released files rows 2k and 2k+1 are two responses that one person rated s
 pairs are attention checks: a response and a distractor, which is another response of the same
 system to a different prompt. Neither side of such a pair counts towards the released averages,
 even where the response was rated in other pairs too; `without_checks` leaves out both.
+
+Averages over raters that Hosking et al. (2024) released beside the ratings.
+
+Texts that the paper of Hosking et al. (2024) prints, compared with released ones.
+
+No printed text is stored here, only its *fingerprint*: how many letters and digits it has, and a
+hash of them. Case, spaces, line breaks and punctuation, which printing changes, do not count.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
 from helpers import simulate
-from helpers.files import registry, schemas
+from helpers.files import registry, schemas, tables
 from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
-from helpers.studies.hosking_files import read_experts, read_pairs
+from helpers.files.tables import as_text
+
+SYSTEM_NAMES = {
+    "command_52B_v14_20230622": "Command 52B",
+    "command_52Bpref_v14.7_20230817": "Command 52B",
+    "command_6B_v14_20230622": "Command 6B",
+    "command_6Bpref_v14.7_20230817": "Command 6B",
+    "falcon40": "Falcon 40B",
+    "llama13chat": "Llama 2 13B",
+    "mpt30instruct": "MPT 30B",
+    "refs": "References",
+}
+ARM_NAMES = {
+    "normal": "baseline",
+    "confidence_low": "assertive_low",
+    "confidence_high": "assertive_high",
+    "complexity_low": "complex_low",
+    "complexity_high": "complex_high",
+}
+COLUMN_NAMES = {
+    "assertive": "assertiveness",
+    "inconsistent": "inconsistency",
+    "length": "response_words",
+    "overall": "quality_biased",
+    "score": "quality_unbiased",
+    "useful": "usefulness",
+}
+
+
+def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
+    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair.
+
+    A distractor is another output of the system that it is paired with, whose name the file
+    leaves out. Identities of raters are not released: the rater is named after the pair, which
+    one person rated at one time.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A Parquet file.
+    schema : pandera.pandas.DataFrameSchema
+        What its table must look like.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of the schema, rows in the order of the file.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as expected.
+    """
+    raw = tables.read_parquet(path)
+    tables.require(raw, ["dataset", "sample_ix", "model"], path.name)
+    raw = as_text(raw, ["dataset", "model"], path.name)
+    if len(raw) % 2:
+        problem = f"{len(raw)} rows: rows form pairs, so their number must be even"
+        raise tables.bad_table(path.name, [problem])
+    pair = np.arange(len(raw)) // 2
+    is_distractor = raw["model"] == "distractor"
+    partner = raw["model"].to_numpy()[np.arange(len(raw)) ^ 1]
+    table = raw.rename(columns=COLUMN_NAMES).assign(
+        **_design(raw, raw["model"].where(~is_distractor, partner)),
+        is_distractor=is_distractor,
+        pair_id=pair,
+        rater_id="pair-" + pd.Series(pair).astype(str),
+    )
+    table["item_id"] = table["item_id"].where(~is_distractor, table["item_id"] + "|distractor")
+    return schemas.check(table, schema, path.name)
+
+
+def read_experts(path: Path, batch: str) -> pd.DataFrame:
+    """Read a file of experts' error checks, one JSON object per output.
+
+    The released identifier is a name and the running number of the submission; raters are told
+    apart by the name alone.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A JSONL file.
+    batch : str
+        Batch that the file belongs to.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `schemas.HOSKING_EXPERTS`, rows in the order of the file. ``rater_id``
+        still holds names.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as expected.
+    """
+    raw = tables.read_jsonl(path)
+    raw = raw.rename(columns=lambda name: name.rpartition(".")[2].removesuffix("_a"))
+    tables.require(raw, ["dataset", "sample_ix", "model", "preamble_type", "email"], path.name)
+    raw = as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
+    table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
+    table = table.assign(
+        **_design(raw, raw["model"]),
+        rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
+        batch=batch,
+    )
+    return schemas.check(table, schemas.HOSKING_EXPERTS, path.name)
+
+
+def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series]:
+    """Name the task, prompt, system and arm of each row; unknown names are left as they are."""
+    prompt_id = raw["dataset"] + "-" + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
+    system = model.replace(SYSTEM_NAMES)
+    if "preamble_type" in raw:
+        arm = raw["preamble_type"].replace(ARM_NAMES)
+    else:
+        arm = pd.Series("baseline", index=raw.index)
+    return {
+        "item_id": prompt_id + "|" + system + "|" + arm,
+        "prompt_id": prompt_id,
+        "task": raw["dataset"],
+        "system": system,
+        "arm": arm,
+    }
+
 
 FILES_1 = {
     "hosking/batch_v1/granular_full.parquet": schemas.HOSKING_1_ERRORS,
@@ -317,3 +452,320 @@ def _join(summary: pd.DataFrame, *others: pd.DataFrame) -> pd.DataFrame:
         ratings = other.drop(columns=[*DESIGN, "n_ratings"])
         summary = summary.merge(ratings, on="item_id", how="left", validate="one_to_one")
     return summary
+
+
+FILES = {
+    1: "hosking/batch_v1/combined_filtered.parquet",
+    2: "hosking/batch_controlled/combined_filtered.parquet",
+}
+NAMES = COLUMN_NAMES | {"overall": "quality_biased", "unbiased": "quality_unbiased"}
+KEYS = ["dataset", "sample_ix", "model"]
+
+
+def load_averages(experiment: int, data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+    """Load the released averages of all outputs of an experiment.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        The experiment.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`. Simulated averages are our own of the simulated ratings.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame of float
+        Indexed by ``item_id``: errors, quality and other ratings, in our names.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> load_averages(2, "simulated").shape
+    (1500, 12)
+    """
+    located = registry.locate([FILES[experiment]], data_source)
+    if located is None:
+        load = {1: load_experiment_1, 2: load_experiment_2}[experiment]
+        outputs = load("simulated", seed).outputs().drop(columns="n_ratings")
+        return outputs.set_index("item_id").select_dtypes("number")
+    path = located[FILES[experiment]]
+    raw = pd.read_parquet(path).reset_index()
+    arms = ["preamble_type"] if experiment == 2 else []
+    tables.require(raw, [*KEYS, *arms], path.name)
+    arm = raw["preamble_type"].replace(ARM_NAMES) if arms else "baseline"
+    prompt = raw["dataset"] + "-" + raw["sample_ix"].astype(str)
+    item = prompt + "|" + raw["model"].replace(SYSTEM_NAMES) + "|" + arm
+    averages = raw.drop(columns=[*KEYS, *arms]).rename(columns=NAMES)
+    return averages.set_index(item.rename("item_id")).sort_index().astype(float)
+
+
+def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
+    """Largest distance of each released average from ours.
+
+    Parameters
+    ----------
+    averages : pandas.DataFrame
+        From `load_averages`.
+    outputs : pandas.DataFrame
+        One row per output, from the method ``outputs`` of an experiment.
+
+    Returns
+    -------
+    pandas.Series of float
+        Indexed by rating. An output that is missing on one side makes it missing.
+
+    Examples
+    --------
+    >>> study = hosking.load_experiment_2("simulated")
+    >>> distance(load_averages(2, "simulated"), study.outputs())["quality_biased"]
+    np.float64(0.0)
+    """
+    ours = outputs.set_index("item_id")
+    columns = [column for column in averages if column in ours]
+    return (averages[columns] - ours[columns]).abs().max(skipna=False)
+
+
+TEMPLATES = {"wikihow": r"Can you tell me .+\?", "curation": r"(?s:.+)\n\nGenerate a summary:"}
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What is kept of a printed text.
+
+    Parameters
+    ----------
+    length : int
+        Number of letters and digits.
+    digest : str
+        First 16 hexadecimal digits of the SHA-256 hash of the lower-case letters and digits.
+    """
+
+    length: int
+    digest: str
+
+
+PREAMBLES = {
+    "assertive_low": Fingerprint(74, "4b02bb1007963aac"),
+    "assertive_high": Fingerprint(88, "10d5e1ea6c14f897"),
+    "complex_low": Fingerprint(69, "0df2af4a9bfd686a"),
+    "complex_high": Fingerprint(71, "e47c53b36443be74"),
+}
+EXTRACTS = {
+    ("Command 52B", "baseline"): Fingerprint(330, "62095fbea389f61b"),
+    ("Command 52B", "assertive_low"): Fingerprint(292, "6363dcdb4ecc8a2b"),
+    ("Command 52B", "assertive_high"): Fingerprint(253, "8a1bf4a19050e8c4"),
+    ("Llama 2 13B", "baseline"): Fingerprint(368, "c945c5a936ad2790"),
+    ("Llama 2 13B", "assertive_low"): Fingerprint(425, "3c5fa1ef1e0214b9"),
+    ("Llama 2 13B", "assertive_high"): Fingerprint(527, "24c261571b218a0b"),
+}
+
+
+def fingerprint(text: str) -> Fingerprint:
+    """Take the fingerprint of a text.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    Fingerprint
+
+    Examples
+    --------
+    >>> fingerprint("Yes, we can!") == fingerprint("yes we can")
+    True
+    """
+    kept = _letters(pd.Series([text])).iloc[0]
+    return Fingerprint(len(kept), _digest(kept))
+
+
+def begins_with(texts: pd.Series, printed: Fingerprint) -> pd.Series:
+    """Tell which texts begin with a printed one.
+
+    Parameters
+    ----------
+    texts : pandas.Series of str
+        Whole texts.
+    printed : Fingerprint
+        Of a text that may be cut off at its end.
+
+    Returns
+    -------
+    pandas.Series of bool
+        With the same index.
+
+    Examples
+    --------
+    >>> begins_with(pd.Series(["Yes, we can!", "No."]), fingerprint("yes we")).tolist()
+    [True, False]
+    """
+    return _letters(texts).str[: printed.length].map(_digest) == printed.digest
+
+
+def follows_template(prompts: pd.Series, task: str) -> pd.Series:
+    """Tell which prompts are a title or an article in the printed template of their task.
+
+    Parameters
+    ----------
+    prompts : pandas.Series of str
+        Prompts of one task. White space at their ends does not count.
+    task : {"wikihow", "curation"}
+        The task.
+
+    Returns
+    -------
+    pandas.Series of bool
+        With the same index.
+
+    References
+    ----------
+    Hosking et al. (2024), appendix C.
+
+    Examples
+    --------
+    >>> follows_template(pd.Series(["Can you tell me how to whistle?", "Why?"]), "wikihow").tolist()
+    [True, False]
+    """
+    return prompts.str.strip().str.fullmatch(TEMPLATES[task])
+
+
+def shared_first_lines(prompts: pd.Series) -> pd.Series:
+    r"""Count the first lines that several prompts have in common: wordings of an instruction.
+
+    A product's own text hardly ever opens two prompts, and headings, which end with a colon, are
+    left out, so that the number of lines is a lower bound of the number of templates.
+
+    Parameters
+    ----------
+    prompts : pandas.Series of str
+        Different prompts of one task.
+
+    Returns
+    -------
+    pandas.Series of int
+        Number of prompts by first line, for lines of two prompts or more.
+
+    References
+    ----------
+    Hosking et al. (2024), appendix C.
+
+    Examples
+    --------
+    >>> prompts = pd.Series(["Describe it.\nA lamp", "Describe it.\nA chair", "Name:\nA table"])
+    >>> shared_first_lines(prompts).tolist()
+    [2]
+    """
+    lines = prompts.str.strip().str.split("\n").str[0].str.strip()
+    counts = lines[~lines.str.endswith(":")].value_counts()
+    return counts[counts >= 2]
+
+
+def compare_preambles(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Compare the preambles in the submissions with the printed ones.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        Ratings of experiment 2 with texts, see `hosking_submissions.load_submissions`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by arm: ``letters``, ``printed_letters`` and whether they are the ``same``.
+
+    References
+    ----------
+    Hosking et al. (2024), section 3.1.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"arm": ["complex_low"], "preamble": ["Be brief."]})
+    >>> compare_preambles(ratings)
+                 letters  printed_letters   same
+    arm
+    complex_low        7               69  False
+    """
+    used = ratings[["arm", "preamble"]].drop_duplicates().query("preamble != ''")
+    found = used.set_index("arm")["preamble"].map(fingerprint)
+    printed = found.index.map(PREAMBLES)
+    return pd.DataFrame(
+        {
+            "letters": [each.length for each in found],
+            "printed_letters": [each.length for each in printed],
+            "same": [here == there for here, there in zip(found, printed, strict=True)],
+        },
+        index=found.index,
+    )
+
+
+def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
+    """Tell in which rows the prompt shown to the rater holds the preamble of the response.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        Ratings of experiment 2 with texts.
+
+    Returns
+    -------
+    pandas.Series of bool
+        With the same index.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"preamble": ["Hurry!", ""], "prompt": ["Hurry! Why?", "Why?"]})
+    >>> preamble_in_prompt(ratings).tolist()
+    [True, False]
+    """
+    texts = zip(ratings["preamble"], ratings["prompt"], strict=True)
+    held = [bool(preamble) and preamble in prompt for preamble, prompt in texts]
+    return pd.Series(held, index=ratings.index)
+
+
+def find_extracts(ratings: pd.DataFrame) -> pd.Series:
+    """Count the released responses that begin like each printed extract.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        Ratings of experiment 2 with texts.
+
+    Returns
+    -------
+    pandas.Series of int
+        Number of different responses of the same system and arm, by system and arm.
+
+    References
+    ----------
+    Hosking et al. (2024), table 1.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"system": ["MPT 30B"], "arm": ["baseline"], "response": ["No."]})
+    >>> find_extracts(ratings).sum()
+    np.int64(0)
+    """
+    responses = ratings[["system", "arm", "response"]].drop_duplicates()
+    counts = {}
+    for (system, arm), printed in EXTRACTS.items():
+        rows = responses[(responses["system"] == system) & (responses["arm"] == arm)]
+        counts[system, arm] = int(begins_with(rows["response"], printed).sum())
+    return pd.Series(counts).rename_axis(["system", "arm"])
+
+
+def _letters(texts: pd.Series) -> pd.Series:
+    """Reduce texts to their lower-case letters and digits."""
+    return texts.str.casefold().str.replace(r"[\W_]+", "", regex=True)
+
+
+def _digest(text: str) -> str:
+    """Hash a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,20 +1,195 @@
-"""Kamoda, Asai, Brassard and Sakaguchi (2025), "Quantifying the Influence of Evaluation Aspects".
+"""The released files of Kamoda et al. (2025), in the words of `helpers.files.schemas`.
+
+Kamoda, Asai, Brassard and Sakaguchi (2025), "Quantifying the Influence of Evaluation Aspects".
 
 Each of 300 questions has four answers, two by people and two by a language model. Three workers
 rated every answer on three aspects and on overall acceptability, chose the best of the four and
 said why (sections 3.1 to 3.3). Language models rated the same answers (section 5).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from helpers import simulate
-from helpers.files import registry, schemas
-from helpers.files.ratings import aggregate
+from helpers.files import registry, schemas, tables
+from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ASPECTS, IDEALS, RANGES
-from helpers.studies import kamoda_files as files
+from helpers.files.tables import as_numbers, as_text
+
+RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
+ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
+ANSWERS_FILE = "kamoda/answers.jsonl"
+QUESTIONS_FILE = "kamoda/questions.jsonl"
+EVALUATOR_FILES = {
+    "kamoda/gpt4_ratings.jsonl": "gpt4",
+    "kamoda/llama_ratings.jsonl": "llama2",
+    "kamoda/gpt4_ratings_3epoch_mean.jsonl": "gpt4_mean3",
+}
+
+SYSTEM_NAMES = {
+    "dataset_answer_top1": "human_top",
+    "dataset_answer_random": "human_random",
+    "generated_answer_formal": "model_formal",
+    "generated_answer_casual": "model_casual",
+}
+RATING_COLUMNS = {
+    "answer_id": "item_id",
+    "amountInfo": "amount_info",
+    "overall": "acceptability",
+    "preference": "preferred",
+}
+REASON_COLUMNS = {
+    "Answer.reason_of_preference": "text",
+    "Answer.no_appropriate.on": "none_appropriate",
+}
+ANSWER_COLUMNS = {"answer_id": "item_id", "answer": "text", "answer_score": "votes"}
+
+
+def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
+    """Read the workers' ratings; worker and kind of answer stand in files of their own.
+
+    Parameters
+    ----------
+    located : mapping of str to pathlib.Path
+        Where the files of ratings, assignments and answers are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `schemas.KAMODA_RATINGS`, rows in the order of the file.
+
+    Raises
+    ------
+    tables.BadTableError
+        If a file is not as expected, or names something that another file does not have.
+    """
+    path = located[RATINGS_FILE]
+    keys = ["assignment_id", "answer_id", "question_id"]
+    ratings = tables.read_jsonl(path)
+    tables.require(ratings, keys, path.name)
+    ratings = as_text(ratings, keys, path.name)
+    workers = _read_assignments(located[ASSIGNMENTS_FILE])
+    answers = _read_answers(located[ANSWERS_FILE])
+    table = ratings.rename(columns=RATING_COLUMNS).assign(
+        prompt_id=ratings["question_id"],
+        task="eli5",
+        system=_look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path),
+        arm="baseline",
+        rater_id=_look_up(ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path),
+    )
+    return schemas.check(table, schemas.KAMODA_RATINGS, path.name)
+
+
+def read_evaluator(path: Path, name: str) -> pd.DataFrame:
+    """Read the ratings by one language model.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A JSONL file.
+    name : str
+        What the evaluator is called.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `schemas.KAMODA_EVALUATORS`, rows in the order of the file.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as expected.
+    """
+    table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
+    return schemas.check(table, schemas.KAMODA_EVALUATORS, path.name)
+
+
+def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
+    """Read the answers with their questions.
+
+    Parameters
+    ----------
+    located : mapping of str to pathlib.Path
+        Where the files of answers and questions are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `schemas.KAMODA_ANSWERS`, rows in the order of the file.
+
+    Raises
+    ------
+    tables.BadTableError
+        If a file is not as expected, or the question of an answer is missing.
+    """
+    path = located[ANSWERS_FILE]
+    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])["question"]
+    answers = _read_answers(path).reset_index()
+    tables.require(answers, ["question_id", *ANSWER_COLUMNS], path.name)
+    answers = as_text(answers, ["question_id"], path.name)
+    table = answers.rename(columns=ANSWER_COLUMNS).assign(
+        question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
+    )
+    return schemas.check(table, schemas.KAMODA_ANSWERS, path.name)
+
+
+def read_justifications(path: Path) -> pd.DataFrame:
+    """Read why workers preferred an answer, and how long a task took them.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file of assignments.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `schemas.KAMODA_JUSTIFICATIONS`, rows in the order of the file.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as expected.
+    """
+    table = _read_assignments(path)
+    tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
+    table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
+    table = table.rename(columns=REASON_COLUMNS).assign(minutes=table["WorkTimeInSeconds"] / 60)
+    return schemas.check(table, schemas.KAMODA_JUSTIFICATIONS, path.name)
+
+
+def _read_assignments(path: Path) -> pd.DataFrame:
+    """Read assignments by their identifier, workers labelled in the order of this file."""
+    table = _read_keyed(path, "assignment_id", ["WorkerId"])
+    return table.assign(rater_id=anonymise(table["WorkerId"])).drop(columns="WorkerId")
+
+
+def _read_answers(path: Path) -> pd.DataFrame:
+    """Read answers by their identifier, with the kind of answer in our words."""
+    table = _read_keyed(path, "answer_id", ["answer_label"])
+    return table.assign(system=table["answer_label"].replace(SYSTEM_NAMES))
+
+
+def _read_keyed(path: Path, key: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a file whose rows are named by a key."""
+    table = tables.read_jsonl(path)
+    tables.require(table, [key, *columns], path.name)
+    return as_text(table, [key, *columns], path.name).set_index(key)
+
+
+def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd.Series:
+    """Find values by a key that stands in two files, `file` and `used_in`."""
+    again = column.index[column.index.duplicated()].unique()
+    if len(again):
+        problems = [f"{again.name} {tables.cell(key)} stands there again" for key in again]
+        raise tables.bad_table(Path(file).name, problems)
+    tables.require_known(keys, column.index, Path(file).name, used_in.name)
+    return keys.map(column)
+
 
 __all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]
 
@@ -106,8 +281,8 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     >>> load("simulated").source
     'simulated'
     """
-    needed = (files.RATINGS_FILE, files.ASSIGNMENTS_FILE, files.ANSWERS_FILE)
-    located = registry.locate((*needed, *files.EVALUATOR_FILES), data_source)
+    needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE)
+    located = registry.locate((*needed, *EVALUATOR_FILES), data_source)
     if located is None:
         ratings, evaluators = simulate.kamoda(np.random.default_rng(seed))
         return Kamoda(
@@ -115,10 +290,8 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
             schemas.check(ratings, schemas.KAMODA_RATINGS, "simulation"),
             schemas.check(evaluators, schemas.KAMODA_EVALUATORS, "simulation"),
         )
-    evaluators = [
-        files.read_evaluator(located[file], name) for file, name in files.EVALUATOR_FILES.items()
-    ]
-    return Kamoda("real", files.read_ratings(located), pd.concat(evaluators, ignore_index=True))
+    evaluators = [read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()]
+    return Kamoda("real", read_ratings(located), pd.concat(evaluators, ignore_index=True))
 
 
 def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
@@ -147,7 +320,7 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     >>> len(load_texts("simulated").justifications)
     900
     """
-    needed = (files.ASSIGNMENTS_FILE, files.ANSWERS_FILE, files.QUESTIONS_FILE)
+    needed = (ASSIGNMENTS_FILE, ANSWERS_FILE, QUESTIONS_FILE)
     located = registry.locate(needed, data_source)
     if located is None:
         rng = np.random.default_rng(seed)
@@ -160,6 +333,6 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
         )
     return KamodaTexts(
         "real",
-        files.read_answer_texts(located),
-        files.read_justifications(located[files.ASSIGNMENTS_FILE]),
+        read_answer_texts(located),
+        read_justifications(located[ASSIGNMENTS_FILE]),
     )

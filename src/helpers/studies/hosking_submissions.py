@@ -1,0 +1,748 @@
+"""The forms of Hosking et al. (2024): what each group of raters was asked, and allowed answers.
+
+Files of the annotation tool of Hosking et al. (2024): one submission, a JSON object, a line.
+
+In a submission one person answers the same questions about two responses, side a and side b, to
+one prompt. One side may be a distractor: a response of the same system to another prompt.
+
+The submissions from which Hosking et al. (2024) made their released rating tables.
+
+The released tables hold neither who gave a rating nor two of the five tasks of experiment 1; the
+submissions do. A few submissions did not enter the released tables. `data/exclusions.csv` lists
+them by file, line and reason: some answers are missing, both attention checks failed, or the same
+pair was submitted twice. Which of two submissions counts follows no rule that the files show; the
+list follows the authors' choice. Of their files, ``detailed_main_1`` is a copy in another order.
+
+Simulated submissions are those of `helpers.simulate.hosking`.
+
+References
+----------
+Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR, sections 2.1 and
+3.1, appendix A.
+
+Single ratings of Hosking et al. (2024), each with the person who gave it.
+
+The released tables do not say who rated; the submissions behind them do.
+
+Who took part in an annotation study: people in several groups, and what their time was paid.
+
+Pairs of outputs that one person judged side by side: which were shown, and how often.
+
+Tables have one row per output and submission with the columns ``item_id``, ``partner_id`` (the
+output beside it), ``system`` and ``pair_id`` (the submission).
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers import paths, simulate
+from helpers.files import registry, schemas
+from helpers.files.ratings import anonymise
+from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.files.tables import bad_table, cell, json_objects
+from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, without_checks
+
+LABELS = {column: label for label, column in COLUMN_NAMES.items()}
+NO_YES = {"No": 0.0, "Yes": 1.0}
+ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
+ATTENTION = {"positive_val": "attention_high", "negative_val": "attention_low"}
+UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a group of raters was asked.
+
+    Parameters
+    ----------
+    aspects : tuple of str
+        Columns to be filled with the answers about each response: 0 for no and 1 for yes if the
+        aspect is an error, 1 to 5 otherwise.
+    attention : bool, optional
+        Whether there are two more questions, to which 5 and 1 are the right answers.
+    arms : bool, optional
+        Whether the responses come from different arms.
+
+    Examples
+    --------
+    >>> Form(("factuality",)).scales
+    {'factuality': {'No': 0.0, 'Yes': 1.0}}
+    """
+
+    aspects: tuple[str, ...]
+    attention: bool = False
+    arms: bool = False
+
+    @cached_property
+    def scales(self) -> dict[str, Mapping[str, float]]:
+        """Aspects and the answers that each allows."""
+        return {aspect: NO_YES if aspect in ERRORS_1 else ONE_TO_FIVE for aspect in self.aspects}
+
+    @cached_property
+    def labels(self) -> set[str]:
+        """Labels that a submission may have."""
+        asked = {f"{LABELS.get(aspect, aspect)}_{side}" for aspect in self.aspects for side in "ab"}
+        return asked | UNUSED_LABELS | (ATTENTION.keys() if self.attention else set())
+
+
+FORMS = {
+    (1, "errors"): Form(("quality_biased", *FACTORS, *ERRORS_1), attention=True),
+    (1, "unbiased"): Form(("quality_unbiased",)),
+    (2, "errors"): Form(("quality_biased", *ERRORS_2), attention=True, arms=True),
+    (2, "unbiased"): Form(("quality_unbiased",), arms=True),
+    (2, "perception"): Form(("assertiveness", "complexity"), arms=True),
+}
+
+
+OTHER_SIDE = {"a": "b", "b": "a"}
+PROMPT_SETS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}
+TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
+
+
+def read_ratings(
+    path: Path, form: Form, skip: Collection[int] = (), texts: bool = False
+) -> pd.DataFrame:
+    """Read the ratings in a file of submissions.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A JSONL file.
+    form : Form
+        What the raters were asked.
+    skip : collection of int, optional
+        Lines, counted from 1, that are not to be read.
+    texts : bool, optional
+        Whether to keep the prompts, responses and, if there are arms, preambles.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (2 * n_submissions, n_columns)
+        Side a and side b of each submission, in the order of the file: ``line``, the design,
+        ``partner_id`` (the item on the other side), the aspects, ``response_words``,
+        ``seconds`` (the time that the submission took), answers to attention checks and texts.
+        ``rater_id`` still holds the participant's identifier.
+
+    Raises
+    ------
+    tables.BadTableError
+        If a line is no JSON object, a key is missing, an answer or a name is unknown, or two
+        lines are submissions of the same pair. The message names the file and the lines.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> record = {
+    ...     "id": "0",
+    ...     "input_text": {"Prompt": "Why?", "Response A": "So it is.", "Response B": "Hm."},
+    ...     "input_meta": {
+    ...         "dataset": "wikihow", "sample_ix": 3, "model_a": "refs", "model_b": "falcon40"
+    ...     },
+    ...     "label_annotations": {"email": "anna_1", "score_a": "4", "score_b": "1"},
+    ...     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.jsonl"
+    ...     _ = path.write_text(json.dumps(record))
+    ...     read_ratings(path, Form(("quality_unbiased",)))[["item_id", "quality_unbiased"]]
+                           item_id  quality_unbiased
+    0  wikihow-3|References|baseline               4.0
+    1  wikihow-3|Falcon 40B|baseline               1.0
+    """
+    first_lines: dict[str, int] = {}
+
+    def parse(record: dict, line: int) -> list[dict]:
+        first = first_lines.setdefault(_text(record, "id"), line)
+        if first != line:
+            raise ValueError(
+                f"line {first} is a submission of the same pair, 'id' {cell(record['id'])}; "
+                "name one of the two lines in data/exclusions.csv"
+            )
+        return _two_ratings(record, form, texts)
+
+    return _parse_lines(path, parse, skip)
+
+
+def read_sessions(path: Path) -> pd.DataFrame:
+    """Read who made each submission in a file, on which task and in what time.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A JSONL file.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_submissions, 4)
+        ``line``, ``task``, ``rater_id`` (the participant's identifier) and ``seconds``.
+
+    Raises
+    ------
+    tables.BadTableError
+        If a line is no JSON object, a key is missing or a value is not as expected.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> record = {
+    ...     "input_meta": {"dataset": "amazon"},
+    ...     "label_annotations": {"email": "anna_1"},
+    ...     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.jsonl"
+    ...     _ = path.write_text(json.dumps(record))
+    ...     read_sessions(path)
+       line    task rater_id  seconds
+    0     1  amazon     anna      125
+    """
+    return _parse_lines(path, lambda record, _: [_session(record)])
+
+
+def _parse_lines(
+    path: Path, parse: Callable[[dict, int], list[dict]], skip: Collection[int] = ()
+) -> pd.DataFrame:
+    """Turn each line into rows; list all lines for which that fails."""
+    rows, problems = [], []
+    for line, record, problem in json_objects(path):
+        if line in skip:
+            continue
+        if record is None:
+            problems.append(problem)
+            continue
+        try:
+            rows += [{"line": line} | row for row in parse(record, line)]
+        except KeyError as error:
+            problems.append(f"line {line}: key {error} is missing")
+        except ValueError as error:
+            problems.append(f"line {line}: {error}")
+    if problems:
+        raise bad_table(path.name, problems)
+    return pd.DataFrame(rows)
+
+
+def _two_ratings(record: dict, form: Form, texts: bool) -> list[dict]:
+    """Return the rows of side a and side b."""
+    labels = _object(record, "label_annotations")
+    if unknown := labels.keys() - form.labels:
+        raise ValueError(f"question {cell(min(unknown))} is unknown")
+    session = _session(record)
+    if form.attention:
+        session |= {name: _choice(labels, key, ONE_TO_FIVE) for key, name in ATTENTION.items()}
+    items = {side: _item(record, side, form.arms) for side in OTHER_SIDE}
+    return [
+        items[side]
+        | {"partner_id": items[other]["item_id"]}
+        | _answers(labels, side, form)
+        | _response(record, side, texts, form.arms)
+        | session
+        for side, other in OTHER_SIDE.items()
+    ]
+
+
+def _session(record: dict) -> dict:
+    """Return what is known of a submission apart from its two responses."""
+    spent = _text(_object(record, "behavioral_data"), "time_string")
+    match = TIME_SPENT.fullmatch(spent)
+    if not match:
+        raise ValueError(f"'time_string' is {cell(spent)}; expected 'Time spent: 0d 0h 1m 30s'")
+    days, hours, minutes, seconds = map(int, match.groups())
+    return {
+        "task": _choice(_object(record, "input_meta"), "dataset", PROMPT_SETS),
+        "rater_id": _text(_object(record, "label_annotations"), "email").partition("_")[0],
+        "seconds": ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
+    }
+
+
+def _item(record: dict, side: str, arms: bool) -> dict:
+    """Name the response on one side; a distractor has the system of the other side."""
+    meta = _object(record, "input_meta")
+    is_distractor = meta[f"model_{side}"] == "distractor"
+    model = f"model_{OTHER_SIDE[side] if is_distractor else side}"
+    number = str(meta["sample_ix"]).removeprefix("distractor_")
+    prompt_id = f"{_choice(meta, 'dataset', PROMPT_SETS)}-{number}"
+    system = _choice(meta, model, SYSTEM_NAMES)
+    arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES) if arms else "baseline"
+    return {
+        "item_id": f"{prompt_id}|{system}|{arm}" + ("|distractor" if is_distractor else ""),
+        "prompt_id": prompt_id,
+        "system": system,
+        "arm": arm,
+        "is_distractor": is_distractor,
+    }
+
+
+def _answers(labels: dict, side: str, form: Form) -> dict[str, float]:
+    """Return the answers about the response on one side."""
+    return {
+        aspect: _choice(labels, f"{LABELS.get(aspect, aspect)}_{side}", scale)
+        for aspect, scale in form.scales.items()
+    }
+
+
+def _response(record: dict, side: str, texts: bool, arms: bool) -> dict:
+    """Return the length of the response on one side and, if asked for, the texts."""
+    shown = _object(record, "input_text")
+    response = _text(shown, f"Response {side.upper()}")
+    columns = {"response_words": len(response.split())}
+    if texts:
+        columns |= {"prompt": _text(shown, "Prompt"), "response": response}
+    if texts and arms:
+        columns["preamble"] = _text(record["input_meta"], f"preamble_{side}")
+    return columns
+
+
+def _choice(fields: dict, key: str, allowed: Mapping[str, str | float]) -> str | float:
+    """Translate the value of a field, which must be one of those allowed."""
+    value = fields[key]
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{key!r} is {cell(value)}; allowed: {', '.join(allowed)}")
+    return allowed[value]
+
+
+def _text(fields: dict, key: str) -> str:
+    """Return the value of a field, which must be text."""
+    if not isinstance(fields[key], str):
+        raise ValueError(f"{key!r} is {cell(fields[key])}; text is needed")
+    return fields[key]
+
+
+def _object(fields: dict, key: str) -> dict:
+    """Return the value of a field, which must be a JSON object."""
+    if not isinstance(fields[key], dict):
+        raise ValueError(f"{key} must be a JSON object, found {type(fields[key]).__name__}")
+    return fields[key]
+
+
+EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
+NOT_REPORTED = "dataset not reported"
+SIMULATED_FILE = "simulation"
+DESIGN = ("item_id", "prompt_id", "task", "system", "arm")
+PAIR = ("rater_id", "pair_id", "partner_id", "is_distractor")
+
+BATCHES = {
+    (1, "errors"): {
+        "detailed_pilot_v6": "pilot",
+        "detailed_main_1": "main_1",
+        "detailed_main_2": "main_2",
+        "detailed_main_3": "main_3",
+    },
+    (1, "unbiased"): {
+        "unbiased_pilot_v6": "pilot",
+        "unbiased_main_1_reconstructed": "main_1",
+        "unbiased_main_2": "main_2",
+        "unbiased_main_3": "main_3",
+    },
+    (2, "errors"): {f"confound_main_{number}_errors": f"main_{number}" for number in range(1, 5)},
+    (2, "unbiased"): {
+        f"confound_main_{number}_unbiased": f"main_{number}" for number in range(1, 5)
+    },
+    (2, "perception"): {
+        "confound_main_1_groups": "main_1",
+        "confound_main_2_grouping": "main_2",
+        "confound_main_3_groups": "main_3",
+        "confound_main_4_groups": "main_4",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Submissions:
+    """Submissions of one group of raters.
+
+    Parameters
+    ----------
+    source : {"real", "simulated"}
+        Where the tables come from.
+    ratings : pandas.DataFrame
+        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
+        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
+        aspects, ``response_words``, ``seconds`` spent on the submission, ``batch``, answers to
+        attention checks where there are any, and ``reported``, whether the row is in the
+        released table.
+    exclusions : pandas.DataFrame
+        One row per submission that is not in the released table: ``file``, ``line`` (counted
+        from 1) and ``reason``. Those of a dataset that the paper does not report are still in
+        ``ratings``.
+    """
+
+    source: str
+    ratings: pd.DataFrame
+    exclusions: pd.DataFrame
+
+
+def load_submissions(
+    experiment: int, group: str, data_source: str = "auto", seed: int = 0, texts: bool = False
+) -> Submissions:
+    """Load what one group of raters submitted.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        Experiment of section 2 or of section 3.
+    group : {"errors", "unbiased", "perception"}
+        Raters who checked errors, gave quality alone, or (experiment 2 only) gave assertiveness
+        and complexity.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`.
+    seed : int, optional
+        Seed of the simulation, if there is one. The same seed gives the same outputs as in
+        `helpers.studies.hosking`.
+    texts : bool, optional
+        Whether to add ``prompt``, ``response`` and, in experiment 2, ``preamble``.
+
+    Returns
+    -------
+    Submissions
+        Ratings and exclusions. Labels of real raters hold for this group only.
+
+    Raises
+    ------
+    ValueError
+        If there is no such group.
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> load_submissions(2, "perception", "simulated").ratings["task"].unique().tolist()
+    ['amazon', 'wikihow', 'curation']
+    """
+    if (experiment, group) not in FORMS:
+        known = ", ".join(map(str, FORMS))
+        raise ValueError(f"no group {group!r} in experiment {experiment}; choose one of {known}")
+    files = _files(experiment, group)
+    located = registry.locate(files, data_source)
+    if located is None:
+        ratings = _simulate(experiment, group, seed, texts)
+        return _sort_out("simulated", ratings, _exclusions(()))
+    exclusions = _exclusions(files)
+    batches = []
+    for file, path in located.items():
+        skip = set(exclusions.loc[exclusions["file"] == file, "line"])
+        batch = read_ratings(path, FORMS[experiment, group], skip, texts)
+        batches.append(batch.assign(file=file, batch=files[file]))
+    ratings = pd.concat(batches, ignore_index=True)
+    ratings["rater_id"] = anonymise(ratings["rater_id"])
+    return _sort_out("real", ratings, exclusions)
+
+
+def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+    """Load who took part in which group of both experiments, and for how long.
+
+    Parameters
+    ----------
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per submission: ``experiment``, ``group``, ``batch``, ``file``, ``line``,
+        ``task``, ``rater_id``, ``seconds``, and ``reason`` why the submission is not in the
+        released table (empty if it is). Labels of raters hold across groups and experiments.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> load_sessions("simulated").value_counts("reason").to_dict()
+    {'': 15240, 'dataset not reported': 2960}
+    """
+    files = {file: place for place in FORMS for file in _files(*place)}
+    located = registry.locate(files, data_source)
+    if located is None:
+        tables = [_simulated_sessions(*place, seed) for place in FORMS]
+        sessions = pd.concat(tables, ignore_index=True)
+    else:
+        tables = [_real_sessions(*files[file], file, path) for file, path in located.items()]
+        sessions = pd.concat(tables, ignore_index=True)
+        sessions["rater_id"] = anonymise(sessions["rater_id"])
+    sessions = sessions.merge(pd.read_csv(EXCLUSIONS_FILE), how="left", on=["file", "line"])
+    default = sessions["task"].isin(schemas.TASKS).map({True: "", False: NOT_REPORTED})
+    return sessions.assign(reason=sessions["reason"].fillna(default))
+
+
+def _files(experiment: int, group: str) -> dict[str, str]:
+    """Return the files of a group of raters and the batch in each."""
+    return {
+        f"hosking/raw/annotated_instances_{name}.jsonl": batch
+        for name, batch in BATCHES[experiment, group].items()
+    }
+
+
+def _exclusions(files: Collection[str]) -> pd.DataFrame:
+    """Return the listed exclusions from some files."""
+    listed = pd.read_csv(EXCLUSIONS_FILE)
+    return listed[listed["file"].isin(list(files))]
+
+
+def _sort_out(source: str, ratings: pd.DataFrame, exclusions: pd.DataFrame) -> Submissions:
+    """Number the submissions and tell those of reported datasets from the others."""
+    reported = ratings["task"].isin(schemas.TASKS)
+    unreported = ratings.loc[~reported, ["file", "line"]].drop_duplicates()
+    exclusions = pd.concat([exclusions, unreported.assign(reason=NOT_REPORTED)])
+    ratings = ratings.drop(columns=["file", "line"]).assign(
+        pair_id=np.arange(len(ratings)) // 2, reported=reported
+    )
+    return Submissions(
+        source,
+        ratings[[*DESIGN, *PAIR, *ratings.columns.drop([*DESIGN, *PAIR])]],
+        exclusions.sort_values(["file", "line"], ignore_index=True),
+    )
+
+
+def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
+    """Simulate the ratings of one group as if read from one file."""
+    rng = np.random.default_rng(seed)
+    ratings = simulate.hosking_submissions(rng, experiment, group, texts)
+    return ratings.assign(file=SIMULATED_FILE, line=ratings["pair_id"] + 1)
+
+
+def _simulated_sessions(experiment: int, group: str, seed: int) -> pd.DataFrame:
+    """Simulate the submissions of one group without their ratings."""
+    first_sides = _simulate(experiment, group, seed).iloc[::2]
+    sessions = first_sides[["line", "task", "rater_id", "seconds", "batch", "file"]]
+    return sessions.assign(experiment=experiment, group=group)
+
+
+def _real_sessions(experiment: int, group: str, file: str, path: Path) -> pd.DataFrame:
+    """Read the submissions in one file without their ratings."""
+    batch = _files(experiment, group)[file]
+    place = {"batch": batch, "file": file, "experiment": experiment, "group": group}
+    return read_sessions(path).assign(**place)
+
+
+def single_ratings(
+    experiment: int, group: str, data_source: str = "auto", seed: int = 0
+) -> pd.DataFrame:
+    """Load the ratings behind the released averages one by one; attention checks are left out.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        Experiment of section 2 or of section 3.
+    group : {"errors", "unbiased", "perception"}
+        As `hosking_submissions.load_submissions`.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`. Give the source of the averages that the ratings are set beside.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per output and rater, columns as `hosking_submissions.Submissions`. Labels of real raters
+        hold for this group only.
+
+    Raises
+    ------
+    ValueError
+        If there is no such group.
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> ratings = single_ratings(1, "unbiased", "simulated")
+    >>> len(ratings), ratings["item_id"].nunique()
+    (4080, 900)
+    """
+    ratings = load_submissions(experiment, group, data_source, seed).ratings
+    return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
+
+
+def shared_people(sessions: pd.DataFrame, group: str, person: str) -> pd.DataFrame:
+    """Number of people that each two groups have in common.
+
+    Parameters
+    ----------
+    sessions : pandas.DataFrame
+        One row per submission.
+    group : str
+        Column of groups.
+    person : str
+        Column of people.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_groups, n_groups)
+        Groups in order of first appearance. The diagonal holds the size of each group.
+
+    Examples
+    --------
+    >>> sessions = pd.DataFrame({"group": ["errors", "errors", "quality"],
+    ...                          "rater_id": ["a", "b", "a"]})
+    >>> shared_people(sessions, "group", "rater_id")
+             errors  quality
+    errors        2        1
+    quality       1        1
+    """
+    names = sessions[group].unique()
+    took_part = pd.crosstab(sessions[person], sessions[group])[names].gt(0).to_numpy(dtype=int)
+    return pd.DataFrame(took_part.T @ took_part, index=names, columns=names)
+
+
+def groups_per_person(sessions: pd.DataFrame, group: str, person: str) -> pd.Series:
+    """Number of groups that each person took part in.
+
+    Parameters
+    ----------
+    sessions, group, person
+        As in `shared_people`.
+
+    Returns
+    -------
+    pandas.Series of int
+        Indexed by person.
+
+    Examples
+    --------
+    >>> sessions = pd.DataFrame({"group": ["errors", "quality", "quality"],
+    ...                          "rater_id": ["a", "a", "b"]})
+    >>> groups_per_person(sessions, "group", "rater_id").to_dict()
+    {'a': 2, 'b': 1}
+    """
+    return sessions.groupby(person)[group].nunique()
+
+
+def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
+    """Pay per hour that the time recorded for each submission amounts to.
+
+    Parameters
+    ----------
+    sessions : pandas.DataFrame
+        One row per submission with columns ``group`` and ``seconds``.
+    rates : mapping of str to float
+        Payment for a submission in each group.
+
+    Returns
+    -------
+    pandas.Series of float
+        Named ``hourly_pay``, in the currency of `rates`.
+
+    Raises
+    ------
+    ValueError
+        If a group has no rate or a time is not positive.
+
+    References
+    ----------
+    Hosking et al. (2024), appendix A.
+
+    Examples
+    --------
+    >>> sessions = pd.DataFrame({"group": ["errors"], "seconds": [120]})
+    >>> hourly_pay(sessions, {"errors": 0.6}).tolist()
+    [18.0]
+    """
+    unpaid = sorted(set(sessions["group"]) - set(rates))
+    if unpaid:
+        raise ValueError(f"group {unpaid[0]!r} has no rate; there are some for: {', '.join(rates)}")
+    timeless = sessions["seconds"].to_numpy() <= 0
+    if timeless.any():
+        row = int(np.argmax(timeless))
+        raise ValueError(f"row {row + 1}: {sessions['seconds'].iloc[row]} seconds; drop the row")
+    return (sessions["group"].map(rates) * 3600 / sessions["seconds"]).rename("hourly_pay")
+
+
+def repeated(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Keep the ratings of pairs that were judged more than once.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per output and submission.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Some of the rows, in their order.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("abbaac"), "partner_id": list("baabca"),
+    ...                         "pair_id": [0, 0, 1, 1, 2, 2]})
+    >>> repeated(ratings)["pair_id"].tolist()
+    [0, 0, 1, 1]
+    """
+    return ratings[_times_shown(ratings) > 1]
+
+
+def repeats(ratings: pd.DataFrame) -> pd.Series:
+    """Count the pairs that were judged once, twice and so on.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per output and submission.
+
+    Returns
+    -------
+    pandas.Series of int
+        Number of different pairs, indexed by how often each was judged.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("abbaac"), "partner_id": list("baabca"),
+    ...                         "pair_id": [0, 0, 1, 1, 2, 2]})
+    >>> repeats(ratings).to_dict()
+    {1: 1, 2: 1}
+    """
+    times = _times_shown(ratings)
+    rows = times.groupby(times).size()
+    return (rows // (2 * rows.index)).rename_axis("times judged").rename("pairs")
+
+
+def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Count the ratings of each output and the outputs and systems that it was shown beside.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per output and submission.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``item_id``: ``ratings``, ``partners`` (different outputs), ``other_systems``
+        (different systems among them, its own left out).
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("abac"), "partner_id": list("baca"),
+    ...                         "system": ["x", "y", "x", "x"], "pair_id": [0, 0, 1, 1]})
+    >>> pairings(ratings).loc["a"].to_dict()
+    {'ratings': 2, 'partners': 2, 'other_systems': 1}
+    """
+    system = ratings.drop_duplicates("item_id").set_index("item_id")["system"]
+    beside = ratings["partner_id"].map(system)
+    shown = ratings[["item_id", "partner_id"]].assign(
+        other_system=beside.where(beside != ratings["system"])
+    )
+    by_item = shown.groupby("item_id")
+    return pd.DataFrame(
+        {
+            "ratings": by_item.size(),
+            "partners": by_item["partner_id"].nunique(),
+            "other_systems": by_item["other_system"].nunique(),
+        }
+    )
+
+
+def _times_shown(ratings: pd.DataFrame) -> pd.Series:
+    """How often the pair in each row was judged, whichever of the two was on which side."""
+    ends = ratings[["item_id", "partner_id"]]
+    keys = [ends.min(axis="columns"), ends.max(axis="columns")]
+    return ratings.groupby(keys)["pair_id"].transform("nunique")
