@@ -214,7 +214,7 @@ def task_answers():
     """Let the model under test answer the HumBEL questions again (needs the extra `models`)."""
 
     def answer():
-        from helpers import answerers  # takes a second to load, which no other task needs
+        from helpers.beyond import answerers  # takes a second to load, which no other task needs
 
         for file in answerers.answer_all():
             say(f"written: {file.relative_to(ROOT)}")

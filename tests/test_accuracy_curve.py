@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.curves import accuracy_curve
+from helpers.beyond import robustness
 from helpers.stats import accuracy
 from helpers.studies import chatbench
 
@@ -17,12 +17,12 @@ def cells():
 
 @pytest.fixture(scope="module")
 def specified(cells):
-    return accuracy_curve.choices(cells, chatbench.AI_METHODS, USERS, [0.0, 0.4])
+    return robustness.accuracy_choices(cells, chatbench.AI_METHODS, USERS, [0.0, 0.4])
 
 
 @pytest.fixture(scope="module")
 def found(cells, specified):
-    return accuracy_curve.differences(cells, specified, USERS, chatbench.N_QUESTIONS)
+    return robustness.accuracy_differences(cells, specified, USERS, chatbench.N_QUESTIONS)
 
 
 def pick(specified, *choice) -> int:
@@ -58,9 +58,9 @@ def test_averages_weigh_datasets_models_and_conditions(specified, found, cells):
     estimate, error, weights = found
     table = cells.pivot(index=["model", "dataset"], columns="method", values="mean")
     difference = table[USERS].mean(axis="columns") - table["AI letter few shot"]
-    equal = pick(specified, "AI letter few shot", "both", accuracy_curve.EQUAL, "both", 0.0)
+    equal = pick(specified, "AI letter few shot", "both", robustness.EQUAL, "both", 0.0)
     assert estimate[equal] == pytest.approx(100 * difference.mean())
-    by_size = pick(specified, "AI letter few shot", "both", accuracy_curve.SIZES, "GPT-4o", 0.0)
+    by_size = pick(specified, "AI letter few shot", "both", robustness.SIZES, "GPT-4o", 0.0)
     sizes = chatbench.N_QUESTIONS[difference.loc["GPT-4o"].index]
     assert estimate[by_size] == pytest.approx(
         100 * np.average(difference.loc["GPT-4o"], weights=sizes)
@@ -73,7 +73,7 @@ def test_averages_weigh_datasets_models_and_conditions(specified, found, cells):
 
 def test_null_draws_have_the_errors_and_correlations_of_the_specifications(cells, specified, found):
     _, error, weights = found
-    draws = accuracy_curve.null_draws(cells, weights, 4000, np.random.default_rng(1))
+    draws = robustness.null_draws(cells, weights, 4000, np.random.default_rng(1))
     independent = (specified["correlation"] == 0).to_numpy()
     np.testing.assert_allclose(draws[:, independent].std(axis=0), error[independent], rtol=0.06)
     assert abs(draws.mean(axis=0)).max() < 0.5
@@ -89,18 +89,20 @@ def test_null_draws_have_the_errors_and_correlations_of_the_specifications(cells
 
 def test_missing_accuracies_are_named(cells, specified):
     with pytest.raises(ValueError, match="column 'mean' has 1 missing value, first in row 2"):
-        accuracy_curve.differences(
+        robustness.accuracy_differences(
             cells.assign(mean=cells["mean"].drop(2)), specified, USERS, chatbench.N_QUESTIONS
         )
     fewer = cells[cells["method"] != "AI free text"]
     with pytest.raises(ValueError, match="no accuracy of 'AI free text' with model 'GPT-4o'"):
-        accuracy_curve.differences(fewer, specified, USERS, chatbench.N_QUESTIONS)
+        robustness.accuracy_differences(fewer, specified, USERS, chatbench.N_QUESTIONS)
 
 
 def test_simulated_answers_can_take_the_place_of_printed_accuracies():
     cells = chatbench.load("simulated", 1).accuracies().rename(columns={"accuracy": "mean"})
     cells = cells.reset_index()
-    specified = accuracy_curve.choices(cells, chatbench.AI_METHODS, USERS, [0.0])
-    estimate, error, _ = accuracy_curve.differences(cells, specified, USERS, chatbench.N_QUESTIONS)
+    specified = robustness.accuracy_choices(cells, chatbench.AI_METHODS, USERS, [0.0])
+    estimate, error, _ = robustness.accuracy_differences(
+        cells, specified, USERS, chatbench.N_QUESTIONS
+    )
     assert np.isfinite(estimate).all()
     assert (error > 0).all()

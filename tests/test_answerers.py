@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import answer_files, answerers, paths
-from helpers.answer_files import AnswersError
-from helpers.definitions import definitions
+from helpers import paths
+from helpers.beyond import answerers
+from helpers.beyond.answerers import AnswersError
+from helpers.beyond.word_tests import PAIRS, SHOWN, definitions, word_classes
 from helpers.files import registry, tables
 from helpers.studies import humbel
-from helpers.word_classes import PAIRS, SHOWN, word_classes
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_committed_answers_belong_to_the_questions_built_by_default(real):
         "word_classes": word_classes(real.associations, real.norms),
         "definitions": definitions(real.norms, real.vocabulary()),
     }.items():
-        chosen = answer_files.read(f"data/answers/{answerers.MODEL}_{test}.csv", asked)
+        chosen = answerers.read_model_answers(f"data/answers/{answerers.MODEL}_{test}.csv", asked)
         right[test] = (chosen == answerers.always_right(asked)).sum()
     assert right == {"word_classes": 6444, "definitions": 8411}
 
@@ -67,31 +67,31 @@ def test_committed_answers_hold_numbers_only():
 def test_written_answers_are_read_again(tmp_path, questions):
     chosen = answerers.at_random(questions, np.random.default_rng(0))
     file = tmp_path / "new" / "answers.csv"
-    answer_files.write(file, questions, chosen.sample(frac=1, random_state=1))
-    pd.testing.assert_series_equal(answer_files.read(file, questions), chosen)
+    answerers.write_model_answers(file, questions, chosen.sample(frac=1, random_state=1))
+    pd.testing.assert_series_equal(answerers.read_model_answers(file, questions), chosen)
     assert [path.name for path in file.parent.iterdir()] == ["answers.csv"]
 
 
 def test_a_fingerprint_changes_with_any_word_and_with_the_order(questions):
-    name = answer_files.fingerprint(questions)
+    name = answerers.questions_fingerprint(questions)
     changed = questions.copy()
     changed.loc[len(changed) - 1, "word_4"] = "another"
-    assert answer_files.fingerprint(changed) != name
-    assert answer_files.fingerprint(questions[::-1]) != name
-    assert answer_files.fingerprint(questions.assign(meaning="")) != name
-    assert answer_files.fingerprint(questions.assign(age=0)) == name
+    assert answerers.questions_fingerprint(changed) != name
+    assert answerers.questions_fingerprint(questions[::-1]) != name
+    assert answerers.questions_fingerprint(questions.assign(meaning="")) != name
+    assert answerers.questions_fingerprint(questions.assign(age=0)) == name
 
 
 def test_a_missing_file_is_named(questions):
     with pytest.raises(AnswersError, match=r"There is no file .*none.csv: make it with `make ans"):
-        answer_files.read("none.csv", questions)
+        answerers.read_model_answers("none.csv", questions)
 
 
 def test_answers_to_other_questions_are_refused(tmp_path, questions):
     file = tmp_path / "answers.csv"
-    answer_files.write(file, questions, answerers.always_right(questions))
+    answerers.write_model_answers(file, questions, answerers.always_right(questions))
     with pytest.raises(AnswersError, match=r"answers.csv does not begin with '# questions .*other"):
-        answer_files.read(file, questions[:-1])
+        answerers.read_model_answers(file, questions[:-1])
 
 
 @pytest.mark.parametrize(
@@ -107,23 +107,25 @@ def test_answers_to_other_questions_are_refused(tmp_path, questions):
 def test_a_file_with_a_wrong_answer_is_refused(tmp_path, questions, rows, message):
     two = questions[:2]
     file = tmp_path / "answers.csv"
-    first = f"# questions {answer_files.fingerprint(two)}\n"
+    first = f"# questions {answerers.questions_fingerprint(two)}\n"
     file.write_text(f"{first}question,chosen\n{rows}")
     with pytest.raises(AnswersError, match=f"answers.csv,? {message}"):
-        answer_files.read(file, two)
+        answerers.read_model_answers(file, two)
 
 
 def test_a_file_without_a_column_is_refused(tmp_path, questions):
     file = tmp_path / "answers.csv"
-    file.write_text(f"# questions {answer_files.fingerprint(questions)}\nquestion,option\n0,1\n")
+    file.write_text(
+        f"# questions {answerers.questions_fingerprint(questions)}\nquestion,option\n0,1\n"
+    )
     with pytest.raises(tables.BadTableError, match=r"answers.csv: 1 problem.*\n.*'chosen' is miss"):
-        answer_files.read(file, questions)
+        answerers.read_model_answers(file, questions)
 
 
 def test_wrong_answers_are_not_written(tmp_path, questions):
     file = tmp_path / "answers.csv"
     with pytest.raises(AnswersError, match="6 is no option"):
-        answer_files.write(file, questions, answerers.always_right(questions) * 0 + 6)
+        answerers.write_model_answers(file, questions, answerers.always_right(questions) * 0 + 6)
     assert not list(tmp_path.iterdir())
 
 
@@ -162,7 +164,7 @@ def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
     tmp_path, study, questions
 ):
     file = tmp_path / "answers.csv"
-    answer_files.write(file, questions, answerers.always_right(questions))
+    answerers.write_model_answers(file, questions, answerers.always_right(questions))
     as_if_real = humbel.Humbel("real", study.associations, study.norms)
     read = answerers.of_model(as_if_real, questions, file, seed=0)
     pd.testing.assert_series_equal(read, answerers.always_right(questions))
@@ -185,12 +187,12 @@ def test_all_answers_are_written_by_one_call(tmp_path, monkeypatch, study, quest
         "all_minilm_l6_v2_word_classes.csv",
         "all_minilm_l6_v2_definitions.csv",
     ]
-    read = answer_files.read(files[0], questions)
+    read = answerers.read_model_answers(files[0], questions)
     pd.testing.assert_series_equal(read, answerers.by_similarity(questions, embed))
 
 
 def test_relative_files_lie_under_the_project_root(monkeypatch, tmp_path, questions):
     monkeypatch.setattr(paths, "ROOT", tmp_path)
-    answer_files.write("mine.csv", questions, answerers.always_right(questions))
+    answerers.write_model_answers("mine.csv", questions, answerers.always_right(questions))
     assert (tmp_path / "mine.csv").is_file()
-    assert len(answer_files.read(Path("mine.csv"), questions)) == len(questions)
+    assert len(answerers.read_model_answers(Path("mine.csv"), questions)) == len(questions)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.curves import aspect_curve
+from helpers.beyond import robustness
 from helpers.stats import aspects, lasso, ordinal
 from helpers.stats.moments import cluster_moments
 from helpers.studies import kamoda
@@ -15,12 +15,12 @@ SCALES = ("acceptability", kamoda.IDEALS, kamoda.RANGES)
 
 @pytest.fixture(scope="module")
 def tables():
-    return aspect_curve.tables(kamoda.load("simulated").ratings, ASPECTS, *SCALES)
+    return robustness.tables(kamoda.load("simulated").ratings, ASPECTS, *SCALES)
 
 
 @pytest.fixture(scope="module")
 def curve(tables):
-    return aspect_curve.gaps(tables, ASPECTS, "factuality", 60, np.random.default_rng(1))
+    return robustness.gaps(tables, ASPECTS, "factuality", 60, np.random.default_rng(1))
 
 
 def pick(table: pd.DataFrame, *choice: str) -> pd.Series:
@@ -58,7 +58,7 @@ def test_within_raters_is_regression_with_a_level_for_each_rater(tables, curve):
     design = pd.get_dummies(rows["rater_id"], dtype=float)
     full = np.column_stack([rows[ASPECTS], design])
     slopes = np.linalg.lstsq(full, rows["missing"].to_numpy(), rcond=None)[0][:3]
-    found = pick(curve[0], aspect_curve.WITHIN, "intercept")
+    found = pick(curve[0], robustness.WITHIN, "intercept")
     assert found["estimate"] == pytest.approx(lead(pd.Series(slopes, ASPECTS)))
 
 
@@ -91,14 +91,14 @@ def test_between_raters_in_a_part_without_some_questions(tables):
     drop = (tables["single"]["question_id"] == questions[0]) & (
         tables["single"]["system"].str.startswith("human")
     )
-    fewer = tables | {aspect_curve.BETWEEN: tables["single"][~drop]}
-    table, _, _ = aspect_curve.gaps(fewer, ASPECTS, "factuality", 2, np.random.default_rng(3))
-    assert np.isfinite(pick(table, aspect_curve.BETWEEN)["estimate"])
+    fewer = tables | {robustness.BETWEEN: tables["single"][~drop]}
+    table, _, _ = robustness.gaps(fewer, ASPECTS, "factuality", 2, np.random.default_rng(3))
+    assert np.isfinite(pick(table, robustness.BETWEEN)["estimate"])
 
 
 def test_the_paper_is_one_of_the_specifications(real_data):
-    found = aspect_curve.tables(kamoda.load(real_data).ratings, ASPECTS, *SCALES)
-    table, _, _ = aspect_curve.gaps(found, ASPECTS, "factuality", 2, np.random.default_rng(4))
+    found = robustness.tables(kamoda.load(real_data).ratings, ASPECTS, *SCALES)
+    table, _, _ = robustness.gaps(found, ASPECTS, "factuality", 2, np.random.default_rng(4))
     row = pick(table)
     assert row["next"] == "amount_info"
     assert row["estimate"] == pytest.approx(2.048 - 0.739, abs=0.05)

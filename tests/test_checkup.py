@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import checkup
 from helpers.files.tables import OptionError
+from helpers.own import intake
 
 NAN = float("nan")
 
@@ -26,7 +26,7 @@ def ratings(n=200, **columns):
 
 
 def found(table, outcome="overall", aspects=("tone", "harm")):
-    rows = checkup.findings(table, outcome, list(aspects))
+    rows = intake.findings(table, outcome, list(aspects))
     return rows[["what", "where", "rows"]].to_numpy().tolist()
 
 
@@ -51,7 +51,7 @@ def test_missing_cells_are_counted_by_column():
 
 def test_an_aspect_that_is_mostly_missing_is_told_apart():
     table = changed(ratings(400), "tone", range(250), NAN)
-    row = checkup.findings(table, "overall", ["tone", "harm"]).iloc[0]
+    row = intake.findings(table, "overall", ["tone", "harm"]).iloc[0]
     assert row.tolist() == ["missing", "tone", 250, "the aspect is left out"]
 
 
@@ -63,7 +63,7 @@ def test_constant_columns_are_named():
 def test_a_slip_of_the_pen_is_far_from_the_other_marks(slip):
     table = changed(ratings(400), "tone", [7], slip)
     assert found(table) == [["far from the others", "tone", 1]]
-    consequence = checkup.findings(table, "overall", ["tone"])["consequence"].iloc[0]
+    consequence = intake.findings(table, "overall", ["tone"])["consequence"].iloc[0]
     assert consequence == f"kept: is {slip} on the scale? If not, correct the file"
 
 
@@ -112,7 +112,7 @@ def test_few_clusters_are_a_warning():
 def test_prevalence_counts_what_differs_from_the_most_frequent_mark():
     table = ratings(400, harm=0.0, tone=3.0, words=np.arange(400.0))
     table = changed(changed(table, "harm", range(16), 1), "tone", [0], NAN)
-    rows = checkup.prevalence(table, ["harm", "tone", "words"])
+    rows = intake.mark_prevalence(table, ["harm", "tone", "words"])
     assert rows["marks"].tolist() == ["0, 1", "3", "0 to 399"]
     assert rows["other ratings"].tolist() == [16, 0, 399]
     assert rows["clusters"].tolist() == [2, 0, 50]
@@ -126,15 +126,17 @@ def test_prevalence_counts_what_differs_from_the_most_frequent_mark():
 
 def test_simulated_ratings_never_pass_for_real():
     real, simulated = (pd.DataFrame({"source": [word] * 2}) for word in ("real", "simulated"))
-    assert [checkup.source(real, choice) for choice in checkup.DATA_SOURCES] == [
+    assert [intake.source(real, choice) for choice in intake.DATA_SOURCES] == [
         "real",
         "real",
         "simulated",
     ]
-    assert {checkup.source(simulated, choice) for choice in checkup.DATA_SOURCES} == {"simulated"}
+    assert {intake.source(simulated, choice) for choice in intake.DATA_SOURCES} == {"simulated"}
     with pytest.raises(OptionError, match=r"data_source must be one of .*, not 'mine'"):
-        checkup.source(real, "mine")
+        intake.source(real, "mine")
 
 
 def test_the_description_counts_everything():
-    assert checkup.describe(ratings(400)) == ("400 ratings of 100 items in 50 clusters; 10 raters.")
+    assert intake.describe_file(ratings(400)) == (
+        "400 ratings of 100 items in 50 clusters; 10 raters."
+    )

@@ -2,8 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.design.coverage import count, measure, summary
-from helpers.design.populations import Clusters
+from helpers.beyond.coverage import Clusters, count, coverage_summary, measure
 from helpers.stats.groups import group_means
 
 
@@ -29,11 +28,11 @@ def population():
 
 def test_a_good_interval_covers_as_often_as_it_says(population):
     covered = measure(mean, population, 120, 0)
-    assert summary(count(covered))["estimate"] == pytest.approx(0.95, abs=0.05)
+    assert coverage_summary(count(covered))["estimate"] == pytest.approx(0.95, abs=0.05)
 
 
 def test_a_narrow_interval_is_found_out(population):
-    row = summary(count(measure(too_narrow, population, 80, 0)))
+    row = coverage_summary(count(measure(too_narrow, population, 80, 0)))
     assert row["estimate"] == pytest.approx(0.67, abs=0.12)
     assert row["high"] < 0.95
     assert row["too low"] == 1
@@ -72,5 +71,5 @@ def test_several_low_statistics_are_counted_after_holm():
     counts = pd.DataFrame(
         {"covered": [95, 90, 70, 60], "missed": [5, 10, 30, 40], "undefined": 0, "effective": 300.0}
     )
-    row = summary(counts)
+    row = coverage_summary(counts)
     assert (row["too low"], row["lowest"], row["where"]) == (2, 0.6, 3)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import dawid_skene
+from helpers.beyond import crowd
 
 COLUMNS = ("item_id", "rater_id", "label")
 
@@ -26,7 +26,7 @@ def test_confusion_matrices_and_prevalence_are_recovered():
     careful, lenient = [[0.95, 0.05], [0.1, 0.9]], [[0.99, 0.01], [0.4, 0.6]]
     confusion = np.array([careful, lenient, careful, [[0.7, 0.3], [0.3, 0.7]], lenient])
     table, truth = simulate(rng, 20_000, confusion, [0.8, 0.2])
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     found = model.confusion.to_numpy().reshape(confusion.shape)
     np.testing.assert_allclose(found, confusion, atol=0.03)
     np.testing.assert_allclose(model.prevalence, [0.8, 0.2], atol=0.02)
@@ -36,7 +36,7 @@ def test_confusion_matrices_and_prevalence_are_recovered():
 def test_three_labels_are_recovered():
     confusion = np.array([[[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]] * 4)
     table, _ = simulate(np.random.default_rng(4), 3000, confusion, [0.5, 0.3, 0.2])
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     np.testing.assert_allclose(
         model.confusion.to_numpy().reshape(confusion.shape), confusion, atol=0.05
     )
@@ -48,7 +48,7 @@ def test_a_rater_who_turns_labels_around_is_believed_the_other_way():
     table, truth = simulate(
         np.random.default_rng(5), 2000, np.array([good, good, good, contrary]), [0.6, 0.4]
     )
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     majority = table.groupby("item_id")["label"].mean().round()
     right = (model.posterior.idxmax(axis="columns") == truth).mean()
     assert right > (majority == truth).mean() + 0.03
@@ -59,7 +59,7 @@ def test_the_solution_is_a_fixed_point_of_the_equations_of_the_paper():
     table, _ = simulate(
         np.random.default_rng(6), 60, np.array([[[0.8, 0.2], [0.3, 0.7]]] * 5), [0.5, 0.5]
     )
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     posterior = model.posterior.to_numpy()
     by_hand = np.log(posterior.mean(axis=0))[None].repeat(60, axis=0)
     for rater, rows in table.groupby("rater_id"):
@@ -76,7 +76,7 @@ def test_unanimous_raters_are_believed():
     table = pd.DataFrame(
         {"item_id": [1, 1, 2, 2], "rater_id": [1, 2, 1, 2], "label": ["yes", "yes", "no", "no"]}
     )
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     np.testing.assert_allclose(model.posterior, [[0, 1], [1, 0]], atol=1e-6)
     assert model.prevalence.to_dict() == pytest.approx({"no": 0.5, "yes": 0.5})
 
@@ -84,7 +84,7 @@ def test_unanimous_raters_are_believed():
 def test_expected_label_is_the_mean_of_the_posterior():
     confusion = np.array([[[0.7, 0.3], [0.2, 0.8]]] * 3)
     table, _ = simulate(np.random.default_rng(7), 200, confusion, [0.5, 0.5])
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     pd.testing.assert_series_equal(
         model.expected(), model.posterior[1], check_names=False, check_exact=False
     )
@@ -94,7 +94,7 @@ def test_order_of_rows_and_names_do_not_matter():
     confusion = np.array([[[0.9, 0.1], [0.2, 0.8]]] * 4)
     table, _ = simulate(np.random.default_rng(8), 300, confusion, [0.7, 0.3])
     shuffled = table.sample(frac=1, random_state=1).replace({"label": {0: "a", 1: "b"}})
-    first, second = (dawid_skene.fit(each, *COLUMNS) for each in (table, shuffled))
+    first, second = (crowd.fit_dawid_skene(each, *COLUMNS) for each in (table, shuffled))
     np.testing.assert_allclose(first.posterior, second.posterior, atol=1e-8)
 
 
@@ -105,10 +105,10 @@ def test_raters_with_two_labels_overfit_unless_pooled():
     labels = rng.random(2400) < np.where(truth[items], 0.6, 0.05)
     table = pd.DataFrame({"item_id": items, "rater_id": rng.permutation(2400) // 2})
     table["label"] = labels.astype(int)
-    alone = dawid_skene.fit(table, *COLUMNS).prevalence[1]
-    pooled = dawid_skene.pool_occasional(table["rater_id"].astype(str), 10)
-    together = dawid_skene.fit(table.assign(rater_id=pooled), *COLUMNS).prevalence[1]
-    assert set(pooled) == {dawid_skene.OCCASIONAL}
+    alone = crowd.fit_dawid_skene(table, *COLUMNS).prevalence[1]
+    pooled = crowd.pool_occasional(table["rater_id"].astype(str), 10)
+    together = crowd.fit_dawid_skene(table.assign(rater_id=pooled), *COLUMNS).prevalence[1]
+    assert set(pooled) == {crowd.OCCASIONAL}
     assert abs(together - truth.mean()) < 0.03
     assert abs(alone - truth.mean()) > 0.05
 
@@ -120,7 +120,7 @@ def test_crowd_kit_gives_the_same_posterior():
     )
     confusion = np.array([[[0.9, 0.1], [0.3, 0.7]]] * 5)
     table, _ = simulate(np.random.default_rng(10), 300, confusion, [0.7, 0.3])
-    model = dawid_skene.fit(table, *COLUMNS)
+    model = crowd.fit_dawid_skene(table, *COLUMNS)
     names = dict(zip(COLUMNS, ("task", "worker", "label"), strict=True))
     steps = {"n_iter": model.n_steps, "tol": -np.inf}  # its own rule stops before the maximum
     other = aggregation.DawidSkene(**steps).fit(table.rename(columns=names)).probas_
@@ -131,9 +131,9 @@ def test_crowd_kit_gives_the_same_posterior():
 def test_missing_values_and_columns_are_named(column):
     table = pd.DataFrame({"item_id": [1.0, 1], "rater_id": [1.0, 2], "label": [0.0, 1]})
     with pytest.raises(ValueError, match=rf"column '{column}' is empty in row 1: drop the row"):
-        dawid_skene.fit(table.assign(**{column: [1.0, np.nan]}), *COLUMNS)
+        crowd.fit_dawid_skene(table.assign(**{column: [1.0, np.nan]}), *COLUMNS)
     with pytest.raises(ValueError, match=rf"no column '{column}'; the table has"):
-        dawid_skene.fit(table.drop(columns=column), *COLUMNS)
+        crowd.fit_dawid_skene(table.drop(columns=column), *COLUMNS)
 
 
 def test_one_label_is_no_disagreement():
@@ -141,14 +141,14 @@ def test_one_label_is_no_disagreement():
     with pytest.raises(
         ValueError, match=r"column 'label' is .*0.* in all 2 rows: nobody disagrees"
     ):
-        dawid_skene.fit(table, *COLUMNS)
+        crowd.fit_dawid_skene(table, *COLUMNS)
 
 
 def test_too_few_steps_are_told(monkeypatch):
-    monkeypatch.setattr(dawid_skene, "MAX_STEPS", 2)
+    monkeypatch.setattr(crowd, "MAX_STEPS", 2)
     confusion = np.array([[[0.7, 0.3], [0.4, 0.6]]] * 3)
     table, _ = simulate(np.random.default_rng(11), 200, confusion, [0.5, 0.5])
     with pytest.raises(
         RuntimeError, match="still rises after 2 steps: pool raters with few labels"
     ):
-        dawid_skene.fit(table, *COLUMNS)
+        crowd.fit_dawid_skene(table, *COLUMNS)

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.detection_changes import compare_detection
+from helpers.beyond.crowd import compare_detection
 from helpers.stats.rates import TIES, detection_rates, pair_labels, settle_ties
 
 ERRORS = ["factuality"]

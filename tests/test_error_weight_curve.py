@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import combining
-from helpers.curves import error_weight_curve, permuted_weights
-from helpers.curves.curve_tests import permute_within
+from helpers.beyond import crowd, error_costs
+from helpers.beyond.specifications import permute_within
 from helpers.stats import lasso, ordinal
 from helpers.studies import hosking
 from helpers.studies.hosking_submissions import single_ratings
@@ -34,7 +33,7 @@ def make_tables(seed: int = 1, n_prompts: int = 60, cost: float = 1.0) -> dict[s
     )
     outputs["quality_biased"] = single.groupby("item_id")["quality_biased"].mean().to_numpy()
     outputs["harmful"] = single["harmful"] = 0.0
-    return error_weight_curve.label_tables(outputs, single, EMPTY)
+    return error_costs.label_tables(outputs, single, EMPTY)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def result(tables):
-    return error_weight_curve.weights(tables, EMPTY, 40, np.random.default_rng(2))
+    return error_costs.cost_curve(tables, EMPTY, 40, np.random.default_rng(2))
 
 
 def row(result, **choice) -> pd.Series:
@@ -79,17 +78,15 @@ def test_least_squares_on_a_part_without_refusals(tables, result):
 
 
 def test_ordinal_models_are_those_of_one_fit(tables, result):
-    rows = tables[error_weight_curve.SINGLE]
+    rows = tables[error_costs.SINGLE]
     expected = -ordinal.fit(rows, ERRORS, "biased").effects(rows).value
-    found = row(result, labels=error_weight_curve.SINGLE, model="ordinal", score="biased")
+    found = row(result, labels=error_costs.SINGLE, model="ordinal", score="biased")
     np.testing.assert_allclose(found[ERRORS], expected)
     assert found["harmful"] == 0
 
 
 def test_draws_spread_as_cluster_robust_errors_say(tables):
-    many = error_weight_curve.weights(
-        {"mean": tables["mean"]}, ERRORS, 400, np.random.default_rng(3)
-    )
+    many = error_costs.cost_curve({"mean": tables["mean"]}, ERRORS, 400, np.random.default_rng(3))
     loss, draws = many.weight("factuality")
     exact = lasso.ols(tables["mean"], ERRORS, "unbiased", "prompt_id").loc["factuality"]
     place = np.flatnonzero(
@@ -121,7 +118,7 @@ def test_rare_errors_are_listed_not_estimated(result):
     assert len(lost) == len(result.specifications)
     assert set(lost["reason"]) == {"fewer than 5 cases of harmful"}
     few = result.too_rare(["refusal"])
-    assert (result.cases.loc[few.index, "refusal"] < error_weight_curve.LEAST_CASES).all()
+    assert (result.cases.loc[few.index, "refusal"] < error_costs.LEAST_CASES).all()
     assert not set(few.index) & set(result.weight("refusal")[0].index)
 
 
@@ -134,17 +131,15 @@ def test_every_combination_is_computed_or_listed(tables, result):
 
 
 def test_ordinal_models_without_finite_odds_are_listed():
-    table = make_tables()[error_weight_curve.SINGLE]
+    table = make_tables()[error_costs.SINGLE]
     table = table.assign(refusal=(table["biased"] == 1).astype(float))
-    found = error_weight_curve.weights(
-        {error_weight_curve.SINGLE: table}, ERRORS, 2, np.random.default_rng(4)
-    )
+    found = error_costs.cost_curve({error_costs.SINGLE: table}, ERRORS, 2, np.random.default_rng(4))
     assert "ordinal" not in set(found.specifications["model"])
     assert "refusal has no finite odds in an ordinal model" in set(found.left_out["reason"])
 
 
 def test_ranks_count_places(result):
-    table = error_weight_curve.ranks(result).drop(index="harmful")
+    table = error_costs.ranks(result).drop(index="harmful")
     assert (table[["first", "second", "third"]].sum(axis="columns") <= 100 + 1e-9).all()
     assert (table["median"] > 0).all()
     everywhere = table["specifications"] == len(result.specifications)
@@ -155,7 +150,7 @@ def test_labels_that_stay_where_they_are_give_the_same_weights(tables, result):
     loss, _ = result.weight("factuality")
     linear = loss[loss["model"] != "ordinal"]
     order = np.arange(len(tables["mean"]))[None]
-    found = permuted_weights.weights(tables, EMPTY, "factuality", linear, order)
+    found = error_costs.permuted_costs(tables, EMPTY, "factuality", linear, order)
     np.testing.assert_allclose(found[0], linear["estimate"], atol=1e-4)
 
 
@@ -168,10 +163,10 @@ def test_permuted_weights_are_those_of_permuted_labels(tables, result):
         & (loss["refusals"] == "kept")
     ]
     orders = permute_within(tables["mean"]["prompt_id"], 3, np.random.default_rng(5))
-    found = permuted_weights.weights(tables, EMPTY, "factuality", chosen, orders)
+    found = error_costs.permuted_costs(tables, EMPTY, "factuality", chosen, orders)
     for labels, column in zip(chosen["labels"], found.T, strict=True):
         table = tables[labels]
-        if labels == error_weight_curve.SINGLE:
+        if labels == error_costs.SINGLE:
             marks = table["factuality"].to_numpy().reshape(-1, 4)
             dealt = [marks[order].ravel() for order in orders]
         else:
@@ -184,20 +179,20 @@ def test_permuted_weights_are_those_of_permuted_labels(tables, result):
 
 def test_an_item_with_too_few_rows_lends_them_again():
     items = pd.Series(["a", "a", "a", "b"])
-    orders = permuted_weights._row_orders(items, np.array([[1, 0]]))
+    orders = error_costs._row_orders(items, np.array([[1, 0]]))
     assert orders.tolist() == [[3, 3, 3, 0]]
 
 
 def test_permutation_does_not_refit_ordinal_models(tables, result):
     loss, _ = result.weight("factuality")
     with pytest.raises(ValueError, match="ordinal models are not refitted for each order: leave"):
-        permuted_weights.weights(tables, EMPTY, "factuality", loss, np.zeros((1, 300), int))
+        error_costs.permuted_costs(tables, EMPTY, "factuality", loss, np.zeros((1, 300), int))
 
 
 def test_all_tables_need_the_same_prompts(tables):
     fewer = tables["mean"][tables["mean"]["prompt_id"] > 0]
     with pytest.raises(ValueError, match="table 'fewer' has other prompts than the first: give"):
-        error_weight_curve.weights(
+        error_costs.cost_curve(
             {"mean": tables["mean"], "fewer": fewer}, ERRORS, 2, np.random.default_rng(1)
         )
 
@@ -206,10 +201,10 @@ def test_the_paper_is_one_of_the_specifications(real_data):
     study = hosking.load_experiment_1(real_data)
     single = single_ratings(1, "errors", real_data)
     errors = list(hosking.ERRORS_1)
-    every = error_weight_curve.label_tables(study.outputs(), single, errors)
+    every = error_costs.label_tables(study.outputs(), single, errors)
     table = every["mode, ties halved"]
-    assert set(every) == {*combining.RULES, error_weight_curve.SINGLE}
-    found = error_weight_curve.weights(
+    assert set(every) == {*crowd.RULES, error_costs.SINGLE}
+    found = error_costs.cost_curve(
         {"mode, ties halved": table}, errors, 2, np.random.default_rng(6)
     )
     weights = row(found, labels="mode, ties halved", model="Lasso, 0.01")

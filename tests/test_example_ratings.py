@@ -1,6 +1,6 @@
 import numpy as np
 import pandas as pd
-from helpers.simulate.example_ratings import (
+from example_study import (
     ERRORS,
     MARKS,
     ExampleTruth,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.chat import chat_files, fine_tuning, two_step
+from helpers.beyond import user_simulator
 from helpers.files import tables
 from helpers.studies import chatbench
 
@@ -37,7 +37,7 @@ def conversation(speakers: str) -> pd.DataFrame:
     ],
 )
 def test_each_message_of_the_user_and_the_answer_are_an_example(speakers, targets):
-    made = fine_tuning.examples(conversation(speakers))
+    made = user_simulator.examples(conversation(speakers))
     assert [messages[-1]["content"] for messages in made["messages"]] == targets
     middle = ["next"] * (len(targets) - 2)
     assert made["step"].tolist() == (["first", *middle, "answer"] if targets else [])
@@ -45,32 +45,32 @@ def test_each_message_of_the_user_and_the_answer_are_an_example(speakers, target
 
 
 def test_an_example_shows_the_conversation_up_to_what_is_to_be_learnt():
-    made = fine_tuning.examples(conversation("uaua"))["messages"]
+    made = user_simulator.examples(conversation("uaua"))["messages"]
     shown = [messages[1]["content"] for messages in made]
-    assert shown[0] == two_step.instructions("How many?", [])[1]["content"]
+    assert shown[0] == user_simulator.instructions("How many?", [])[1]["content"]
     assert "You: u0\n\nAI: a1\n\n" in shown[1]
     assert "u2" not in shown[1]
     assert "You: u0\n\nAI: a1\n\nYou: u2\n\nAI: a3\n\n" in shown[2]
 
 
 def test_what_the_ai_says_before_the_user_is_left_out():
-    made = fine_tuning.examples(conversation("aua"))["messages"]
+    made = user_simulator.examples(conversation("aua"))["messages"]
     assert not any("a0" in message["content"] for messages in made for message in messages)
 
 
 def test_a_conversation_with_k_messages_of_the_user_gives_k_plus_1_examples():
     talks = chatbench.load_conversations("simulated", seed=1).conversations.head(300)
     k = talks["messages"].map(lambda each: sum(one["role"] == "user" for one in each))
-    made = fine_tuning.examples(talks)
+    made = user_simulator.examples(talks)
     pd.testing.assert_series_equal(
         made.groupby("conversation").size(), k + 1, check_names=False, check_index_type=False
     )
-    assert fine_tuning.implied_messages(len(made), len(talks)) == pytest.approx(k.mean())
+    assert user_simulator.implied_messages(len(made), len(talks)) == pytest.approx(k.mean())
 
 
 def test_targets_are_the_words_and_the_answer_of_the_user():
     talks = chatbench.load_conversations("simulated", seed=1).conversations.head(50)
-    made = fine_tuning.examples(talks)
+    made = user_simulator.examples(talks)
     learnt = made["messages"].str[-1].str["content"].groupby(made["conversation"]).agg(list)
     for talk, texts in zip(talks.itertuples(), learnt, strict=True):
         said = [each["content"] for each in talk.messages if each["role"] == "user"]
@@ -79,10 +79,10 @@ def test_targets_are_the_words_and_the_answer_of_the_user():
 
 def test_examples_survive_their_file(tmp_path):
     talks = chatbench.load_conversations("simulated", seed=1).conversations.head(20)
-    made = fine_tuning.examples(talks)["messages"].tolist()
+    made = user_simulator.examples(talks)["messages"].tolist()
     file = tmp_path / "new" / "examples.jsonl"
-    chat_files.write_jsonl(({"messages": each} for each in made), file)
-    assert chat_files.read_examples(file) == made
+    user_simulator.write_jsonl(({"messages": each} for each in made), file)
+    assert user_simulator.read_examples(file) == made
     assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
 
 
@@ -90,16 +90,16 @@ def test_examples_survive_their_file(tmp_path):
 def test_texts_survive_their_file(tmp_path, text):
     made = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
     file = tmp_path / "examples.jsonl"
-    chat_files.write_jsonl([{"messages": made}], file)
-    assert chat_files.read_examples(file) == [made]
+    user_simulator.write_jsonl([{"messages": made}], file)
+    assert user_simulator.read_examples(file) == [made]
     assert len(file.read_text().splitlines()) == 1
 
 
 def test_a_file_stays_as_it_was_if_it_cannot_be_written_whole(tmp_path):
     file = tmp_path / "examples.jsonl"
-    chat_files.write_jsonl([{"messages": []}], file)
+    user_simulator.write_jsonl([{"messages": []}], file)
     with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
-        chat_files.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
+        user_simulator.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
     assert file.read_text() == '{"messages": []}\n'
 
 
@@ -132,7 +132,7 @@ def test_a_line_that_is_no_example_is_named(tmp_path, line, problem):
     file = tmp_path / "examples.jsonl"
     file.write_text(f"{json.dumps(GOOD)}\n\n{line}\n")
     with pytest.raises(tables.BadTableError) as failure:
-        chat_files.read_examples(file)
+        user_simulator.read_examples(file)
     assert str(failure.value).splitlines() == [
         "examples.jsonl: 1 problem. Correct the file and load it again.",
         f"  {problem}",
@@ -143,4 +143,4 @@ def test_a_file_without_examples_is_refused(tmp_path):
     file = tmp_path / "examples.jsonl"
     file.write_text("\n")
     with pytest.raises(tables.BadTableError, match="there is no example in it"):
-        chat_files.read_examples(file)
+        user_simulator.read_examples(file)

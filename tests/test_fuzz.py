@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import answer_files, paths
+from helpers import paths
+from helpers.beyond import answerers
+from helpers.beyond.word_tests import SHOWN
 from helpers.files import ratings, schemas, tables
 from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
 from helpers.studies.hosking_submissions import Form
-from helpers.word_classes import SHOWN
 
 hypothesis.configuration.set_hypothesis_home_dir(paths.BUILD / ".hypothesis")
 repeatable = settings(
@@ -195,7 +196,7 @@ def refusal(function: Callable, path: Path) -> str:
     """Let a loader read a file; return its error if it is one of those that it documents."""
     try:
         function(path)
-    except (tables.BadTableError, answer_files.AnswersError) as error:
+    except (tables.BadTableError, answerers.AnswersError) as error:
         return str(error)
     return ""
 
@@ -339,9 +340,9 @@ def test_any_sheet_of_norms(rows, with_header):
 @given(any_of(delimited(["question", "chosen"])))
 def test_any_file_of_answers(content):
     questions = pd.DataFrame([[0, *"abcd"], [1, *"efgh"]], columns=["question", *SHOWN])
-    first = f"# questions {answer_files.fingerprint(questions)}\n".encode()
-    load(lambda path: answer_files.read(path, questions), "answers.csv", first + content)
-    load(lambda path: answer_files.read(path, questions), "answers.csv", content)
+    first = f"# questions {answerers.questions_fingerprint(questions)}\n".encode()
+    load(lambda path: answerers.read_model_answers(path, questions), "answers.csv", first + content)
+    load(lambda path: answerers.read_model_answers(path, questions), "answers.csv", content)
 
 
 AI_ALONE_COLUMNS = ["model", "dataset", "question_id", "free_text_count", "free_text_acc"]

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import combining
-from helpers.curves import gap_curve
+from helpers.beyond import crowd, robustness
 from helpers.stats import rates
 from helpers.studies import hosking
 from helpers.studies.hosking_submissions import single_ratings
@@ -37,11 +36,11 @@ def answers():
 
 @pytest.fixture(scope="module")
 def specified(answers):
-    return gap_curve.choices(answers, ["mean", "mode"])[0]
+    return robustness.gap_choices(answers, ["mean", "mode"])[0]
 
 
 def changes(answers, specified):
-    return gap_curve.GapDesign(answers, specified).changes(answers["arm"].to_numpy(), ARMS)
+    return robustness.GapDesign(answers, specified).changes(answers["arm"].to_numpy(), ARMS)
 
 
 def pick(specified, **choice) -> int:
@@ -51,7 +50,7 @@ def pick(specified, **choice) -> int:
 
 
 @pytest.mark.parametrize("rule", rates.REFUSAL_RULES)
-@pytest.mark.parametrize("crowd", gap_curve.CROWD)
+@pytest.mark.parametrize("crowd", robustness.CROWD)
 def test_answers_that_count_the_same_give_the_contrasts_of_confounds(
     answers, specified, rule, crowd
 ):
@@ -95,9 +94,9 @@ def test_marks_and_prompts_count_as_computed_by_hand(answers, specified):
 
 def test_parts_of_the_answers_are_those_of_the_part_alone(answers, specified):
     part = answers[answers["task"] == "x"].reset_index(drop=True)
-    alone = gap_curve.choices(part, ["mean", "mode"])[0]
+    alone = robustness.gap_choices(part, ["mean", "mode"])[0]
     whole, single = changes(answers, specified), changes(part, alone)
-    for counted in gap_curve.COUNTED:
+    for counted in robustness.COUNTED:
         here = pick(specified, counted=counted, answers="only x")
         there = pick(alone, counted=counted)
         assert whole.estimate[here] == pytest.approx(single.estimate[there])
@@ -107,7 +106,7 @@ def test_parts_of_the_answers_are_those_of_the_part_alone(answers, specified):
 def test_influence_adds_up_to_the_error(answers, specified):
     found = changes(answers, specified)
     np.testing.assert_allclose(found.influence.sum(axis=0), 0, atol=1e-9)
-    n_prompts = gap_curve.GapDesign(answers, specified).n_expert_prompts
+    n_prompts = robustness.GapDesign(answers, specified).n_expert_prompts
     expected = np.sqrt((found.influence**2).sum(axis=0) * n_prompts / (n_prompts - 1))
     np.testing.assert_allclose(found.standard_error, expected)
 
@@ -120,7 +119,7 @@ def test_order_of_rows_does_not_matter(answers, specified):
 
 
 def test_permuted_arms_are_those_of_relabelled_answers(answers, specified):
-    design = gap_curve.GapDesign(answers, specified)
+    design = robustness.GapDesign(answers, specified)
     orders = np.array([np.arange(len(answers)), np.arange(len(answers))[::-1]])
     estimates, errors = design.permuted(answers["arm"].to_numpy(), ARMS, orders)
     backwards = answers.assign(arm=answers["arm"].to_numpy()[::-1])
@@ -131,27 +130,27 @@ def test_permuted_arms_are_those_of_relabelled_answers(answers, specified):
 
 
 def test_only_the_mean_counts_marks(answers):
-    _, left_out = gap_curve.choices(answers, ["mean", "mode"])
+    _, left_out = robustness.gap_choices(answers, ["mean", "mode"])
     assert set(left_out["labels"]) == {"mode"}
     assert set(left_out["counted"]) == {"marks"}
 
 
 def test_labels_must_be_complete(answers, specified):
     with pytest.raises(ValueError, match="column 'mode' has 1 missing value, first in row 3"):
-        gap_curve.GapDesign(answers.assign(mode=answers["mode"].drop(3)), specified)
+        robustness.GapDesign(answers.assign(mode=answers["mode"].drop(3)), specified)
     seen = answers.index[answers["expert"].notna()][0]
     broken = answers.assign(expert_refusal=answers["expert_refusal"].drop(seen))
     with pytest.raises(ValueError, match="column 'expert_refusal' has 1 missing value"):
-        gap_curve.GapDesign(broken, specified)
+        robustness.GapDesign(broken, specified)
 
 
 def test_the_paper_is_one_of_the_specifications(real_data):
     study, experts = hosking.load_experiment_2(real_data), hosking.load_experts(real_data)
     labels = experts.labels[experts.labels["batch"] == "main"]
     single = single_ratings(2, "errors", real_data)
-    answers = gap_curve.rated_answers(study.outputs(), single, labels, "factuality")
-    specified, _ = gap_curve.choices(answers, combining.RULES)
-    design = gap_curve.GapDesign(answers, specified)
+    answers = robustness.rated_answers(study.outputs(), single, labels, "factuality")
+    specified, _ = robustness.gap_choices(answers, crowd.RULES)
+    design = robustness.GapDesign(answers, specified)
     found = design.changes(answers["arm"].to_numpy(), ("assertive_low", "assertive_high"))
     place = pick(specified, labels="mode, ties halved")
     assert found.estimate[place] == pytest.approx(-16.92, abs=0.01)

@@ -8,9 +8,18 @@ import pytest
 from linearmodels.iv import IV2SLS, IVGMM
 from scipy import stats
 
-from helpers.instrument_tests import first_stage, overidentification, side_by_side
-from helpers.instruments import least_squares, prepare, reduced_form, two_stage
-from helpers.weak_instruments import Region, anderson_rubin, anderson_rubin_statistic
+from helpers.beyond.instruments import (
+    Region,
+    anderson_rubin,
+    anderson_rubin_statistic,
+    first_stage,
+    least_squares,
+    overidentification,
+    prepare_instruments,
+    reduced_form,
+    side_by_side,
+    two_stage,
+)
 
 ARMS = ["low", "high", "simple"]
 EFFECT = -2.0
@@ -36,12 +45,12 @@ def make_frame(strength=1.0, direct=0.0, n_prompts=200, seed=0):
 
 def make_problem(frame=None, instruments=ARMS, within="prompt_id", causes=("tone",)):
     frame = make_frame() if frame is None else frame
-    return prepare(frame, "marked", causes, instruments, "prompt_id", ["words"], within)
+    return prepare_instruments(frame, "marked", causes, instruments, "prompt_id", ["words"], within)
 
 
 def test_one_binary_instrument_gives_the_ratio_of_two_differences():
     frame = make_frame()
-    problem = prepare(frame, "marked", ["tone"], ["high"], "prompt_id")
+    problem = prepare_instruments(frame, "marked", ["tone"], ["high"], "prompt_id")
     means = frame.groupby("high")[["marked", "tone"]].mean().diff().loc[1]
     assert two_stage(problem).value["tone"] == pytest.approx(means["marked"] / means["tone"])
 
@@ -94,7 +103,7 @@ def test_within_group_means_and_controls_equal_indicators():
     frame = make_frame(n_prompts=30)
     prompts = pd.get_dummies(frame["prompt_id"], prefix="p", dtype=float).iloc[:, 1:]
     controls = ["words", *prompts]
-    long = prepare(frame.join(prompts), "marked", ["tone"], ARMS, "prompt_id", controls)
+    long = prepare_instruments(frame.join(prompts), "marked", ["tone"], ARMS, "prompt_id", controls)
     np.testing.assert_allclose(two_stage(long).value, two_stage(make_problem(frame)).value)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.latent_classes import COLUMNS, fit_classes
+from helpers.beyond.crowd import COLUMNS, fit_classes
 
 
 def drawn(n_items: int, n_raters: int, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:

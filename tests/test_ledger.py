@@ -14,7 +14,7 @@ from helpers.claims import (
     Ledger,
     merge,
     published_claims,
-    summary,
+    verdict_counts,
     verdict_on_number,
 )
 
@@ -424,7 +424,7 @@ def test_the_summary_counts_each_claim_once(claims, tmp_path):
     claims.check("demo.rate.high", 99)
     claims.table()
     merged = merge(tmp_path / "run" / "claims")
-    counts = summary(merged)
+    counts = verdict_counts(merged)
     assert counts.columns.tolist() == list(VERDICTS)
     assert counts.loc["demo"].tolist() == [1, 0, 1, 1, 0, 8]
     assert counts.loc["other"].tolist() == [0, 0, 0, 0, 0, 1]

@@ -4,10 +4,10 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
+from example_study import ERRORS, MARKS, ExampleTruth, example_ratings
 
-from helpers import own_checks
-from helpers.own_study import prepare
+from helpers.own import inference
+from helpers.own.intake import prepare
 from helpers.stats.agreement import agreement_table
 
 ASPECTS = [*MARKS, *ERRORS]
@@ -33,7 +33,7 @@ def why(result):
 
 
 def test_agreement_is_that_of_the_known_statistics(table):
-    found = own_checks.agreement(table, ["tone", "refusal"], 50, rng())
+    found = inference.agreement(table, ["tone", "refusal"], 50, rng())
     categories = {"tone": [1, 2, 3, 4, 5], "refusal": [0, 1]}
     expected = agreement_table(
         table, ["tone", "refusal"], "item_id", "prompt_id", categories, 50, rng(), "ordinal"
@@ -46,7 +46,7 @@ def test_agreement_is_that_of_the_known_statistics(table):
 def test_agreement_on_numbers_is_alpha_of_the_package(table):
     numbers = table["tone"] + np.random.default_rng(0).normal(0, 0.3, len(table))
     frame = table.assign(tone=numbers)
-    found = own_checks.agreement(frame, ["tone"], 50, rng()).loc["tone"]
+    found = inference.agreement(frame, ["tone"], 50, rng()).loc["tone"]
     matrix = frame.pivot(index="rater_id", columns="item_id", values="tone").to_numpy()
     expected = krippendorff.alpha(matrix, level_of_measurement="interval")
     assert found["estimate"] == pytest.approx(expected)
@@ -56,48 +56,48 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
 
 def test_agreement_needs_two_people_on_an_item(table):
     columns = ["tone"]
-    nobody = own_checks.agreement(table.drop(columns="rater_id"), columns, 9, rng())
+    nobody = inference.agreement(table.drop(columns="rater_id"), columns, 9, rng())
     assert why(nobody) == "the file names no raters: two ratings of an item may be by one person"
-    one = own_checks.agreement(table.assign(rater_id="me"), columns, 9, rng())
+    one = inference.agreement(table.assign(rater_id="me"), columns, 9, rng())
     assert why(one) == "all ratings are by one rater"
-    once = own_checks.agreement(table.drop_duplicates("item_id"), columns, 9, rng())
+    once = inference.agreement(table.drop_duplicates("item_id"), columns, 9, rng())
     assert why(once) == "no item was rated by two people"
     two = table[table["item_id"] == table["item_id"].iloc[0]]
-    single = own_checks.agreement(two, columns, 9, rng())
+    single = inference.agreement(two, columns, 9, rng())
     assert why(single) == "too few items were rated by two people"
 
 
 def test_a_second_rating_by_the_same_person_is_no_agreement(table):
     again = pd.concat([table, table], ignore_index=True)
-    found = own_checks.agreement(again, ["tone"], 9, rng())
-    expected = own_checks.agreement(table, ["tone"], 9, rng())
+    found = inference.agreement(again, ["tone"], 9, rng())
+    expected = inference.agreement(table, ["tone"], 9, rng())
     pd.testing.assert_frame_equal(found, expected)
 
 
 def test_items_that_several_clusters_share_are_resampled_themselves(table):
     shared = table.assign(prompt_id=table["rater_id"])
-    found = own_checks.agreement(shared, ["tone"], 50, rng())
-    expected = own_checks.agreement(table.assign(prompt_id=table["item_id"]), ["tone"], 50, rng())
+    found = inference.agreement(shared, ["tone"], 50, rng())
+    expected = inference.agreement(table.assign(prompt_id=table["item_id"]), ["tone"], 50, rng())
     assert found["estimate"].item() == pytest.approx(expected["estimate"].item())
     assert found["low"].item() == pytest.approx(expected["low"].item(), abs=0.02)
 
 
 def test_constant_columns_have_no_agreement(table):
-    found = own_checks.agreement(table.assign(refusal=0.0), ["tone", "refusal"], 9, rng())
+    found = inference.agreement(table.assign(refusal=0.0), ["tone", "refusal"], 9, rng())
     assert found.index.tolist() == ["tone"]
 
 
 def test_of_many_ratings_whole_items_are_drawn():
     truth = ExampleTruth(n_prompts=1800, n_gaps=0)
     table = example_ratings(np.random.default_rng(0), truth)
-    assert own_checks.agreement(table, ["tone"], 9, rng())["items"].between(6000, 6700).all()
+    assert inference.agreement(table, ["tone"], 9, rng())["items"].between(6000, 6700).all()
 
 
 def test_holding_the_confounder_constant_finds_the_truth():
     truth = ExampleTruth(n_prompts=700)
     table = example_ratings(np.random.default_rng(3), truth)
     table = table.assign(covariate=np.log(table["response_words"]))
-    held = own_checks.confounder(prepare(table, "overall", ASPECTS, rng()), 500, rng())
+    held = inference.confounder(prepare(table, "overall", ASPECTS, rng()), 500, rng())
     found = held.loc["completeness"]
     assert abs(found["estimate"] - truth.weights["completeness"]) < 0.1
     assert found["alone"] - truth.weights["completeness"] > 0.15
@@ -110,41 +110,41 @@ def test_labels_are_held_constant_by_comparing_within_them(study):
     shifted = study.frame.assign(covariate=label)
     shifted["overall"] += 10 * (label == "GPT-4")
     shifted["typos"] = np.where(label == "GPT-4", shifted["typos"], 0.0)
-    found = own_checks.confounder(replace(study, frame=shifted), 50, rng())
+    found = inference.confounder(replace(study, frame=shifted), 50, rng())
     assert found.loc["typos", "alone"] > 3
     assert abs(found.loc["typos", "estimate"]) < 0.5
 
 
 def test_a_confounder_needs_a_covariate_that_varies(study):
     bare = replace(study, frame=study.frame.drop(columns="covariate"))
-    assert why(own_checks.confounder(bare, 9, rng())) == "no covariate is named"
+    assert why(inference.confounder(bare, 9, rng())) == "no covariate is named"
     same = replace(study, frame=study.frame.assign(covariate=1.0))
-    assert why(own_checks.confounder(same, 9, rng())) == (
+    assert why(inference.confounder(same, 9, rng())) == (
         "the covariate has 1 values in 600 ratings; numbers, or 2 to 30 labels, are needed"
     )
     names = pd.Categorical([f"label-{row}" for row in range(len(study.frame))])
     many = replace(study, frame=study.frame.assign(covariate=names))
-    assert why(own_checks.confounder(many, 9, rng())).startswith("the covariate has 600 values")
+    assert why(inference.confounder(many, 9, rng())).startswith("the covariate has 600 values")
     few = replace(study, frame=study.frame[study.frame["cluster"] < 8])
-    assert why(own_checks.confounder(few, 9, rng())) == "8 clusters are too few for 8 numbers"
+    assert why(inference.confounder(few, 9, rng())) == "8 clusters are too few for 8 numbers"
 
 
 def test_the_tree_asks_about_what_matters_in_the_marks_of_the_file(study):
-    nodes = own_checks.tree(study, rng())
+    nodes = inference.tree(study, rng())
     assert nodes["rule"].iloc[1].startswith("factuality at most ")
     assert float(nodes["rule"].iloc[1].split()[-1]) in {1.5, 2.5, 3.5, 4.5}
     assert nodes["depth"].max() == 3
     assert nodes["n"].min() >= 5
     small = replace(study, frame=study.frame.iloc[:100])
-    assert own_checks.tree(small, rng())["depth"].max() == 2
+    assert inference.tree(small, rng())["depth"].max() == 2
 
 
 def test_prediction_of_unseen_clusters_beats_chance_and_not_the_truth(study):
-    found = own_checks.prediction(study, rng())
+    found = inference.prediction(study, rng())
     assert found.index.tolist() == ["tree", "weighted sum"]
     assert found["estimate"].between(0.4, 0.9).all()
     assert (found["low"] < found["high"]).all()
     rows = np.random.default_rng(0).permutation(len(study.frame))
     noise = study.frame["overall"].to_numpy()[rows]
     nothing = replace(study, frame=study.frame.assign(overall=noise))
-    assert (own_checks.prediction(nothing, rng())["estimate"].abs() < 0.2).all()
+    assert (inference.prediction(nothing, rng())["estimate"].abs() < 0.2).all()

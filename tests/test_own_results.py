@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import own_results, own_weights
-from helpers.own_study import Study
+from helpers.own import inference, report
+from helpers.own.intake import Study
 
 ASPECTS = ["up", "down", "small", "none", "unknown"]
 
@@ -33,19 +33,19 @@ def weights():
 
 
 def test_verdicts_follow_interval_and_corrected_p_value():
-    assert own_results.verdicts(study_of(), weights()).tolist() == [
+    assert report.verdicts(study_of(), weights()).tolist() == [
         "higher", "lower", "higher", "hardly any link", "not known",
     ]  # fmt: skip
 
 
 def test_without_least_squares_nothing_is_known():
-    table = own_weights.not_done("too few clusters")
-    assert set(own_results.verdicts(study_of(), table)) == {"not known"}
+    table = inference.not_done("too few clusters")
+    assert set(report.verdicts(study_of(), table)) == {"not known"}
 
 
 def test_conclusions_are_in_plain_words():
     study = replace(study_of(), left_out={"flat": "always the same"})
-    table = own_results.results(study, ["flat", *ASPECTS], {"least squares": weights()})
+    table = report.results(study, ["flat", *ASPECTS], {"least squares": weights()})
     assert table["conclusion"].tolist() == [
         "left out: always the same",
         "higher marks go with higher overall; rare: fewer than 20 ratings tell what it does",
@@ -62,25 +62,25 @@ def test_methods_stand_side_by_side_and_those_not_done_are_passed_over():
     tables = {
         "least squares": weights(),
         "Lasso": weights()[["estimate", "low", "high"]],
-        "agreement": own_weights.not_done("one rater"),
+        "agreement": inference.not_done("one rater"),
     }
-    table = own_results.results(study_of(), ASPECTS, tables)
+    table = report.results(study_of(), ASPECTS, tables)
     assert table.columns.tolist() == [
         "conclusion", "other ratings", "least squares", "least squares: low",
         "least squares: high", "least squares: p, Holm", "Lasso", "Lasso: low", "Lasso: high",
     ]  # fmt: skip
-    shown = own_results.shown(table)
+    shown = report.shown(table)
     assert shown.columns.tolist() == ["conclusion", "other ratings", "least squares", "Lasso"]
 
 
 def test_with_too_few_clusters_the_conclusion_says_so():
-    tables = {"least squares": own_weights.not_done("5 clusters are too few for 6 numbers")}
-    table = own_results.results(study_of(), ASPECTS, tables)
+    tables = {"least squares": inference.not_done("5 clusters are too few for 6 numbers")}
+    table = report.results(study_of(), ASPECTS, tables)
     assert set(table["conclusion"]) == {"not known: too few clusters for so many aspects"}
 
 
 def test_the_summary_counts_verdicts():
-    assert own_results.summary(study_of(), weights()) == (
+    assert report.results_summary(study_of(), weights()) == (
         "Aspects that go with overall beyond chance: 3 of 5; with hardly any link: 1; not known: 1."
     )
 
@@ -89,15 +89,15 @@ def test_the_summary_counts_verdicts():
     ("title", "expected"),
     [
         (
-            own_results.largest_weight(weights(), "overall"),
+            report.largest_weight(weights(), "overall"),
             "up weighs most: +1.00 points of overall",
         ),
-        (own_results.largest_weight(0 * weights(), "overall"), "No aspect has a weight"),
-        (own_results.largest_weight(own_weights.not_done("x"), "overall"), "Weights in overall"),
-        (own_results.least_agreement(weights()), "People agree least on down: alpha −1.00"),
-        (own_results.least_agreement(own_weights.not_done("x")), "Agreement between raters"),
-        (own_results.most_sensitive(own_weights.not_done("x")), "Weights under other choices"),
-        (own_results.largest_change(own_weights.not_done("x")), "A covariate held constant"),
+        (report.largest_weight(0 * weights(), "overall"), "No aspect has a weight"),
+        (report.largest_weight(inference.not_done("x"), "overall"), "Weights in overall"),
+        (report.least_agreement(weights()), "People agree least on down: alpha −1.00"),
+        (report.least_agreement(inference.not_done("x")), "Agreement between raters"),
+        (report.most_sensitive(inference.not_done("x")), "Weights under other choices"),
+        (report.largest_change(inference.not_done("x")), "A covariate held constant"),
     ],
 )
 def test_titles_state_the_result_or_what_was_tried(title, expected):
@@ -106,7 +106,7 @@ def test_titles_state_the_result_or_what_was_tried(title, expected):
 
 def test_results_are_written_in_one_step(tmp_path):
     table = pd.DataFrame({"weight": [1 / 3]}, index=pd.Index(["tone"], name="aspect"))
-    own_results.save(table, "53_your_ratings", str(tmp_path))
+    report.save_results(table, "53_your_ratings", str(tmp_path))
     folder = tmp_path / "results"
     assert [file.name for file in folder.iterdir()] == ["53_your_ratings.csv"]
     assert (folder / "53_your_ratings.csv").read_text() == "aspect,weight\ntone,0.333333\n"

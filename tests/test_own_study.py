@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from helpers.files.tables import BadTableError
-from helpers.own_study import describe, join_clusters, prepare
+from helpers.own.intake import describe_study, join_clusters, prepare
 
 NAN = float("nan")
 
@@ -44,7 +44,7 @@ def test_aspects_that_cannot_be_analysed_are_left_out_with_a_reason():
         "flat": "always the same",
         "twice": "made up of the aspects before it",
     }
-    assert describe(study).splitlines()[1] == "left out: empty, mostly missing"
+    assert describe_study(study).splitlines()[1] == "left out: empty, mostly missing"
 
 
 def test_aspects_run_from_zero_to_one():
@@ -63,12 +63,14 @@ def test_very_many_clusters_are_joined_into_groups_of_the_same_size():
     joined = join_clusters(pd.Series(np.arange(10_000)), np.random.default_rng(0))
     assert np.bincount(joined).tolist() == [5] * 2000
     table = ratings(8000).assign(prompt_id=range(8000), item_id=range(8000))
-    assert "in 2,000 clusters (more, joined at random to so many)" in describe(study_of(table))
+    assert "in 2,000 clusters (more, joined at random to so many)" in describe_study(
+        study_of(table)
+    )
 
 
 def test_a_sample_is_said_to_be_one():
     study = study_of(ratings(24_000))
-    assert describe(study).splitlines()[1] == (
+    assert describe_study(study).splitlines()[1] == (
         "agreement, ordered marks and the tree use 20,000 ratings drawn at random"
     )
     sample = study.sample(20_000, np.random.default_rng(0))

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.design.populations import Clusters, Measurements, TwoWays
+from helpers.beyond.coverage import Clusters, Measurements, TwoWays
 
 
 @pytest.fixture

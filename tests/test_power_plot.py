@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from helpers.power_plot import power_panel
+from helpers.beyond.study_design import power_panel
 
 
 @pytest.fixture

@@ -5,8 +5,14 @@ import pandas as pd
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 
-from helpers import powered_rates
-from helpers.powered_coverage import LabellingDesign, coverage, simulate_labels
+from helpers.beyond.crowd import (
+    LabellingDesign,
+    coverage,
+    crowd_bias,
+    gains,
+    rate_table,
+    simulate_labels,
+)
 from helpers.stats.rates import estimates, label_terms
 
 LABELLED, ALL = 60, 300
@@ -24,7 +30,7 @@ def make_pairs(seed=0, sensitivity=0.6, imagined=0.1, rate=0.3):
 
 
 def rates(pairs, by=("error",), n_boot=400):
-    return powered_rates.rates(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
+    return rate_table(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
 
 
 def arrays(pairs):
@@ -53,7 +59,7 @@ def test_a_crowd_that_always_says_the_same_leaves_the_experts_mean():
         experts = table.loc[("experts", kind, "factuality")]
         powered = table.loc[("prediction-powered", kind, "factuality")]
         assert powered.tolist() == pytest.approx(experts.tolist())
-    assert powered_rates.gains(pairs, ["error"], "prompt_id")["factor"].item() == 0
+    assert gains(pairs, ["error"], "prompt_id")["factor"].item() == 0
 
 
 def test_a_perfect_crowd_is_worth_nearly_as_much_as_expert_labels_everywhere():
@@ -63,7 +69,7 @@ def test_a_perfect_crowd_is_worth_nearly_as_much_as_expert_labels_everywhere():
     table = rates(pairs)
     crowd = table.loc[("crowd", "independent", "factuality")]
     powered = table.loc[("prediction-powered", "independent", "factuality")]
-    gain = powered_rates.gains(pairs, ["error"], "prompt_id").loc["factuality"]
+    gain = gains(pairs, ["error"], "prompt_id").loc["factuality"]
     assert gain["correlation"] == pytest.approx(1)
     assert gain["factor"] == pytest.approx((ALL - LABELLED) / ALL, rel=0.01)
     assert powered["estimate"] == pytest.approx(crowd["estimate"])
@@ -118,7 +124,7 @@ def test_crowd_bias_finds_what_the_crowd_misses():
     pairs = pd.concat([make_pairs(seed, imagined=0.0) for seed in range(10)], ignore_index=True)
     pairs["prompt_id"] = np.arange(len(pairs))
     rng = np.random.default_rng(0)
-    row = powered_rates.crowd_bias(pairs, ["error"], "prompt_id", 999, rng).loc["factuality"]
+    row = crowd_bias(pairs, ["error"], "prompt_id", 999, rng).loc["factuality"]
     assert row["low"] < -0.4 * 30 < row["high"] < 0
     assert row["p_value"] == pytest.approx(0.002)
 

@@ -2,15 +2,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.design import printed_intervals
-from helpers.design.coverage import count
+from helpers.beyond import coverage
+from helpers.beyond.coverage import count
 
 
 @pytest.fixture(scope="module")
 def inventory():
     return [
-        *printed_intervals.hosking_inventory("simulated", 0, 9),
-        *printed_intervals.other_inventory("simulated", 0, 9),
+        *coverage.hosking_inventory("simulated", 0, 9),
+        *coverage.other_inventory("simulated", 0, 9),
     ]
 
 
@@ -20,7 +20,7 @@ def test_every_kind_of_interval_says_where_it_is_printed(inventory):
         for method, population in inventory
         for kind in method(population.frame, np.random.default_rng(0)).index.unique("interval")
     ]
-    assert sorted(kinds) == sorted(printed_intervals.PRINTED_IN)
+    assert sorted(kinds) == sorted(coverage.PRINTED_IN)
 
 
 def test_every_method_takes_a_drawn_table(inventory):
@@ -34,7 +34,7 @@ def test_every_method_takes_a_drawn_table(inventory):
 
 def test_intervals_that_hold_together_are_one_statistic(inventory):
     method, population = inventory[2]
-    counts = printed_intervals.measure_all([(method, population)], 2, 0)
+    counts = coverage.measure_all([(method, population)], 2, 0)
     assert counts.loc["curve, at once"].index.tolist() == ["all"]
     assert counts.loc["mean in a bin"].shape[0] == 10
 
@@ -44,6 +44,6 @@ def test_the_table_names_notebooks_also_where_the_truth_is_zero():
         kind: count(pd.DataFrame({"scope": [1.0, 0.0]}))
         for kind in ("Lasso weight", "Lasso weight, truth zero")
     }
-    table = printed_intervals.coverage_table(pd.concat(parts))
+    table = coverage.coverage_table(pd.concat(parts))
     assert table["printed in"].tolist() == ["00, 11"] * 2
     assert table["estimate"].tolist() == [0.5, 0.5]

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
+from helpers.beyond.answerers import hoeffding_width
 from helpers.claims import (
     ClaimError,
     published_claims,
@@ -12,7 +13,6 @@ from helpers.claims import (
     table_names,
     unknown_claim,
 )
-from helpers.guessing import hoeffding_width
 
 NUMBERS = ["value", "count", "split"]
 SYSTEMS_1 = {"Command 52B", "Command 6B", "Falcon 40B", "MPT 30B", "References"}

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.chat import simulator_scores
-from helpers.simulate.chatbench_simulators import KINDS, score_spread, simulator_accuracies
+from helpers.beyond import user_simulator
+from helpers.beyond.user_simulator import KINDS, score_spread, simulator_accuracies
 
 WORDS = "bado keli muna pori seva tuzo nali"
 
@@ -38,29 +38,29 @@ def bleu(candidates: list[str], references: list[str]) -> float:
 
 
 def test_the_same_words_score_1_and_other_words_0():
-    same = simulator_scores.wording_scores(messages(WORDS), messages(WORDS))
+    same = user_simulator.wording_scores(messages(WORDS), messages(WORDS))
     assert same[["bleu", "rouge_1", "rouge_l"]].to_numpy() == pytest.approx(1)
-    other = simulator_scores.wording_scores(messages("vavo liri"), messages(WORDS))
+    other = user_simulator.wording_scores(messages("vavo liri"), messages(WORDS))
     assert other[["bleu", "rouge_1", "rouge_l"]].to_numpy() == pytest.approx(0)
 
 
 def test_bleu_is_that_of_the_formula_over_all_pairs():
     simulated = ["bado keli muna pori seva", "keli muna pori seva tuzo nali", "nali"]
     real = [WORDS, "bado keli muna pori"]
-    scores = simulator_scores.wording_scores(messages(*simulated), messages(*real))
+    scores = user_simulator.wording_scores(messages(*simulated), messages(*real))
     pairs = zip(*itertools.product(simulated, real), strict=True)
     assert scores["n_pairs"].item() == 6
     assert scores["bleu"].item() == pytest.approx(bleu(*map(list, pairs)))
 
 
 def test_bleu_is_zero_without_four_words_in_a_row_in_common():
-    scores = simulator_scores.wording_scores(messages("bado keli muna"), messages(WORDS))
+    scores = user_simulator.wording_scores(messages("bado keli muna"), messages(WORDS))
     assert scores["bleu"].item() == 0
     assert scores["rouge_1"].item() == pytest.approx(0.6)
 
 
 def test_rouge_is_averaged_over_pairs_and_rouge_l_minds_the_order():
-    scores = simulator_scores.wording_scores(messages("keli bado", "bado"), messages("bado keli"))
+    scores = user_simulator.wording_scores(messages("keli bado", "bado"), messages("bado keli"))
     assert scores["rouge_1"].item() == pytest.approx((1 + 2 / 3) / 2)
     assert scores["rouge_l"].item() == pytest.approx((1 / 2 + 2 / 3) / 2)
 
@@ -68,14 +68,14 @@ def test_rouge_is_averaged_over_pairs_and_rouge_l_minds_the_order():
 def test_only_messages_about_the_same_question_are_compared():
     real = pd.concat([messages(WORDS), messages("vavo liri bado keli", question="q2")])
     simulated = pd.concat([messages("vavo liri bado keli", question="q2"), messages(WORDS)])
-    scores = simulator_scores.wording_scores(simulated, real)
+    scores = user_simulator.wording_scores(simulated, real)
     assert scores["question_id"].tolist() == ["q1", "q2"]
     assert scores["bleu"].to_numpy() == pytest.approx(1)
 
 
 def test_questions_in_common_are_needed():
     with pytest.raises(ValueError, match="no question has both simulated and real messages"):
-        simulator_scores.wording_scores(messages(WORDS), messages(WORDS, question="q2"))
+        user_simulator.wording_scores(messages(WORDS), messages(WORDS, question="q2"))
 
 
 def test_messages_are_taken_from_users_who_open_the_conversation():
@@ -86,7 +86,7 @@ def test_messages_are_taken_from_users_who_open_the_conversation():
         [],
     ]
     table = pd.DataFrame({"question_id": ["q1", "q2", "q3", "q4"], "messages": talks})
-    assert simulator_scores.first_messages(table).to_dict("records") == [
+    assert user_simulator.first_messages(table).to_dict("records") == [
         {"question_id": "q1", "message": "bado"}
     ]
 
@@ -102,7 +102,7 @@ def test_scores_of_accuracies_are_correlation_and_mean_absolute_error():
     frame = pd.DataFrame(
         {"q": range(4), "simulated": [0.2, 0.4, 0.9, 1.0], "real": [0.1, 0.6, 0.7, 1.0]}
     )
-    scores = simulator_scores.accuracy_scores(
+    scores = user_simulator.accuracy_scores(
         frame, "simulated", "real", "q", 500, np.random.default_rng(0)
     )
     expected = np.corrcoef(frame["simulated"], frame["real"])[0, 1]
@@ -118,7 +118,7 @@ def test_intervals_contain_the_value_in_a_large_sample_as_often_as_they_say():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         frame = simulator_accuracies(rng, questions(150))
-        scores = simulator_scores.accuracy_scores(
+        scores = user_simulator.accuracy_scores(
             frame, "too able", "people", "question_id", 200, rng
         )
         low, high = scores.loc["correlation", ["low", "high"]]
@@ -151,7 +151,7 @@ def test_draws_of_scores_lie_around_those_of_a_large_sample():
 
 
 def test_fishers_interval_is_1_96_standard_errors_of_z_to_either_side():
-    low, high = simulator_scores.fisher_interval([0.0, 0.6], 28)
+    low, high = user_simulator.fisher_interval([0.0, 0.6], 28)
     z = 0.5 * math.log(1.6 / 0.4)
     assert low == pytest.approx([math.tanh(-0.392), math.tanh(z - 0.392)], abs=1e-4)
     assert high == pytest.approx([math.tanh(0.392), math.tanh(z + 0.392)], abs=1e-4)
@@ -162,10 +162,10 @@ def test_fishers_interval_covers_as_often_as_it_says():
     x, noise = rng.normal(size=(2, 2000, 30))
     y = 0.6 * x + 0.8 * noise
     found = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)]
-    low, high = simulator_scores.fisher_interval(found, 30)
+    low, high = user_simulator.fisher_interval(found, 30)
     assert np.mean((low < 0.6) & (high > 0.6)) == pytest.approx(0.95, abs=0.015)
 
 
 def test_fishers_interval_needs_four_rows():
     with pytest.raises(ValueError, match="at least 4 rows, got 3"):
-        simulator_scores.fisher_interval(0.5, 3)
+        user_simulator.fisher_interval(0.5, 3)

@@ -4,8 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from helpers.curves.specifications import cross, curve, matches
-from helpers.specification_plot import specification_plot
+from helpers.beyond.specifications import cross, curve, matches, specification_plot
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.curves import specifications
-from helpers.curves.specifications import AGAINST, EXPECTED, UNSURE
+from helpers.beyond import specifications
+from helpers.beyond.specifications import AGAINST, EXPECTED, UNSURE
 
 CHOICES = {"labels": ["mean", "mode", "model"], "link": ["linear", "ordinal"], "alpha": [0.0, 0.1]}
 
@@ -84,11 +84,11 @@ def test_intervals_are_normal_or_those_of_t():
 
 
 def test_summary_counts_by_hand():
-    said = specifications.summary(example(1), 1)
+    said = specifications.curve_summary(example(1), 1)
     assert said["in direction"] == 50
     assert said["significant"] == said["significant against"] == 25
     assert said[["median", "lowest", "highest"]].tolist() == [0.05, -2, 2]
-    assert np.isnan(specifications.summary(example(0), 0)["in direction"])
+    assert np.isnan(specifications.curve_summary(example(0), 0)["in direction"])
 
 
 def test_options_are_summed_up_one_by_one():

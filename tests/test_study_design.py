@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.design.study_design import StudyModel, draw, example_model
+from helpers.beyond.study_design import StudyModel, draw, example_model
 from helpers.stats.lasso import ols
 
 

@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.design.study_design import draw, example_model
-from helpers.design.study_fit import covariances, describe, excess, fit
+from helpers.beyond.study_design import (
+    covariances,
+    describe_model,
+    draw,
+    example_model,
+    excess,
+    fit_model,
+)
 from helpers.stats.lasso import ols
 from helpers.studies import hosking
 
@@ -28,7 +34,9 @@ def test_parameters_are_found_again(two_errors):
     single = drawn.single_ratings()
     expert = pd.DataFrame(drawn.expert.reshape(-1, 2).astype(float), columns=["refusal", "scope"])
     experts = expert.assign(item_id=range(len(expert)))
-    model = fit(single, single.sample(frac=1, random_state=0), two_errors.errors, "score", experts)
+    model = fit_model(
+        single, single.sample(frac=1, random_state=0), two_errors.errors, "score", experts
+    )
     assert np.allclose(model.classes, two_errors.classes, atol=0.03)
     assert model.losses.to_numpy() == pytest.approx([1.0, 0.4], abs=0.08)
     assert model.correlations[0, 1] == pytest.approx(0.5, abs=0.06)
@@ -74,10 +82,10 @@ def test_the_model_of_experiment_1_gives_its_losses_and_rates_again(real_data):
     study = hosking.load_experiment_1("real")
     errors = ["factuality", "relevance", "refusal"]
     tables = [hosking.without_checks(table) for table in (study.errors, study.unbiased)]
-    model = fit(*tables, errors, "quality_unbiased")
+    model = fit_model(*tables, errors, "quality_unbiased")
     drawn = draw(model, 5000, model.raters, np.random.default_rng(1))
-    real = describe(tables[0], study.outputs(), errors, "quality_unbiased", 0.01)
-    found = describe(drawn.single_ratings(), drawn.table(model.raters), errors, "score", 0.01)
+    real = describe_model(tables[0], study.outputs(), errors, "quality_unbiased", 0.01)
+    found = describe_model(drawn.single_ratings(), drawn.table(model.raters), errors, "score", 0.01)
     assert np.allclose(found["single marks, %"], real["single marks, %"], atol=0.5)
     assert np.allclose(found[["AC1", "alpha"]], real[["AC1", "alpha"]], atol=0.03)
     losses = ols(study.outputs(), errors, "quality_unbiased", "prompt_id")["estimate"][errors]

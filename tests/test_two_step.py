@@ -2,13 +2,13 @@
 
 import pytest
 
-from helpers.chat import two_step
+from helpers.beyond import user_simulator
 
 TALK = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
 
 
 def test_the_first_message_is_asked_for_when_there_is_none():
-    system, task = two_step.instructions("How many?\nA. one", [])
+    system, task = user_simulator.instructions("How many?\nA. one", [])
     assert (system["role"], task["role"]) == ("system", "user")
     assert system["content"].endswith("How many?\nA. one")
     assert "first message" in task["content"]
@@ -16,22 +16,22 @@ def test_the_first_message_is_asked_for_when_there_is_none():
 
 
 def test_an_answer_or_a_message_is_asked_for_during_a_conversation():
-    system, task = two_step.instructions("How many?", TALK)
-    assert system == two_step.instructions("How many?", [])[0]
+    system, task = user_simulator.instructions("How many?", TALK)
+    assert system == user_simulator.instructions("How many?", [])[0]
     assert "You: bado?\n\nAI: keli." in task["content"]
     assert 'write "Answer: "' in task["content"]
     assert "next message" in task["content"]
 
 
 def test_only_an_answer_is_asked_for_at_the_end():
-    _, task = two_step.instructions("How many?", TALK, must_answer=True)
+    _, task = user_simulator.instructions("How many?", TALK, must_answer=True)
     assert "next message" not in task["content"]
     assert 'write "Answer: "' in task["content"]
 
 
 def test_braces_in_questions_and_messages_stay_as_they_are():
     talk = [{"role": "user", "content": "{x} {conversation}"}]
-    system, task = two_step.instructions(r"\frac{a}{b}", talk)
+    system, task = user_simulator.instructions(r"\frac{a}{b}", talk)
     assert r"\frac{a}{b}" in system["content"]
     assert "You: {x} {conversation}" in task["content"]
 
@@ -48,11 +48,11 @@ def test_braces_in_questions_and_messages_stay_as_they_are():
         "Answer: (C) nine bado",
         "Answer: C. nine bado",
         "Answer: C\nbecause bado",
-        two_step.answer("C"),
+        user_simulator.answer("C"),
     ],
 )
 def test_a_reply_that_answers_gives_its_letter(reply):
-    assert two_step.parse_answer(reply) == "C"
+    assert user_simulator.parse_answer(reply) == "C"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_reply_that_answers_gives_its_letter(reply):
     ],
 )
 def test_a_reply_that_is_a_message_gives_no_letter(reply):
-    assert two_step.parse_answer(reply) is None
+    assert user_simulator.parse_answer(reply) is None
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_a_reply_that_is_a_message_gives_no_letter(reply):
     ],
 )
 def test_only_what_surrounds_a_message_is_taken_away(reply, message):
-    assert two_step.clean_message(reply) == message
+    assert user_simulator.clean_message(reply) == message

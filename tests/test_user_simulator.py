@@ -8,9 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pandas as pd
 import pytest
 
-from helpers.chat import endpoints, user_simulator
-from helpers.chat.endpoints import Endpoint, SimulatorError
-from helpers.chat.user_simulator import EndpointError, ReplyError
+from helpers.beyond import user_simulator
+from helpers.beyond.user_simulator import Endpoint, EndpointError, ReplyError, SimulatorError
 from helpers.files import tables
 
 QUESTION = "How many bado?\nA. one\nB. two\nC. three\nD. four"
@@ -198,8 +197,8 @@ def test_an_address_where_nobody_listens_is_an_error(monkeypatch):
 
 def test_missing_variables_are_named_and_explained():
     environment = {"USER_SIMULATOR_URL": "http://localhost/v1", "USER_SIMULATOR_KEY": ""}
-    with pytest.raises(endpoints.NoEndpointError) as failure:
-        endpoints.endpoint_from(environment)
+    with pytest.raises(user_simulator.NoEndpointError) as failure:
+        user_simulator.endpoint_from(environment)
     assert str(failure.value).splitlines() == [
         "No endpoint is set. Set these variables:",
         "  USER_SIMULATOR_KEY: its key; any word if it asks for none",
@@ -209,8 +208,8 @@ def test_missing_variables_are_named_and_explained():
 
 
 def test_an_endpoint_is_read_from_the_environment_and_does_not_show_its_key():
-    environment = dict(zip(endpoints.VARIABLES, ["url", "secret", "u", "a"], strict=True))
-    found = endpoints.endpoint_from(environment)
+    environment = dict(zip(user_simulator.VARIABLES, ["url", "secret", "u", "a"], strict=True))
+    found = user_simulator.endpoint_from(environment)
     assert (found.url, found.key, found.user_model, found.ai_model) == ("url", "secret", "u", "a")
     assert "secret" not in repr(found)
 

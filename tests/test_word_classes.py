@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import word_classes
-from helpers.definitions import definitions
+from helpers.beyond import word_tests
+from helpers.beyond.word_tests import FOUR, PAIRS, SHOWN, TARGET, Options, definitions
 from helpers.files import registry
 from helpers.studies import humbel
-from helpers.word_classes import FOUR, PAIRS, SHOWN, TARGET, Options
 
 WORDS = ["sun", "moon", "cat", "dog", "tea", "cup", "red", "hue", "sea", "salt"]
 # Numbers of questions on the real data, each with one option changed from its default.
@@ -37,7 +36,7 @@ def simulated():
 
 @pytest.fixture(scope="module")
 def questions(simulated):
-    return word_classes.word_classes(simulated.associations, simulated.norms)
+    return word_tests.word_classes(simulated.associations, simulated.norms)
 
 
 def study(pairs, ages):
@@ -59,7 +58,7 @@ def with_words(alternatives):
 
 
 def test_the_defaults_give_the_number_of_questions_behind_the_printed_sample(real):
-    questions = word_classes.word_classes(real.associations, real.norms)
+    questions = word_tests.word_classes(real.associations, real.norms)
     assert len(questions) == 10781
     assert len(questions.sample(frac=0.01, random_state=515)) == 108
 
@@ -67,7 +66,7 @@ def test_the_defaults_give_the_number_of_questions_behind_the_printed_sample(rea
 @pytest.mark.parametrize(("option", "choice"), COUNTS)
 def test_each_choice_gives_its_number_of_questions(real, option, choice):
     options = replace(Options(), **{option: choice})
-    counts = word_classes.attrition(real.associations, real.norms, options)
+    counts = word_tests.attrition(real.associations, real.norms, options)
     assert counts.iloc[-1] == COUNTS[option, choice]
 
 
@@ -79,7 +78,7 @@ def test_the_definitions_test_has_one_question_for_nearly_every_meaning(real):
 def test_questions_hold_four_different_words_with_an_age_and_one_target(simulated, questions):
     assert (questions[FOUR].nunique(axis=1) == 4).all()
     assert questions[FOUR].isin(set(simulated.norms["word"])).all(axis=None)
-    assert not word_classes.second_pairs(questions, questions).any()
+    assert not word_tests.second_pairs(questions, questions).any()
     assert questions["question"].tolist() == list(range(len(questions)))
 
 
@@ -111,16 +110,14 @@ def test_the_age_of_a_question_is_that_of_its_later_word(simulated, questions):
 
 def test_the_earliest_meaning_changes_ages_only(simulated, questions):
     earliest = Options(meanings="earliest")
-    other = word_classes.word_classes(simulated.associations, simulated.norms, earliest)
+    other = word_tests.word_classes(simulated.associations, simulated.norms, earliest)
     ages = ["cue_age", "association_age", "age"]
     pd.testing.assert_frame_equal(other.drop(columns=ages), questions.drop(columns=ages))
     assert (other[ages] <= questions[ages]).all(axis=None)
 
 
 def test_another_order_of_words_leaves_the_questions_as_they_are(simulated, questions):
-    other = word_classes.word_classes(
-        simulated.associations, simulated.norms, Options(order_seed=1)
-    )
+    other = word_tests.word_classes(simulated.associations, simulated.norms, Options(order_seed=1))
     shown = [*SHOWN, "correct"]
     pd.testing.assert_frame_equal(other.drop(columns=shown), questions.drop(columns=shown))
     assert not other["correct"].equals(questions["correct"])
@@ -130,7 +127,7 @@ def test_words_may_have_any_names(simulated, questions):
     def renamed(words):
         return "x" + words
 
-    other = word_classes.word_classes(
+    other = word_tests.word_classes(
         simulated.associations.assign(
             cue=renamed(simulated.associations["cue"]),
             association=renamed(simulated.associations["association"]),
@@ -147,15 +144,15 @@ def test_questions_that_fail_a_step_are_dropped_at_it(monkeypatch):
     associations, norms = study(pairs, ages)
     # Row 10 repeats its own word, row 11 draws one without an age, row 13 draws a known pair.
     monkeypatch.setattr(
-        word_classes,
+        word_tests,
         "_with_alternatives",
         with_words(
             [("moon", "cup"), ("salt", "moon"), ("dog", "hue"), ("tea", "cup"), ("hue", "moon")]
         ),
     )
-    counts = word_classes.attrition(associations, norms)
+    counts = word_tests.attrition(associations, norms)
     assert counts.tolist() == [5, 4, 2, 1]
-    questions = word_classes.word_classes(associations, norms)
+    questions = word_tests.word_classes(associations, norms)
     assert questions["row"].tolist() == [12]
 
 
@@ -164,12 +161,12 @@ def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_d
     associations, norms = study(pairs, dict.fromkeys(WORDS[:6], 7))
     # The first question shows the pair of the second, which is dropped for repeating a word.
     monkeypatch.setattr(
-        word_classes,
+        word_tests,
         "_with_alternatives",
         with_words([("cat", "dog"), ("cat", "sun"), ("moon", "dog")]),
     )
     counts = {
-        known: word_classes.attrition(associations, norms, Options(known_pairs=known)).iloc[-1]
+        known: word_tests.attrition(associations, norms, Options(known_pairs=known)).iloc[-1]
         for known in ("surviving", "all")
     }
     assert counts == {"surviving": 2, "all": 1}
@@ -177,9 +174,9 @@ def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_d
 
 def test_stripped_and_lower_case_words_find_their_age():
     associations, norms = study([("Sun ", "moon")], {"sun": 7, "moon ": 9})
-    assert word_classes.word_ages(norms, Options(words="strip")).to_dict() == {"sun": 7, "moon": 9}
+    assert word_tests.word_ages(norms, Options(words="strip")).to_dict() == {"sun": 7, "moon": 9}
     lower = Options(words="strip and lower")
-    _, words, ages = word_classes._steps(associations, norms, lower)
+    _, words, ages = word_tests._steps(associations, norms, lower)
     assert dict(zip(words, ages, strict=True)) == {"sun": 7, "moon": 9}
 
 
@@ -187,20 +184,20 @@ def test_alternatives_from_different_words_come_up_equally_often(simulated):
     often = {}
     for choice in ("rows", "words"):
         options = Options(alternatives=choice)
-        test = word_classes.word_classes(simulated.associations, simulated.norms, options)
+        test = word_tests.word_classes(simulated.associations, simulated.norms, options)
         often[choice] = test["alternative_1"].value_counts().iloc[0]
     assert often["words"] < often["rows"] / 3
 
 
 def test_a_second_pair_is_found_in_any_order():
     four = pd.DataFrame([["a", "b", "c", "d"]] * 2, columns=FOUR)
-    assert word_classes.second_pairs(four, pd.DataFrame([["d", "a"]], columns=TARGET)).all()
-    assert not word_classes.second_pairs(four, pd.DataFrame([["b", "a"]], columns=TARGET)).any()
+    assert word_tests.second_pairs(four, pd.DataFrame([["d", "a"]], columns=TARGET)).all()
+    assert not word_tests.second_pairs(four, pd.DataFrame([["b", "a"]], columns=TARGET)).any()
 
 
-@pytest.mark.parametrize("option", word_classes.CHOICES)
+@pytest.mark.parametrize("option", word_tests.CHOICES)
 def test_an_unknown_choice_is_refused_with_the_known_ones(option):
-    first = word_classes.CHOICES[option][0]
+    first = word_tests.CHOICES[option][0]
     with pytest.raises(ValueError, match=f"{option} must be '{first}' or .*, not 'other'"):
         Options(**{option: "other"})
 

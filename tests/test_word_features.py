@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import word_features, word_tags
+from helpers.beyond import word_tests
+from helpers.beyond.word_tests import TARGET, word_classes
 from helpers.files import registry
 from helpers.simulate.humbel import humbel as simulate_humbel
 from helpers.studies import humbel
-from helpers.word_classes import TARGET, word_classes
 
 
 def features(*tags):
     """Features of one pair."""
-    return word_features.pair_features(pd.DataFrame([tags], columns=TARGET)).loc[0]
+    return word_tests.pair_features(pd.DataFrame([tags], columns=TARGET)).loc[0]
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_tags_of_no_english_part_of_speech_are_unknown():
 
 
 def test_every_tag_belongs_to_one_part_of_speech():
-    tags = [tag for group in word_features.PARTS_OF_SPEECH.values() for tag in group]
-    assert len(tags) == len(set(tags)) == len(word_features.FEATURES)
-    assert set(word_features.MODIFIERS) < set(word_features.PARTS_OF_SPEECH)
+    tags = [tag for group in word_tests.PARTS_OF_SPEECH.values() for tag in group]
+    assert len(tags) == len(set(tags)) == len(word_tests.FEATURES)
+    assert set(word_tests.MODIFIERS) < set(word_tests.PARTS_OF_SPEECH)
 
 
 def test_relations_without_a_label_count_as_hard():
     relation = pd.Series(["UNK", "Action", "Location", "Common-Phrase", "Synonym", "Antonym"])
-    table = word_features.relation_features(relation)
+    table = word_tests.relation_features(relation)
     assert table["hard"].tolist() == [1, 0, 0, 0, 0, 1]
     assert table["labelled"].tolist() == [0, 1, 1, 1, 1, 1]
 
@@ -79,7 +79,7 @@ def test_few_questions_have_an_easy_relation():
         pytest.skip(f"no real data: {error}")
     questions = word_classes(study.associations, study.norms)
     relation = questions.join(study.associations.set_index("row")["relation"], on="row")["relation"]
-    table = word_features.relation_features(relation)
+    table = word_tests.relation_features(relation)
     assert len(table) == 10781
     assert table["labelled"].sum() == 402
     assert (1 - table["hard"]).sum() == 187
@@ -87,10 +87,10 @@ def test_few_questions_have_an_easy_relation():
 
 def test_simulated_pairs_differ_in_every_feature():
     associations, _ = simulate_humbel(np.random.default_rng(0))
-    tags = word_tags.explained_tags(associations)
-    features = word_features.pair_features(tags)
+    tags = word_tests.explained_tags(associations)
+    features = word_tests.pair_features(tags)
     marks = features[["modifier", "different", "complex"]]
-    relations = word_features.relation_features(associations["relation"])
+    relations = word_tests.relation_features(associations["relation"])
     assert tags.notna().all(axis=None)
     assert (marks.nunique() == 2).all()
     assert (relations.nunique() == 2).all()

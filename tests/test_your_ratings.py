@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.simulate.example_ratings import ERRORS, MARKS, ExampleTruth, example_ratings
+from example_study import ERRORS, MARKS, ExampleTruth, example_ratings
 
 from helpers import paths
 from helpers.files.tables import BadTableError

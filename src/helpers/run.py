@@ -39,10 +39,10 @@ from nbclient.exceptions import DeadKernelError
 from nbconvert import HTMLExporter
 
 from helpers import paths
-from helpers.answer_files import AnswersError
 from helpers.claims import ClaimError, verdict_counts
 from helpers.files import registry
 from helpers.files.registry import DataError
+from helpers.files.tables import PlainError
 from helpers.paths import ROOT, replace_files
 
 STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
@@ -704,7 +704,7 @@ def task(function: Callable, **settings) -> dict:
     def told():
         try:
             return function()
-        except (AnswersError, ClaimError, DataError, PipelineError) as error:
+        except (PlainError, ClaimError, DataError, PipelineError) as error:
             return TaskFailed(str(error))
 
     return {"actions": [told], "io": {"capture": False}, **settings}

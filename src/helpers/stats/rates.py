@@ -27,7 +27,7 @@ least (PPI++); a crowd that says nothing about the truth gets λ = 0, which leav
 Three intervals are given: the normal one of the package ppi_py for independent outputs; one from
 resampled clusters; and Wilson's, at the number of independent expert labels that would tell as
 much, which also allows for clusters and keeps its meaning where errors are rare. This module works
-on arrays; `helpers.powered_rates` on tables.
+on arrays; `helpers.beyond.crowd` on tables.
 """
 
 from collections.abc import Sequence
@@ -813,7 +813,7 @@ def wilson_intervals(sums: np.ndarray) -> np.ndarray:
     References
     ----------
     Wilson (1927); Korn and Graubard (1998) for the effective number in clustered samples. Its use
-    with prediction-powered rates is ours; `helpers.powered_coverage` checks it.
+    with prediction-powered rates is ours; `helpers.beyond.crowd` checks it.
 
     Examples
     --------

@@ -1,7 +1,13 @@
-"""What errors cost in the overall score, under every way to compute it.
+"""Models of scores on error labels for many specifications at once, from sums within prompts.
+
+`helpers.beyond.error_costs` says what is computed with them.
+
+What errors cost in the overall score, under every way to compute it.
 
 Weights are points lost: the coefficient of an error label with its sign turned. All specifications
 are computed on the same resamples of prompts, so that their differences can be taken draw by draw.
+
+What an error costs in the overall score when its labels are dealt out anew among the outputs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +16,198 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers import combining
-from helpers.curves import specifications, weight_fits
-from helpers.curves.weight_fits import PENALTIES, SCORES
+from helpers.beyond import crowd, specifications
+from helpers.stats import ordinal
 from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.lasso import solve_lasso
+from helpers.stats.moments import ClusterMoments
 from helpers.stats.ordinal import SeparationError
+
+SCORES = ("unbiased", "biased", "mean of both")
+PENALTIES = {
+    "least squares": 0.0,
+    "Lasso, 0.003": 0.003,
+    "Lasso, 0.01": 0.01,
+    "Lasso, 0.03": 0.03,
+}
+REFUSALS = ("kept", "left out")
+RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
+
+
+def label_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+    """Mark the rows that count, for every part of the answers and treatment of refusals.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per output or per rating: ``task``, ``system`` and ``refused``, True or False.
+
+    Returns
+    -------
+    dict of (str, str) to numpy.ndarray of bool
+        By column of `specifications.subsets` (tasks alone, systems left out) and one of `REFUSALS`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"task": "x", "system": ["a", "b", "b"], "refused": [0, 0, 1]})
+    >>> label_parts(table.astype({"refused": bool}))["without a", "left out"].tolist()
+    [False, True, False]
+    """
+    subsets = specifications.subsets(table, ["task"], ["system"])
+    answered = ~table["refused"].to_numpy()
+    whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
+    return whole | {(name, "left out"): rows & answered for (name, _), rows in whole.items()}
+
+
+def scores_in(table: pd.DataFrame) -> list[str]:
+    """Name the scores that a table has.
+
+    Examples
+    --------
+    >>> scores_in(pd.DataFrame({"biased": [1.0], "refusal": [0.0]}))
+    ['biased']
+    """
+    return [score for score in SCORES if score in table]
+
+
+def design(table: pd.DataFrame, errors: Sequence[str]) -> np.ndarray:
+    """Set out one, the errors and the scores of each row.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per output or per rating.
+    errors : sequence of str
+        Columns of labels.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_rows, 1 + n_errors + n_scores)
+
+    Examples
+    --------
+    >>> design(pd.DataFrame({"biased": [4.0], "refusal": [0.5]}), ["refusal"])
+    array([[1. , 0.5, 4. ]])
+    """
+    columns = table[[*errors, *scores_in(table)]].to_numpy(dtype=float)
+    return np.column_stack([np.ones(len(table)), columns])
+
+
+def products(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Sum products of columns within each prompt.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (n_rows, n_columns)
+        Rows of `design` in the order of their prompts; zeros for rows that do not count.
+    starts : numpy.ndarray of int, shape (n_prompts,)
+        The first row of each prompt.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_prompts, n_columns, n_columns)
+
+    Examples
+    --------
+    >>> products(np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 4.0]]), np.array([0, 2]))[:, 1, 1]
+    array([13., 16.])
+    """
+    return np.add.reduceat(values[:, :, None] * values[:, None, :], starts)
+
+
+def linear_slopes(
+    sums: np.ndarray, errors: Sequence[str], scores: Sequence[str], part: pd.DataFrame
+) -> np.ndarray:
+    """Fit linear models to sets of rows.
+
+    Parameters
+    ----------
+    sums : numpy.ndarray, shape (n_sets, n_columns, n_columns)
+        Products of the columns of `design`, summed over each set.
+    errors, scores : sequence of str
+        Names of those columns.
+    part : pandas.DataFrame
+        Specifications, each with ``score`` and ``model``, one of `PENALTIES`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_sets, n_specifications, n_errors)
+        Points for an error; zero for one that never varies.
+
+    References
+    ----------
+    Tibshirani (1996).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"refusal": [0, 0, 1, 1], "biased": [5.0, 4.0, 2.0, 1.0]})
+    >>> values = design(table, ["refusal"])
+    >>> part = pd.DataFrame({"score": "biased", "model": ["least squares", "Lasso, 0.03"]})
+    >>> linear_slopes((values.T @ values)[None], ["refusal"], ["biased"], part).ravel().round(2)
+    array([-3.  , -2.88])
+    """
+    first = len(errors) + 1
+    cross = {}
+    for place, score in enumerate(scores, first):
+        chosen = [*range(first), place]
+        moments = ClusterMoments(tuple(errors), score, sums[:, chosen][:, :, chosen])
+        gram, cross[score], _ = moments.covariances()
+    targets = np.stack([cross[score] for score in part["score"]])
+    alpha = part["model"].map(PENALTIES).to_numpy(dtype=float)
+    free = alpha == 0
+    slopes = np.empty_like(targets)
+    slopes[~free] = solve_lasso(gram, targets[~free], alpha[~free, None], tol=1e-6)
+    size = np.trace(gram, axis1=1, axis2=2)[:, None, None]
+    steady = gram + RIDGE * size * np.eye(len(errors))
+    slopes[free] = np.linalg.solve(steady, targets[free][..., None])[..., 0]
+    return slopes.swapaxes(0, 1)
+
+
+def ordinal_effects(
+    rows: pd.DataFrame, errors: Sequence[str], prompts: np.ndarray, drawn: np.ndarray
+) -> np.ndarray:
+    """Fit an ordinal model of the biased score, with draws of its linear approximation.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Single ratings.
+    errors : sequence of str
+        Columns of labels.
+    prompts : numpy.ndarray
+        All prompts in sorted order.
+    drawn : numpy.ndarray, shape (n_boot, n_prompts)
+        How often each prompt counts in each resample.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_boot + 1, n_errors)
+        Points of the expected score for an error, the estimates first; zero for an error that
+        never varies.
+
+    Raises
+    ------
+    helpers.stats.ordinal.SeparationError
+        If an error has no finite odds.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1], "biased": [5, 4, 1, 1, 2, 4],
+    ...                      "prompt_id": ["a", "b"] * 3})
+    >>> ordinal_effects(rows, ["refusal"], np.array(["a", "b"]), np.ones((1, 2))).round(2)
+    array([[-0.99],
+           [-0.99]])
+    """
+    varying = [error for error in errors if rows[error].min() < rows[error].max()]
+    estimates = ordinal.fit(rows, varying, "biased").effects(rows)
+    by_prompt = np.zeros((len(prompts), len(varying)))
+    np.add.at(by_prompt, np.searchsorted(prompts, rows["prompt_id"]), estimates.influence)
+    value = estimates.value.to_numpy()
+    effects = np.zeros((1 + len(drawn), len(errors)))
+    places = [list(errors).index(error) for error in varying]
+    effects[:, places] = np.vstack([value, value + (drawn - 1) @ by_prompt])
+    return effects
+
 
 SINGLE = "single marks"
 ORDINAL = "ordinal"
@@ -23,7 +216,7 @@ LEAST_CASES = 5  # answers or marks with an error, below which its weight is not
 
 @dataclass(frozen=True, eq=False)
 class WeightCurve:
-    """Weights of all errors in all specifications, made by `weights`.
+    """Weights of all errors in all specifications, made by `cost_curve`.
 
     Parameters
     ----------
@@ -108,7 +301,7 @@ class WeightCurve:
         return table, draws
 
 
-def choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def cost_choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Combine the choices of this analysis.
 
     Parameters
@@ -126,7 +319,7 @@ def choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd
     Examples
     --------
     >>> outputs = pd.DataFrame({"task": ["wikihow"] * 2, "system": ["a", "b"]})
-    >>> possible, left_out = choices(outputs, ["mean", SINGLE])
+    >>> possible, left_out = cost_choices(outputs, ["mean", SINGLE])
     >>> len(possible), len(left_out)
     (136, 104)
     """
@@ -137,7 +330,7 @@ def choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd
         "score": SCORES,
         "model": (*PENALTIES, ORDINAL),
         "answers": list(parts),
-        "refusals": weight_fits.REFUSALS,
+        "refusals": REFUSALS,
     }
     apart = {"labels": [SINGLE], "score": ["unbiased", "mean of both"]}
     impossible = {
@@ -166,7 +359,7 @@ def label_tables(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each of `helpers.combining.RULES`, and `SINGLE`, a table for `weights`.
+        For each of `helpers.beyond.crowd.RULES`, and `SINGLE`, a table for `cost_curve`.
     """
     outputs = outputs.set_index("item_id").sort_index()
     scores = outputs[["quality_unbiased", "quality_biased"]]
@@ -177,15 +370,15 @@ def label_tables(
         **{"mean of both": scores.mean(axis="columns")},
     )
     tables = {}
-    for rule in combining.RULES:
-        labels = combining.combine(single, errors, rule, "item_id", "rater_id")
+    for rule in crowd.RULES:
+        labels = crowd.combine(single, errors, rule, "item_id", "rater_id")
         tables[rule] = design.join(labels).reset_index()
     refused = single["item_id"].map(design["refused"])
     tables[SINGLE] = single.assign(refused=refused, biased=single["quality_biased"])
     return tables
 
 
-def weights(
+def cost_curve(
     tables: Mapping[str, pd.DataFrame],
     errors: Sequence[str],
     n_boot: int,
@@ -230,7 +423,7 @@ def weights(
     ...     "prompt_id": np.arange(200) // 5, "task": "wikihow", "system": ["a", "b"] * 100,
     ...     "refused": False, "refusal": rng.integers(2, size=200)})
     >>> scores = {score: 5.0 - 2 * outputs["refusal"] for score in SCORES}
-    >>> result = weights({"mean": outputs.assign(**scores)}, ["refusal"], 9, rng)
+    >>> result = cost_curve({"mean": outputs.assign(**scores)}, ["refusal"], 9, rng)
     >>> result.estimate["refusal"].groupby(result.specifications["model"]).max().round(2)
     model
     Lasso, 0.003     1.99
@@ -239,7 +432,7 @@ def weights(
     least squares    2.00
     Name: refusal, dtype: float64
     """
-    possible, left_out = choices(next(iter(tables.values())), list(tables))
+    possible, left_out = cost_choices(next(iter(tables.values())), list(tables))
     prompts = _shared_prompts(tables)
     drawn = cluster_weights(len(prompts), n_boot, rng)
     replicates = np.vstack([np.ones(len(prompts)), drawn])
@@ -250,16 +443,16 @@ def weights(
     for labels, specified in possible.groupby("labels"):
         table = tables[labels].sort_values("prompt_id", kind="stable")
         starts = np.searchsorted(table["prompt_id"], prompts)
-        values, scores = weight_fits.design(table, errors), weight_fits.scores_in(table)
-        parts = weight_fits.parts(table)
+        values, scores = design(table, errors), scores_in(table)
+        parts = label_parts(table)
         for (answers, refusals), part in specified.groupby(["answers", "refusals"]):
             kept = parts[answers, refusals]
-            sums = weight_fits.products(values * kept[:, None], starts)
+            sums = products(values * kept[:, None], starts)
             freedom[part.index] = (sums[:, 0, 0] > 0).sum() - 1
             cases[part.index] = (values[kept, 1 : len(errors) + 1] >= 0.5).sum(axis=0)
             linear = part[part["model"] != ORDINAL]
             totals = np.tensordot(replicates, sums, axes=1)
-            found[:, linear.index] = -weight_fits.linear_slopes(totals, errors, scores, linear)
+            found[:, linear.index] = -linear_slopes(totals, errors, scores, linear)
             for place in part.index.difference(linear.index):
                 effects, reasons[place] = _ordinal(table[kept], errors, prompts, drawn)
                 found[:, place] = -effects
@@ -281,7 +474,7 @@ def ranks(result: WeightCurve) -> pd.DataFrame:
     Parameters
     ----------
     result : WeightCurve
-        From `weights`.
+        From `cost_curve`.
 
     Returns
     -------
@@ -319,7 +512,79 @@ def _ordinal(
 ) -> tuple[np.ndarray, str]:
     """Effects in an ordinal model, or NaN and the reason why there are none."""
     try:
-        return weight_fits.ordinal_effects(rows, errors, prompts, drawn), ""
+        return ordinal_effects(rows, errors, prompts, drawn), ""
     except SeparationError as error:
         nothing = np.full((len(drawn) + 1, len(errors)), np.nan)
         return nothing, f"{error.feature} has no finite odds in an ordinal model"
+
+
+def permuted_costs(
+    tables: Mapping[str, pd.DataFrame],
+    errors: Sequence[str],
+    error: str,
+    table: pd.DataFrame,
+    orders: np.ndarray,
+) -> np.ndarray:
+    """Weights of an error whose labels are dealt out anew among the outputs.
+
+    All that raters marked of the error in an output moves together, whichever way it is combined.
+
+    Parameters
+    ----------
+    tables, errors
+        As for `helpers.beyond.error_costs.cost_curve`; each table has the same outputs,
+        ``item_id``.
+    error : str
+        The error.
+    table : pandas.DataFrame
+        Specifications to compute, rows of a `helpers.beyond.error_costs.WeightCurve`; no
+        ordinal ones.
+    orders : numpy.ndarray of int, shape (n_draws, n_outputs)
+        Which output's labels each output gets, outputs in sorted order of ``item_id``.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_specifications)
+        Points lost.
+
+    Raises
+    ------
+    ValueError
+        If an ordinal specification is asked for.
+
+    References
+    ----------
+    Simonsohn, Simmons and Nelson (2020), on shuffling the predictor of interest.
+    """
+    if not table["model"].isin(list(PENALTIES)).all():
+        raise ValueError("ordinal models are not refitted for each order: leave them out")
+    found = np.empty((len(orders), len(table)))
+    places = pd.Series(range(len(table)), index=table.index)
+    feature = 1 + list(errors).index(error)
+    for labels, specified in table.groupby("labels"):
+        rows = tables[labels].sort_values("item_id", kind="stable")
+        values = design(rows, errors)
+        parts = label_parts(rows)
+        dealt = rows[error].to_numpy(dtype=float)[_row_orders(rows["item_id"], orders)]
+        for (answers, refusals), part in specified.groupby(["answers", "refusals"]):
+            kept = parts[answers, refusals]
+            sums = np.tile(values[kept].T @ values[kept], (len(orders), 1, 1))
+            cross = dealt[:, kept] @ values[kept]
+            sums[:, feature], sums[:, :, feature] = cross, cross
+            sums[:, feature, feature] = (dealt[:, kept] ** 2).sum(axis=1)
+            scores = scores_in(rows)
+            slopes = linear_slopes(sums, errors, scores, part)
+            found[:, places[part.index]] = -slopes[:, :, feature - 1]
+    return found
+
+
+def _row_orders(items: pd.Series, orders: np.ndarray) -> np.ndarray:
+    """Turn orders of items into orders of their rows; an item with too few rows lends them again.
+
+    Rows are sorted by item.
+    """
+    codes, starts, counts = np.unique(items, return_index=True, return_counts=True)
+    item = np.searchsorted(codes, items)
+    slot = np.arange(len(items)) - starts[item]
+    giver = orders[:, item]
+    return starts[giver] + slot % counts[giver]

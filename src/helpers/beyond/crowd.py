@@ -1,0 +1,909 @@
+"""One label of an item from the labels of several raters, by rules that people choose among.
+
+True labels and raters' mistakes from labels that disagree: the model of Dawid and Skene (1979).
+
+Each item has one true label, which nobody sees. Each rater has a confusion matrix: how often they
+give each label to items of each true label. Given the true labels, raters err independently.
+
+Whether an error is there, when all that is known is what several people marked.
+
+Each output has the error or not. A rater marks it with one probability if it is there, and with
+another if it is not; an expert has two probabilities of their own. Which outputs have it is not
+observed, but the numbers of marks tell: with raters who only guess they would be binomial.
+
+Whether raters find more in one group of outputs than in another: changes of sensitivity.
+
+Tables of error rates by crowd, by experts, and by both together (prediction-powered).
+
+Tables have one row per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN where
+no expert labelled the output; see `helpers.stats.rates.pair_labels`. Rates are percentages.
+
+How often prediction-powered intervals hold the true rate, in simulated labels.
+
+The simulated study has the design of the real one: outputs come in prompts, experts label some of
+the prompts whole, and several crowd workers mark every output, missing errors and imagining others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.special import expit
+from scipy.stats import norm
+
+from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats.bootstrap import bootstrap_p_value, interval
+from helpers.stats.moments import cluster_sums
+from helpers.stats.rates import (
+    ESTIMATORS,
+    cluster_draws,
+    estimates,
+    independent_intervals,
+    label_terms,
+    powered_rates,
+    wilson_intervals,
+)
+
+MODES = {
+    "mode, ties halved": "middle",
+    "mode, ties low": "lowest",
+    "mode, ties high": "highest",
+}
+RULES = ("mean", *MODES, "Dawid–Skene", "Dawid–Skene, pooled")
+LEAST_LABELS = 10  # of a rater who has a confusion matrix of their own when others are pooled
+
+
+def combine(
+    ratings: pd.DataFrame, columns: Sequence[str], rule: str, item: str, rater: str
+) -> pd.DataFrame:
+    """Combine the ratings of each item.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per item and rater.
+    columns : sequence of str
+        Numeric columns, combined one by one.
+    rule : str
+        One of `RULES`: the mean; the most frequent value, with those that tie averaged, or the
+        lowest or the highest of them; or the expected value under the model of
+        `helpers.beyond.crowd`, with or without raters of few labels taken as one.
+    item, rater : str
+        Columns of items and raters.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_items, n_columns)
+        Indexed by item in sorted order.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown or a column cannot be used.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": ["a", "a", "b"], "rater_id": [1, 2, 1],
+    ...                         "refusal": [0, 1, 1]})
+    >>> {rule: combine(ratings, ["refusal"], rule, "item_id", "rater_id")["refusal"].tolist()
+    ...  for rule in ("mean", "mode, ties low", "mode, ties high")}
+    {'mean': [0.5, 1.0], 'mode, ties low': [0.0, 1.0], 'mode, ties high': [1.0, 1.0]}
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule {rule!r} is unknown: choose one of {', '.join(RULES)}")
+    check_numeric(ratings, columns)
+    for name in (item, rater):
+        check_clusters(ratings, name)
+    items = pd.Index(np.sort(ratings[item].unique()), name=item)
+    if rule == "mean":
+        combined = [_mean(ratings[column], ratings[item]) for column in columns]
+    elif rule in MODES:
+        combined = [_mode(ratings[column], ratings[item], MODES[rule]) for column in columns]
+    else:
+        labels = ratings[[item, rater, *columns]]
+        if rule == "Dawid–Skene, pooled":
+            pooled = pool_occasional(ratings[rater].astype(str), LEAST_LABELS)
+            labels = labels.assign(**{rater: pooled})
+        combined = [_expected(labels, item, rater, column) for column in columns]
+    return pd.DataFrame(np.column_stack(combined), items, list(columns))
+
+
+def _mean(values: pd.Series, items: pd.Series) -> np.ndarray:
+    """Mean of each item."""
+    rows = np.column_stack([values.to_numpy(dtype=float), np.ones(len(values))])
+    total, count = cluster_sums(rows, items).T
+    return total / count
+
+
+def _mode(values: pd.Series, items: pd.Series, ties: str) -> np.ndarray:
+    """Most frequent value of each item."""
+    codes, options = pd.factorize(values.to_numpy(dtype=float), sort=True)
+    counts = cluster_sums(np.eye(len(options))[codes], items)
+    winners = counts == counts.max(axis=1, keepdims=True)
+    if ties == "middle":
+        return winners @ options / winners.sum(axis=1)
+    first = winners.argmax(axis=1)
+    last = len(options) - 1 - winners[:, ::-1].argmax(axis=1)
+    return options[first if ties == "lowest" else last]
+
+
+def _expected(ratings: pd.DataFrame, item: str, rater: str, column: str) -> np.ndarray:
+    """Expected true value of each item; the one value there is where nobody disagrees."""
+    values = ratings[column].to_numpy(dtype=float)
+    if (values == values[0]).all():
+        return np.full(ratings[item].nunique(), values[0])
+    return fit_dawid_skene(ratings, item, rater, column).expected().to_numpy()
+
+
+MAX_STEPS = 10_000
+TOLERANCE = 1e-9  # of the log-likelihood, relative
+NEVER = 1e-10  # count in place of zero: what a rater never did is improbable, not impossible
+OCCASIONAL = "occasional raters"
+
+
+@dataclass(frozen=True, eq=False)
+class DawidSkene:
+    """A fitted model, made by `fit_dawid_skene`.
+
+    Parameters
+    ----------
+    posterior : pandas.DataFrame, shape (n_items, n_labels)
+        Probability of each true label, items in sorted order.
+    confusion : pandas.DataFrame, shape (n_raters * n_labels, n_labels)
+        Probability of each given label (columns) by rater and true label (rows).
+    prevalence : pandas.Series, shape (n_labels,)
+        Share of items with each true label.
+    log_likelihood : float
+        Of the labels given.
+    n_steps : int
+        Steps of the algorithm.
+    """
+
+    posterior: pd.DataFrame
+    confusion: pd.DataFrame
+    prevalence: pd.Series
+    log_likelihood: float
+    n_steps: int
+
+    def expected(self) -> pd.Series:
+        """Average numeric labels over their posterior.
+
+        Returns
+        -------
+        pandas.Series
+            One number per item; for labels 0 and 1 the probability that the true label is 1.
+        """
+        return self.posterior @ self.posterior.columns.to_numpy(dtype=float)
+
+
+def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> DawidSkene:
+    """Estimate true labels and confusion matrices by maximum likelihood.
+
+    The EM algorithm starts from the share of raters who gave each label. It finds the nearest
+    maximum of the likelihood, and with few labels per rater a confusion matrix is little more than
+    the labels themselves: see `pool_occasional`.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per label that a rater gave to an item.
+    item, rater, label : str
+        Columns of items, of raters, and of labels of any type.
+
+    Returns
+    -------
+    DawidSkene
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown or a value missing, or there is only one label.
+    RuntimeError
+        If the likelihood still rises after `MAX_STEPS` steps.
+
+    References
+    ----------
+    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM
+    Algorithm; Dempster, Laird and Rubin (1977).
+
+    Examples
+    --------
+    Two careful raters outvote a third who says "yes" to everything.
+
+    >>> ratings = pd.DataFrame({
+    ...     "item_id": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], "rater_id": ["a", "b", "c"] * 4,
+    ...     "marked": ["no", "no", "yes", "yes", "yes", "yes", "no", "no", "yes"] + ["yes"] * 3})
+    >>> model = fit_dawid_skene(ratings, "item_id", "rater_id", "marked")
+    >>> model.posterior.round(2)
+    marked    no  yes
+    item_id
+    1        1.0  0.0
+    2        0.0  1.0
+    3        1.0  0.0
+    4        0.0  1.0
+    >>> model.confusion.loc["c"].round(2)
+    marked   no  yes
+    true
+    no      0.0  1.0
+    yes     0.0  1.0
+    """
+    _check_complete(ratings, [item, rater, label])
+    columns = (pd.factorize(ratings[name], sort=True) for name in (item, rater, label))
+    (item_codes, items), (rater_codes, raters), (label_codes, labels) = columns
+    if len(labels) < 2:
+        raise ValueError(
+            f"column {label!r} is {labels[0]!r} in all {len(ratings)} rows: nobody disagrees"
+        )
+    given = rater_codes * len(labels) + label_codes
+    marks = sparse.csr_array(
+        (np.ones(len(given)), (given, item_codes)), shape=(len(raters) * len(labels), len(items))
+    )
+    votes = np.zeros((len(items), len(labels)))
+    np.add.at(votes, (item_codes, label_codes), 1.0)
+    posterior = votes / votes.sum(axis=1, keepdims=True)
+    posterior, confusion, prevalence, likelihood, n_steps = _maximise(marks, posterior)
+    names = pd.MultiIndex.from_product([raters, labels], names=[rater, "true"])
+    given_labels = pd.Index(labels, name=label)
+    return DawidSkene(
+        pd.DataFrame(posterior, pd.Index(items, name=item), given_labels),
+        pd.DataFrame(confusion.transpose(0, 2, 1).reshape(len(names), -1), names, given_labels),
+        pd.Series(prevalence, given_labels, name="prevalence"),
+        likelihood,
+        n_steps,
+    )
+
+
+def pool_occasional(raters: pd.Series, least: int) -> pd.Series:
+    """Treat all raters with few labels as one, who has one confusion matrix.
+
+    Parameters
+    ----------
+    raters : pandas.Series
+        The rater of each label.
+    least : int
+        Number of labels from which on a rater keeps a confusion matrix of their own.
+
+    Returns
+    -------
+    pandas.Series
+        The raters, occasional ones under a common name.
+
+    Examples
+    --------
+    >>> pool_occasional(pd.Series(["a", "a", "b"]), 2).tolist()
+    ['a', 'a', 'occasional raters']
+    """
+    return raters.where(raters.map(raters.value_counts()) >= least, OCCASIONAL)
+
+
+def _check_complete(ratings: pd.DataFrame, columns: list[str]) -> None:
+    """Stop at the first column that is not there or has a gap."""
+    for column in columns:
+        if column not in ratings:
+            raise ValueError(f"no column {column!r}; the table has {', '.join(ratings.columns)}")
+        gaps = ratings[column].isna().to_numpy()
+        if gaps.any():
+            row = ratings.index[gaps][0]
+            raise ValueError(f"column {column!r} is empty in row {row}: drop the row")
+
+
+def _maximise(
+    marks: sparse.csr_array, posterior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, int]:
+    """Alternate between raters and items until the likelihood rises no more."""
+    by_item = marks.T.tocsr()
+    n_labels = posterior.shape[1]
+    before = -np.inf
+    for step in range(1, MAX_STEPS + 1):
+        prevalence = np.maximum(posterior.mean(axis=0), NEVER)
+        counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
+        confusion = counts / counts.sum(axis=1, keepdims=True)
+        joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
+        largest = joint.max(axis=1, keepdims=True)
+        shares = np.exp(joint - largest)
+        totals = shares.sum(axis=1, keepdims=True)
+        posterior = shares / totals
+        likelihood = float((largest + np.log(totals)).sum())
+        if likelihood - before <= TOLERANCE * abs(likelihood):
+            return posterior, confusion, prevalence, likelihood, step
+        before = likelihood
+    raise RuntimeError(
+        f"the likelihood still rises after {MAX_STEPS} steps: pool raters with few labels"
+    )
+
+
+COLUMNS = (
+    "prevalence",
+    "sensitivity",
+    "false_alarms",
+    "expert_sensitivity",
+    "expert_false_alarms",
+)
+CLASS_STEPS = 5000
+CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
+
+
+def fit_classes(
+    marks: pd.DataFrame, errors: Sequence[str], experts: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Estimate how common errors are, and how often they are marked rightly and wrongly.
+
+    Marks of one output by different people are taken to be independent, given whether the error
+    is there. The estimates maximise the likelihood with one mark and one missing mark added to
+    either class, and one output to either, so that no probability is 0 or 1.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per output and rater: ``item_id`` and the errors, 0 or 1.
+    errors : sequence of str
+        Error columns.
+    experts : pandas.DataFrame, optional
+        One row per output that an expert checked: ``item_id`` and the errors, 0 or 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per error: ``prevalence``, ``sensitivity``, ``false_alarms``,
+        ``expert_sensitivity`` and ``expert_false_alarms``, all shares. Without experts the last
+        two are NaN.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, a mark is neither 0 nor 1, or the experts checked an output
+        that nobody else did.
+
+    References
+    ----------
+    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM
+    Algorithm; Dempster, Laird and Rubin (1977).
+
+    Examples
+    --------
+    >>> counts = [5] * 20 + [0] * 80
+    >>> marks = pd.DataFrame({"item_id": np.repeat(np.arange(100), 5),
+    ...                       "refusal": np.concatenate([[1] * n + [0] * (5 - n) for n in counts])})
+    >>> fit_classes(marks, ["refusal"]).round(2)
+             prevalence  sensitivity  ...  expert_sensitivity  expert_false_alarms
+    refusal        0.21         0.99  ...                 NaN                  NaN
+    <BLANKLINE>
+    [1 rows x 5 columns]
+    """
+    errors = list(errors)
+    _check_marks(marks, errors)
+    marked = marks.groupby("item_id")[errors].sum()
+    size = marks.groupby("item_id").size()
+    if experts is None:
+        seen = pd.DataFrame(np.nan, marked.index, errors)
+    else:
+        _check_marks(experts, errors)
+        _check_known(experts["item_id"], marked.index)
+        seen = experts.drop_duplicates("item_id").set_index("item_id")[errors].reindex(marked.index)
+    rows = {error: _fit(marked[error], size, seen[error]) for error in errors}
+    table = pd.DataFrame(rows, index=list(COLUMNS)).T
+    if experts is None:
+        table[list(COLUMNS[3:])] = np.nan
+    return table
+
+
+def _fit(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
+    """Probabilities for one error, in the order of `COLUMNS`."""
+    patterns = pd.DataFrame({"marked": marked, "size": size, "seen": seen})
+    patterns = patterns.value_counts(dropna=False).sort_index().reset_index()
+    yes = patterns[["marked", "seen"]].fillna(0.0).to_numpy(dtype=float)
+    no = np.column_stack([patterns["size"] - patterns["marked"], 1.0 - patterns["seen"]])
+    no = np.nan_to_num(no)
+    count = patterns["count"].to_numpy(dtype=float)
+    rate = (marked.sum() + 1) / (size.sum() + 2)
+    found = np.array([0.1, 0.6, 0.5 * rate, 0.8, 0.1])
+    for _ in range(CLASS_STEPS):
+        there = count * expit(_log_odds(found, yes, no))
+        before, found = found, _probabilities(there, count - there, yes, no)
+        if np.abs(found - before).max() < CLASS_TOLERANCE:
+            break
+    return found
+
+
+def _log_odds(found: np.ndarray, yes: np.ndarray, no: np.ndarray) -> np.ndarray:
+    """Log-odds that the error is there, for each pattern of marks."""
+    prevalence, right, wrong = found[0], found[[1, 3]], found[[2, 4]]
+    evidence = yes @ np.log(right / wrong) + no @ np.log((1 - right) / (1 - wrong))
+    return np.log(prevalence / (1 - prevalence)) + evidence
+
+
+def _probabilities(
+    there: np.ndarray, absent: np.ndarray, yes: np.ndarray, no: np.ndarray
+) -> np.ndarray:
+    """Probabilities if so many outputs of each pattern have the error and so many do not."""
+    right, wrong = ((n @ yes + 1) / (n @ (yes + no) + 2) for n in (there, absent))
+    prevalence = (there.sum() + 1) / (there.sum() + absent.sum() + 2)
+    return np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
+
+
+def _check_marks(marks: pd.DataFrame, errors: list[str]) -> None:
+    """Stop unless every mark is 0 or 1."""
+    check_clusters(marks, "item_id")
+    check_numeric(marks, errors)
+    for error in errors:
+        wrong = ~marks[error].isin([0, 1]).to_numpy()
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"column {error!r} is {marks[error].iloc[row]} in row {marks.index[row]}: "
+                "give single marks, 0 or 1, not averages"
+            )
+
+
+def _check_known(items: pd.Series, known: pd.Index) -> None:
+    """Stop at the first output that only experts checked."""
+    unknown = ~items.isin(known).to_numpy()
+    if unknown.any():
+        raise ValueError(
+            f"experts checked output {items.iloc[int(np.argmax(unknown))]}, which nobody marked: "
+            "leave it out"
+        )
+
+
+def compare_detection(
+    pairs: pd.DataFrame,
+    rates: pd.DataFrame,
+    contrasts: Mapping[str, tuple[str, str]],
+    n_permutations: int,
+    rng: np.random.Generator,
+    measures: Sequence[str] = ("sensitivity", "specificity"),
+) -> pd.DataFrame:
+    """Change of sensitivity and specificity between two groups of outputs, in points.
+
+    The interval combines the two Wilson intervals by the square-and-add rule. The p-value is from
+    a permutation test, which needs no minimum of cases: among outputs with the error (without it,
+    for the specificity) groups are exchanged at random. It takes these outputs as exchangeable,
+    those of one cluster too.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        From `helpers.stats.rates.pair_labels`, with expert labels 0 and 1; rows without one are left
+        out.
+    rates : pandas.DataFrame
+        From `helpers.stats.rates.detection_rates` of the same pairs by ``"error"`` and a second
+        column, such as ``"arm"``, whose groups are compared.
+    contrasts : mapping of str to (str, str)
+        Name of each contrast, the group to subtract and the group to subtract it from.
+    n_permutations : int
+        Number of permutations.
+    rng : numpy.random.Generator
+        Source of randomness.
+    measures : sequence of str, optional
+        ``"sensitivity"``, ``"specificity"`` or both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``contrast``, ``measure`` and ``error``: ``n_from`` and ``n_to`` (outputs behind
+        the two shares), ``estimate``, ``low``, ``high`` (percentage points, 95 %), ``p_value``.
+        NaN where a group has no output to judge by.
+
+    Raises
+    ------
+    ValueError
+        If an expert label is a share, or a group has no labelled outputs.
+
+    References
+    ----------
+    Newcombe (1998), method 10; Good (2005), Permutation, Parametric and Bootstrap Tests.
+
+    Examples
+    --------
+    >>> from helpers.stats.rates import detection_rates
+    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": range(40), "expert": 1,
+    ...                       "arm": ["low", "high"] * 20, "crowd": [1, 0] * 20})
+    >>> rng = np.random.default_rng(0)
+    >>> rates = detection_rates(pairs, ["error", "arm"], "prompt_id", 99, rng)
+    >>> table = compare_detection(pairs, rates, {"tone": ("low", "high")}, 999, rng,
+    ...                           ["sensitivity"])
+    >>> table[["n_from", "n_to", "estimate", "low", "high", "p_value"]].round(3)
+                                     n_from  n_to  estimate    low    high  p_value
+    contrast measure     error
+    tone     sensitivity factuality    20.0  20.0    -100.0 -100.0 -77.213    0.001
+    """
+    pairs = pairs.dropna(subset="expert")
+    if not pairs["expert"].isin([0, 1]).all():
+        raise ValueError("an expert label is a share: comparisons need labels 0 and 1, settle them")
+    by = rates.index.names[-1]
+    rows = {}
+    for contrast, groups in contrasts.items():
+        _require_groups(pairs, by, groups)
+        for measure in measures:
+            for error, subset in pairs.groupby("error", sort=False):
+                one, other = (rates.loc[(measure, error, group)] for group in groups)
+                p_value = _permutation_test(subset, by, groups, measure, n_permutations, rng)
+                rows[contrast, measure, error] = _difference(one, other) | {"p_value": p_value}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table.rename_axis(["contrast", "measure", "error"])
+
+
+def _difference(one: pd.Series, other: pd.Series) -> dict[str, float]:
+    """Subtract the first share from the second, with the square-and-add interval."""
+    change = other["estimate"] - one["estimate"]
+    below = np.hypot(other["estimate"] - other["low"], one["high"] - one["estimate"])
+    above = np.hypot(other["high"] - other["estimate"], one["estimate"] - one["low"])
+    return {
+        "n_from": one["n"],
+        "n_to": other["n"],
+        "estimate": change,
+        "low": change - below,
+        "high": change + above,
+    }
+
+
+def _permutation_test(
+    pairs: pd.DataFrame,
+    by: str,
+    groups: tuple[str, str],
+    measure: str,
+    n_permutations: int,
+    rng: np.random.Generator,
+) -> float:
+    """Two-sided p-value for no difference between two groups among the outputs that count."""
+    wanted = {"sensitivity": 1, "specificity": 0}[measure]
+    pairs = pairs[pairs[by].isin(groups) & (pairs["expert"] == wanted)]
+    labels, first = pairs["crowd"].to_numpy(float), (pairs[by] == groups[0]).to_numpy()
+    if first.all() or not first.any():
+        return np.nan
+    shuffled = rng.permuted(np.tile(labels, (n_permutations, 1)), axis=1)
+    expected = labels.mean() * first.sum()
+    observed = abs(labels[first].sum() - expected)
+    extreme = np.abs(shuffled[:, first].sum(axis=1) - expected) >= observed - 1e-9
+    return (1 + extreme.sum()) / (1 + n_permutations)
+
+
+def _require_groups(pairs: pd.DataFrame, by: str, groups: tuple[str, str]) -> None:
+    """Stop where a group to compare has no outputs."""
+    missing = [group for group in groups if group not in set(pairs[by])]
+    if missing:
+        known = sorted(pairs[by].unique())
+        raise ValueError(f"experts labelled no output of {by} {missing[0]!r}: there are {known}")
+
+
+def rate_table(
+    pairs: pd.DataFrame,
+    by: Sequence[str],
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Error rates by crowd alone, experts alone and both, with three kinds of 95 % interval.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        One row per output and error.
+    by : sequence of str
+        Columns of groups, for example ``["error", "arm"]``.
+    cluster : str
+        Column of clusters, for example ``"prompt_id"``.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, indexed by ``estimator`` ("crowd", "experts",
+        "prediction-powered"), ``interval`` and `by`. Intervals: "independent" is that of the
+        package ppi_py, "resampled" from resampled clusters with λ chosen anew in each replicate,
+        "Wilson" at the effective number of labels.
+
+    Raises
+    ------
+    ValueError
+        If labels cannot be used, there are fewer than two clusters of a kind, or a group lacks
+        outputs with or without an expert label.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi and
+    Zrnic (2023), PPI++.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.binomial(1, 0.3, 400)
+    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(400),
+    ...                       "crowd": truth * rng.binomial(1, 0.5, 400),
+    ...                       "expert": np.where(np.arange(400) < 100, truth, np.nan)})
+    >>> table = rate_table(pairs, ["error"], "prompt_id", 99, rng)
+    >>> table.xs("Wilson", level="interval").round(1)
+                                   estimate   low  high
+    estimator          error
+    crowd              factuality      17.0  13.6  21.0
+    experts            factuality      37.0  28.2  46.8
+    prediction-powered factuality      34.3  27.2  42.3
+    """
+    groups, sums = _prepare(pairs, by, cluster)
+    ends = {
+        "independent": _independent(groups),
+        "resampled": np.stack(interval(estimates(cluster_draws(sums, n_boot, rng)), axis=1), 1),
+        "Wilson": wilson_intervals(sums),
+    }
+    rows = zip(ESTIMATORS, estimates(sums.sum(axis=0)), strict=True)
+    tables = {
+        (estimator, kind): pd.DataFrame(
+            {"estimate": rate, "low": bounds[number][0], "high": bounds[number][1]},
+            index=groups.size().index,
+        )
+        for number, (estimator, rate) in enumerate(rows)
+        for kind, bounds in ends.items()
+    }
+    return 100 * pd.concat(tables, names=["estimator", "interval"])
+
+
+def crowd_bias(
+    pairs: pd.DataFrame,
+    by: Sequence[str],
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Crowd's rate minus the prediction-powered rate, in percentage points.
+
+    Parameters
+    ----------
+    pairs, by, cluster, n_boot, rng
+        As in `rate_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `by`: ``estimate``, ``low``, ``high`` (percentiles over resampled clusters) and
+        a two-sided bootstrap ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        As for `rate_table`.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(40), "crowd": 0.0,
+    ...                       "expert": np.tile([0.0, 1.0, np.nan, np.nan], 10)})
+    >>> crowd_bias(pairs, ["error"], "prompt_id", 99, np.random.default_rng(0))["estimate"]
+    error
+    factuality   -50.0
+    Name: estimate, dtype: float64
+    """
+    groups, sums = _prepare(pairs, by, cluster)
+    (crowd, _, powered), draws = estimates(sums.sum(axis=0)), cluster_draws(sums, n_boot, rng)
+    crowd_draws, _, powered_draws = estimates(draws)
+    low, high = interval(crowd_draws - powered_draws)
+    points = pd.DataFrame(
+        {"estimate": crowd - powered, "low": low, "high": high}, index=groups.size().index
+    )
+    return (100 * points).assign(p_value=bootstrap_p_value(crowd_draws - powered_draws))
+
+
+def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
+    """How much the crowd's labels add to the experts', by the intervals of the package.
+
+    Parameters
+    ----------
+    pairs, by, cluster
+        As in `rate_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `by`: ``labelled`` and ``unlabelled`` (outputs), ``positives`` (errors by the
+        experts), ``correlation`` of the two labels, ``factor`` λ, ``narrower`` (percent by which
+        the interval is narrower than from experts alone) and ``worth`` (further expert labels that
+        would narrow it as much). NaN where either side's labels do not vary.
+
+    Raises
+    ------
+    ValueError
+        As for `rate_table`.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++, section 6.
+
+    Examples
+    --------
+    >>> truth = np.tile([1.0, 0.0, 0.0, 0.0], 100)
+    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(400), "crowd": truth,
+    ...                       "expert": np.where(np.arange(400) < 100, truth, np.nan)})
+    >>> gains(pairs, ["error"], "prompt_id").loc["factuality", ["narrower", "worth"]].round()
+    narrower     50.0
+    worth       300.0
+    Name: factuality, dtype: float64
+    """
+    groups, sums = _prepare(pairs, by, cluster)
+    total = sums.sum(axis=0)
+    n, truth, seen, product, square = total[:, :5].T
+    covariance = product - truth * seen / n
+    spread = np.sqrt((truth - truth**2 / n) * (square - seen**2 / n))
+    _, experts, powered = np.ptp(_independent(groups), axis=1)
+    varies = spread > 0
+    correlation, ratio = np.full((2, len(n)), np.nan)
+    correlation[varies] = covariance[varies] / spread[varies]
+    ratio[varies] = powered[varies] / experts[varies]
+    return pd.DataFrame(
+        {
+            "labelled": n.astype(int),
+            "unlabelled": total[:, 5].astype(int),
+            "positives": truth,
+            "correlation": correlation,
+            "factor": powered_rates(total)[1],
+            "narrower": 100 * (1 - ratio),
+            "worth": n / ratio**2 - n,
+        },
+        index=groups.size().index,
+    )
+
+
+def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
+    """Check the labels; return the groups and the sums of label terms by cluster and group."""
+    check_numeric(pairs, ["crowd"])
+    check_numeric(pairs, ["expert"], missing="allow")
+    check_clusters(pairs, cluster)
+    groups = pairs.groupby(list(by) if len(by) > 1 else by[0], sort=False)
+    terms = label_terms(pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float))
+    codes, clusters = pd.factorize(pairs[cluster], sort=True)
+    sums = np.zeros((len(clusters), groups.ngroups, terms.shape[-1]))
+    np.add.at(sums, (codes, groups.ngroup().to_numpy()), terms)
+    for column, lacking in ((0, "with"), (5, "without")):
+        empty = sums[:, :, column].sum(axis=0) == 0
+        if empty.any():
+            name = groups.size().index[np.argmax(empty)]
+            raise ValueError(f"group {name!r} has no output {lacking} an expert label: drop it")
+    return groups, sums
+
+
+def _independent(groups: pd.api.typing.DataFrameGroupBy) -> np.ndarray:
+    """Intervals of the package, shape (3, 2, n_groups)."""
+    bounds = []
+    for _, members in groups:
+        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
+        labelled = ~np.isnan(expert)
+        bounds.append(independent_intervals(crowd[labelled], crowd[~labelled], expert[labelled]))
+    return np.stack(bounds, axis=-1)
+
+
+@dataclass(frozen=True)
+class LabellingDesign:
+    """A study in which experts label a random part of the prompts, and the crowd labels all.
+
+    Parameters
+    ----------
+    rate : float
+        True share of outputs with the error.
+    sensitivity, false_positive : float
+        Probabilities that a crowd worker marks an error that is there, and one that is not.
+    prompts, labelled_prompts, outputs_per_prompt, raters : int
+        Sizes: prompts, those that experts label, outputs to each, crowd workers to an output.
+    prompt_share : float
+        Share of the variance of the liability to an error that outputs to a prompt have in common.
+
+    Examples
+    --------
+    >>> LabellingDesign(rate=0.2).labelled_prompts
+    60
+    """
+
+    rate: float
+    sensitivity: float = 0.28
+    false_positive: float = 0.08
+    prompts: int = 300
+    labelled_prompts: int = 60
+    outputs_per_prompt: int = 1
+    raters: int = 4
+    prompt_share: float = 0.2
+
+
+def simulate_labels(
+    rng: np.random.Generator, design: LabellingDesign, n_studies: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw true errors and what the crowd's majority makes of them; ties count half.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    design : LabellingDesign
+        The study.
+    n_studies : int
+        How many studies to draw.
+
+    Returns
+    -------
+    crowd, truth : numpy.ndarray, shape (n_studies, prompts, outputs_per_prompt)
+
+    Examples
+    --------
+    >>> crowd, truth = simulate_labels(np.random.default_rng(0), LabellingDesign(rate=0.5), 10)
+    >>> crowd.shape, np.unique(crowd).tolist()
+    ((10, 300, 1), [0.0, 0.5, 1.0])
+    """
+    shape = (n_studies, design.prompts, design.outputs_per_prompt)
+    shared = np.sqrt(design.prompt_share) * rng.normal(size=(*shape[:2], 1))
+    own = np.sqrt(1 - design.prompt_share) * rng.normal(size=shape)
+    truth = (shared + own < norm.ppf(design.rate)).astype(float)
+    chances = np.where(truth == 1, design.sensitivity, design.false_positive)
+    share = rng.binomial(design.raters, chances) / design.raters
+    return (np.sign(share - 0.5) + 1) / 2, truth
+
+
+def coverage(
+    design: LabellingDesign, n_studies: int, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """How often 95 % intervals hold the true rate, and how wide they are.
+
+    All studies share the bootstrap replicates, which saves time and leaves each one valid.
+
+    Parameters
+    ----------
+    design : LabellingDesign
+        The study.
+    n_studies : int
+        How many studies to simulate.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``estimator`` and ``interval`` as `helpers.beyond.crowd.rate_table`: ``coverage`` in
+        percent with its standard error ``simulation_error``, mean ``width`` and ``bias`` of the
+        estimate in percentage points.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382.
+
+    Examples
+    --------
+    >>> table = coverage(LabellingDesign(rate=0.3), 200, 200, np.random.default_rng(0))
+    >>> table["coverage"].unstack()
+    interval            Wilson  independent  resampled
+    estimator
+    crowd                  0.0          0.0        0.0
+    experts               93.0         94.5       94.5
+    prediction-powered    95.0         91.0       93.0
+    """
+    crowd, truth = simulate_labels(rng, design, n_studies)
+    n_labelled = design.labelled_prompts
+    labelled = np.arange(design.prompts)[:, None] < n_labelled
+    sums = label_terms(crowd, np.where(labelled, truth, np.nan)).sum(axis=2).swapaxes(0, 1)
+    parts = (crowd[:, :n_labelled], crowd[:, n_labelled:], truth[:, :n_labelled])
+    ends = {
+        "independent": independent_intervals(*(part.reshape(n_studies, -1).T for part in parts)),
+        "resampled": np.stack(interval(estimates(cluster_draws(sums, n_boot, rng)), axis=1), 1),
+        "Wilson": wilson_intervals(sums),
+    }
+    bias = 100 * (estimates(sums.sum(axis=0)).mean(axis=1) - design.rate)
+    rows = {
+        (estimator, kind): _summary(*bounds[number], design.rate) | {"bias": bias[number]}
+        for number, estimator in enumerate(ESTIMATORS)
+        for kind, bounds in ends.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["estimator", "interval"])
+
+
+def _summary(low: np.ndarray, high: np.ndarray, rate: float) -> dict[str, float]:
+    """Share of intervals that hold the rate, its standard error, and the mean width."""
+    held = ((low <= rate) & (rate <= high)).mean()
+    return {
+        "coverage": 100 * held,
+        "simulation_error": 100 * np.sqrt(held * (1 - held) / len(low)),
+        "width": 100 * (high - low).mean(),
+    }

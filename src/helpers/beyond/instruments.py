@@ -1,0 +1,563 @@
+"""Effects of something that was not randomised, moved by something that was: instruments.
+
+Instruments shift a cause at random, for example a hidden preamble that shifts how assertive an
+answer sounds. If they reach the outcome through the cause alone (the *exclusion* assumption), then
+what they do to the outcome, divided by what they do to the cause, is the effect of the cause. All
+standard errors allow for clusters. Controls and the means of groups are removed from every column
+first, which by the theorem of Frisch, Waugh and Lovell changes no slope.
+
+The Anderson-Rubin interval: what instruments tell about an effect, however weak they are.
+
+An effect b is compatible with the data if, once b times the cause is taken off the outcome, the
+instruments no longer explain it. The interval holds all such b. With weak instruments it grows, if
+need be without end, instead of pretending to know.
+
+Whether instruments are fit for use: how strongly they move causes, and whether they agree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from helpers.files.tables import check_clusters, check_full_rank, check_numeric
+from helpers.stats.clustered import Estimates, covariance
+from helpers.stats.moments import cluster_sums
+
+
+@dataclass(frozen=True, eq=False)
+class Instrumented:
+    """Columns of one instrumental-variable problem, freed of controls and group means.
+
+    Parameters
+    ----------
+    outcome : numpy.ndarray, shape (n_rows,)
+        What is to be explained.
+    causes : pandas.DataFrame, shape (n_rows, n_causes)
+        What may explain it, not randomised.
+    instruments : numpy.ndarray, shape (n_rows, n_instruments)
+        What was randomised; at least one for each cause.
+    clusters : pandas.DataFrame, shape (n_rows, 1)
+        The cluster of each row.
+
+    Examples
+    --------
+    >>> columns = pd.DataFrame({"tone": [-1.0, 1.0]})
+    >>> Instrumented(np.array([-2.0, 2.0]), columns, columns.to_numpy(),
+    ...              pd.DataFrame({"prompt_id": [1, 2]})).causes.shape
+    (2, 1)
+    """
+
+    outcome: np.ndarray
+    causes: pd.DataFrame
+    instruments: np.ndarray
+    clusters: pd.DataFrame
+
+
+def prepare_instruments(
+    frame: pd.DataFrame,
+    outcome: str,
+    causes: Sequence[str],
+    instruments: Sequence[str],
+    cluster: str,
+    controls: Sequence[str] = (),
+    within: str | None = None,
+) -> Instrumented:
+    """Remove controls and group means from the columns of an instrumental-variable problem.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    outcome : str
+        Column to explain.
+    causes : sequence of str
+        Columns whose effects are wanted.
+    instruments : sequence of str
+        Columns that were randomised, at least as many as causes; for groups take indicators of
+        all but one.
+    cluster : str
+        Column of clusters.
+    controls : sequence of str, optional
+        Columns held constant.
+    within : str, optional
+        Column of groups, such as the prompt within which instruments were randomised: only
+        differences between rows of one group count. By default all rows are one group.
+
+    Returns
+    -------
+    Instrumented
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, there are fewer instruments than causes, or a column is a
+        combination of controls, group means and those before it.
+
+    References
+    ----------
+    Frisch and Waugh (1933); Lovell (1963); Wooldridge (2010), sections 5.2 and 10.5.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"tone": [1.0, 2.0, 3.0, 4.0], "arm": [0, 1, 0, 1],
+    ...                       "marked": [1.0, 0.0, 1.0, 1.0], "prompt_id": [1, 1, 2, 2]})
+    >>> prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id", within="prompt_id").outcome
+    array([ 0.5, -0.5,  0. ,  0. ])
+    """
+    columns = [*controls, *instruments]
+    names = list(dict.fromkeys([outcome, *causes, *columns]))
+    check_numeric(frame, names)
+    check_clusters(frame, cluster)
+    if not 1 <= len(causes) <= len(instruments):
+        raise ValueError(
+            f"{len(causes)} causes and {len(instruments)} instruments: name at least one cause, "
+            "and an instrument for each"
+        )
+    groups = frame[within] if within is not None else np.zeros(len(frame))
+    values = frame[names].astype(float)
+    centred = values - values.groupby(groups).transform("mean")
+    check_full_rank(centred, columns, intercept=False)
+    free = centred.to_numpy()
+    held = free[:, values.columns.get_indexer(list(controls))]
+    if controls:
+        free = free - held @ np.linalg.lstsq(held, free, rcond=None)[0]
+    free = pd.DataFrame(free, columns=values.columns)
+    return Instrumented(
+        free[outcome].to_numpy(),
+        free[list(causes)],
+        free[list(instruments)].to_numpy(),
+        frame[[cluster]].reset_index(drop=True),
+    )
+
+
+def least_squares(problem: Instrumented) -> Estimates:
+    """Slopes of the outcome on the causes without instruments, which bias from confounders moves.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `prepare_instruments`.
+
+    Returns
+    -------
+    Estimates
+        One slope per cause; `Estimates.table` gives cluster-robust intervals.
+
+    References
+    ----------
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"tone": [1.0, 2.0, 3.0], "marked": [3.0, 2.0, 1.0],
+    ...                       "prompt_id": [1, 2, 3]})
+    >>> least_squares(prepare_instruments(frame, "marked", ["tone"], ["tone"], "prompt_id")).value.round(6)
+    tone   -1.0
+    dtype: float64
+    """
+    return _regress(problem, problem.causes.to_numpy())
+
+
+def two_stage(problem: Instrumented) -> Estimates:
+    """Two-stage least squares: slopes on the part of the causes that instruments explain.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `prepare_instruments`.
+
+    Returns
+    -------
+    Estimates
+        One slope per cause; `Estimates.table` gives cluster-robust intervals, which are too
+        narrow where instruments are weak (see `helpers.beyond.instruments`).
+
+    References
+    ----------
+    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section 5.2.
+
+    Examples
+    --------
+    With one indicator as instrument the slope is a ratio of two differences of means.
+
+    >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    >>> two_stage(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")).value.round(6)
+    tone   -1.5
+    dtype: float64
+    """
+    z, x = problem.instruments, problem.causes.to_numpy()
+    return _regress(problem, z @ np.linalg.lstsq(z, x, rcond=None)[0])
+
+
+def reduced_form(problem: Instrumented) -> Estimates:
+    """What each instrument does to the outcome and to each cause, the others held constant.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `prepare_instruments`.
+
+    Returns
+    -------
+    Estimates
+        Named by (column, number of the instrument), the outcome first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    >>> reduced_form(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")).value.tolist()
+    [-3.0, 2.0]
+    """
+    z = problem.instruments
+    y = np.column_stack([problem.outcome, problem.causes])
+    inverse = np.linalg.inv(z.T @ z)
+    slopes = inverse @ (z.T @ y)
+    influence = (y - z @ slopes)[:, :, None] * (z @ inverse)[:, None, :]
+    names = pd.MultiIndex.from_product([["outcome", *problem.causes], range(z.shape[1])])
+    return Estimates(pd.Series(slopes.T.ravel(), names), influence.reshape(len(y), -1))
+
+
+def _regress(problem: Instrumented, fitted: np.ndarray) -> Estimates:
+    """Slopes by the fitted part of the causes; residuals are those from the causes themselves."""
+    x = problem.causes.to_numpy()
+    inverse = np.linalg.inv(fitted.T @ fitted)
+    slopes = inverse @ (fitted.T @ problem.outcome)
+    residual = problem.outcome - x @ slopes
+    names = list(problem.causes)
+    return Estimates(pd.Series(slopes, names), residual[:, None] * (fitted @ inverse))
+
+
+POINTS = 4001
+
+
+@dataclass(frozen=True)
+class Region:
+    """Effects that a test does not reject.
+
+    Parameters
+    ----------
+    intervals : tuple of (float, float)
+        From low to high; ends may be infinite. None at all means that every effect is rejected,
+        which speaks against the instruments.
+
+    Examples
+    --------
+    >>> 0.5 in Region(((-1.0, 1.0),)), str(Region(((-np.inf, -1.0), (2.0, np.inf))))
+    (True, '(-inf, -1.00] or [2.00, inf)')
+    """
+
+    intervals: tuple[tuple[float, float], ...]
+
+    @property
+    def low(self) -> float:
+        """Smallest effect that is not rejected, NaN if there is none."""
+        return self.intervals[0][0] if self.intervals else float("nan")
+
+    @property
+    def high(self) -> float:
+        """Largest effect that is not rejected, NaN if there is none."""
+        return self.intervals[-1][1] if self.intervals else float("nan")
+
+    def __contains__(self, effect: float) -> bool:
+        """Whether an effect is not rejected."""
+        return any(low <= effect <= high for low, high in self.intervals)
+
+    def __str__(self) -> str:
+        """The intervals with two decimals."""
+        if not self.intervals:
+            return "none"
+        return " or ".join(
+            f"{'(-inf' if np.isinf(low) else f'[{low:.2f}'}, "
+            f"{'inf)' if np.isinf(high) else f'{high:.2f}]'}"
+            for low, high in self.intervals
+        )
+
+
+def anderson_rubin(problem: Instrumented, level: float = 0.95) -> Region:
+    """All effects of one cause that the instruments do not reject.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `helpers.beyond.instruments.prepare_instruments`, with one cause.
+    level : float, optional
+        Coverage, between 0 and 1.
+
+    Returns
+    -------
+    Region
+        Found on a grid that is fine near the two-stage estimate and reaches to infinity, then
+        interpolated. With more instruments than causes the region also shrinks where instruments
+        contradict each other.
+
+    Raises
+    ------
+    ValueError
+        If there are several causes, or the level is not between 0 and 1.
+
+    References
+    ----------
+    Anderson and Rubin (1949); Andrews, Stock and Sun (2019), Weak Instruments in Instrumental
+    Variables Regression, section 5.1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from helpers.beyond.instruments import prepare_instruments
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
+    >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
+    >>> frame["marked"] = 2 * frame["tone"] + rng.normal(size=400)
+    >>> print(anderson_rubin(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")))
+    [1.87, 2.23]
+    """
+    if problem.causes.shape[1] != 1:
+        raise ValueError(f"got {problem.causes.shape[1]} causes: the region is for one, give one")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}")
+    degrees = problem.clusters.iloc[:, 0].nunique() - 1
+    critical = stats.f.ppf(level, problem.instruments.shape[1], degrees)
+    estimate = two_stage(problem)
+    error = np.sqrt(covariance(estimate.influence, problem.clusters)[0, 0])
+    angles = np.linspace(-np.pi / 2, np.pi / 2, POINTS)[1:-1]
+    effects = estimate.value.iloc[0] + 2 * max(error, 1e-12) * np.tan(angles)
+    excess = anderson_rubin_statistic(problem, effects) - critical
+    return Region(_accepted(effects, excess))
+
+
+def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.ndarray:
+    """Cluster-robust F statistic of the instruments once an effect is taken off the outcome.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        With one cause.
+    effects : numpy.ndarray, shape (n_effects,)
+        Effects to try.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_effects,)
+        To be compared with an F distribution with (instruments, clusters - 1) degrees of freedom.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from helpers.beyond.instruments import prepare_instruments
+    >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
+    >>> anderson_rubin_statistic(problem, np.array([-1.5])).round(6)
+    array([0.])
+    """
+    reduced = reduced_form(problem)
+    n_instruments = problem.instruments.shape[1]
+    outcome, cause = np.split(reduced.value.to_numpy(), 2)
+    blocks = covariance(reduced.influence, problem.clusters).reshape(2, n_instruments, 2, -1)
+    mixed = blocks[0, :, 1] + blocks[1, :, 0]
+    b = effects[:, None, None]
+    variance = blocks[0, :, 0] - b * mixed + b**2 * blocks[1, :, 1]
+    left = outcome - effects[:, None] * cause
+    explained = np.linalg.solve(variance, left[:, :, None])[:, :, 0]
+    return (left * explained).sum(axis=1) / n_instruments
+
+
+def _accepted(effects: np.ndarray, excess: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """Stretches of the grid without excess; those that reach its ends go on for ever."""
+    inside = np.concatenate([[False], excess <= 0, [False]])
+    starts, stops = np.flatnonzero(np.diff(inside.astype(int))).reshape(-1, 2).T
+    stretches = []
+    for start, stop in zip(starts, stops, strict=True):
+        low = -np.inf if start == 0 else _crossing(effects, excess, start - 1)
+        high = np.inf if stop == len(effects) else _crossing(effects, excess, stop - 1)
+        stretches.append((float(low), float(high)))
+    return tuple(stretches)
+
+
+def _crossing(effects: np.ndarray, excess: np.ndarray, before: int) -> float:
+    """Where a straight line between two neighbours of the grid reaches zero."""
+    (x1, x2), (y1, y2) = effects[before : before + 2], excess[before : before + 2]
+    return x1 - y1 * (x2 - x1) / (y2 - y1)
+
+
+def first_stage(problem: Instrumented) -> pd.DataFrame:
+    """How strongly the instruments move each cause.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `prepare`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by cause: ``partial_r2``; cluster-robust ``f`` with ``f_p_value``; ``effective_f``,
+        to be compared with ``critical_f``, above which the bias of two-stage least squares is at
+        most a tenth of the worst case, at the 5 % level; and, if there are several causes,
+        ``conditional_f``, the strength that is left for a cause once instruments serve the others.
+
+    References
+    ----------
+    Montiel Olea and Pflueger (2013), A Robust Test for Weak Instruments (the simplified critical
+    value); Sanderson and Windmeijer (2016) for several causes.
+
+    Examples
+    --------
+    >>> from helpers.beyond.instruments import prepare_instruments
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
+    >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
+    >>> problem = prepare_instruments(frame.assign(marked=frame["tone"]), "marked", ["tone"], ["arm"],
+    ...                   "prompt_id")
+    >>> first_stage(problem)[["f", "effective_f", "critical_f"]].round(1)
+              f  effective_f  critical_f
+    tone  127.5        127.5        23.1
+    """
+    rows = {}
+    for number, name in enumerate(problem.causes):
+        column = problem.causes[name].to_numpy()
+        rows[name] = _strength(problem, column)
+        if problem.causes.shape[1] > 1:
+            rows[name]["conditional_f"] = _conditional_f(problem, number)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def overidentification(problem: Instrumented) -> dict[str, float]:
+    """Hansen's J test that all instruments tell the same slopes, as they must under exclusion.
+
+    It cannot see violations that push all instruments' answers in the same direction.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `prepare`.
+
+    Returns
+    -------
+    dict
+        ``j``, ``degrees`` (instruments more than causes) and ``p_value``, NaN if there are none.
+
+    References
+    ----------
+    Hansen (1982); Wooldridge (2010), section 8.5, with cluster-robust weights.
+
+    Examples
+    --------
+    >>> from helpers.beyond.instruments import prepare_instruments
+    >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    >>> overidentification(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id"))
+    {'j': 0.0, 'degrees': 0, 'p_value': nan}
+    """
+    x, y, z = problem.causes.to_numpy(), problem.outcome, problem.instruments
+    degrees = z.shape[1] - x.shape[1]
+    if degrees == 0:
+        return {"j": 0.0, "degrees": 0, "p_value": float("nan")}
+    residual = y - x @ two_stage(problem).value.to_numpy()
+    scores = cluster_sums(z * residual[:, None], problem.clusters.iloc[:, 0])
+    weight = np.linalg.inv(scores.T @ scores)
+    moved = z.T @ x
+    slopes = np.linalg.solve(moved.T @ weight @ moved, moved.T @ weight @ (z.T @ y))
+    left = z.T @ (y - x @ slopes)
+    j = float(left @ weight @ left)
+    return {"j": j, "degrees": degrees, "p_value": float(stats.chi2.sf(j, degrees))}
+
+
+def side_by_side(problem: Instrumented) -> dict[str, float | str]:
+    """Estimate the effect of one cause with and without instruments, beside what speaks for them.
+
+    Parameters
+    ----------
+    problem : Instrumented
+        From `helpers.beyond.instruments.prepare_instruments`, with one cause.
+
+    Returns
+    -------
+    dict
+        ``ols``, ``ols_low``, ``ols_high`` without instruments; ``iv``, ``iv_low``, ``iv_high`` and
+        ``iv_p_value`` by two-stage least squares; ``anderson_rubin``, the effects that the
+        instruments do not reject; ``effective_f``, ``critical_f``; ``j_p_value``. Intervals
+        hold with 95 %.
+
+    Raises
+    ------
+    ValueError
+        If there are several causes.
+
+    References
+    ----------
+    Andrews, Stock and Sun (2019), Weak Instruments in Instrumental Variables Regression, on what
+    to report.
+
+    Examples
+    --------
+    >>> from helpers.beyond.instruments import prepare_instruments
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
+    >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
+    >>> frame["marked"] = 2 * frame["tone"] + rng.normal(size=400)
+    >>> side_by_side(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id"))["anderson_rubin"]
+    '[1.87, 2.23]'
+    """
+    region = anderson_rubin(problem)
+    plain = least_squares(problem).table(problem.clusters).iloc[0]
+    staged = two_stage(problem).table(problem.clusters).iloc[0]
+    strength = first_stage(problem).iloc[0]
+    return {
+        "ols": plain["estimate"],
+        "ols_low": plain["low"],
+        "ols_high": plain["high"],
+        "iv": staged["estimate"],
+        "iv_low": staged["low"],
+        "iv_high": staged["high"],
+        "iv_p_value": staged["p_value"],
+        "anderson_rubin": str(region),
+        "effective_f": strength["effective_f"],
+        "critical_f": strength["critical_f"],
+        "j_p_value": overidentification(problem)["p_value"],
+    }
+
+
+def _strength(problem: Instrumented, column: np.ndarray) -> dict[str, float]:
+    """Strength of the instruments for one cause."""
+    z = problem.instruments
+    n_instruments, square = z.shape[1], z.T @ z
+    inverse = np.linalg.inv(square)
+    slopes = inverse @ (z.T @ column)
+    residual = column - z @ slopes
+    variance = covariance(residual[:, None] * (z @ inverse), problem.clusters)
+    f = slopes @ np.linalg.solve(variance, slopes) / n_instruments
+    spread = np.trace(variance @ square)
+    degrees = problem.clusters.iloc[:, 0].nunique() - 1
+    return {
+        "partial_r2": 1 - residual @ residual / (column @ column),
+        "f": f,
+        "f_p_value": stats.f.sf(f, n_instruments, degrees),
+        "effective_f": slopes @ square @ slopes / spread,
+        "critical_f": _critical_f(variance @ square),
+    }
+
+
+def _critical_f(matrix: np.ndarray, bias: float = 0.1, level: float = 0.05) -> float:
+    """Critical value of the effective F for a bias of at most a tenth of the worst case."""
+    eigenvalues = np.linalg.eigvals(matrix).real
+    total, largest = eigenvalues.sum(), eigenvalues.max()
+    square = (eigenvalues**2).sum()
+    degrees = total**2 * (1 + 2 / bias) / (square + 2 / bias * total * largest)
+    return float(stats.ncx2.ppf(1 - level, degrees, degrees / bias) / degrees)
+
+
+def _conditional_f(problem: Instrumented, number: int) -> float:
+    """Strength for one cause of what instruments do not need for the others."""
+    names = list(problem.causes)
+    others = problem.causes.drop(columns=names[number])
+    column = problem.causes[names[number]].to_numpy()
+    partial = Instrumented(column, others, problem.instruments, problem.clusters)
+    residual = column - others.to_numpy() @ two_stage(partial).value.to_numpy()
+    n_instruments = problem.instruments.shape[1]
+    return _strength(problem, residual)["f"] * n_instruments / (n_instruments - len(names) + 1)

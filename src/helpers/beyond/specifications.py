@@ -1,0 +1,546 @@
+"""The specification curve: one finding under every reasonable combination of choices.
+
+An analysis involves choices that could have been made otherwise. Each combination of them is a
+specification. The curve of all their estimates shows which choices matter.
+
+References
+----------
+Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human Behaviour.
+
+Joint tests: whether a whole specification curve could come about by chance.
+
+The curve is compared with curves drawn where there is no effect. In each draw the data are changed
+once, for all specifications together, because specifications of the same data are no independent
+evidence.
+
+References
+----------
+Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human Behaviour.
+
+Draw a specification curve: sorted estimates above, the choices behind each of them below.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from helpers.show import BLUE, GREY, INK, ORANGE, zero_line
+
+EXPECTED, UNSURE, AGAINST = "as expected", "not significant", "against expectation"
+
+
+def cross(
+    choices: Mapping[str, Sequence], impossible: Mapping[str, Mapping[str, Sequence]] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every combination of choices, and those among them that make no sense.
+
+    Parameters
+    ----------
+    choices : mapping of str to sequence
+        The options of each choice.
+    impossible : mapping of str to mapping, optional
+        A reason, and the options that cannot go together: a combination is impossible if for
+        every choice named it takes one of the options listed.
+
+    Returns
+    -------
+    specifications : pandas.DataFrame
+        One row per possible combination, a column per choice.
+    left_out : pandas.DataFrame
+        The impossible ones, with the first ``reason`` that applies.
+
+    Raises
+    ------
+    ValueError
+        If an impossible combination names a choice or an option that there is not.
+
+    Examples
+    --------
+    >>> choices = {"labels": ["mean", "mode"], "link": ["linear", "ordinal"]}
+    >>> rules = {"a mean is no mark": {"labels": ["mean"], "link": ["ordinal"]}}
+    >>> specifications, left_out = cross(choices, rules)
+    >>> len(specifications), left_out["reason"].tolist()
+    (3, ['a mean is no mark'])
+    """
+    rules = impossible or {}
+    _check_rules(choices, rules)
+    table = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
+    reason = pd.Series("", index=table.index)
+    for why, combination in rules.items():
+        applies = [table[choice].isin(list(options)) for choice, options in combination.items()]
+        reason = reason.mask(np.logical_and.reduce(applies) & (reason == ""), why)
+    possible = reason == ""
+    left_out = table[~possible].assign(reason=reason[~possible])
+    return table[possible].reset_index(drop=True), left_out.reset_index(drop=True)
+
+
+def _check_rules(
+    choices: Mapping[str, Sequence], rules: Mapping[str, Mapping[str, Sequence]]
+) -> None:
+    """Stop at the first choice or option that is not there."""
+    for why, combination in rules.items():
+        for choice, options in combination.items():
+            if choice not in choices:
+                raise ValueError(f"{why!r} names {choice!r}, which is none of {list(choices)}")
+            unknown = [option for option in options if option not in choices[choice]]
+            if unknown:
+                raise ValueError(
+                    f"{why!r} names {unknown[0]!r}; {choice!r} is one of {list(choices[choice])}"
+                )
+
+
+def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
+    """Parts of a table on which an analysis could be repeated.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    only : sequence of str
+        Columns of which each value is a part by itself, such as tasks.
+    without : sequence of str
+        Columns of which each value is left out in turn, such as systems.
+
+    Returns
+    -------
+    pandas.DataFrame of bool
+        One column per part, the whole table first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"task": ["x", "y"], "system": ["a", "b"]})
+    >>> subsets(frame, ["task"], ["system"]).columns.tolist()
+    ['all', 'only x', 'only y', 'without a', 'without b']
+    """
+    parts = {"all": np.ones(len(frame), dtype=bool)}
+    for column in only:
+        parts |= {f"only {value}": frame[column] == value for value in _values(frame[column])}
+    for column in without:
+        parts |= {f"without {value}": frame[column] != value for value in _values(frame[column])}
+    return pd.DataFrame(parts, index=frame.index)
+
+
+def _values(column: pd.Series) -> list:
+    """Distinct values in sorted order."""
+    return sorted(column.unique())
+
+
+def matches(table: pd.DataFrame, options: Mapping[str, object]) -> pd.Series:
+    """Find the specification that makes certain choices, for example those of a paper.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per specification.
+    options : mapping of str to object
+        The option of each choice that matters.
+
+    Returns
+    -------
+    pandas.Series of bool
+
+    Raises
+    ------
+    ValueError
+        If no specification makes these choices.
+
+    Examples
+    --------
+    >>> table, _ = cross({"labels": ["mean", "mode"], "link": ["linear"]})
+    >>> matches(table, {"labels": "mode"}).tolist()
+    [False, True]
+    """
+    found = table[list(options)].eq(pd.Series(options)).all(axis="columns")
+    if not found.any():
+        raise ValueError(f"no specification has {dict(options)}")
+    return found
+
+
+def curve(
+    specifications: pd.DataFrame,
+    estimate: ArrayLike,
+    standard_error: ArrayLike,
+    sign: int,
+    freedom: ArrayLike = np.inf,
+) -> pd.DataFrame:
+    """Add estimates, 95 % intervals and findings to a table of specifications.
+
+    Parameters
+    ----------
+    specifications : pandas.DataFrame
+        One row per specification.
+    estimate, standard_error : array-like, shape (n_specifications,)
+        In the same unit.
+    sign : {1, -1, 0}
+        The direction that is expected; 0 if a difference in either direction is.
+    freedom : array-like, optional
+        Degrees of freedom of the t distribution behind the intervals; by default normal.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The specifications with ``estimate``, ``standard_error``, ``low``, ``high``, ``freedom``
+        and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves out zero, else `UNSURE`.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing, an estimate other than zero has no standard error, or `sign` is
+        none of the three.
+
+    Examples
+    --------
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> table["finding"].tolist()
+    ['as expected', 'not significant']
+    """
+    if sign not in (1, -1, 0):
+        raise ValueError(f"sign must be 1, -1 or 0, got {sign}")
+    table = specifications.assign(
+        estimate=np.asarray(estimate, dtype=float),
+        standard_error=np.asarray(standard_error, dtype=float),
+        freedom=freedom,
+    )
+    known = np.isfinite(table["estimate"]) & (table["standard_error"] >= 0)
+    useless = ~known | (table["standard_error"] == 0) & (table["estimate"] != 0)
+    if useless.any():
+        raise ValueError(
+            f"specification {table.index[useless][0]} has no estimate or no standard error: "
+            "leave it out and say why"
+        )
+    margin = stats.t.ppf(0.975, table["freedom"]) * table["standard_error"]
+    table = table.assign(low=table["estimate"] - margin, high=table["estimate"] + margin)
+    expected = (table["low"] > 0) & (sign >= 0) | (table["high"] < 0) & (sign <= 0)
+    against = ((table["low"] > 0) | (table["high"] < 0)) & ~expected
+    return table.assign(finding=np.select([expected, against], [EXPECTED, AGAINST], UNSURE))
+
+
+def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
+    """What a curve says in a few numbers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of `curve`.
+    sign : {1, -1, 0}
+        As for `curve`.
+
+    Returns
+    -------
+    pandas.Series
+        The number of ``specifications``; percentages ``in direction``, ``significant`` (in that
+        direction) and ``significant against``; ``median``, ``lowest`` and ``highest`` estimate.
+
+    Examples
+    --------
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> curve_summary(table, 1)[["in direction", "significant", "median"]].tolist()
+    [100.0, 50.0, 0.55]
+    """
+    estimate = table["estimate"]
+    return pd.Series(
+        {
+            "specifications": len(table),
+            "in direction": 100 * (sign * estimate > 0).mean() if sign else np.nan,
+            "significant": 100 * (table["finding"] == EXPECTED).mean(),
+            "significant against": 100 * (table["finding"] == AGAINST).mean(),
+            "median": estimate.median(),
+            "lowest": estimate.min(),
+            "highest": estimate.max(),
+        }
+    )
+
+
+def by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
+    """Say how estimates differ between the options of each choice.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of `curve`.
+    choices : sequence of str
+        Columns of choices.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``choice`` and ``option``: number of ``specifications``, ``median`` estimate
+        and the percentage ``significant`` as expected.
+
+    Examples
+    --------
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> by_option(table, ["link"])["median"].tolist()
+    [1.0, 0.1]
+    """
+    significant = table.assign(significant=100.0 * (table["finding"] == EXPECTED))
+    parts = {}
+    for choice in choices:
+        groups = significant.groupby(choice, sort=False)
+        parts[choice] = pd.DataFrame(
+            {
+                "specifications": groups.size(),
+                "median": groups["estimate"].median(),
+                "significant": groups["significant"].mean(),
+            }
+        )
+    return pd.concat(parts, names=["choice", "option"])
+
+
+SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
+
+
+def joint_test(
+    table: pd.DataFrame, null_estimate: np.ndarray, null_error: np.ndarray | None, sign: int
+) -> pd.DataFrame:
+    """Ask whether a whole curve could come about by chance.
+
+    Three numbers sum up a curve: the median estimate, the share of specifications that are
+    significant as expected, and the mean z-value. Each is compared with the same number in curves
+    drawn where there is no effect. One is added to both counts, so that no p-value is zero.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of `curve`.
+    null_estimate : numpy.ndarray, shape (n_draws, n_specifications)
+        Estimates without an effect; a draw has one change of the data for all specifications.
+    null_error : numpy.ndarray, shape (n_draws, n_specifications), or None
+        Their standard errors; None takes those of the table.
+    sign : {1, -1, 0}
+        The expected direction; 0 compares sizes whatever the direction.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``median``, ``significant, %`` and ``mean z``; columns ``observed``, ``by chance``
+        (median over draws), ``95 % by chance`` (their quantile farthest in the expected direction)
+        and the one-sided ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If the draws do not fit the table or are not finite.
+
+    References
+    ----------
+    Simonsohn, Simmons and Nelson (2020); Phipson and Smyth (2010), Permutation P-values Should
+    Never Be Zero.
+
+    Examples
+    --------
+    >>> from helpers.beyond.specifications import curve
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.9], [0.2, 0.2], 1)
+    >>> null = 0.2 * np.random.default_rng(0).normal(size=(99, 2))
+    >>> joint_test(table, null, None, 1)["p_value"].tolist()
+    [0.01, 0.01, 0.01]
+    """
+    if null_estimate.ndim != 2 or null_estimate.shape[1] != len(table):
+        raise ValueError(
+            f"draws have shape {null_estimate.shape}: give one column for each of the "
+            f"{len(table)} specifications"
+        )
+    if not np.isfinite(null_estimate).all():
+        n_lost = int((~np.isfinite(null_estimate)).sum())
+        raise ValueError(f"{n_lost} of {null_estimate.size} draws are not finite")
+    error = table["standard_error"].to_numpy()
+    critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
+    observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
+    null = _statistics(null_estimate, error if null_error is None else null_error, critical, sign)
+    rows = {}
+    for name, draws in null.items():
+        here = observed[name][0]
+        as_far = (draws >= here - SLACK * max(1.0, abs(here))).sum()
+        direction = -1 if sign < 0 and name != "significant, %" else 1
+        rows[name] = {
+            "observed": direction * here,
+            "by chance": direction * np.median(draws),
+            "95 % by chance": direction * np.quantile(draws, 0.95),
+            "p_value": (1 + as_far) / (1 + len(draws)),
+        }
+    return pd.DataFrame(rows).T
+
+
+def _statistics(
+    estimate: np.ndarray, error: np.ndarray, critical: np.ndarray, sign: int
+) -> dict[str, np.ndarray]:
+    """Three numbers for each curve, larger if it lies farther in the expected direction."""
+    size = sign * estimate if sign else np.abs(estimate)
+    z = np.divide(size, error, out=np.zeros_like(size), where=np.asarray(error) > 0)
+    return {
+        "median": np.median(size, axis=1),
+        "significant, %": 100 * (z > critical).mean(axis=1),
+        "mean z": z.mean(axis=1),
+    }
+
+
+def permute_within(groups: ArrayLike, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Random orders of rows that leave every row in its group.
+
+    Parameters
+    ----------
+    groups : array-like, shape (n_rows,)
+        The group of each row.
+    n_draws : int
+        Number of orders.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n_draws, n_rows)
+        Positions: ``values[order]`` deals the values of each group out anew among its rows.
+
+    Examples
+    --------
+    >>> orders = permute_within(["a", "b", "a"], 20, np.random.default_rng(0))
+    >>> np.unique(orders, axis=0)
+    array([[0, 1, 2],
+           [2, 1, 0]])
+    """
+    codes = pd.factorize(np.asarray(groups))[0]
+    places = np.argsort(codes, kind="stable")
+    dealt = np.argsort(codes + rng.random((n_draws, len(codes))), axis=1)
+    orders = np.empty_like(dealt)
+    orders[:, places] = dealt
+    return orders
+
+
+FINDINGS = {EXPECTED: BLUE, UNSURE: "#A9B1BC", AGAINST: ORANGE}
+LABELS = {
+    EXPECTED: "significant, as expected",
+    UNSURE: "not significant",
+    AGAINST: "significant, against expectation",
+}
+ROW = 0.185  # height of an option, in inches
+TOP = 3.2  # height of the curve, in inches
+
+
+def specification_plot(
+    table: pd.DataFrame,
+    choices: Sequence[str],
+    ylabel: str,
+    published: pd.Series | None = None,
+    decimals: int = 2,
+) -> Figure:
+    """Draw the curve with intervals, and below it one row of strokes for each option.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of `helpers.beyond.specifications.curve`.
+    choices : sequence of str
+        Columns of choices, from top to bottom.
+    ylabel : str
+        What is estimated, with its unit.
+    published : pandas.Series of bool, optional
+        The specifications of the paper, which get a mark.
+    decimals : int, optional
+        Digits of the median estimates beside the options.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Without a title. Beside each option are the median of its estimates and the percentage that
+        is significant as expected. Intervals that leave the range of nearly all others are cut off.
+
+    Examples
+    --------
+    >>> from helpers.beyond.specifications import curve
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> fig = specification_plot(table, ["link"], "points")
+    >>> [text.get_text() for text in fig.axes[1].get_yticklabels()]
+    ['link', 'linear', 'ordinal']
+    >>> plt.close(fig)
+    """
+    order = table["estimate"].argsort(kind="stable")
+    ranked = table.iloc[order].reset_index(drop=True)
+    options = by_option(table, choices)
+    n_rows = len(options) + len(choices)
+    fig, (top, bottom) = plt.subplots(
+        2,
+        1,
+        figsize=(11.5, TOP + ROW * n_rows + 0.9),
+        height_ratios=[TOP, ROW * n_rows],
+        sharex=True,
+    )
+    _draw_curve(top, ranked, ylabel)
+    if published is not None:
+        _mark(top, ranked, published.iloc[order].to_numpy())
+    top.legend(loc="upper left", ncols=2)
+    _draw_choices(bottom, ranked, options, decimals)
+    bottom.set(xlabel=f"{len(table):,} specifications, by size of the estimate")
+    return fig
+
+
+def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
+    """Draw estimates and intervals, coloured by finding."""
+    for finding, color in FINDINGS.items():
+        rows = ranked[ranked["finding"] == finding]
+        if len(rows):
+            width = np.clip(400 / len(ranked), 0.5, 2.5)
+            ax.vlines(rows.index, rows["low"], rows["high"], color=color, alpha=0.4, lw=width)
+            share = f"{100 * len(rows) / len(ranked):.0f} %"
+            ax.plot(rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0)
+            ax.plot([], [], "o", color=color, label=f"{LABELS[finding]}: {share}")
+    low = min(ranked["low"].quantile(0.01), ranked["estimate"].min())
+    high = max(ranked["high"].quantile(0.99), ranked["estimate"].max())
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - margin, high + 3 * margin)
+    ax.set(ylabel=ylabel)
+    ax.grid(axis="x", visible=False)
+    zero_line(ax, axis="y")
+
+
+def _mark(ax: Axes, ranked: pd.DataFrame, published: np.ndarray) -> None:
+    """Mark the specifications of the paper."""
+    places = np.flatnonzero(published)
+    ax.plot(
+        places,
+        ranked["estimate"].to_numpy()[places],
+        "D",
+        color="white",
+        mec=INK,
+        mew=1.6,
+        markersize=7,
+        label="as in the paper",
+    )
+
+
+def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int) -> None:
+    """Draw one stroke for each specification in the row of its option."""
+    colors = ranked["finding"].map(FINDINGS).to_numpy()
+    labels, headings = [], []
+    for choice, rows in options.groupby(level="choice", sort=False):
+        ax.axhline(len(labels) - 0.5, color=GREY, lw=0.5)
+        headings.append(len(labels))
+        labels.append(choice)
+        for option, numbers in rows.droplevel("choice").iterrows():
+            height = len(labels)
+            places = np.flatnonzero(ranked[choice] == option)
+            ax.vlines(places, height - 0.38, height + 0.38, color=colors[places], lw=0.7)
+            median = round(numbers["median"], decimals) + 0.0
+            _write(ax, height, f"{median:.{decimals}f}", f"{numbers['significant']:.0f} %")
+            labels.append(str(option).replace("_", " "))
+    _write(ax, 0, "median", "signif.", weight="bold")
+    ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
+    for heading in headings:
+        ax.get_yticklabels()[heading].set_fontweight("bold")
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_xlim(-0.01 * len(ranked), len(ranked) * 1.005)
+    ax.grid(visible=False)
+    ax.tick_params(axis="y", length=0)
+
+
+def _write(ax: Axes, height: float, *texts: str, **style: str) -> None:
+    """Write texts to the right of the panel, one column each."""
+    for position, text in zip((1.05, 1.105), texts, strict=True):
+        place = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
+        ax.text(position, height, text, fontsize=8, **place, **style)

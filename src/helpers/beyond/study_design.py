@@ -1,0 +1,1168 @@
+"""A model of a rating study, from which studies of any size can be drawn.
+
+An output has an error or not. Raters mark it with one probability if it is there and with
+another if it is not; experts have probabilities of their own. Other people score the output, and
+each error that is there costs points. What raters tend to agree on is what the model calls an
+error: it cannot know more.
+
+Fit `helpers.beyond.study_design.StudyModel` to the tables of a study.
+
+Ratings of the same output by different people, of two outputs of a prompt, and by the same person
+vary together. Each kind of covariance has one thing behind it: errors that are there, prompts, and
+the person.
+
+How likely a study of a given size is to find what is there.
+
+A study is a sample of prompts from a large number of drawn ones. Estimates and their
+cluster-robust errors need only sums within prompts, so that hundreds of studies of every size take
+seconds.
+
+Power and cost of study designs: how many outputs, raters of each, and experts it takes.
+
+Prepare a panel for power curves: power against the size or the cost of a study.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+from scipy.stats import norm, t
+from statsmodels.stats.proportion import proportion_confint
+
+from helpers.beyond.crowd import fit_classes
+from helpers.files.ratings import aggregate
+from helpers.files.tables import check_clusters, check_numeric
+from helpers.show import GREY, INK
+from helpers.stats import agreement, lasso
+from helpers.stats.bootstrap import cluster_weights, interval
+from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+
+REFERENCE_PROMPTS = 10_000  # drawn to translate losses from labels to errors
+REFERENCE_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class StudyModel:
+    """The numbers from which studies are drawn, found by `helpers.beyond.study_design.fit_model`.
+
+    Parameters
+    ----------
+    classes : pandas.DataFrame
+        A row per error, see `helpers.beyond.crowd.fit_classes`.
+    correlations : numpy.ndarray, shape (n_errors, n_errors)
+        Correlation of the liabilities to two errors in the same output. A liability is a normal
+        number; the error is there where it is high enough.
+    prompt_share : float
+        Share of the variance of a liability that outputs of one prompt have in common.
+    halo : float
+        Correlation between the liabilities to two marks by one person on one output that the
+        errors do not explain.
+    losses : pandas.Series
+        Points of the score that each error costs if it is there.
+    base : float
+        Mean score of an output without errors.
+    prompt_sd, output_sd, rater_sd : float
+        Standard deviations of the score between prompts, between outputs of a prompt, and
+        between ratings of an output, in points, beyond what errors explain.
+    raters : int
+        Raters of an output in the study that was fitted.
+    """
+
+    classes: pd.DataFrame
+    correlations: np.ndarray
+    prompt_share: float
+    halo: float
+    losses: pd.Series
+    base: float
+    prompt_sd: float
+    output_sd: float
+    rater_sd: float
+    raters: int
+
+    @property
+    def errors(self) -> list[str]:
+        """Names of the errors."""
+        return list(self.classes.index)
+
+    def with_label_losses(self, found: pd.Series) -> "StudyModel":
+        """Choose losses by what least squares on the labels of the fitted study finds.
+
+        A label is not the error, so that a loss by label differs from the loss by the error
+        itself. The one is a linear function of the other, which is read off a large drawn study.
+
+        Parameters
+        ----------
+        found : pandas.Series
+            Points lost by least squares on majority labels of `raters` people, for each error.
+
+        Returns
+        -------
+        StudyModel
+            With other `losses`; all else is the same.
+
+        References
+        ----------
+        Gourieroux, Monfort and Renault (1993), Indirect Inference.
+        """
+        rng = np.random.default_rng(REFERENCE_SEED)
+        outputs = draw(self, REFERENCE_PROMPTS, self.raters, rng)
+        labels = outputs.labels(self.raters).reshape(-1, len(self.errors))
+        present = outputs.present.reshape(labels.shape).astype(float)
+        design = np.column_stack([np.ones(len(labels)), labels])
+        share = np.linalg.lstsq(design, present, rcond=None)[0][1:]
+        losses = np.linalg.solve(share, found[self.errors].to_numpy())
+        return replace(self, losses=pd.Series(losses, index=self.errors, name="loss"))
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Outputs with all that was said about them, made by `draw`.
+
+    Parameters
+    ----------
+    model : StudyModel
+        Where they come from.
+    present : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_errors)
+        Which errors are there; `n_outputs` is the number of outputs of each prompt.
+    marks : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_raters, n_errors)
+        What each rater marked.
+    expert : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_errors)
+        What an expert would mark; all False if the model has no experts.
+    scores : numpy.ndarray, shape (n_prompts, n_outputs, n_raters)
+        Scores by other people.
+    """
+
+    model: StudyModel
+    present: np.ndarray
+    marks: np.ndarray
+    expert: np.ndarray
+    scores: np.ndarray
+
+    def labels(self, raters: int, combine: str = "mode") -> np.ndarray:
+        """Label of the first raters.
+
+        Parameters
+        ----------
+        raters : int
+            How many people check an output.
+        combine : {"mode", "mean"}, optional
+            Their majority, where a tie counts one half, or the share who marked the error.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_prompts, n_outputs, n_errors)
+
+        Raises
+        ------
+        ValueError
+            If fewer raters were drawn, or there is no such way to combine.
+        """
+        drawn = self.marks.shape[2]
+        if not 1 <= raters <= drawn:
+            raise ValueError(
+                f"{raters} raters asked for: choose 1 to {drawn}, as many as were drawn"
+            )
+        if combine not in ("mode", "mean"):
+            raise ValueError(f"marks can be combined by 'mode' or 'mean', not {combine!r}")
+        share = self.marks[:, :, :raters].mean(axis=2)
+        return share if combine == "mean" else np.where(share == 0.5, 0.5, share > 0.5)
+
+    def table(self, raters: int, combine: str = "mode") -> pd.DataFrame:
+        """Set out one row per output, as the analyses of real studies take it.
+
+        Parameters
+        ----------
+        raters : int
+            How many people check an output, and how many others score it.
+        combine : {"mode", "mean"}, optional
+            As for `labels`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``prompt_id``, a label per error, and ``score``, a mean.
+
+        Raises
+        ------
+        ValueError
+            As for `labels`.
+        """
+        labels = self.labels(raters, combine).reshape(-1, len(self.model.errors))
+        table = pd.DataFrame(labels, columns=self.model.errors)
+        table.insert(0, "prompt_id", np.arange(len(table)) // self.present.shape[1])
+        return table.assign(score=self.scores[:, :, :raters].mean(axis=2).ravel())
+
+    def single_ratings(self) -> pd.DataFrame:
+        """Set out one row per output and rater, each rater another person.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``item_id``, ``prompt_id``, ``rater_id``, a mark per error, and the ``score`` by one
+            of the others.
+        """
+        _, n_outputs, n_raters, n_errors = self.marks.shape
+        table = pd.DataFrame(self.marks.reshape(-1, n_errors).astype(float))
+        table.columns = self.model.errors
+        rater = np.arange(len(table))
+        places = {
+            "item_id": rater // n_raters,
+            "prompt_id": rater // (n_raters * n_outputs),
+            "rater_id": rater,
+        }
+        return pd.DataFrame(places).join(table).assign(score=self.scores.ravel())
+
+
+def draw(
+    model: StudyModel, n_prompts: int, raters: int, rng: np.random.Generator, outputs: int = 5
+) -> Outputs:
+    """Draw outputs, what raters and experts say about them, and their scores.
+
+    Every rating is by another person, and scores are not rounded.
+
+    Parameters
+    ----------
+    model : StudyModel
+        Result of `helpers.beyond.study_design.fit_model`.
+    n_prompts : int
+        Number of prompts.
+    raters : int
+        People who check the errors of an output, and as many others who score it.
+    rng : numpy.random.Generator
+        Source of randomness.
+    outputs : int, optional
+        Outputs of each prompt.
+
+    Returns
+    -------
+    Outputs
+
+    Examples
+    --------
+    >>> outputs = draw(example_model(), 100, 3, np.random.default_rng(0))
+    >>> outputs.table(3).shape
+    (500, 3)
+    """
+    shape = (n_prompts, outputs)
+    n_errors = len(model.errors)
+    present = _present(model, shape, rng)
+    classes = model.classes
+    chance = np.where(present, classes["sensitivity"], classes["false_alarms"])
+    mood = np.sqrt(model.halo) * rng.standard_normal((*shape, raters, 1))
+    noise = np.sqrt(1 - model.halo) * rng.standard_normal((*shape, raters, n_errors))
+    marks = mood + noise < norm.ppf(chance)[:, :, None]
+    seen = np.where(present, classes["expert_sensitivity"], classes["expert_false_alarms"])
+    expert = rng.random(seen.shape) < np.nan_to_num(seen)
+    quality = (
+        model.base
+        - present @ model.losses[model.errors].to_numpy()
+        + model.prompt_sd * rng.standard_normal((n_prompts, 1))
+        + model.output_sd * rng.standard_normal(shape)
+    )
+    scores = quality[:, :, None] + model.rater_sd * rng.standard_normal((*shape, raters))
+    return Outputs(model, present, marks, expert, scores)
+
+
+def _present(model: StudyModel, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Draw which errors are there."""
+    n_prompts, n_errors = shape[0], len(model.errors)
+    shared = rng.standard_normal((n_prompts, 1, n_errors))
+    own = rng.standard_normal((*shape, n_errors))
+    mixed = np.sqrt(model.prompt_share) * shared + np.sqrt(1 - model.prompt_share) * own
+    liability = mixed @ np.linalg.cholesky(model.correlations).T
+    return liability < norm.ppf(model.classes["prevalence"].to_numpy())
+
+
+def example_model() -> StudyModel:
+    """Make a small model with one error, for examples and tests.
+
+    Returns
+    -------
+    StudyModel
+        Refusals in 30 % of outputs cost one point.
+
+    Examples
+    --------
+    >>> example_model().errors
+    ['refusal']
+    """
+    classes = {
+        "prevalence": 0.3,
+        "sensitivity": 0.8,
+        "false_alarms": 0.05,
+        "expert_sensitivity": 0.9,
+        "expert_false_alarms": 0.02,
+    }
+    return StudyModel(
+        classes=pd.DataFrame(classes, index=["refusal"]),
+        correlations=np.eye(1),
+        prompt_share=0.2,
+        halo=0.1,
+        losses=pd.Series({"refusal": 1.0}, name="loss"),
+        base=4.0,
+        prompt_sd=0.3,
+        output_sd=0.4,
+        rater_sd=1.0,
+        raters=4,
+    )
+
+
+STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+
+
+def fit_model(
+    marks: pd.DataFrame,
+    scores: pd.DataFrame,
+    errors: Sequence[str],
+    score: str,
+    experts: pd.DataFrame | None = None,
+) -> StudyModel:
+    """Fit the model to single ratings.
+
+    Probabilities of marks are fitted by maximum likelihood. The other numbers are those with
+    which the model gives covariances observed between ratings. Losses are chosen such that least
+    squares on majority labels is expected to find in a drawn study what it finds in the real one.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the errors, 0
+        or 1.
+    scores : pandas.DataFrame
+        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the score. The
+        raters are other people.
+    errors : sequence of str
+        Error columns; the majority labels of each must vary.
+    score : str
+        Column of the score.
+    experts : pandas.DataFrame, optional
+        One row per output that an expert checked: ``item_id`` and the errors, 0 or 1.
+
+    Returns
+    -------
+    StudyModel
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or no output has two ratings (see also `fit_classes` and
+        `lasso.ols`).
+
+    References
+    ----------
+    Searle, Casella and McCulloch (1992), Variance Components, chapter 5 (estimates from
+    covariances); Olsson (1979), Maximum Likelihood Estimation of the Polychoric Correlation
+    Coefficient, for liabilities.
+
+    Examples
+    --------
+    >>> from helpers.beyond.study_design import example_model
+    >>> single = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> model = fit_model(single, single, ["refusal"], "score")
+    >>> round(float(model.losses["refusal"]), 1), round(model.rater_sd, 1)
+    (1.0, 1.0)
+    """
+    errors = list(errors)
+    for table in (marks, scores):
+        for column in ("item_id", "prompt_id", "rater_id"):
+            check_clusters(table, column)
+    check_numeric(scores, [score])
+    classes = fit_classes(marks, errors, experts)
+    observed = covariances(marks, errors)
+    correlations = _liability_correlations(classes, observed["output"])
+    labels = aggregate(marks, "item_id", mode=errors, first=["prompt_id"])
+    means = scores.groupby("item_id")[score].mean().rename("score")
+    losses = -lasso.ols(
+        labels.join(means, on="item_id", how="inner"), errors, "score", "prompt_id"
+    )["estimate"]
+    model = StudyModel(
+        classes=classes,
+        correlations=correlations,
+        prompt_share=_prompt_share(classes, observed["prompt"]),
+        halo=_halo(classes, correlations, observed["person"] - observed["output"]),
+        losses=losses[errors],
+        base=0.0,
+        prompt_sd=0.0,
+        output_sd=0.0,
+        rater_sd=0.0,
+        raters=int(labels["n_ratings"].median()),
+    )
+    return _with_scores(model.with_label_losses(losses), scores, score)
+
+
+def describe_model(
+    marks: pd.DataFrame, outputs: pd.DataFrame, errors: Sequence[str], score: str, alpha: float
+) -> pd.DataFrame:
+    """Describe a study, real or drawn, by numbers that the model was not told or only in part.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per output and rater: ``item_id`` and the errors, 0 or 1.
+    outputs : pandas.DataFrame
+        One row per output: majority labels of the errors, and the score.
+    errors : sequence of str
+        Error columns.
+    score : str
+        Column of the score.
+    alpha : float
+        Penalty of the Lasso.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per error: ``single marks, %``, ``labels, %``, ``AC1``, ``alpha``, and ``Lasso
+        loss``, the points lost.
+
+    Examples
+    --------
+    >>> from helpers.beyond.study_design import example_model
+    >>> drawn = draw(example_model(), 100, 4, np.random.default_rng(0))
+    >>> describe_model(drawn.single_ratings(), drawn.table(4), ["refusal"], "score", 0.01).shape
+    (1, 5)
+    """
+    agreed = {
+        error: (
+            agreement.gwet_ac1(marks, "item_id", error, [0, 1]),
+            agreement.krippendorff_alpha(marks, "item_id", error, [0, 1], "nominal"),
+        )
+        for error in errors
+    }
+    table = pd.DataFrame(agreed, index=["AC1", "alpha"]).T
+    table.insert(0, "single marks, %", 100 * marks[list(errors)].mean())
+    table.insert(1, "labels, %", 100 * outputs[list(errors)].mean())
+    return table.assign(**{"Lasso loss": -lasso.lasso(outputs, errors, score, alpha)})
+
+
+def covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """Covariances between ratings that have something in common.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the columns.
+    columns : sequence of str
+        Numeric columns.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray, shape (n_columns, n_columns)
+        ``"person"``: the same rating; ``"output"``: of one output by different people;
+        ``"prompt"``: of two outputs of one prompt by different people.
+
+    Raises
+    ------
+    ValueError
+        If no output has ratings by two people, or no prompt has two such outputs.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"prompt_id": 1, "item_id": list("aabb"), "rater_id": range(4),
+    ...                         "score": [5.0, 5.0, 1.0, 1.0]})
+    >>> {name: float(matrix[0, 0]) for name, matrix in covariances(ratings, ["score"]).items()}
+    {'person': 4.0, 'output': 4.0, 'prompt': -4.0}
+    """
+    values = ratings[list(columns)].to_numpy(dtype=float)
+    rows = np.column_stack([np.ones(len(values)), values - values.mean(axis=0)])
+    person = ratings.groupby(["prompt_id", "rater_id"]).ngroup()
+    same_rating = rows.T @ rows
+    same_output, same_prompt, same_person = (
+        sums.T @ sums
+        for sums in (
+            cluster_sums(rows, labels)
+            for labels in (ratings["item_id"], ratings["prompt_id"], person)
+        )
+    )
+    products = {
+        "person": same_rating,
+        "output": same_output - same_rating,
+        "prompt": same_prompt - same_output - same_person + same_rating,
+    }
+    for name, product in products.items():
+        if product[0, 0] < 0.5:
+            raise ValueError(
+                f"no two ratings by different people of the same {name}: the model needs some"
+            )
+    return {name: product[1:, 1:] / product[0, 0] for name, product in products.items()}
+
+
+def excess(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """How much oftener two events happen together than if they were independent.
+
+    The events are standard normal numbers below a threshold. For a share this is the covariance.
+
+    Parameters
+    ----------
+    first, second : numpy.ndarray
+        Probabilities of the events.
+    correlation : numpy.ndarray
+        Correlation of the normal numbers, within -1 and 1.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    References
+    ----------
+    Drezner and Wesolowsky (1990), On the computation of the bivariate normal integral.
+
+    Examples
+    --------
+    >>> excess(np.array(0.5), np.array(0.5), np.array(0.5)).round(4)
+    np.float64(0.0833)
+    """
+    a, b, r = (np.asarray(x)[..., None] for x in (norm.ppf(first), norm.ppf(second), correlation))
+    angle = np.arcsin(r) * (NODES + 1) / 2
+    density = np.exp(-(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2))
+    return (density * NODE_WEIGHTS).sum(axis=-1) * np.arcsin(r[..., 0]) / (4 * np.pi)
+
+
+def _solve(gap: Callable[[np.ndarray], np.ndarray], low: np.ndarray) -> np.ndarray:
+    """Find where increasing functions are zero, between `low` and `STRONGEST`, by halving."""
+    low = np.asarray(low, dtype=float)
+    high = np.full_like(low, STRONGEST)
+    for _ in range(40):
+        middle = (low + high) / 2
+        above = gap(middle) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return (low + high) / 2
+
+
+def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.ndarray:
+    """Correlations of liabilities behind the covariance of marks by different people."""
+    rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
+    target = observed / np.outer(rise, rise)
+    first, second = np.meshgrid(classes["prevalence"], classes["prevalence"], indexing="ij")
+    found = _solve(lambda r: excess(first, second, r) - target, np.full_like(target, -STRONGEST))
+    np.fill_diagonal(found, 1.0)
+    return _nearest_correlations(found)
+
+
+def _nearest_correlations(matrix: np.ndarray) -> np.ndarray:
+    """Raise eigenvalues to be positive and rescale the diagonal to one."""
+    values, vectors = np.linalg.eigh(matrix)
+    positive = (vectors * np.maximum(values, 1e-6)) @ vectors.T
+    scale = np.sqrt(np.diagonal(positive))
+    return positive / np.outer(scale, scale)
+
+
+def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
+    """Share of liabilities behind the covariance of marks of two outputs of a prompt."""
+    prevalence = classes["prevalence"].to_numpy()
+    weight = ((classes["sensitivity"] - classes["false_alarms"]) ** 2).to_numpy()
+    target = np.trace(observed)
+    return float(_solve(lambda r: weight @ excess(prevalence, prevalence, r) - target, 0.0))
+
+
+def _halo(classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray) -> float:
+    """Correlation behind what marks by one person covary more than marks by different people."""
+    i, j = np.triu_indices(len(classes), 1)
+    if not len(i):
+        return 0.0
+    share = classes["prevalence"].to_numpy()
+    together = share[i] * share[j] + excess(share[i], share[j], correlations[i, j])
+    chances = classes[["sensitivity", "false_alarms"]].to_numpy()
+    cases = (
+        (together, 0, 0),
+        (share[i] - together, 0, 1),
+        (share[j] - together, 1, 0),
+        (1 - share[i] - share[j] + together, 1, 1),
+    )
+    target = observed[i, j].sum()
+
+    def gap(halo: np.ndarray) -> np.ndarray:
+        parts = [weight @ excess(chances[i, a], chances[j, b], halo) for weight, a, b in cases]
+        return sum(parts) - target
+
+    return float(_solve(gap, 0.0))
+
+
+def _with_scores(model: StudyModel, scores: pd.DataFrame, score: str) -> StudyModel:
+    """Add the mean and the spread of scores that errors do not explain."""
+    drawn = draw(model, REFERENCE_PROMPTS, 1, np.random.default_rng(REFERENCE_SEED))
+    lost = drawn.present @ model.losses.to_numpy()
+    lost = lost - lost.mean()
+    lost_by_prompt = (lost.sum(axis=1) ** 2 - (lost**2).sum(axis=1)).mean()
+    n_outputs = lost.shape[1]
+    observed = {name: matrix[0, 0] for name, matrix in covariances(scores, [score]).items()}
+    prompt = observed["prompt"] - lost_by_prompt / (n_outputs * (n_outputs - 1))
+    output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
+    rater = observed["person"] - observed["output"]
+    prompt_sd, output_sd, rater_sd = np.sqrt(np.maximum([prompt, output, rater], ROUNDING))
+    base = scores[score].mean() + model.losses @ model.classes["prevalence"]
+    return replace(
+        model,
+        base=float(base),
+        prompt_sd=float(prompt_sd),
+        output_sd=float(output_sd),
+        rater_sd=float(rater_sd),
+    )
+
+
+TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
+
+
+def study_losses(
+    moments: ClusterMoments, n_prompts: Sequence[int], n_sim: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Least squares with cluster-robust errors in many studies of several sizes.
+
+    The estimates are those of `helpers.stats.lasso.ols`. The smaller studies are parts of the
+    largest one of the same number, which makes sizes comparable.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per prompt of a large population.
+    n_prompts : sequence of int
+        Prompts in a study, at least 2.
+    n_sim : int
+        Studies of each size.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per study and feature, indexed by ``prompts``, ``study`` and ``feature``:
+        ``estimate``, ``standard_error``, ``low`` and ``high``. NaN where a feature does not vary
+        in a study or cannot be told from others.
+
+    References
+    ----------
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+
+    Examples
+    --------
+    >>> from helpers.stats.moments import cluster_moments
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 50, "score": np.tile([5.0, 3.0, 4.0, 3.5], 25),
+    ...                       "prompt_id": np.arange(100) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")
+    >>> studies = study_losses(moments, [10], 3, np.random.default_rng(0))
+    >>> studies["estimate"].round(2).tolist()
+    [-1.25, -1.25, -1.25]
+    """
+    sizes = sorted(n_prompts)
+    tables = []
+    for _ in range(n_sim):
+        products = moments.products[rng.integers(len(moments.products), size=sizes[-1])]
+        tables.append(_least_squares(products, sizes))
+    results = np.stack(tables, axis=1)
+    names = pd.MultiIndex.from_product(
+        [sizes, range(n_sim), moments.features], names=["prompts", "study", "feature"]
+    )
+    columns = ["estimate", "standard_error", "low", "high"]
+    return pd.DataFrame(results.reshape(-1, len(columns)), index=names, columns=columns)
+
+
+def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Estimates from the first prompts, shape (n_sizes, n_features, 4)."""
+    n_prompts = np.array(sizes)
+    parts = np.add.reduceat(products, [0, *sizes[:-1]], axis=0)
+    total = parts.cumsum(axis=0)
+    gram = total[:, :-1, :-1]
+    inverse = np.linalg.pinv(gram, rcond=ROUNDING, hermitian=True)
+    coefficients = (inverse @ total[:, :-1, -1:])[..., 0]
+    residual = np.column_stack([coefficients, np.full(len(sizes), -1.0)])
+    scores = products.reshape(-1, residual.shape[1]) @ residual.T
+    scores = scores.reshape(*products.shape[:2], len(sizes))[:, :-1]
+    squares = [
+        ((scores[:size, :, place] @ inverse[place]) ** 2).sum(axis=0)
+        for place, size in enumerate(sizes)
+    ]
+    n_rows, rank = total[:, 0, 0], gram.shape[1]
+    correction = n_prompts / (n_prompts - 1) * (n_rows - 1) / (n_rows - rank)
+    error = np.sqrt(correction[:, None] * np.array(squares))
+    told = np.abs(np.diagonal(inverse @ gram, axis1=1, axis2=2) - 1) < TESTABLE
+    estimate, error = (np.where(told, part, np.nan)[:, 1:] for part in (coefficients, error))
+    margin = t.ppf(0.975, n_prompts - 1)[:, None] * error
+    return np.stack([estimate, error, estimate - margin, estimate + margin], axis=-1)
+
+
+def study_bootstraps(
+    moments: ClusterMoments, n_prompts: int, n_sim: int, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Least squares with percentile intervals from resampled prompts, in many studies.
+
+    It is slower than `study_losses`, with which it should agree.
+
+    Parameters
+    ----------
+    moments, n_sim
+        As for `study_losses`.
+    n_prompts : int
+        Prompts in a study.
+    n_boot : int
+        Bootstrap replicates of a study.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `study_losses`, without ``standard_error``. A replicate in which a feature does
+        not vary is left out of its interval.
+
+    References
+    ----------
+    Cameron and Miller (2015), section VI.
+
+    Examples
+    --------
+    >>> from helpers.stats.moments import cluster_moments
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 50, "score": [5.0, 3.0] * 50,
+    ...                       "prompt_id": np.arange(100) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")
+    >>> study_bootstraps(moments, 10, 2, 9, np.random.default_rng(0))["low"].round(2).tolist()
+    [-2.0, -2.0]
+    """
+    tables = []
+    for _ in range(n_sim):
+        products = moments.products[rng.integers(len(moments.products), size=n_prompts)]
+        weights = cluster_weights(n_prompts, n_boot, rng)
+        weights = np.vstack([np.ones(n_prompts), weights])
+        gram, cross, _ = replace(moments, products=products).total(weights).covariances()
+        slopes = (np.linalg.pinv(gram, rcond=ROUNDING, hermitian=True) @ cross[:, :, None])[..., 0]
+        slopes[np.diagonal(gram, axis1=1, axis2=2) == 0] = np.nan
+        tables.append(np.column_stack([slopes[0], *interval(slopes[1:])]))
+    names = pd.MultiIndex.from_product(
+        [[n_prompts], range(n_sim), moments.features], names=["prompts", "study", "feature"]
+    )
+    return pd.DataFrame(np.concatenate(tables), names, ["estimate", "low", "high"])
+
+
+def study_gaps(
+    crowd: np.ndarray,
+    expert: np.ndarray,
+    outputs: int,
+    designs: Sequence[tuple[int, int]],
+    n_sim: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Crowd minus expert rates in many studies in which experts check part of the prompts.
+
+    Parameters
+    ----------
+    crowd, expert : numpy.ndarray, shape (n_population, n_errors)
+        Sums of labels over the outputs of each prompt of a large population.
+    outputs : int
+        Outputs of each prompt.
+    designs : sequence of (int, int)
+        Prompts that the crowd checks, and how many of them experts check too, at least 2.
+    n_sim : int
+        Studies of each design.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per study and error, indexed by ``prompts``, ``expert_prompts``, ``study`` and
+        ``error`` (its number): ``estimate``, ``standard_error``, ``low`` and ``high``, in
+        percentage points, from prompts as clusters and a t distribution with (expert prompts
+        - 1) degrees of freedom.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 12.5 (double sampling for differences).
+
+    Examples
+    --------
+    >>> crowd, expert = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
+    >>> gaps = study_gaps(crowd, expert, 5, [(40, 40)], 2, np.random.default_rng(0))
+    >>> gaps["estimate"].tolist()
+    [-40.0, -40.0]
+    """
+    tables = []
+    largest = max(prompts for prompts, _ in designs)
+    for _ in range(n_sim):
+        chosen = rng.integers(len(crowd), size=largest)
+        rates = 100 * crowd[chosen] / outputs, 100 * expert[chosen] / outputs
+        tables.append([_gap(*rates, *design) for design in designs])
+    results = np.stack(tables, axis=1)
+    place, study, error = (index.ravel() for index in np.indices(results.shape[:3]))
+    prompts, expert_prompts = np.array(designs)[place].T
+    names = pd.MultiIndex.from_arrays(
+        [prompts, expert_prompts, study, error],
+        names=["prompts", "expert_prompts", "study", "error"],
+    )
+    columns = ["estimate", "standard_error", "low", "high"]
+    return pd.DataFrame(results.reshape(-1, len(columns)), index=names, columns=columns)
+
+
+def _gap(crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int) -> np.ndarray:
+    """Estimate, standard error and interval of each gap, shape (n_errors, 4)."""
+    crowd, expert = crowd[:prompts], expert[:expert_prompts]
+    gap = crowd.mean(axis=0) - expert.mean(axis=0)
+    influence = (crowd - crowd.mean(axis=0)) / prompts
+    influence[:expert_prompts] -= (expert - expert.mean(axis=0)) / expert_prompts
+    error = np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))
+    margin = t.ppf(0.975, expert_prompts - 1) * error
+    return np.column_stack([gap, error, gap - margin, gap + margin])
+
+
+def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
+    """Share of studies whose interval lies on the right side of zero.
+
+    Parameters
+    ----------
+    studies : pandas.DataFrame
+        Result of `study_losses` or `study_gaps`.
+    signs : mapping
+        For each feature or error, 1 if its truth is above zero, -1 if it is below.
+    by : str
+        Level of the index with the keys of `signs`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed like `studies` without ``study``: ``estimate`` (the power), and the 95 % interval
+        ``low`` and ``high`` for the chance of simulation (Wilson). A study without an interval
+        has not detected anything.
+
+    References
+    ----------
+    Wilson (1927); Morris, White and Crowther (2019), Using simulation studies to evaluate
+    statistical methods, section 5.2.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([[0, 1], ["refusal"]], names=["study", "feature"])
+    >>> studies = pd.DataFrame({"low": [-2.0, -1.0], "high": [-0.1, 0.3]}, index=index)
+    >>> detection(studies, {"refusal": -1}, "feature").round(2)
+             estimate   low  high
+    feature
+    refusal       0.5  0.09  0.91
+    """
+    sign = studies.index.get_level_values(by).map(signs)
+    found = ((sign > 0) & (studies["low"] > 0)) | ((sign < 0) & (studies["high"] < 0))
+    levels = [name for name in studies.index.names if name != "study"]
+    counts = found.groupby(level=levels, sort=False).agg(["sum", "size"])
+    low, high = proportion_confint(counts["sum"], counts["size"], method="wilson")
+    return pd.DataFrame({"estimate": counts["sum"] / counts["size"], "low": low, "high": high})
+
+
+def size_needed(sizes: ArrayLike, power: pd.DataFrame, target: float = 0.8) -> pd.Series:
+    """Smallest size at which the power reaches a target, between the sizes that were tried.
+
+    Power is interpolated where it is nearly a straight line: its normal quantile against the
+    square root of the size. The interval uses the bounds of the power in its place.
+
+    Parameters
+    ----------
+    sizes : array-like
+        Sizes tried, increasing.
+    power : pandas.DataFrame
+        Rows of `detection` for these sizes.
+    target : float, optional
+        Power wanted.
+
+    Returns
+    -------
+    pandas.Series
+        ``estimate``, ``low`` and ``high``; infinite if no size tried is large enough, and the
+        smallest size if that is.
+
+    References
+    ----------
+    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
+
+    Examples
+    --------
+    >>> power = pd.DataFrame({"estimate": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 0.95]})
+    >>> size_needed([100, 400], power).round(0).tolist()
+    [274.0, 202.0, 400.0]
+    """
+    roots = np.sqrt(np.asarray(sizes, dtype=float))
+    columns = {"estimate": "estimate", "low": "high", "high": "low"}
+    return pd.Series(
+        {bound: _crossing(roots, power[column], target) for bound, column in columns.items()}
+    )
+
+
+def _crossing(roots: np.ndarray, power: pd.Series, target: float) -> float:
+    """Size at which the power reaches the target, infinite if it does not."""
+    power = np.maximum.accumulate(power.to_numpy())
+    if power[-1] < target:
+        return np.inf
+    heights = norm.ppf(np.clip(power, 1e-6, 1 - 1e-6))
+    reached = int(np.argmax(power >= target))
+    near = slice(max(reached - 1, 0), reached + 1)
+    return float(np.interp(norm.ppf(target), heights[near], roots[near]) ** 2)
+
+
+@dataclass(frozen=True)
+class Pay:
+    """What labels cost.
+
+    Parameters
+    ----------
+    error_check, scoring : float
+        Payment to one person for checking one output for errors, and to another for scoring it.
+    expert_hourly : float
+        Payment to an expert for an hour.
+    expert_minutes : float
+        Minutes that an expert takes to check one output.
+
+    Examples
+    --------
+    >>> Pay(0.30, 0.15, 30.0, 5.0).per_output(raters=4, expert_share=0.2)
+    2.3
+    """
+
+    error_check: float
+    scoring: float
+    expert_hourly: float
+    expert_minutes: float
+
+    def per_output(self, raters: int, expert_share: float = 0.0, scored: bool = True) -> float:
+        """Cost of an output.
+
+        Parameters
+        ----------
+        raters : int
+            People who check it for errors, and as many others who score it.
+        expert_share : float, optional
+            Share of outputs that an expert checks as well.
+        scored : bool, optional
+            Whether outputs are scored at all.
+
+        Returns
+        -------
+        float
+            In the currency of the payments.
+        """
+        crowd = raters * (self.error_check + scored * self.scoring)
+        return crowd + expert_share * self.expert_hourly * self.expert_minutes / 60
+
+
+def with_expert_labels(outputs: Outputs, raters: int, share: float, seed: int) -> pd.DataFrame:
+    """Put experts' labels in place of the crowd's in a random share of the prompts.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        Result of `helpers.beyond.study_design.draw`.
+    raters : int
+        Raters of an output in each group.
+    share : float
+        Share of prompts whose outputs an expert checks.
+    seed : int
+        Of the choice of prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `Outputs.table`.
+
+    Examples
+    --------
+    >>> from helpers.beyond.study_design import draw, example_model
+    >>> outputs = draw(example_model(), 10, 2, np.random.default_rng(0))
+    >>> with_expert_labels(outputs, 2, 1.0, 0)["refusal"].isin([0, 1]).all()
+    np.True_
+    """
+    table = outputs.table(raters)
+    by_expert = np.random.default_rng(seed).random(len(outputs.expert)) < share
+    errors = outputs.model.errors
+    expert = outputs.expert.reshape(-1, len(errors))
+    chosen = by_expert[table["prompt_id"]][:, None]
+    table[errors] = np.where(chosen, expert, table[errors])
+    return table
+
+
+def loss_power(
+    tables: Mapping, found: pd.Series, n_prompts: Sequence[int], n_sim: int, seed: int
+) -> pd.DataFrame:
+    """Power to detect what each error costs, for several ways to label the same outputs.
+
+    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies on the
+    side of zero where the loss is.
+
+    Parameters
+    ----------
+    tables : mapping
+        For each way to label, a table like `Outputs.table` of the same large population.
+    found : pandas.Series
+        Points lost by each error; only the signs count.
+    n_prompts : sequence of int
+        Prompts in a study.
+    n_sim : int
+        Simulated studies.
+    seed : int
+        Of the random numbers; all ways to label get the same prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` as from `helpers.beyond.study_design.detection`, indexed by
+        ``labels`` (the keys of `tables`), ``prompts`` and ``feature``.
+
+    Examples
+    --------
+    >>> from helpers.beyond.study_design import draw, example_model
+    >>> outputs = draw(example_model(), 500, 2, np.random.default_rng(0))
+    >>> tables = {raters: outputs.table(raters) for raters in (1, 2)}
+    >>> loss_power(tables, pd.Series({"refusal": 1.0}), [20], 100, 0)["estimate"].min() > 0.5
+    np.True_
+    """
+    errors = list(found.index)
+    signs = -np.sign(found)
+    powers = {}
+    for name, table in tables.items():
+        moments = cluster_moments(table, errors, "score", "prompt_id")
+        studies = study_losses(moments, n_prompts, n_sim, np.random.default_rng(seed))
+        powers[name] = detection(studies, signs, "feature")
+    return pd.concat(powers, names=["labels"])
+
+
+def gap_power(
+    outputs: Outputs,
+    raters: Sequence[int],
+    designs: Sequence[tuple[int, int]],
+    n_sim: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Power to detect that the crowd finds an error more or less often than experts.
+
+    A gap is detected if the 95 % interval of the difference of rates, clustered by prompt, lies
+    on the side of zero where the difference is. The crowd's rate is that of its majority labels,
+    and so depends on how many raters there are.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        A large population, see `helpers.beyond.study_design.draw`.
+    raters : sequence of int
+        People who check an output.
+    designs : sequence of (int, int)
+        Prompts that the crowd checks, and how many of them an expert checks too.
+    n_sim : int
+        Simulated studies.
+    seed : int
+        Of the random numbers; all designs get the same prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``gap`` (percentage points), and ``estimate``, ``low`` and ``high`` as from
+        `helpers.beyond.study_design.detection`, indexed by ``raters``, ``prompts``, ``expert_prompts`` and
+        ``error``.
+
+    Examples
+    --------
+    >>> from helpers.beyond.study_design import draw, example_model
+    >>> outputs = draw(example_model(), 500, 1, np.random.default_rng(0))
+    >>> gap_power(outputs, [1], [(40, 10)], 50, 0).round(2)["gap"].tolist()
+    [-1.36]
+    """
+    errors = outputs.model.errors
+    size = outputs.expert.shape[1]
+    expert = outputs.expert.sum(axis=1)
+    powers = {}
+    for number in raters:
+        crowd = outputs.labels(number).sum(axis=1)
+        gap = pd.Series(100 * (crowd - expert).mean(axis=0) / size, errors)
+        studies = study_gaps(crowd, expert, size, designs, n_sim, np.random.default_rng(seed))
+        studies = studies.rename(index=dict(enumerate(errors)), level="error")
+        power = detection(studies, np.sign(gap), "error")
+        power.insert(0, "gap", power.index.get_level_values("error").map(gap))
+        powers[number] = power
+    return pd.concat(powers, names=["raters"])
+
+
+def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.DataFrame:
+    """Find the smallest number of outputs with a power of 80 %.
+
+    Parameters
+    ----------
+    power : pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` with ``prompts`` in the index.
+    by : sequence of str
+        Other levels of the index: each combination gets a row.
+    outputs : int
+        Outputs of each prompt.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` as from `helpers.beyond.study_design.size_needed`, in outputs.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([["refusal"], [20, 80]], names=["error", "prompts"])
+    >>> power = pd.DataFrame({"estimate": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 0.95]},
+    ...                      index)
+    >>> outputs_needed(power, ["error"], 5).round(0)  # doctest: +NORMALIZE_WHITESPACE
+             estimate    low   high
+    error
+    refusal     274.0  202.0  400.0
+    """
+    rows = {}
+    for key, part in power.groupby(list(by), sort=False):
+        sizes = outputs * part.index.get_level_values("prompts")
+        rows[key] = size_needed(sizes, part)
+    return pd.DataFrame(rows).T.rename_axis(index=list(by))
+
+
+def size_text(needed: pd.DataFrame, largest: int) -> pd.Series:
+    """Write numbers of outputs with two digits and the interval of the simulation.
+
+    Parameters
+    ----------
+    needed : pandas.DataFrame
+        Result of `outputs_needed`.
+    largest : int
+        Largest number of outputs that was tried.
+
+    Returns
+    -------
+    pandas.Series of str
+
+    Examples
+    --------
+    >>> needed = pd.DataFrame({"estimate": [274.0, np.inf], "low": [202.0, 5200.0],
+    ...                        "high": [400.0, np.inf]}, index=["refusal", "scope"])
+    >>> size_text(needed, 6000).tolist()
+    ['270 [200, 400]', '> 6,000']
+    """
+    rounded = needed.map(lambda number: f"{float(f'{number:.2g}'):,.0f}")
+    rounded = rounded.where(np.isfinite(needed), f"> {largest:,}")
+    text = rounded["estimate"] + " [" + rounded["low"] + ", " + rounded["high"] + "]"
+    return text.where(np.isfinite(needed["estimate"]), rounded["estimate"])
+
+
+def power_panel(ax: Axes, title: str, real: float, ticks: Sequence[int], aim: float = 80) -> None:
+    """Mark the power that is aimed at and the real study on a logarithmic axis.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis that holds the curves, power in percent.
+    title : str
+        Title of the panel.
+    real : float
+        Size, or cost, of the real study.
+    ticks : sequence of int
+        Sizes, or costs, to name.
+    aim : float, optional
+        Power in percent.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> power_panel(ax, "refusal", 900, [300, 3000])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['300', '3,000']
+    >>> plt.close(fig)
+    """
+    ax.axhline(aim, color=INK, linestyle=":", linewidth=1.2)
+    ax.axvline(real, color=GREY, linewidth=1)
+    ax.set(xscale="log", ylim=(0, 102), title=title)
+    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    ax.minorticks_off()

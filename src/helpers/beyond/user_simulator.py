@@ -1,0 +1,946 @@
+"""The task of a simulated user in two steps: open a conversation, then go on or answer.
+
+The wording of the instructions is ours; what they ask for is described by Chang et al. (2025),
+section 5.1 and Figure 6.
+
+Files of chats, one JSON object a line, as services that fine-tune models take them.
+
+Where models answer that play a user and an AI system: told by environment variables.
+
+Nothing is ever sent to an address that is not named there.
+
+From conversations to the examples that a user simulator is fine-tuned on.
+
+Let a simulated user talk with an AI system, through any endpoint that speaks OpenAI's protocol.
+
+`helpers.beyond.user_simulator` says how to name one.
+
+How close simulated users come to real ones: in the answers they end with, and in their words.
+
+Chang et al. (2025), section 5.2, name four measures: over questions, the correlation and the mean
+absolute error (MAE) of accuracies; over first messages, BLEU and ROUGE. The text does not say
+which variants. Those here follow the authors' published code (`generate_conversations.py` in
+serinachang5/interactive-eval), which scores each simulated message against each real one on the
+same question.
+
+Pretended user simulators, to see what scores of simulators do when the truth is known.
+
+Nothing here writes a conversation. A pretended simulator is right with some chance on each
+question, and how this chance relates to that of people is what the scores should tell.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import openai
+import pandas as pd
+from numpy.typing import ArrayLike
+from sacrebleu.metrics import BLEU
+from scipy import stats
+
+from helpers.files import tables
+from helpers.paths import replace_files
+from helpers.stats.bootstrap import bootstrap_correlation, bootstrap_means, interval
+from helpers.text import overlap
+
+SPEAKERS = {"user": "You", "assistant": "AI"}
+
+_ROLE = (
+    "Act as a person who has the following multiple-choice question and asks an AI system "
+    "for help with it.\n\n{question}"
+)
+_FIRST = "Write your first message to the AI system, in the words that a person would type."
+_SO_FAR = "Your conversation with the AI system so far:\n\n{conversation}\n\n"
+_ANSWER = 'write "Answer: " and the letter of one option (A, B, C or D), and nothing else.'
+_NEXT = (
+    f"If this settles your question, {_ANSWER} If it does not, write your next message to the AI "
+    "system, in the style of your messages so far."
+)
+_LAST = f"There is no time for another message. Choose an option: {_ANSWER}"
+
+_ANSWER_LINE = re.compile(r"\W*(?i:answer)\s*:\W*([A-D])(?:\W*|[.):,].*)")
+
+
+def instructions(
+    question: str, conversation: Sequence[dict[str, str]], must_answer: bool = False
+) -> list[dict[str, str]]:
+    """Tell a model what a simulated user has to write now.
+
+    Parameters
+    ----------
+    question : str
+        The question with its lettered options.
+    conversation : sequence of dict
+        Messages so far, with ``role`` ("user" or "assistant") and ``content``. With none, the
+        first message is asked for; with some, an answer or the next message.
+    must_answer : bool, optional
+        Whether only an answer will do.
+
+    Returns
+    -------
+    list of dict
+        A system and a user message for the model that plays the user.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> first = instructions("How many?", [])
+    >>> [message["role"] for message in first]
+    ['system', 'user']
+    >>> print(first[1]["content"])
+    Write your first message to the AI system, in the words that a person would type.
+    """
+    task = _FIRST
+    if conversation:
+        task = _SO_FAR.format(conversation=transcript(conversation))
+        task += _LAST if must_answer else _NEXT
+    return [
+        {"role": "system", "content": _ROLE.format(question=question)},
+        {"role": "user", "content": task},
+    ]
+
+
+def transcript(conversation: Sequence[dict[str, str]]) -> str:
+    """Write a conversation as a text, as the simulated user is shown it.
+
+    Parameters
+    ----------
+    conversation : sequence of dict
+        Messages with ``role`` and ``content``.
+
+    Returns
+    -------
+    str
+        One paragraph for each message, beginning with its speaker.
+
+    Examples
+    --------
+    >>> print(transcript([{"role": "user", "content": "bado?"},
+    ...                   {"role": "assistant", "content": "keli."}]))
+    You: bado?
+    <BLANKLINE>
+    AI: keli.
+    """
+    return "\n\n".join(
+        f"{SPEAKERS[message['role']]}: {message['content']}" for message in conversation
+    )
+
+
+def answer(letter: str) -> str:
+    """Write an answer as a simulated user has to.
+
+    Examples
+    --------
+    >>> answer("B")
+    'Answer: B'
+    """
+    return f"Answer: {letter}"
+
+
+def parse_answer(reply: str) -> str | None:
+    """Find the letter in a reply that is an answer.
+
+    Parameters
+    ----------
+    reply : str
+        What the model that plays the user wrote.
+
+    Returns
+    -------
+    str or None
+        A letter if the first line of the reply is an answer, also within marks such as ``**``;
+        None if it is a message to the AI system.
+
+    Examples
+    --------
+    >>> parse_answer("Answer: B"), parse_answer("**Answer:** (C). Nine"), parse_answer("Is it B?")
+    ('B', 'C', None)
+    """
+    first_line = reply.strip().partition("\n")[0]
+    found = _ANSWER_LINE.fullmatch(first_line)
+    return found[1] if found else None
+
+
+def clean_message(reply: str) -> str:
+    """Take away what models put around a message: the speaker's name and quotation marks.
+
+    Parameters
+    ----------
+    reply : str
+        What the model that plays the user wrote.
+
+    Returns
+    -------
+    str
+        The message; empty if nothing is left.
+
+    Examples
+    --------
+    >>> clean_message('You: "what is bado"')
+    'what is bado'
+    """
+    message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
+    quoted = len(message) > 1 and message[0] == message[-1] == '"'
+    return message[1:-1].strip() if quoted else message
+
+
+ROLES = ("system", "user", "assistant")
+
+
+def write_jsonl(records: Iterable[dict], path: Path) -> None:
+    r"""Write one JSON object a line, all in one step, so that no half file is ever seen.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        For training examples, each has the key ``messages``.
+    path : pathlib.Path
+        The file; its folder is made if needed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_jsonl([{"messages": []}], Path(folder) / "chats.jsonl")
+    ...     (Path(folder) / "chats.jsonl").read_text()
+    '{"messages": []}\n'
+    """
+    text = "".join(f"{json.dumps(record, allow_nan=False)}\n" for record in records)
+    replace_files({path: text.encode()})
+
+
+def read_examples(path: Path) -> list[list[dict[str, str]]]:
+    """Read examples in the chat format; blank lines are skipped.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, UTF-8.
+
+    Returns
+    -------
+    list of list of dict
+        The messages of each example.
+
+    Raises
+    ------
+    tables.BadTableError
+        If a line is no example. The message names the file and the line, counted from 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> made = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli"}]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_jsonl([{"messages": made}], Path(folder) / "examples.jsonl")
+    ...     read_examples(Path(folder) / "examples.jsonl") == [made]
+    True
+    """
+    found = {number: each.get("messages") for number, each in tables.json_records(path).items()}
+    problems = [
+        f"line {number}: {problem}"
+        for number, messages in found.items()
+        if (problem := _problem(messages))
+    ]
+    if problems or not found:
+        raise tables.bad_table(path.name, problems or ["there is no example in it"])
+    return list(found.values())
+
+
+def _problem(messages: object) -> str | None:
+    """Say what is wrong with the messages of an example, if anything is."""
+    if not isinstance(messages, list) or not messages:
+        return "'messages' is missing or no list"
+    for number, message in enumerate(messages, start=1):
+        if not isinstance(message, dict) or message.get("role") not in ROLES:
+            return f"message {number} has none of the roles {', '.join(ROLES)}"
+        if not isinstance(message.get("content"), str) or not message["content"]:
+            return f"message {number} has no text"
+    if messages[-1]["role"] != "assistant":
+        return "the last message is not of the assistant, so that there is nothing to learn"
+    return None
+
+
+VARIABLES = {
+    "USER_SIMULATOR_URL": "address of the endpoint, such as http://localhost:8000/v1",
+    "USER_SIMULATOR_KEY": "its key; any word if it asks for none",
+    "USER_SIMULATOR_MODEL": "model that plays the user",
+    "USER_SIMULATOR_AI": "model that the user talks with",
+}
+
+
+class SimulatorError(RuntimeError):
+    """A simulated conversation cannot be had; the message says why and what to do."""
+
+
+class NoEndpointError(SimulatorError):
+    """The environment does not name an endpoint."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where models answer, and which ones are used.
+
+    Parameters
+    ----------
+    url, key : str
+        Address and key.
+    user_model, ai_model : str
+        Model that plays the user, and model that the user talks with.
+    timeout : float, optional
+        Seconds to wait for a reply.
+    retries : int, optional
+        How often to ask again after a failure that may pass.
+    """
+
+    url: str
+    key: str = field(repr=False)
+    user_model: str
+    ai_model: str
+    timeout: float = 60.0
+    retries: int = 2
+
+
+def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Name the variables that are still to be set.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    list of str
+        Empty if an endpoint can be used.
+
+    Examples
+    --------
+    >>> missing_variables({"USER_SIMULATOR_URL": "http://localhost:8000/v1"})
+    ['USER_SIMULATOR_KEY', 'USER_SIMULATOR_MODEL', 'USER_SIMULATOR_AI']
+    """
+    return [name for name in VARIABLES if not environment.get(name)]
+
+
+def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
+    """Read the endpoint from environment variables.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    Endpoint
+        The endpoint.
+
+    Raises
+    ------
+    NoEndpointError
+        If a variable is not set. The message names and explains all that are missing.
+    """
+    missing = missing_variables(environment)
+    if missing:
+        lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
+        raise NoEndpointError("\n".join(["No endpoint is set. Set these variables:", *lines]))
+    return Endpoint(*(environment[name] for name in VARIABLES))
+
+
+STEPS = ("first", "next", "answer")
+
+
+def examples(conversations: pd.DataFrame) -> pd.DataFrame:
+    """Make the training examples of each conversation.
+
+    A conversation with k messages of the user gives k + 1 examples: one for the first message, one
+    for each later message, given the conversation before it, and one for the answer, given the
+    whole conversation. Without a message of the user it gives none; what the AI system says before
+    the first one is left out.
+
+    Parameters
+    ----------
+    conversations : pandas.DataFrame
+        One row per conversation: ``question_id``, ``question``, ``messages`` (dictionaries with
+        ``role``, "user" or "assistant", and ``content``) and ``answer``, a letter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per example: ``conversation``, the label of its row; ``question_id``; ``step``, one
+        of `STEPS`; ``messages``, the instructions followed by what the user wrote, as a message of
+        the assistant.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> talk = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
+    >>> conversations = pd.DataFrame({"question_id": ["q1"], "question": ["How many?"],
+    ...                               "messages": [talk], "answer": ["B"]})
+    >>> made = examples(conversations)
+    >>> made["step"].tolist(), [messages[-1]["content"] for messages in made["messages"]]
+    (['first', 'answer'], ['bado?', 'Answer: B'])
+    """
+    rows = [
+        (row.Index, row.question_id, step, [*instructions(row.question, before), _target(text)])
+        for row in conversations.itertuples()
+        for step, before, text in _steps(row.messages, row.answer)
+    ]
+    return pd.DataFrame(rows, columns=["conversation", "question_id", "step", "messages"])
+
+
+def _steps(
+    messages: Sequence[dict[str, str]], letter: str
+) -> Iterator[tuple[str, Sequence[dict[str, str]], str]]:
+    """Go through what a user wrote: the step, the conversation before it, and the text."""
+    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    if not places:
+        return
+    start = places[0]
+    for place in places:
+        step = "first" if place == start else "next"
+        yield step, messages[start:place], messages[place]["content"]
+    yield "answer", messages[start:], answer(letter)
+
+
+def _target(text: str) -> dict[str, str]:
+    """What the model should learn to write."""
+    return {"role": "assistant", "content": text}
+
+
+def implied_messages(n_examples: int, n_conversations: int) -> float:
+    """Messages of the user in a conversation, on average, that a number of examples implies.
+
+    Parameters
+    ----------
+    n_examples, n_conversations : int
+        Examples, and conversations that they come from.
+
+    Returns
+    -------
+    float
+        Below 1 if not all conversations can have given examples.
+
+    Examples
+    --------
+    >>> implied_messages(300, 100)
+    2.0
+    """
+    return n_examples / n_conversations - 1
+
+
+AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
+AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
+COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
+
+
+class EndpointError(SimulatorError):
+    """The endpoint cannot be reached, refuses, or does not answer in time."""
+
+
+class ReplyError(SimulatorError):
+    """What the endpoint returns is no reply of a chat model."""
+
+
+def converse(
+    question: str, endpoint: Endpoint, max_messages: int = 10
+) -> tuple[list[dict[str, str]], str | None]:
+    """Let a simulated user ask an AI system about one question.
+
+    The user opens the conversation and then, after each reply, answers the question or writes
+    another message; after `max_messages` messages only an answer is asked for.
+
+    Parameters
+    ----------
+    question : str
+        The question with its lettered options. Only the simulated user sees it.
+    endpoint : Endpoint
+        Where the two models are.
+    max_messages : int, optional
+        Messages that the user may send.
+
+    Returns
+    -------
+    messages : list of dict
+        The conversation: ``role`` ("user" or "assistant") and ``content``.
+    answer : str or None
+        The letter that the user chose; None if the last reply was no answer either.
+
+    Raises
+    ------
+    EndpointError, ReplyError
+        If a reply cannot be had or has no text.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+    """
+    messages: list[dict[str, str]] = []
+    with _client(endpoint) as client:
+        for _ in range(max_messages):
+            reply = _user_reply(client, endpoint, instructions(question, messages))
+            if messages and (letter := parse_answer(reply)):
+                return messages, letter
+            messages.append({"role": "user", "content": clean_message(reply) or reply})
+            reply = _reply(
+                client, endpoint, endpoint.ai_model, [AI_ROLE, *messages], AI_TEMPERATURE
+            )
+            messages.append({"role": "assistant", "content": reply})
+        last = instructions(question, messages, must_answer=True)
+        return messages, parse_answer(_user_reply(client, endpoint, last))
+
+
+def run(
+    questions: pd.DataFrame,
+    endpoint: Endpoint,
+    path: Path,
+    n_runs: int = 10,
+    max_messages: int = 10,
+) -> pd.DataFrame:
+    """Hold several conversations about each question, and keep them in a file.
+
+    The file is renewed in one step whenever a question is finished, so that it never holds a part
+    of a conversation. If something fails, the questions finished so far stay, and a further call
+    with the same file goes on from there.
+
+    Parameters
+    ----------
+    questions : pandas.DataFrame
+        One row per question: ``question_id`` and ``question``.
+    endpoint : Endpoint
+        Where the two models are.
+    path : pathlib.Path
+        A file of one conversation a line; made if there is none.
+    n_runs : int, optional
+        Conversations about each question; ten in the paper.
+    max_messages : int, optional
+        As for `converse`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The conversations in the file: ``question_id``, ``run`` (from 1), ``user_model``,
+        ``ai_model``, ``max_messages``, ``messages`` and ``answer``, missing where there is none.
+
+    Raises
+    ------
+    SimulatorError
+        If the file was made with other models or another limit, or a conversation fails. The
+        message names the question.
+    tables.BadTableError
+        If the file is damaged.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+    """
+    setting = {
+        "user_model": endpoint.user_model,
+        "ai_model": endpoint.ai_model,
+        "max_messages": max_messages,
+    }
+    done = _finished(path, setting)
+    for asked in questions.itertuples():
+        runs = range(1, n_runs + 1)
+        held = {row["run"] for row in done if row["question_id"] == asked.question_id}
+        for number in [run for run in runs if run not in held]:
+            messages, letter = _named(asked, endpoint, max_messages)
+            result = {"messages": messages, "answer": letter}
+            done.append({"question_id": asked.question_id, "run": number, **setting, **result})
+        write_jsonl(done, path)
+    return pd.DataFrame(done, columns=list(COLUMNS))
+
+
+def _named(asked: tuple, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
+    """Hold a conversation; an error names the question and says that the rest is kept."""
+    try:
+        return converse(asked.question, endpoint, max_messages)
+    except SimulatorError as error:
+        advice = "Finished questions are kept; run again to go on."
+        raise type(error)(f"question {asked.question_id}: {error} {advice}") from error
+
+
+def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
+    """Read the conversations of an earlier run, which must have had the same setting."""
+    if not path.is_file():
+        return []
+    found = tables.read_jsonl(path)
+    tables.require(found, COLUMNS, path.name)
+    for name, value in setting.items():
+        others = found.loc[found[name] != value, name]
+        if len(others):
+            raise SimulatorError(
+                f"{path.name} was made with {name} {others.iloc[0]!r}, not {value!r}: "
+                "delete it or choose another file."
+            )
+    return found.astype(object).where(found.notna(), None).to_dict("records")
+
+
+def _client(endpoint: Endpoint) -> openai.OpenAI:
+    """Open a connection to the endpoint."""
+    return openai.OpenAI(
+        base_url=endpoint.url,
+        api_key=endpoint.key,
+        timeout=endpoint.timeout,
+        max_retries=endpoint.retries,
+    )
+
+
+def _user_reply(client: openai.OpenAI, endpoint: Endpoint, messages: list) -> str:
+    """Ask the model that plays the user."""
+    return _reply(client, endpoint, endpoint.user_model, messages, USER_TEMPERATURE)
+
+
+def _reply(
+    client: openai.OpenAI, endpoint: Endpoint, model: str, messages: list, temperature: float
+) -> str:
+    """Ask a model for a reply, which must have a text."""
+    try:
+        response = client.chat.completions.create(
+            model=model, messages=messages, temperature=temperature
+        )
+    except openai.APITimeoutError:
+        raise EndpointError(
+            f"{endpoint.url} did not reply within {endpoint.timeout:g} seconds."
+        ) from None
+    except openai.APIConnectionError as error:
+        raise EndpointError(
+            f"{endpoint.url} cannot be reached ({error}): check USER_SIMULATOR_URL."
+        ) from error
+    except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+        raise EndpointError(
+            f"{endpoint.url} refused the key (status {error.status_code}): "
+            "check USER_SIMULATOR_KEY."
+        ) from error
+    except openai.APIStatusError as error:
+        raise EndpointError(
+            f"{endpoint.url} answered with status {error.status_code} for model {model!r}."
+        ) from error
+    except (openai.APIError, ValueError) as error:
+        raise ReplyError(f"{endpoint.url} sent no reply that can be read ({error}).") from error
+    return _text(response, model, endpoint.url)
+
+
+def _text(response: object, model: str, url: str) -> str:
+    """Take the text out of a response; some endpoints send none, or something else."""
+    choices = getattr(response, "choices", None) or [None]
+    text = getattr(getattr(choices[0], "message", None), "content", None)
+    if not isinstance(text, str) or not text.strip():
+        raise ReplyError(f"{url} sent no text as reply of model {model!r}.")
+    return text.strip()
+
+
+def accuracy_scores(
+    frame: pd.DataFrame,
+    simulated: str,
+    real: str,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Compare the accuracies of simulated users with those of people, question by question.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per question.
+    simulated, real : str
+        Columns of accuracies, from 0 to 1.
+    cluster : str
+        Column of clusters to resample: the question.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``correlation`` (Pearson's) and ``mae``; columns ``estimate`` and the 95 % percentile
+        interval ``low`` and ``high``.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used (see `helpers.files.tables.check_regression`).
+
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"question_id": range(4), "simulated": [0.5, 0.7, 0.9, 1.0],
+    ...                       "people": [0.4, 0.6, 0.8, 0.9]})
+    >>> scores = accuracy_scores(frame, "simulated", "people", "question_id", 99,
+    ...                          np.random.default_rng(0))
+    >>> scores["estimate"].round(2).to_dict()
+    {'correlation': 1.0, 'mae': 0.1}
+    """
+    draws = bootstrap_correlation(frame, simulated, real, cluster, n_boot, rng)
+    errors = frame[[cluster]].assign(error=(frame[simulated] - frame[real]).abs())
+    mean_draws = bootstrap_means(errors, ["error"], cluster, n_boot, rng)[:, 0]
+    low, high = interval(np.column_stack([draws, mean_draws]))
+    estimate = [frame[simulated].corr(frame[real]), errors["error"].mean()]
+    rows = pd.Index(["correlation", "mae"])
+    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=rows)
+
+
+def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
+    """Take the first message of the user from each conversation.
+
+    Parameters
+    ----------
+    conversations : pandas.DataFrame
+        One row per conversation: ``question_id`` and ``messages`` (dictionaries with ``role`` and
+        ``content``).
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``question_id`` and ``message``. Left out are conversations that the user does not open,
+        as in the authors' code, and messages without a word, which cannot be compared.
+
+    Examples
+    --------
+    >>> talk = [{"role": "user", "content": "bado keli"}]
+    >>> first_messages(pd.DataFrame({"question_id": ["q1"], "messages": [talk]}))
+      question_id    message
+    0          q1  bado keli
+    """
+    opening = [messages[0] if messages else {} for messages in conversations["messages"]]
+    texts = [each["content"] if each.get("role") == "user" else "" for each in opening]
+    table = conversations[["question_id"]].assign(message=texts).reset_index(drop=True)
+    return table[table["message"].str.contains(r"\w")]
+
+
+def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
+    """Compare every simulated first message with every real one on the same question.
+
+    BLEU is that of a corpus: counts of n-grams are added up over the pairs of a question, without
+    smoothing and in the standard "13a" tokens, so that it is zero if no four words in a row are
+    shared. ROUGE-1 and ROUGE-L are F1 values without stemming, averaged over pairs.
+
+    Parameters
+    ----------
+    simulated, real : pandas.DataFrame
+        ``question_id`` and ``message``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per question of both, sorted: ``question_id``, ``n_pairs``, ``bleu``, ``rouge_1``
+        and ``rouge_l``, all from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If no question is in both, or a message has no word.
+
+    Notes
+    -----
+    The authors' code calls ``evaluate.load("bleu")`` and ``evaluate.load("rouge")`` and keeps
+    ROUGE-1. BLEU there has the same tokens, n-grams and brevity penalty as here. ROUGE-1 there is
+    the median of bootstrapped means over pairs, a random number close to the mean taken here.
+    Whether the version that is published is the one behind Table 1 is not known.
+
+    References
+    ----------
+    Papineni et al. (2002), BLEU; Post (2018), A Call for Clarity in Reporting BLEU Scores; Lin
+    (2004), ROUGE; Chang et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> real = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori seva"]})
+    >>> half = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori"]})
+    >>> wording_scores(half, real).round(2)
+      question_id  n_pairs  bleu  rouge_1  rouge_l
+    0          q1        1  0.78     0.89     0.89
+    """
+    pairs = simulated.merge(real, on="question_id", suffixes=("_simulated", "_real"))
+    if pairs.empty:
+        raise ValueError("no question has both simulated and real messages: check question_id")
+    pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
+    questions = pairs.groupby("question_id")
+    metric = BLEU(tokenize="13a", smooth_method="none")
+    bleu = {
+        question: metric.corpus_score(
+            rows["message_simulated"].tolist(), [rows["message_real"].tolist()]
+        ).score
+        / 100
+        for question, rows in questions
+    }
+    scores = questions.agg(
+        n_pairs=("rouge_1", "size"), rouge_1=("rouge_1", "mean"), rouge_l=("rouge_l", "mean")
+    )
+    scores.insert(1, "bleu", pd.Series(bleu))
+    return scores.reset_index()
+
+
+def fisher_interval(
+    correlation: ArrayLike, n: int, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval of a correlation of which only its value and the number of rows are known.
+
+    Parameters
+    ----------
+    correlation : array-like
+        Pearson's correlations.
+    n : int
+        Number of rows, at least 4, that are independent and about normally distributed.
+    level : float, optional
+        Coverage.
+
+    Returns
+    -------
+    low, high : numpy.ndarray or float
+        Ends of the interval.
+
+    Raises
+    ------
+    ValueError
+        If there are too few rows.
+
+    References
+    ----------
+    Fisher (1921), On the Probable Error of a Coefficient of Correlation.
+
+    Examples
+    --------
+    >>> low, high = fisher_interval(0.5, 103)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.34, 0.63)
+    """
+    if n < 4:
+        raise ValueError(f"an interval of a correlation needs at least 4 rows, got {n}")
+    half = stats.norm.ppf((1 + level) / 2) / np.sqrt(n - 3)
+    z = np.arctanh(np.asarray(correlation, dtype=float))
+    return np.tanh(z - half), np.tanh(z + half)
+
+
+KINDS = ("as people", "too able", "unrelated")
+TOO_ABLE = 0.6
+
+
+def simulator_accuracies(
+    rng: np.random.Generator, questions: pd.DataFrame, n_runs: int = 10
+) -> pd.DataFrame:
+    """Let people and pretended simulators of them answer the same questions.
+
+    The chance of a right answer follows a beta distribution over questions. A simulator "as
+    people" has the same chance as people, one that is "too able" avoids 60 % of their errors, and
+    an "unrelated" one has a chance of its own from the same distribution.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    questions : pandas.DataFrame
+        One row per question: ``question_id``; ``mean`` and ``variance`` of the chance over
+        questions like this one; ``n_answers``, given by people.
+    n_runs : int, optional
+        Conversations of a simulator about each question; ten in the paper.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``question_id``, the share of right answers of ``people`` and of each of `KINDS`, and the
+        chances behind them in columns with the same names and ", chance".
+
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> questions = pd.DataFrame({"question_id": range(4), "mean": 0.7, "variance": 0.05,
+    ...                           "n_answers": 7})
+    >>> found = simulator_accuracies(np.random.default_rng(0), questions)
+    >>> bool((found["too able, chance"] >= found["people, chance"]).all())
+    True
+    """
+    chances, shares = _answered(rng, questions, n_runs, n_draws=1)
+    columns = shares | {f"{name}, chance": chance for name, chance in chances.items()}
+    first_draws = {name: values[0] for name, values in columns.items()}
+    return pd.DataFrame({"question_id": questions["question_id"].to_numpy(), **first_draws})
+
+
+def score_spread(
+    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int, n_runs: int = 10
+) -> pd.DataFrame:
+    """Draw people and pretended simulators again and again, and score the simulators each time.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    questions : pandas.DataFrame
+        As for `simulator_accuracies`.
+    n_draws : int
+        Number of draws.
+    n_runs : int, optional
+        As for `simulator_accuracies`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mean``, ``low`` and ``high`` (central 95 % of the draws), indexed by ``score``
+        ("correlation" or "mae", the mean absolute error) and ``simulator``, one of `KINDS`.
+
+    Examples
+    --------
+    >>> questions = pd.DataFrame({"question_id": range(100), "mean": 0.7, "variance": 0.05,
+    ...                           "n_answers": 7})
+    >>> spread = score_spread(np.random.default_rng(0), questions, n_draws=50)
+    >>> spread.loc[("correlation", "as people"), "mean"].round(1)
+    np.float64(0.7)
+    """
+    _, shares = _answered(rng, questions, n_runs, n_draws)
+    people = shares["people"]
+    draws = {("correlation", kind): _correlations(shares[kind], people) for kind in KINDS}
+    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
+    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
+    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
+
+
+def _answered(
+    rng: np.random.Generator, questions: pd.DataFrame, n_runs: int, n_draws: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Chances, and shares of right answers, of people and simulators; (n_draws, n_questions)."""
+    people = _chances(rng, questions, n_draws)
+    chances = {
+        "people": people,
+        "as people": people,
+        "too able": people + TOO_ABLE * (1 - people),
+        "unrelated": _chances(rng, questions, n_draws),
+    }
+    n = dict.fromkeys(KINDS, n_runs) | {"people": questions["n_answers"].to_numpy()}
+    shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
+    return chances, shares
+
+
+def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> np.ndarray:
+    """Draw the chance of each question, with 2 to 95 % of the largest possible variance."""
+    mean = questions["mean"].to_numpy()
+    largest = mean * (1 - mean)
+    variance = np.clip(questions["variance"].to_numpy(), 0.02 * largest, 0.95 * largest)
+    strength = largest / variance - 1
+    return rng.beta(mean * strength, (1 - mean) * strength, (n_draws, len(questions)))
+
+
+def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of two rows, for each pair of rows."""
+    x, y = (each - each.mean(axis=1, keepdims=True) for each in (x, y))
+    return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))

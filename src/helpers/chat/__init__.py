@@ -1,1 +1,0 @@
-"""Simulated users: examples to train them on, scores, and conversations with a model."""

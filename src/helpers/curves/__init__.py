@@ -1,1 +1,0 @@
-"""Specification curves: a finding under every reasonable combination of choices."""

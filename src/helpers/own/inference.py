@@ -1,0 +1,647 @@
+"""How much each aspect of any study weighs in the outcome, by several methods side by side.
+
+Each function returns a table with one row per aspect, or a table that says why there is none.
+
+What stands behind the weights of any study: agreement, a possible confounder, a tree.
+
+Each function returns a table, or one that says why there is none.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.tree import DecisionTreeRegressor
+
+from helpers.files.tables import OptionError
+from helpers.own.intake import FEW_MARKS, FEWEST_ROWS, MOST_ROWS, Study, join_clusters
+from helpers.stats import aspects, bootstrap, ordinal
+from helpers.stats.agreement import agreement_table
+from helpers.stats.lasso import alpha_grid, lasso_cross_validation, lasso_table
+from helpers.stats.moments import ClusterMoments, cluster_sums
+
+MOST_FOLDS = 10
+WEAKEST_PENALTIES = (3e-3, 3e-2, 3e-1)  # as shares of the penalty that leaves no weight
+ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
+
+
+def not_done(reason: str) -> pd.DataFrame:
+    """Say in place of a table why there is none.
+
+    Parameters
+    ----------
+    reason : str
+        In plain words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row, with the reason.
+
+    Examples
+    --------
+    >>> not_done("no item was rated twice")
+                                not done
+    because  no item was rated twice
+    """
+    return pd.DataFrame({"not done": [reason]}, index=["because"])
+
+
+def least_squares_weights(moments: ClusterMoments) -> pd.DataFrame:
+    """Least squares with standard errors that allow for clusters, from sums within them.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per feature, as `helpers.stats.lasso.ols` gives it without the intercept, and
+        ``p, Holm``; or `not_done`, if there are no more clusters than numbers to estimate.
+
+    References
+    ----------
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+
+    Examples
+    --------
+    >>> from helpers.stats.moments import cluster_moments
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0],
+    ...                       "prompt_id": ["a", "b", "c", "d"]})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> least_squares_weights(moments)["estimate"]
+    refusal   -3.0
+    Name: estimate, dtype: float64
+    """
+    n_clusters, size = len(moments.products), len(moments.features) + 1
+    if n_clusters <= size:
+        return not_done(f"{n_clusters} clusters are too few for {size} numbers")
+    total = moments.products.sum(axis=0)
+    inverse = np.linalg.inv(total[:-1, :-1])
+    weights = inverse @ total[:-1, -1]
+    scores = moments.products[:, :-1, -1] - moments.products[:, :-1, :-1] @ weights
+    n_rows = total[0, 0]
+    correction = n_clusters / (n_clusters - 1) * (n_rows - 1) / (n_rows - size)
+    covariance = correction * inverse @ scores.T @ scores @ inverse
+    error = np.sqrt(np.diagonal(covariance))[1:]
+    margin = stats.t.ppf(0.975, n_clusters - 1) * error
+    p_values = 2 * stats.t.sf(np.abs(weights[1:]) / error, n_clusters - 1)
+    return pd.DataFrame(
+        {
+            "estimate": weights[1:],
+            "standard_error": error,
+            "low": weights[1:] - margin,
+            "high": weights[1:] + margin,
+            "p_value": p_values,
+            "p, Holm": bootstrap.adjust(p_values),
+        },
+        index=list(moments.features),
+    )
+
+
+def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generator) -> float:
+    """Return the given penalty of the Lasso, or if it is zero the one that predicts best.
+
+    With more aspects than clusters, weak penalties have no solution that can be found; then only
+    stronger ones are tried.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster.
+    given : float
+        Zero lets cross-validation by clusters choose.
+    rng : numpy.random.Generator
+        Deals clusters into folds.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    options.OptionError
+        If the penalty is negative.
+
+    Examples
+    --------
+    >>> from helpers.stats.moments import cluster_moments
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> choose_penalty(moments, 0.05, np.random.default_rng(0))
+    0.05
+    """
+    if not given >= 0:
+        raise OptionError(f"penalty must be 0 or more, got {given}: 0 lets cross-validation choose")
+    if given:
+        return float(given)
+    folds = min(MOST_FOLDS, len(moments.products))
+    for smallest in WEAKEST_PENALTIES:
+        alphas = alpha_grid(moments, size=30, smallest=smallest)
+        try:
+            return lasso_cross_validation(moments, alphas, folds, rng).best_alpha
+        except RuntimeError:
+            continue
+    return float(alphas[0])
+
+
+def lasso_weights(
+    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Lasso weights with intervals from resampled clusters.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        One set per cluster.
+    alpha : float
+        Penalty, positive.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per feature: ``estimate``, ``low``, ``high``, and ``kept, %``, the share of
+        replicates in which the weight is not zero. Or `not_done`, if there is no solution.
+
+    Examples
+    --------
+    >>> from helpers.stats.moments import cluster_moments
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> lasso_weights(moments, 0.05, 20, np.random.default_rng(0)).round(2)
+             estimate  low  high  kept, %
+    refusal      -2.8 -2.8  -2.8    100.0
+    """
+    try:
+        table = lasso_table(moments, alpha, n_boot, rng)
+    except RuntimeError:
+        return not_done(f"with a penalty of {alpha:.3g} there is no solution; choose a larger one")
+    return table.assign(**{"kept, %": 100 * table.pop("selected")})
+
+
+def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
+    """Effects by a model that takes the outcome for ordered marks, not for numbers.
+
+    Aspects that tell high from low ratings without exception have no finite effect and are left
+    out of the model.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    rng : numpy.random.Generator
+        Draws `MOST_ROWS` ratings where there are more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: effect on the expected outcome in points, see
+        `helpers.stats.ordinal.CumulativeLogit.effects`, with intervals clustered by cluster and, if
+        there are raters, by rater; empty for an aspect without a finite effect. Or `not_done`.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> table = pd.DataFrame({"item_id": range(60), "prompt_id": range(60), "tone": [1.0, 2.0] * 30,
+    ...                       "overall": [1.0, 2.0, 2.0] * 20})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> ordered_marks(study, np.random.default_rng(0)).round(2)[["estimate", "low", "high"]]
+          estimate   low  high
+    tone       0.0 -0.25  0.25
+    """
+    table, outcome = study.sample(MOST_ROWS, rng).scaled(), study.outcome
+    levels = table[outcome].nunique()
+    needed = ROWS_PER_NUMBER * (levels + len(study.aspects))
+    if levels > FEW_MARKS or (table[outcome] % 1 != 0).any():
+        return not_done(f"{outcome} is not one of up to {FEW_MARKS} whole marks")
+    if len(table) < needed:
+        return not_done(f"{len(table)} ratings are too few; at least {needed} are needed")
+    features = study.aspects
+    while features:
+        try:
+            effects = ordinal.fit(table, features, outcome).effects(table)
+        except ordinal.SeparationError as error:
+            features = [feature for feature in features if feature != error.feature]
+        except (np.linalg.LinAlgError, ValueError) as error:
+            return not_done(f"the model has no solution: {error}")
+        else:
+            return effects.table(table[_ways(table)]).reindex(study.aspects)
+    return not_done("every aspect tells high from low ratings without exception")
+
+
+def sensitivity(
+    study: Study, least_squares: pd.DataFrame, others: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Weights under other choices than least squares on all ratings.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    least_squares : pandas.DataFrame
+        Result of the function of that name.
+    others : mapping of str to pandas.DataFrame
+        Weights by other methods, by their names; those that are `not_done` are passed over.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: ``all ratings``; ``items averaged`` and ``within raters`` where items or
+        raters have several ratings; the other methods; and ``lowest`` and ``highest``, when any
+        one of the other aspects is left out. Or `not_done`, if there are no least squares.
+
+    References
+    ----------
+    Hosking et al. (2024), Figure 9, for leaving out aspects.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
+    ...                       "overall": [1.0, 4.0] * 10})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> sensitivity(study, least_squares_weights(study.moments()), {}).round(6)
+          all ratings  lowest  highest
+    tone          3.0     3.0      3.0
+    """
+    if "estimate" not in least_squares:
+        return least_squares
+    table = study.scaled()
+    columns = {"all ratings": least_squares["estimate"]}
+    if table.duplicated(["item_id", "cluster"]).any():
+        columns["items averaged"] = _slopes(study, _item_means(table, study))
+    if "rater_id" in table and table["rater_id"].duplicated().any():
+        columns["within raters"] = _slopes(study, _within_raters(table, study))
+    columns |= {name: other["estimate"] for name, other in others.items() if "estimate" in other}
+    lowest, highest = _leaving_one_out(study)
+    return pd.DataFrame(columns | {"lowest": lowest, "highest": highest}, index=study.aspects)
+
+
+def aspect_slopes(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
+    """Least-squares weights; of features that are redundant in a sample, the shortest solution.
+
+    Parameters
+    ----------
+    gram : numpy.ndarray, shape (..., n_features, n_features)
+        Covariances among features.
+    cross : numpy.ndarray, shape (..., n_features)
+        Covariances of features with the outcome.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_features)
+
+    Examples
+    --------
+    >>> aspect_slopes(np.eye(2), np.array([0.5, 0.0]))
+    array([0.5, 0. ])
+    """
+    return (np.linalg.pinv(gram, hermitian=True) @ cross[..., None])[..., 0]
+
+
+def _ways(table: pd.DataFrame) -> list[str]:
+    """Name the columns by which intervals are clustered."""
+    ways = [way for way in ("rater_id", "cluster") if way in table]
+    return [way for way in ways if table[way].nunique() >= 2]
+
+
+def _slopes(study: Study, table: pd.DataFrame) -> np.ndarray:
+    """Least-squares weights of the aspects in a table."""
+    covariance = np.cov(table[[*study.aspects, study.outcome]], rowvar=False)
+    return aspect_slopes(covariance[:-1, :-1], covariance[:-1, -1])
+
+
+def _item_means(table: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Average the ratings of each item."""
+    groups = table.groupby(["item_id", "cluster"], observed=True)
+    return groups[[*study.aspects, study.outcome]].mean()
+
+
+def _within_raters(table: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Subtract each rater's own means, so that lenient and strict raters do not differ."""
+    values = table[[*study.aspects, study.outcome]]
+    return values - values.groupby(table["rater_id"], observed=True).transform("mean")
+
+
+def _leaving_one_out(study: Study) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest weight of each aspect when none or one of the others is left out."""
+    gram, cross, _ = study.moments().total().covariances()
+    kept = np.vstack([np.ones(len(study.aspects)), 1 - np.eye(len(study.aspects))])
+    weights = aspect_slopes(gram * kept[:, :, None] * kept[:, None, :], cross * kept)
+    weights = np.where(kept == 1, weights, np.nan)
+    return np.nanmin(weights, axis=0), np.nanmax(weights, axis=0)
+
+
+MOST_LABELS = 30  # of a covariate without numbers
+ROWS_FOR_DEPTH = 200  # with fewer, a tree asks two questions in a row instead of three
+N_SPLITS = 20
+TEST_SHARE = 0.2
+
+
+def agreement(
+    table: pd.DataFrame, columns: Sequence[str], n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """How far different raters of the same item agree, column by column.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `helpers.files.ratings.read` returns them.
+    columns : sequence of str
+        Numeric columns.
+    n_boot : int
+        Number of bootstrap replicates of clusters.
+    rng : numpy.random.Generator
+        Resamples clusters; draws items where there are more than `MOST_ROWS` ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per column that varies: number of ``items`` with two ratings or more; Krippendorff's
+        alpha (``estimate``, ``low``, ``high``), ordinal for up to `FEW_MARKS` marks, otherwise
+        interval; and for the former ``same mark, %``, ``AC1``, ``AC1 low`` and ``AC1 high``.
+
+    References
+    ----------
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2014), Handbook of
+    Inter-Rater Reliability, 4th edition, chapter 2.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3], "prompt_id": [1, 1, 2, 2, 3, 3],
+    ...                       "rater_id": ["a", "b"] * 3, "tone": [1.0, 1, 2, 2, 3, 2]})
+    >>> found = agreement(table, ["tone"], 99, np.random.default_rng(0))
+    >>> found[["items", "same mark, %", "estimate"]].round(2)
+          items  same mark, %  estimate
+    tone      3         66.67      0.78
+    """
+    if "rater_id" not in table:
+        return not_done("the file names no raters: two ratings of an item may be by one person")
+    if table["rater_id"].nunique() < 2:
+        return not_done("all ratings are by one rater")
+    table = table[~table.duplicated(["item_id", "rater_id"])]
+    table = _some_items(table[table.duplicated("item_id", keep=False)], rng)
+    if table.empty:
+        return not_done("no item was rated by two people")
+    spread = table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
+    table = table.assign(cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng))
+    rows = {column: _agreement(table, column, n_boot, rng) for column in columns}
+    rows = {column: row for column, row in rows.items() if row}
+    if not rows:
+        return not_done("too few items were rated by two people")
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Weights with a covariate held constant, beside those without.
+
+    Numbers are held constant by a straight line, labels by comparing ratings with the same label.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings, perhaps with a column ``covariate`` of numbers or labels; ratings without it are
+        left out.
+    n_boot : int
+        Number of bootstrap replicates of clusters.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: weight ``alone``, ``alone low``, ``alone high``; with the covariate held
+        constant ``estimate``, ``low`` and ``high``; ``change`` from the first to the second,
+        ``change low``, ``change high`` and ``p, Holm`` of the change.
+
+    References
+    ----------
+    MacKinnon (2008), Introduction to Statistical Mediation Analysis, chapter 3.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> words = np.arange(40) % 4
+    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "covariate": words,
+    ...                       "tone": (words > 1).astype(float), "overall": 1.0 + words})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> confounder(study, 99, np.random.default_rng(0))[["alone", "change"]].round(6)
+          alone  change
+    tone    2.0    -2.0
+    """
+    if "covariate" not in study.frame:
+        return not_done("no covariate is named")
+    study = replace(study, frame=study.frame.dropna(subset="covariate"))
+    held = _held(study.frame["covariate"])
+    if held is None or len(study.frame) < FEWEST_ROWS:
+        n_values = study.frame["covariate"].nunique()
+        return not_done(
+            f"the covariate has {n_values:,} values in {len(study.frame):,} ratings; numbers, or 2 "
+            f"to {MOST_LABELS} labels, are needed"
+        )
+    moments = study.moments(held)
+    n_clusters, size = len(moments.products), len(moments.features) + 1
+    if n_clusters <= size:
+        return not_done(f"{n_clusters} clusters are too few for {size} numbers")
+    weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
+    n_aspects = len(study.aspects)
+    results = []
+    for total in (moments.total(), moments.total(weights)):
+        gram, cross, _ = total.covariances()
+        alone = aspect_slopes(gram[:, :n_aspects, :n_aspects], cross[:, :n_aspects])
+        results.append((alone, aspect_slopes(gram, cross)[:, :n_aspects]))
+    (alone, adjusted), (alone_draws, adjusted_draws) = results
+    return _confounder_table(study.aspects, alone[0], adjusted[0], alone_draws, adjusted_draws)
+
+
+def tree(study: Study, rng: np.random.Generator) -> pd.DataFrame:
+    """A small regression tree on the marks as they are.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    rng : numpy.random.Generator
+        Draws `MOST_ROWS` ratings where there are more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Nodes as `helpers.stats.aspects.tree_table` lists them.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
+    ...                       "overall": [1.0, 4.0] * 10})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> tree(study, np.random.default_rng(0))[["rule", "n", "mean"]]
+                    rule   n  mean
+    0           all rows  20   2.5
+    1   tone at most 1.5  10   1.0
+    2     tone above 1.5  10   4.0
+    """
+    frame = study.sample(MOST_ROWS, rng).frame
+    fitted = DecisionTreeRegressor(
+        max_depth=_depth(frame), min_samples_leaf=FEWEST_ROWS // 2, random_state=0
+    )
+    fitted.fit(frame[study.aspects].to_numpy(), frame[study.outcome])
+    return aspects.tree_table(fitted, study.aspects)
+
+
+def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
+    """How well tree and weighted sum predict ratings in clusters they have not seen.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    rng : numpy.random.Generator
+        Divides clusters; draws `MOST_ROWS` ratings where there are more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``tree`` and ``weighted sum``: median correlation of prediction and outcome over
+        random divisions (``estimate``), and the range of nine in ten (``low``, ``high``).
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
+    ...                       "overall": [1.0, 4.0] * 10})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> prediction(study, np.random.default_rng(0))["estimate"].round(6).tolist()
+    [1.0, 1.0]
+    """
+    study = study.sample(MOST_ROWS, rng)
+    codes = pd.factorize(study.frame["cluster"], sort=True)[0]
+    n_clusters = codes.max() + 1
+    order = rng.permuted(np.tile(np.arange(n_clusters), (N_SPLITS, 1)), axis=1)
+    held_out = order < max(1, round(TEST_SHARE * n_clusters))
+    by_tree = aspects.tree_splits(
+        study.frame, study.aspects, study.outcome, held_out[:, codes], _depth(study.frame)
+    )["rho"]
+    moments = study.moments()
+    gram, cross, _ = moments.total(~held_out).covariances()
+    by_sum = moments.total(held_out).correlation(aspect_slopes(gram, cross))
+    rho = pd.DataFrame({"tree": by_tree, "weighted sum": by_sum})
+    low, high = bootstrap.interval(rho, level=0.9)
+    return pd.DataFrame({"estimate": rho.median(), "low": low, "high": high})
+
+
+def _depth(frame: pd.DataFrame) -> int:
+    """Choose how many questions in a row a tree may ask."""
+    return 3 if len(frame) >= ROWS_FOR_DEPTH else 2
+
+
+def _some_items(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw whole items where there are more ratings than needed."""
+    if len(table) <= MOST_ROWS:
+        return table
+    codes, items = pd.factorize(table["item_id"])
+    n_items = int(MOST_ROWS * len(items) / len(table))
+    drawn = np.zeros(len(items), dtype=bool)
+    drawn[rng.choice(len(items), n_items, replace=False)] = True
+    return table[drawn[codes]]
+
+
+def _agreement(
+    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """One row of the table of agreement; nothing if there is too little to say."""
+    known = table[table[column].notna()]
+    known = known[known.duplicated("item_id", keep=False)]
+    marks = np.unique(known[column])
+    if len(marks) < 2 or known["cluster"].nunique() < 2:
+        return {}
+    row = {"items": known["item_id"].nunique()}
+    if len(marks) > FEW_MARKS:
+        return row | _interval_alpha(known, column, n_boot, rng)
+    found = agreement_table(
+        known, [column], "item_id", "cluster", list(marks), n_boot, rng, level="ordinal"
+    ).iloc[0]
+    return row | {
+        "same mark, %": 100 * found["observed_agreement"],
+        "AC1": found["ac1"],
+        "AC1 low": found["ac1_low"],
+        "AC1 high": found["ac1_high"],
+        "estimate": found["alpha"],
+        "low": found["alpha_low"],
+        "high": found["alpha_high"],
+    }
+
+
+def _interval_alpha(
+    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Krippendorff's alpha for numbers, from sums: no list of all marks is needed."""
+    values = table[column] - table[column].mean()
+    items = values.groupby(table["item_id"], observed=True)
+    variance = items.transform("var")
+    parts = np.column_stack([np.ones(len(values)), values, values**2, variance])
+    sums = cluster_sums(parts, table["cluster"])
+    once = np.ones((1, len(sums)))
+    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
+    alphas = [_alpha(weights @ sums) for weights in (once, replicates)]
+    low, high = bootstrap.interval(alphas[1])
+    return {"estimate": alphas[0][0], "low": low, "high": high}
+
+
+def _alpha(sums: np.ndarray) -> np.ndarray:
+    """One minus the variance within items over the variance of all ratings."""
+    n, total, squares, within = sums.T
+    return 1 - (within / n) / ((squares - total**2 / n) / (n - 1))
+
+
+def _held(covariate: pd.Series) -> pd.DataFrame | None:
+    """Turn a covariate into numbers to hold constant, if it varies and has not too many labels."""
+    if covariate.nunique() < 2:
+        return None
+    if isinstance(covariate.dtype, pd.CategoricalDtype):
+        if covariate.nunique() > MOST_LABELS:
+            return None
+        labels = covariate.cat.remove_unused_categories()
+        held = pd.get_dummies(labels, drop_first=True, dtype=float)
+    else:
+        held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
+    return held.set_axis([f"covariate {number}" for number in range(held.shape[1])], axis="columns")
+
+
+def _confounder_table(
+    aspects: list[str],
+    alone: np.ndarray,
+    adjusted: np.ndarray,
+    alone_draws: np.ndarray,
+    adjusted_draws: np.ndarray,
+) -> pd.DataFrame:
+    """Put both weights and the change between them side by side."""
+    changes = adjusted_draws - alone_draws
+    alone_low, alone_high = bootstrap.interval(alone_draws)
+    low, high = bootstrap.interval(adjusted_draws)
+    change_low, change_high = bootstrap.interval(changes)
+    return pd.DataFrame(
+        {
+            "alone": alone,
+            "alone low": alone_low,
+            "alone high": alone_high,
+            "estimate": adjusted,
+            "low": low,
+            "high": high,
+            "change": adjusted - alone,
+            "change low": change_low,
+            "change high": change_high,
+            "p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(changes)),
+        },
+        index=aspects,
+    )
