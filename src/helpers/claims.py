@@ -47,44 +47,12 @@ def published_claims() -> pd.DataFrame:
 
 
 def table_names() -> list[str]:
-    """Name the printed tables and figures whose cells are claims.
-
-    Returns
-    -------
-    list of str
-        Such as "hosking_table3", in alphabetical order.
-
-    Examples
-    --------
-    >>> "hosking_table3" in table_names()
-    True
-    """
+    """Name the printed tables and figures whose cells are claims."""
     return sorted(file.stem for file in paths.PUBLISHED.glob("*.csv") if file.stem != "claims")
 
 
 def table_keys(table: str) -> list[str]:
-    """Name the columns that identify a cell of a printed table: those before `published`.
-
-    Parameters
-    ----------
-    table : str
-        One of `table_names`.
-
-    Returns
-    -------
-    list of str
-        The key columns, in the order of the file.
-
-    Raises
-    ------
-    ClaimError
-        If there is no such table.
-
-    Examples
-    --------
-    >>> table_keys("hosking_table3")
-    ['arm', 'error', 'annotators']
-    """
+    """Name the columns that identify a cell of a printed table: those before `published`."""
     if table not in table_names():
         known = ", ".join(table_names())
         raise ClaimError(f"There is no table {table!r} in data/published, only {known}.")
@@ -93,49 +61,13 @@ def table_keys(table: str) -> list[str]:
 
 
 def cell_id(table: str, cell: tuple[str, ...]) -> str:
-    """Build the claim id of a table cell.
-
-    Parameters
-    ----------
-    table : str
-        Name of the table, study first.
-    cell : tuple of str
-        The cell's keys, in the order of the file.
-
-    Returns
-    -------
-    str
-        Lower case, joined by dots.
-
-    Examples
-    --------
-    >>> cell_id("hosking_table2", ("Command 52B", "refusal"))
-    'hosking.table2.command_52b.refusal'
-    """
+    """Build the claim id of a table cell."""
     words = [re.sub(r"\W+", "_", key.lower()) for key in cell]
     return ".".join([*table.split("_"), *words])
 
 
 def unknown_claim(claim_id: str, known: pd.Index) -> str:
-    """Say that a claim is not published, and which similar ones are.
-
-    Parameters
-    ----------
-    claim_id : str
-        The name that was not found.
-    known : pandas.Index
-        The published names.
-
-    Returns
-    -------
-    str
-        A sentence for an error message.
-
-    Examples
-    --------
-    >>> unknown_claim("hosking.laso.refusal", pd.Index(["hosking.lasso.refusal"]))
-    'hosking.laso.refusal is not a published claim; did you mean hosking.lasso.refusal?'
-    """
+    """Say that a claim is not published, and which similar ones are."""
     similar = difflib.get_close_matches(claim_id, known)
     hint = f"did you mean {', '.join(similar)}?" if similar else "see data/published/claims.csv."
     return f"{claim_id} is not a published claim; {hint}"
@@ -203,35 +135,7 @@ def verdict_on_number(
     decimals: int,
     interval: tuple[float, float] | None = None,
 ) -> str:
-    """Compare a recomputed number with the printed one.
-
-    Parameters
-    ----------
-    kind : {"value", "count", "split", "attainable"}
-        A value agrees if it lies within half a unit of the last printed digit, a count if it is
-        equal. A result of an unpublished random split, and a number recomputed from rounded
-        numbers, agree if some number that rounds to the printed one lies in `interval`.
-    published, computed : float
-        Both in the unit of the claim.
-    decimals : int
-        Digits printed after the decimal point.
-    interval : (float, float), optional
-        Central range over redrawn splits, or the range that rounding leaves.
-
-    Returns
-    -------
-    str
-        "reproduced", "within variability" or "differs".
-
-    Examples
-    --------
-    >>> verdict_on_number("value", 3.2, 3.24, decimals=1)
-    'reproduced'
-    >>> verdict_on_number("value", 3.2, 3.26, decimals=1)
-    'differs'
-    >>> verdict_on_number("split", 3, 2.77, decimals=0, interval=(2.6, 2.9))
-    'within variability'
-    """
+    """Compare a recomputed number with the printed one."""
     half_unit = 0.5 * 10**-decimals + _ROUNDING_SLACK
     if kind in AGREEMENT_WITHIN:
         low, high = interval
@@ -242,22 +146,7 @@ def verdict_on_number(
 
 
 def write_claims(entered: pd.DataFrame, notebook: str, out_dir: str) -> Path:
-    """Write a notebook's claims in one step, so that no half file is ever seen.
-
-    Parameters
-    ----------
-    entered : pandas.DataFrame
-        Indexed by `claim_id`, with the other `COLUMNS` among its columns.
-    notebook : str
-        Name of the file, without ending.
-    out_dir : str
-        Folder of the run; the file goes into its folder `claims`.
-
-    Returns
-    -------
-    pathlib.Path
-        The written file. Numbers have six digits.
-    """
+    """Write a notebook's claims in one step, so that no half file is ever seen."""
     written = entered.reset_index()[list(COLUMNS)].astype(object)
     written[["computed", "low", "high"]] = written[["computed", "low", "high"]].map(_six_digits)
     file = paths.output_dir(out_dir) / "claims" / f"{notebook}.csv"
@@ -266,25 +155,7 @@ def write_claims(entered: pd.DataFrame, notebook: str, out_dir: str) -> Path:
 
 
 def merge(claims_dir: str | Path) -> pd.DataFrame:
-    """Join the files of all notebooks with the list of published claims.
-
-    Parameters
-    ----------
-    claims_dir : str or pathlib.Path
-        The folder `claims` of a run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Every published claim, in the order of the published files, with the columns `COLUMNS` as
-        text. Claims that no notebook entered are "not run" or "not testable".
-
-    Raises
-    ------
-    ClaimError
-        If the folder does not exist, if two notebooks entered the same claim, or if a file names
-        a claim that is not published.
-    """
+    """Join the files of all notebooks with the list of published claims."""
     published = published_claims()
     entered = _read_entered(Path(claims_dir), published.index)
     merged = published.join(entered.drop(columns=list(PRINTED))).fillna("")

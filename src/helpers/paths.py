@@ -40,21 +40,7 @@ def output_dir(out_dir: str) -> Path:
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each in one step so that no half file is ever seen.
-
-    Parameters
-    ----------
-    contents : mapping of pathlib.Path to bytes
-        What to write, by file; folders are made where needed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_files({Path(folder) / "claims" / "one.csv": b"claim_id"})
-    ...     (Path(folder) / "claims" / "one.csv").read_text()
-    'claim_id'
-    """
+    """Write files, each in one step so that no half file is ever seen."""
     for file, content in contents.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.part")

@@ -72,39 +72,12 @@ class NotebookError(PipelineError):
 
 
 def notebook_names() -> list[str]:
-    """List the notebooks of the project.
-
-    Returns
-    -------
-    list of str
-        File names without `.ipynb`, sorted.
-    """
+    """List the notebooks of the project."""
     return sorted(file.stem for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
 def studies_of(name: str, names: Iterable[str]) -> list[str]:
-    """List the studies whose data a notebook reads, told from its number.
-
-    Parameters
-    ----------
-    name : str
-        The notebook. A number outside the studies, such as 00 or 50, means all studies.
-    names : iterable of str
-        All notebooks.
-
-    Returns
-    -------
-    list of str
-        Studies, in the order of their numbers.
-
-    Examples
-    --------
-    >>> names = ["00_overview", "11_error_weights", "21_aspect_weights"]
-    >>> studies_of("11_error_weights", names)
-    ['hosking']
-    >>> studies_of("00_overview", names)
-    ['hosking', 'kamoda']
-    """
+    """List the studies whose data a notebook reads, told from its number."""
     if name[0] in STUDIES:
         return [STUDIES[name[0]]]
     numbers = {other[0] for other in names}
@@ -112,34 +85,7 @@ def studies_of(name: str, names: Iterable[str]) -> list[str]:
 
 
 def resolve(study: str, choice: str) -> tuple[str, str]:
-    """Decide whether a study's data are real or simulated, fetching them if they are real.
-
-    Parameters
-    ----------
-    study : str
-        Name of a study. Its files are those registered under its name.
-    choice : {"auto", "real", "simulated"}
-        What was asked for; see `registry.locate`.
-
-    Returns
-    -------
-    source : {"real", "simulated"}
-        What it will be.
-    reason : str
-        Why, in a few words.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such choice.
-    helpers.files.registry.DataError
-        If real data were asked for and cannot be had, or if a file is corrupt.
-
-    Examples
-    --------
-    >>> resolve("kamoda", "simulated")
-    ('simulated', 'asked for')
-    """
+    """Decide whether a study's data are real or simulated, fetching them if they are real."""
     if choice not in registry.DATA_SOURCES:
         raise ParameterError(f"data must be auto, real or simulated, not {choice!r}")
     if choice == "simulated":
@@ -157,25 +103,7 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
 
 
 def data_kind(study: str, source: str) -> str:
-    """Name the data of a study for readers: numbers printed in a paper are not raw data.
-
-    Parameters
-    ----------
-    study : str
-        Name of a study.
-    source : {"real", "simulated"}
-        What `resolve` decided.
-
-    Returns
-    -------
-    {"real", "printed", "simulated"}
-        "printed" for a study of which only printed tables are at hand.
-
-    Examples
-    --------
-    >>> data_kind("chatbench", "real"), data_kind("kamoda", "real")
-    ('printed', 'real')
-    """
+    """Name the data of a study for readers: numbers printed in a paper are not raw data."""
     return "printed" if source == "real" and not _files(study) else source
 
 
@@ -185,29 +113,7 @@ def _files(study: str) -> list[str]:
 
 
 def parse_parameters(text: str) -> dict[str, object]:
-    """Read notebook parameters from a command line.
-
-    Parameters
-    ----------
-    text : str
-        Any number of `-p NAME VALUE`. A value is read as a number, as JSON, as a Python `True`,
-        `False` or `None`, or else as text.
-
-    Returns
-    -------
-    dict of str to object
-        Values by name.
-
-    Raises
-    ------
-    ParameterError
-        If the text has another form.
-
-    Examples
-    --------
-    >>> parse_parameters("-p alpha 0.05 -p outcome quality_biased -p arms '[1, 2]'")
-    {'alpha': 0.05, 'outcome': 'quality_biased', 'arms': [1, 2]}
-    """
+    """Read notebook parameters from a command line."""
     words = shlex.split(text)
     flags, names, values = words[::3], words[1::3], words[2::3]
     if len(words) % 3 or set(flags) - {"-p"}:
@@ -228,20 +134,7 @@ def _parse(text: str) -> object:
 
 
 def check_parameters(notebook: Path, parameters: Mapping[str, object]) -> None:
-    """Make sure that a notebook has the parameters that it is to be given.
-
-    Parameters
-    ----------
-    notebook : pathlib.Path
-        A notebook with a cell tagged `parameters`.
-    parameters : mapping of str to object
-        Values by name.
-
-    Raises
-    ------
-    ParameterError
-        If the notebook lacks one of them; names those that it has.
-    """
+    """Make sure that a notebook has the parameters that it is to be given."""
     known = papermill.inspect_notebook(notebook)
     unknown = [name for name in parameters if name not in known]
     if unknown:
@@ -250,30 +143,7 @@ def check_parameters(notebook: Path, parameters: Mapping[str, object]) -> None:
 
 
 def execute(notebook: Path, target: Path, parameters: Mapping[str, object]) -> float:
-    """Execute a notebook. The executed copy gets its name when it is complete.
-
-    Parameters
-    ----------
-    notebook : pathlib.Path
-        The notebook, which stays as it is.
-    target : pathlib.Path
-        The executed copy, ending in `.ipynb`.
-    parameters : mapping of str to object
-        Values of JSON types, by name.
-
-    Returns
-    -------
-    float
-        Seconds that it took.
-
-    Raises
-    ------
-    ParameterError
-        As `check_parameters`.
-    NotebookError
-        If a cell fails or the kernel dies. The copy so far stays beside the target, with
-        `.unfinished` in its name.
-    """
+    """Execute a notebook. The executed copy gets its name when it is complete."""
     check_parameters(notebook, parameters)
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished.ipynb")
@@ -311,15 +181,7 @@ def _failure(notebook: Path, where: str, message: str) -> str:
 
 
 def to_html(executed: Path, target: Path) -> None:
-    """Turn an executed notebook into a page that looks like JupyterLab.
-
-    Parameters
-    ----------
-    executed : pathlib.Path
-        The executed notebook.
-    target : pathlib.Path
-        The page to write.
-    """
+    """Turn an executed notebook into a page that looks like JupyterLab."""
     page, _ = HTMLExporter(template_name="lab").from_filename(str(executed))
     replace_files({target: page.encode()})
 
@@ -328,20 +190,7 @@ TRACES = ("papermill", "execution")
 
 
 def start(sources: Mapping[str, str], build: Path) -> None:
-    """Refuse simulated data, then clear away the figures and claims of earlier runs.
-
-    Parameters
-    ----------
-    sources : mapping of str to str
-        "real" or "simulated" by study.
-    build : pathlib.Path
-        Folder of the run.
-
-    Raises
-    ------
-    PipelineError
-        If a study is simulated.
-    """
+    """Refuse simulated data, then clear away the figures and claims of earlier runs."""
     simulated = [study for study, source in sources.items() if source != "real"]
     if simulated:
         raise PipelineError(
@@ -353,30 +202,7 @@ def start(sources: Mapping[str, str], build: Path) -> None:
 
 
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
-    """Move the results of a complete run into the committed folders.
-
-    Everything is read and checked before the first file is written. Figures that no notebook
-    makes any more are deleted.
-
-    Parameters
-    ----------
-    names : list of str
-        Notebooks that were executed into `build/refresh/notebooks`.
-    build : pathlib.Path
-        Folder of the run, with `figures` and `claims.csv`.
-    root : pathlib.Path
-        Project with the folders `notebooks` and `figures`.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files written.
-
-    Raises
-    ------
-    PipelineError
-        If a claim was computed on simulated data.
-    """
+    """Move the results of a complete run into the committed folders."""
     claims = pd.read_csv(build / "claims.csv", dtype=str, keep_default_na=False)
     if not claims["source"].isin(["", "real"]).all():
         raise PipelineError("build/claims.csv holds claims from simulated data: nothing written")
@@ -394,18 +220,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
 
 
 def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove what differs from run to run and machine to machine; keep outputs.
-
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        An executed notebook, which is changed in place.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        The same notebook, without the cell of injected parameters and counted from 1 again.
-    """
+    """Remove what differs from run to run and machine to machine; keep outputs."""
     notebook.metadata.get("language_info", {}).pop("version", None)
     notebook.cells = [
         cell
@@ -435,22 +250,7 @@ CLAIM_HEADINGS = ("Claim", "Published", "Computed", "Interval", "Verdict", "Note
 
 
 def write_report(out_dir: Path, names: Iterable[str], sources: Mapping[str, str]) -> Path:
-    """Write `index.html`, which links the pages and figures beside it.
-
-    Parameters
-    ----------
-    out_dir : pathlib.Path
-        Folder of a run, with `claims.csv` and the folders `notebooks`, `html` and `figures`.
-    names : iterable of str
-        The notebooks that were executed.
-    sources : mapping of str to str
-        "real", "printed" or "simulated" by study.
-
-    Returns
-    -------
-    pathlib.Path
-        The page.
-    """
+    """Write `index.html`, which links the pages and figures beside it."""
     claims = _read_claims(out_dir)
     titles = {name: _title(out_dir / "notebooks" / f"{name}.ipynb") for name in names}
     page = Template(PAGE.read_text(encoding="utf-8")).substitute(
@@ -465,20 +265,7 @@ def write_report(out_dir: Path, names: Iterable[str], sources: Mapping[str, str]
 
 
 def summary_lines(out_dir: Path, sources: Mapping[str, str]) -> list[str]:
-    """Sum up a run in one line of text per study.
-
-    Parameters
-    ----------
-    out_dir : pathlib.Path
-        Folder of a run, with `claims.csv`.
-    sources : mapping of str to str
-        "real", "printed" or "simulated" by study.
-
-    Returns
-    -------
-    list of str
-        For example "kamoda: real data, 12 reproduced, 1 differs".
-    """
+    """Sum up a run in one line of text per study."""
     counts = verdict_counts(_read_claims(out_dir))
     return [
         ", ".join([f"{study}: {source} data", *_counted(counts, study)])
@@ -597,33 +384,7 @@ class NewNotebookError(PipelineError):
 
 
 def create(name: str, folder: Path = paths.NOTEBOOKS) -> Path:
-    """Write a new notebook with all the cells that a notebook of this project has.
-
-    Parameters
-    ----------
-    name : str
-        Two digits that no other notebook has, an underscore, then small letters, digits and
-        underscores.
-    folder : pathlib.Path, optional
-        Where the notebooks are.
-
-    Returns
-    -------
-    pathlib.Path
-        The new notebook, without outputs.
-
-    Raises
-    ------
-    NewNotebookError
-        If the name has another form or its number is taken. Nothing is written then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     create("60_my_study", Path(folder)).name
-    '60_my_study.ipynb'
-    """
+    """Write a new notebook with all the cells that a notebook of this project has."""
     _check_name(name, folder)
     notebook = nbformat.read(NEW_NOTEBOOK, as_version=4)
     for position, cell in enumerate(notebook.cells, start=1):
@@ -686,20 +447,7 @@ class Reporter(ConsoleReporter):
 
 
 def task(function: Callable, **settings) -> dict:
-    """Make a doit task of one function; errors that explain themselves need no traceback.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; a task without `uptodate` or `file_dep` calls it in every run.
-    **settings
-        Other entries of the task, as doit takes them.
-
-    Returns
-    -------
-    dict
-        The task.
-    """
+    """Make a doit task of one function; errors that explain themselves need no traceback."""
 
     def told():
         try:
@@ -711,20 +459,7 @@ def task(function: Callable, **settings) -> dict:
 
 
 def as_left(files: Callable[[], list[Path]]) -> Callable:
-    """Make a condition for `uptodate`: the files are as the task left them.
-
-    A notebook that is run by hand writes the same files as the task.
-
-    Parameters
-    ----------
-    files : callable
-        Gives the files that there are.
-
-    Returns
-    -------
-    callable
-        The condition.
-    """
+    """Make a condition for `uptodate`: the files are as the task left them."""
 
     def digest() -> dict[str, str]:
         content = b"".join(file.read_bytes() for file in files() if file.is_file())
@@ -738,20 +473,7 @@ def as_left(files: Callable[[], list[Path]]) -> Callable:
 
 
 def run_tools(title: str, *commands: list[str]) -> bool | TaskFailed:
-    """Run Python tools one after the other, and print what they say in one piece.
-
-    Parameters
-    ----------
-    title : str
-        What to call the check.
-    *commands : list of str
-        Module and arguments of each tool.
-
-    Returns
-    -------
-    bool or doit.exceptions.TaskFailed
-        Whether all tools ended well.
-    """
+    """Run Python tools one after the other, and print what they say in one piece."""
     say(f"{title}: running")
     started = time.perf_counter()
     runs = [

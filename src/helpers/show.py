@@ -521,25 +521,7 @@ LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can 
 
 
 def leaf_order(table: pd.DataFrame) -> pd.Series:
-    """Height of every node: leaves in order, a parent midway between its children.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Nodes of a tree as `helpers.stats.aspects.tree_table` lists them.
-
-    Returns
-    -------
-    pandas.Series
-        By node; 0 for the first leaf, 1 for the second.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"node": [0, 1, 2], "parent": [-1, 0, 0],
-    ...                       "is_leaf": [False, True, True]})
-    >>> leaf_order(table).tolist()
-    [0.5, 0.0, 1.0]
-    """
+    """Height of every node: leaves in order, a parent midway between its children."""
     heights = pd.Series(np.nan, index=table["node"], dtype=float)
     leaves = table.loc[table["is_leaf"], "node"]
     heights[leaves] = np.arange(len(leaves), dtype=float)
@@ -626,10 +608,7 @@ def _draw_branches(ax: Axes, table: pd.DataFrame, heights: pd.Series) -> None:
 
 
 class CaptionedTable:
-    """A table that a notebook shows whole, under its caption.
-
-    Made by `captioned`; the frame in it is rounded for reading, not for computing.
-    """
+    """A table that a notebook shows whole, under its caption."""
 
     def __init__(self, frame: pd.DataFrame, caption: str):
         self.frame = frame

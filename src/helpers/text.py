@@ -44,15 +44,7 @@ class ModelUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class SentimentScorer:
-    """A way to score how positive a text is.
-
-    Parameters
-    ----------
-    name : str
-        Name to report beside the scores.
-    score : callable
-        From a text to a number between -1 (negative) and 1 (positive).
-    """
+    """A way to score how positive a text is."""
 
     name: str
     score: Callable[[str], float]
@@ -203,36 +195,7 @@ def sentiment(texts: Sequence[str], scorer: SentimentScorer | None = None) -> pd
 def overlap(
     candidates: Sequence[str], references: Sequence[str], use_stemmer: bool = False
 ) -> pd.DataFrame:
-    """Words that each candidate shares with its reference: F1 of ROUGE-1 and ROUGE-L.
-
-    Parameters
-    ----------
-    candidates, references : sequence of str or pandas.Series
-        Texts with at least one word, paired by position.
-    use_stemmer : bool, optional
-        Whether words are reduced to their stems first.
-
-    Returns
-    -------
-    pandas.DataFrame of float
-        Columns ``rouge_1`` (single words) and ``rouge_l`` (longest common subsequence), from 0 to
-        1, with the index of `candidates` if that is a Series.
-
-    Raises
-    ------
-    ValueError
-        If a value is not a text or has no word, or the lengths differ.
-
-    References
-    ----------
-    Lin (2004), ROUGE; Kamoda et al. (2025), section 5.1.
-
-    Examples
-    --------
-    >>> overlap(["the cat sat"], ["the cat sat down there"]).round(2)
-       rouge_1  rouge_l
-    0     0.75     0.75
-    """
+    """Words that each candidate shares with its reference: F1 of ROUGE-1 and ROUGE-L."""
     candidates = _worded(candidates, "candidates")
     references = _worded(references, "references")
     _check_paired(candidates, references)
@@ -253,11 +216,7 @@ def _rouge(candidate: list[str], reference: list[str]) -> tuple[float, float]:
 
 
 def _longest_common_subsequence(first: list[str], second: list[str]) -> int:
-    """Number of words in the longest common subsequence (Hyyrö, 2004).
-
-    A row of the usual table is kept in the bits of one integer instead of being filled cell by
-    cell; a zero marks a word of `first` at which the subsequence grows.
-    """
+    """Number of words in the longest common subsequence (Hyyrö, 2004)."""
     places = defaultdict(int)
     for place, word in enumerate(first):
         places[word] |= 1 << place
@@ -302,36 +261,7 @@ def load_language_model(name: str = "gpt2") -> tuple[Any, Any]:
 def perplexity(
     texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
 ) -> pd.Series:
-    """How unexpected each text is to a language model that has just read its context.
-
-    The exponential of the mean negative log-likelihood of the tokens of the text; tokens of the
-    context are given, not scored. Text and context are joined by a space. Where both together
-    exceed the window of the model, it moves on in steps of half its length.
-
-    Parameters
-    ----------
-    texts : sequence of str or pandas.Series
-        Texts with at least one word.
-    contexts : sequence of str or pandas.Series
-        What comes before each text, paired by position; may be empty.
-    model, tokenizer
-        A causal model and its tokenizer as in the package transformers, see
-        `load_language_model`.
-
-    Returns
-    -------
-    pandas.Series of float
-        Named ``perplexity``, 1 or more, with the index of `texts` if that is a Series.
-
-    Raises
-    ------
-    ValueError
-        If a value is not a text, a text has no word, or the lengths differ.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 5.1 (answers after their own or after random questions).
-    """
+    """How unexpected each text is to a language model that has just read its context."""
     texts, contexts = _worded(texts, "texts"), _strings(contexts, "contexts")
     _check_paired(texts, contexts)
     values = [
@@ -558,15 +488,7 @@ _QUESTION = r"(?:\w+ ){0,3}(?:question|query|prompt|topic|issue)s?\b"
 
 @dataclass(frozen=True)
 class Aspect:
-    """An aspect of quality and how to recognise it in a text.
-
-    Parameters
-    ----------
-    meaning : str
-        What counts as a mention, for people who read the texts by hand.
-    keywords : tuple of str
-        Regular expressions, any of which tells a mention; upper and lower case are the same.
-    """
+    """An aspect of quality and how to recognise it in a text."""
 
     meaning: str
     keywords: tuple[str, ...]
@@ -788,27 +710,7 @@ def longest(texts: pd.Series, n: int) -> pd.Series:
 
 
 def hand_samples(texts: pd.Series) -> dict[str, pd.Series]:
-    """Draw the two samples that were read by hand.
-
-    Parameters
-    ----------
-    texts : pandas.Series of str
-        All justifications in the order of their file, numbered from 0.
-
-    Returns
-    -------
-    dict of str to pandas.Series
-        ``"longest"``: the 50 longest, as in the paper; ``"others"``: 40 of the others, at random.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 4.1 (the 50 longest).
-
-    Examples
-    --------
-    >>> {name: len(sample) for name, sample in hand_samples(pd.Series(["a"] * 99)).items()}
-    {'longest': 50, 'others': 40}
-    """
+    """Draw the two samples that were read by hand."""
     chosen = longest(texts, N_LONGEST)
     others = texts.drop(chosen.index).sample(N_OTHERS, random_state=SAMPLE_SEED)
     return {"longest": chosen, "others": others}

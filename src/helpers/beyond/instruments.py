@@ -29,26 +29,7 @@ from helpers.stats.moments import cluster_sums
 
 @dataclass(frozen=True, eq=False)
 class Instrumented:
-    """Columns of one instrumental-variable problem, freed of controls and group means.
-
-    Parameters
-    ----------
-    outcome : numpy.ndarray, shape (n_rows,)
-        What is to be explained.
-    causes : pandas.DataFrame, shape (n_rows, n_causes)
-        What may explain it, not randomised.
-    instruments : numpy.ndarray, shape (n_rows, n_instruments)
-        What was randomised; at least one for each cause.
-    clusters : pandas.DataFrame, shape (n_rows, 1)
-        The cluster of each row.
-
-    Examples
-    --------
-    >>> columns = pd.DataFrame({"tone": [-1.0, 1.0]})
-    >>> Instrumented(np.array([-2.0, 2.0]), columns, columns.to_numpy(),
-    ...              pd.DataFrame({"prompt_id": [1, 2]})).causes.shape
-    (2, 1)
-    """
+    """Columns of one instrumental-variable problem, freed of controls and group means."""
 
     outcome: np.ndarray
     causes: pd.DataFrame
@@ -134,30 +115,7 @@ def prepare_instruments(
 
 
 def least_squares(problem: Instrumented) -> Estimates:
-    """Slopes of the outcome on the causes without instruments, which bias from confounders moves.
-
-    Parameters
-    ----------
-    problem : Instrumented
-        From `prepare_instruments`.
-
-    Returns
-    -------
-    Estimates
-        One slope per cause; `Estimates.table` gives cluster-robust intervals.
-
-    References
-    ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"tone": [1.0, 2.0, 3.0], "marked": [3.0, 2.0, 1.0],
-    ...                       "prompt_id": [1, 2, 3]})
-    >>> least_squares(prepare_instruments(frame, "marked", ["tone"], ["tone"], "prompt_id")).value.round(6)
-    tone   -1.0
-    dtype: float64
-    """
+    """Slopes of the outcome on the causes without instruments, which bias from confounders moves."""
     return _regress(problem, problem.causes.to_numpy())
 
 
@@ -237,19 +195,7 @@ POINTS = 4001
 
 @dataclass(frozen=True)
 class Region:
-    """Effects that a test does not reject.
-
-    Parameters
-    ----------
-    intervals : tuple of (float, float)
-        From low to high; ends may be infinite. None at all means that every effect is rejected,
-        which speaks against the instruments.
-
-    Examples
-    --------
-    >>> 0.5 in Region(((-1.0, 1.0),)), str(Region(((-np.inf, -1.0), (2.0, np.inf))))
-    (True, '(-inf, -1.00] or [2.00, inf)')
-    """
+    """Effects that a test does not reject."""
 
     intervals: tuple[tuple[float, float], ...]
 
@@ -279,43 +225,7 @@ class Region:
 
 
 def anderson_rubin(problem: Instrumented, level: float = 0.95) -> Region:
-    """All effects of one cause that the instruments do not reject.
-
-    Parameters
-    ----------
-    problem : Instrumented
-        From `helpers.beyond.instruments.prepare_instruments`, with one cause.
-    level : float, optional
-        Coverage, between 0 and 1.
-
-    Returns
-    -------
-    Region
-        Found on a grid that is fine near the two-stage estimate and reaches to infinity, then
-        interpolated. With more instruments than causes the region also shrinks where instruments
-        contradict each other.
-
-    Raises
-    ------
-    ValueError
-        If there are several causes, or the level is not between 0 and 1.
-
-    References
-    ----------
-    Anderson and Rubin (1949); Andrews, Stock and Sun (2019), Weak Instruments in Instrumental
-    Variables Regression, section 5.1.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from helpers.beyond.instruments import prepare_instruments
-    >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
-    >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
-    >>> frame["marked"] = 2 * frame["tone"] + rng.normal(size=400)
-    >>> print(anderson_rubin(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")))
-    [1.87, 2.23]
-    """
+    """All effects of one cause that the instruments do not reject."""
     if problem.causes.shape[1] != 1:
         raise ValueError(f"got {problem.causes.shape[1]} causes: the region is for one, give one")
     if not 0 < level < 1:
@@ -331,30 +241,7 @@ def anderson_rubin(problem: Instrumented, level: float = 0.95) -> Region:
 
 
 def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.ndarray:
-    """Cluster-robust F statistic of the instruments once an effect is taken off the outcome.
-
-    Parameters
-    ----------
-    problem : Instrumented
-        With one cause.
-    effects : numpy.ndarray, shape (n_effects,)
-        Effects to try.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_effects,)
-        To be compared with an F distribution with (instruments, clusters - 1) degrees of freedom.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from helpers.beyond.instruments import prepare_instruments
-    >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
-    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
-    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
-    >>> anderson_rubin_statistic(problem, np.array([-1.5])).round(6)
-    array([0.])
-    """
+    """Cluster-robust F statistic of the instruments once an effect is taken off the outcome."""
     reduced = reduced_form(problem)
     n_instruments = problem.instruments.shape[1]
     outcome, cause = np.split(reduced.value.to_numpy(), 2)

@@ -37,25 +37,7 @@ UNITS = ("whole scale", "standard deviation")
 
 
 def aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Combine the choices of this analysis.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Single ratings with ``system``.
-
-    Returns
-    -------
-    specifications, left_out : pandas.DataFrame
-        As `specifications.cross`.
-
-    Examples
-    --------
-    >>> systems = ["human_top", "model_formal"]
-    >>> possible, left_out = aspect_choices(pd.DataFrame({"system": systems}))
-    >>> len(possible), len(left_out)
-    (170, 100)
-    """
+    """Combine the choices of this analysis."""
     options = {
         "ratings": RATINGS,
         "model": MODELS,
@@ -318,15 +300,7 @@ def rated_answers(
 
 @dataclass(frozen=True, eq=False)
 class GapChanges:
-    """Changes of the gap between two arms in all specifications.
-
-    Parameters
-    ----------
-    estimate, standard_error : numpy.ndarray, shape (n_specifications,)
-        Percentage points, with errors that allow for answers sharing a prompt.
-    influence : numpy.ndarray, shape (n_prompts, n_specifications)
-        What each prompt adds to the error of each estimate, to first order.
-    """
+    """Changes of the gap between two arms in all specifications."""
 
     estimate: np.ndarray
     standard_error: np.ndarray

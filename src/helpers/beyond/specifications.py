@@ -39,36 +39,7 @@ EXPECTED, UNSURE, AGAINST = "as expected", "not significant", "against expectati
 def cross(
     choices: Mapping[str, Sequence], impossible: Mapping[str, Mapping[str, Sequence]] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every combination of choices, and those among them that make no sense.
-
-    Parameters
-    ----------
-    choices : mapping of str to sequence
-        The options of each choice.
-    impossible : mapping of str to mapping, optional
-        A reason, and the options that cannot go together: a combination is impossible if for
-        every choice named it takes one of the options listed.
-
-    Returns
-    -------
-    specifications : pandas.DataFrame
-        One row per possible combination, a column per choice.
-    left_out : pandas.DataFrame
-        The impossible ones, with the first ``reason`` that applies.
-
-    Raises
-    ------
-    ValueError
-        If an impossible combination names a choice or an option that there is not.
-
-    Examples
-    --------
-    >>> choices = {"labels": ["mean", "mode"], "link": ["linear", "ordinal"]}
-    >>> rules = {"a mean is no mark": {"labels": ["mean"], "link": ["ordinal"]}}
-    >>> specifications, left_out = cross(choices, rules)
-    >>> len(specifications), left_out["reason"].tolist()
-    (3, ['a mean is no mark'])
-    """
+    """Every combination of choices, and those among them that make no sense."""
     rules = impossible or {}
     _check_rules(choices, rules)
     table = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
@@ -97,28 +68,7 @@ def _check_rules(
 
 
 def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
-    """Parts of a table on which an analysis could be repeated.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    only : sequence of str
-        Columns of which each value is a part by itself, such as tasks.
-    without : sequence of str
-        Columns of which each value is left out in turn, such as systems.
-
-    Returns
-    -------
-    pandas.DataFrame of bool
-        One column per part, the whole table first.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"task": ["x", "y"], "system": ["a", "b"]})
-    >>> subsets(frame, ["task"], ["system"]).columns.tolist()
-    ['all', 'only x', 'only y', 'without a', 'without b']
-    """
+    """Parts of a table on which an analysis could be repeated."""
     parts = {"all": np.ones(len(frame), dtype=bool)}
     for column in only:
         parts |= {f"only {value}": frame[column] == value for value in _values(frame[column])}
@@ -259,27 +209,7 @@ def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
 
 
 def by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
-    """Say how estimates differ between the options of each choice.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Result of `curve`.
-    choices : sequence of str
-        Columns of choices.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``choice`` and ``option``: number of ``specifications``, ``median`` estimate
-        and the percentage ``significant`` as expected.
-
-    Examples
-    --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
-    >>> by_option(table, ["link"])["median"].tolist()
-    [1.0, 0.1]
-    """
+    """Say how estimates differ between the options of each choice."""
     significant = table.assign(significant=100.0 * (table["finding"] == EXPECTED))
     parts = {}
     for choice in choices:

@@ -46,30 +46,7 @@ REFERENCE_SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class StudyModel:
-    """The numbers from which studies are drawn, found by `helpers.beyond.study_design.fit_model`.
-
-    Parameters
-    ----------
-    classes : pandas.DataFrame
-        A row per error, see `helpers.beyond.crowd.fit_classes`.
-    correlations : numpy.ndarray, shape (n_errors, n_errors)
-        Correlation of the liabilities to two errors in the same output. A liability is a normal
-        number; the error is there where it is high enough.
-    prompt_share : float
-        Share of the variance of a liability that outputs of one prompt have in common.
-    halo : float
-        Correlation between the liabilities to two marks by one person on one output that the
-        errors do not explain.
-    losses : pandas.Series
-        Points of the score that each error costs if it is there.
-    base : float
-        Mean score of an output without errors.
-    prompt_sd, output_sd, rater_sd : float
-        Standard deviations of the score between prompts, between outputs of a prompt, and
-        between ratings of an output, in points, beyond what errors explain.
-    raters : int
-        Raters of an output in the study that was fitted.
-    """
+    """The numbers from which studies are drawn, found by `helpers.beyond.study_design.fit_model`."""
 
     classes: pd.DataFrame
     correlations: np.ndarray
@@ -119,21 +96,7 @@ class StudyModel:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Outputs with all that was said about them, made by `draw`.
-
-    Parameters
-    ----------
-    model : StudyModel
-        Where they come from.
-    present : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_errors)
-        Which errors are there; `n_outputs` is the number of outputs of each prompt.
-    marks : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_raters, n_errors)
-        What each rater marked.
-    expert : numpy.ndarray of bool, shape (n_prompts, n_outputs, n_errors)
-        What an expert would mark; all False if the model has no experts.
-    scores : numpy.ndarray, shape (n_prompts, n_outputs, n_raters)
-        Scores by other people.
-    """
+    """Outputs with all that was said about them, made by `draw`."""
 
     model: StudyModel
     present: np.ndarray
@@ -277,18 +240,7 @@ def _present(model: StudyModel, shape: tuple[int, int], rng: np.random.Generator
 
 
 def example_model() -> StudyModel:
-    """Make a small model with one error, for examples and tests.
-
-    Returns
-    -------
-    StudyModel
-        Refusals in 30 % of outputs cost one point.
-
-    Examples
-    --------
-    >>> example_model().errors
-    ['refusal']
-    """
+    """Make a small model with one error, for examples and tests."""
     classes = {
         "prevalence": 0.3,
         "sensitivity": 0.8,
@@ -439,33 +391,7 @@ def describe_model(
 
 
 def covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
-    """Covariances between ratings that have something in common.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the columns.
-    columns : sequence of str
-        Numeric columns.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (n_columns, n_columns)
-        ``"person"``: the same rating; ``"output"``: of one output by different people;
-        ``"prompt"``: of two outputs of one prompt by different people.
-
-    Raises
-    ------
-    ValueError
-        If no output has ratings by two people, or no prompt has two such outputs.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"prompt_id": 1, "item_id": list("aabb"), "rater_id": range(4),
-    ...                         "score": [5.0, 5.0, 1.0, 1.0]})
-    >>> {name: float(matrix[0, 0]) for name, matrix in covariances(ratings, ["score"]).items()}
-    {'person': 4.0, 'output': 4.0, 'prompt': -4.0}
-    """
+    """Covariances between ratings that have something in common."""
     values = ratings[list(columns)].to_numpy(dtype=float)
     rows = np.column_stack([np.ones(len(values)), values - values.mean(axis=0)])
     person = ratings.groupby(["prompt_id", "rater_id"]).ngroup()
@@ -491,30 +417,7 @@ def covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.n
 
 
 def excess(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """How much oftener two events happen together than if they were independent.
-
-    The events are standard normal numbers below a threshold. For a share this is the covariance.
-
-    Parameters
-    ----------
-    first, second : numpy.ndarray
-        Probabilities of the events.
-    correlation : numpy.ndarray
-        Correlation of the normal numbers, within -1 and 1.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    References
-    ----------
-    Drezner and Wesolowsky (1990), On the computation of the bivariate normal integral.
-
-    Examples
-    --------
-    >>> excess(np.array(0.5), np.array(0.5), np.array(0.5)).round(4)
-    np.float64(0.0833)
-    """
+    """How much oftener two events happen together than if they were independent."""
     a, b, r = (np.asarray(x)[..., None] for x in (norm.ppf(first), norm.ppf(second), correlation))
     angle = np.arcsin(r) * (NODES + 1) / 2
     density = np.exp(-(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2))
@@ -743,40 +646,7 @@ def study_gaps(
     n_sim: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Crowd minus expert rates in many studies in which experts check part of the prompts.
-
-    Parameters
-    ----------
-    crowd, expert : numpy.ndarray, shape (n_population, n_errors)
-        Sums of labels over the outputs of each prompt of a large population.
-    outputs : int
-        Outputs of each prompt.
-    designs : sequence of (int, int)
-        Prompts that the crowd checks, and how many of them experts check too, at least 2.
-    n_sim : int
-        Studies of each design.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per study and error, indexed by ``prompts``, ``expert_prompts``, ``study`` and
-        ``error`` (its number): ``estimate``, ``standard_error``, ``low`` and ``high``, in
-        percentage points, from prompts as clusters and a t distribution with (expert prompts
-        - 1) degrees of freedom.
-
-    References
-    ----------
-    Cochran (1977), Sampling Techniques, section 12.5 (double sampling for differences).
-
-    Examples
-    --------
-    >>> crowd, expert = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
-    >>> gaps = study_gaps(crowd, expert, 5, [(40, 40)], 2, np.random.default_rng(0))
-    >>> gaps["estimate"].tolist()
-    [-40.0, -40.0]
-    """
+    """Crowd minus expert rates in many studies in which experts check part of the prompts."""
     tables = []
     largest = max(prompts for prompts, _ in designs)
     for _ in range(n_sim):
@@ -847,36 +717,7 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
 
 
 def size_needed(sizes: ArrayLike, power: pd.DataFrame, target: float = 0.8) -> pd.Series:
-    """Smallest size at which the power reaches a target, between the sizes that were tried.
-
-    Power is interpolated where it is nearly a straight line: its normal quantile against the
-    square root of the size. The interval uses the bounds of the power in its place.
-
-    Parameters
-    ----------
-    sizes : array-like
-        Sizes tried, increasing.
-    power : pandas.DataFrame
-        Rows of `detection` for these sizes.
-    target : float, optional
-        Power wanted.
-
-    Returns
-    -------
-    pandas.Series
-        ``estimate``, ``low`` and ``high``; infinite if no size tried is large enough, and the
-        smallest size if that is.
-
-    References
-    ----------
-    Chow, Shao and Wang (2008), Sample Size Calculations in Clinical Research, section 3.1.
-
-    Examples
-    --------
-    >>> power = pd.DataFrame({"estimate": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 0.95]})
-    >>> size_needed([100, 400], power).round(0).tolist()
-    [274.0, 202.0, 400.0]
-    """
+    """Smallest size at which the power reaches a target, between the sizes that were tried."""
     roots = np.sqrt(np.asarray(sizes, dtype=float))
     columns = {"estimate": "estimate", "low": "high", "high": "low"}
     return pd.Series(

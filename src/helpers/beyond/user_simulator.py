@@ -109,84 +109,26 @@ def instructions(
 
 
 def transcript(conversation: Sequence[dict[str, str]]) -> str:
-    """Write a conversation as a text, as the simulated user is shown it.
-
-    Parameters
-    ----------
-    conversation : sequence of dict
-        Messages with ``role`` and ``content``.
-
-    Returns
-    -------
-    str
-        One paragraph for each message, beginning with its speaker.
-
-    Examples
-    --------
-    >>> print(transcript([{"role": "user", "content": "bado?"},
-    ...                   {"role": "assistant", "content": "keli."}]))
-    You: bado?
-    <BLANKLINE>
-    AI: keli.
-    """
+    """Write a conversation as a text, as the simulated user is shown it."""
     return "\n\n".join(
         f"{SPEAKERS[message['role']]}: {message['content']}" for message in conversation
     )
 
 
 def answer(letter: str) -> str:
-    """Write an answer as a simulated user has to.
-
-    Examples
-    --------
-    >>> answer("B")
-    'Answer: B'
-    """
+    """Write an answer as a simulated user has to."""
     return f"Answer: {letter}"
 
 
 def parse_answer(reply: str) -> str | None:
-    """Find the letter in a reply that is an answer.
-
-    Parameters
-    ----------
-    reply : str
-        What the model that plays the user wrote.
-
-    Returns
-    -------
-    str or None
-        A letter if the first line of the reply is an answer, also within marks such as ``**``;
-        None if it is a message to the AI system.
-
-    Examples
-    --------
-    >>> parse_answer("Answer: B"), parse_answer("**Answer:** (C). Nine"), parse_answer("Is it B?")
-    ('B', 'C', None)
-    """
+    """Find the letter in a reply that is an answer."""
     first_line = reply.strip().partition("\n")[0]
     found = _ANSWER_LINE.fullmatch(first_line)
     return found[1] if found else None
 
 
 def clean_message(reply: str) -> str:
-    """Take away what models put around a message: the speaker's name and quotation marks.
-
-    Parameters
-    ----------
-    reply : str
-        What the model that plays the user wrote.
-
-    Returns
-    -------
-    str
-        The message; empty if nothing is left.
-
-    Examples
-    --------
-    >>> clean_message('You: "what is bado"')
-    'what is bado'
-    """
+    """Take away what models put around a message: the speaker's name and quotation marks."""
     message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
     quoted = len(message) > 1 and message[0] == message[-1] == '"'
     return message[1:-1].strip() if quoted else message
@@ -287,19 +229,7 @@ class NoEndpointError(SimulatorError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where models answer, and which ones are used.
-
-    Parameters
-    ----------
-    url, key : str
-        Address and key.
-    user_model, ai_model : str
-        Model that plays the user, and model that the user talks with.
-    timeout : float, optional
-        Seconds to wait for a reply.
-    retries : int, optional
-        How often to ask again after a failure that may pass.
-    """
+    """Where models answer, and which ones are used."""
 
     url: str
     key: str = field(repr=False)
@@ -456,36 +386,7 @@ class ReplyError(SimulatorError):
 def converse(
     question: str, endpoint: Endpoint, max_messages: int = 10
 ) -> tuple[list[dict[str, str]], str | None]:
-    """Let a simulated user ask an AI system about one question.
-
-    The user opens the conversation and then, after each reply, answers the question or writes
-    another message; after `max_messages` messages only an answer is asked for.
-
-    Parameters
-    ----------
-    question : str
-        The question with its lettered options. Only the simulated user sees it.
-    endpoint : Endpoint
-        Where the two models are.
-    max_messages : int, optional
-        Messages that the user may send.
-
-    Returns
-    -------
-    messages : list of dict
-        The conversation: ``role`` ("user" or "assistant") and ``content``.
-    answer : str or None
-        The letter that the user chose; None if the last reply was no answer either.
-
-    Raises
-    ------
-    EndpointError, ReplyError
-        If a reply cannot be had or has no text.
-
-    References
-    ----------
-    Chang et al. (2025), section 5.1.
-    """
+    """Let a simulated user ask an AI system about one question."""
     messages: list[dict[str, str]] = []
     with _client(endpoint) as client:
         for _ in range(max_messages):

@@ -197,24 +197,12 @@ def word_ages(norms: pd.DataFrame, options: Options | None = None) -> pd.Series:
 
 
 def all_different(codes: np.ndarray) -> np.ndarray:
-    """Mark rows in which no number stands twice.
-
-    Examples
-    --------
-    >>> all_different(np.array([[1, 2, 3], [1, 2, 1]]))
-    array([ True, False])
-    """
+    """Mark rows in which no number stands twice."""
     return (np.diff(np.sort(codes, axis=1), axis=1) > 0).all(axis=1)
 
 
 def random_order(shape: tuple[int, int], seed: int) -> np.ndarray:
-    """Draw an order of the columns for each row.
-
-    Examples
-    --------
-    >>> random_order((1, 4), 0)
-    array([[2, 0, 1, 3]])
-    """
+    """Draw an order of the columns for each row."""
     columns = np.tile(np.arange(shape[1]), (shape[0], 1))
     return np.random.default_rng(seed).permuted(columns, axis=1)
 
@@ -542,22 +530,7 @@ def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
 
 
 def used_in(words: pd.Series, texts: pd.Series) -> pd.Series:
-    """Tell which texts use their word in this very form; capitals do not count.
-
-    Parameters
-    ----------
-    words, texts : pandas.Series of str
-        One word for each text, with the same index.
-
-    Returns
-    -------
-    pandas.Series of bool
-
-    Examples
-    --------
-    >>> used_in(pd.Series(["king", "king"]), pd.Series(["A King reigns.", "Two kings."])).tolist()
-    [True, False]
-    """
+    """Tell which texts use their word in this very form; capitals do not count."""
     pairs = zip(words.str.strip().str.lower(), texts.str.lower(), strict=True)
     found = [word in _WORD.findall(text) for word, text in pairs]
     return pd.Series(found, index=words.index)

@@ -59,39 +59,14 @@ SHOWN_NAMES = 12
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns of a file, and what is wrong with its rows.
-
-    Parameters
-    ----------
-    columns : pandas.DataFrame
-        One categorical column, see `distinct`, for each that was asked for and could be read. The
-        index holds the number of each row in the file and is named ``"row"`` or ``"line"``.
-    problems : list of str
-        One phrase for each column, and each row, that could not be read.
-    """
+    """Columns of a file, and what is wrong with its rows."""
 
     columns: pd.DataFrame
     problems: list[str]
 
 
 def distinct(values: Iterable) -> pd.Categorical:
-    """Number the distinct values of a column, in order of first appearance.
-
-    Parameters
-    ----------
-    values : iterable
-        Numbers, texts, truth values or None.
-
-    Returns
-    -------
-    pandas.Categorical
-        Missing where there is no value, or text of nothing but spaces.
-
-    Examples
-    --------
-    >>> distinct(["4", " ", "5 ", "4", None]).codes
-    array([ 0, -1,  1,  0, -1], dtype=int8)
-    """
+    """Number the distinct values of a column, in order of first appearance."""
     codes, found = pd.factorize(pd.Series(list(values), dtype=object).to_numpy())
     blank = np.array([isinstance(value, str) and not value.strip() for value in found], dtype=bool)
     number = np.where(blank, -1, np.cumsum(~blank) - 1)
@@ -100,54 +75,14 @@ def distinct(values: Iterable) -> pd.Categorical:
 
 
 def choose_columns(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort out the columns that stand in a file once.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Those that are needed.
-    names : sequence of str
-        Those of the file.
-
-    Returns
-    -------
-    found : list of str
-        Columns that can be read.
-    problems : list of str
-        What is wrong with the others.
-
-    Examples
-    --------
-    >>> choose_columns(["tone", "qualty"], ["tone", "quality"])
-    (['tone'], ["column 'qualty' is missing; did you mean 'quality'?"])
-    """
+    """Sort out the columns that stand in a file once."""
     problems = [_problem(column, names) for column in columns]
     found = [column for column, problem in zip(columns, problems, strict=True) if not problem]
     return found, [problem for problem in problems if problem]
 
 
 def places(index: pd.Index, values: Iterable | None = None) -> str:
-    """Say where something stands in a file: the first places, and how many there are besides.
-
-    Parameters
-    ----------
-    index : pandas.Index
-        Numbers of rows; its name says what they are.
-    values : iterable, optional
-        What stands there.
-
-    Returns
-    -------
-    str
-        For the end of a message.
-
-    Examples
-    --------
-    >>> places(pd.Index([3, 7], name="row"), ["4,5", "good"])
-    "row 3 '4,5', row 7 'good'"
-    >>> places(pd.Index(range(2, 10), name="line"))
-    'line 2, line 3, line 4, line 5, line 6 and 3 more'
-    """
+    """Say where something stands in a file: the first places, and how many there are besides."""
     first = index[:SHOWN_PLACES]
     shown = [f"{index.name} {number}" for number in first]
     if values is not None:
@@ -177,47 +112,12 @@ TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
 def delimited_names(path: Path) -> list[str]:
-    """Read the names in the first row of a CSV or TSV file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A text file in UTF-8 whose cells are separated by commas, semicolons or tabs, whichever is
-        most frequent in the first line.
-
-    Returns
-    -------
-    list of str
-        The names, without spaces at their ends.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is empty or not what its name says.
-    """
+    """Read the names in the first row of a CSV or TSV file."""
     return _header(path, _read_text(path))[0]
 
 
 def read_delimited(path: Path, columns: list[str]) -> RawTable:
-    """Read columns of a CSV or TSV file; rows are counted as in a spreadsheet.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        As for `delimited_names`.
-    columns : list of str
-        Columns that are needed.
-
-    Returns
-    -------
-    RawTable
-        Rows with too few or too many cells are among the problems; blank lines are not.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file as a whole cannot be read.
-    """
+    """Read columns of a CSV or TSV file; rows are counted as in a spreadsheet."""
     content = _read_text(path)
     names, delimiter = _header(path, content)
     found, problems = choose_columns(columns, names)
@@ -298,46 +198,12 @@ def _header(path: Path, content: bytes) -> tuple[list[str], str]:
 
 
 def parquet_names(path: Path) -> list[str]:
-    """Read the names of the columns of a Parquet file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Parquet file.
-
-    Returns
-    -------
-    list of str
-        In the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is not what its name says.
-    """
+    """Read the names of the columns of a Parquet file."""
     return _open_parquet(path).schema_arrow.names
 
 
 def read_parquet_columns(path: Path, columns: list[str]) -> RawTable:
-    """Read columns of a Parquet file; rows are counted from 1.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Parquet file.
-    columns : list of str
-        Columns that are needed.
-
-    Returns
-    -------
-    RawTable
-        Columns of dates, lists and the like are among the problems.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file as a whole cannot be read.
-    """
+    """Read columns of a Parquet file; rows are counted from 1."""
     file = _open_parquet(path)
     schema = file.schema_arrow
     found, problems = choose_columns(columns, schema.names)
@@ -386,46 +252,12 @@ def _encode(column: pa.ChunkedArray) -> pd.Categorical:
 
 
 def json_names(path: Path) -> list[str]:
-    """Read the keys of the first object in a file of JSON lines.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A text file in UTF-8, one JSON object per line.
-
-    Returns
-    -------
-    list of str
-        None if no line holds an object.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file cannot be opened.
-    """
+    """Read the keys of the first object in a file of JSON lines."""
     return next((list(record) for _, record, _ in _objects(path) if record is not None), [])
 
 
 def read_json_lines(path: Path, columns: list[str]) -> RawTable:
-    """Read keys of the objects in a file of JSON lines; blank lines count, but hold nothing.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A text file in UTF-8, one JSON object per line.
-    columns : list of str
-        Keys that are needed; some objects may lack them.
-
-    Returns
-    -------
-    RawTable
-        Lines that hold no object, and lists and objects within objects, are among the problems.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file cannot be opened or is empty.
-    """
+    """Read keys of the objects in a file of JSON lines; blank lines count, but hold nothing."""
     numbers, names, problems = [], {}, []
     values = {column: [] for column in columns}
     for number, record, problem in _objects(path):
@@ -475,28 +307,7 @@ FORMATS = {
 
 
 def find(file: str | Path) -> Path:
-    """Find a file and make sure that its format is known.
-
-    Parameters
-    ----------
-    file : str or pathlib.Path
-        Its name. A relative one is looked for in the working folder, then in the project.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If there is no such file, or its name has another ending than those of `FORMATS`.
-
-    Examples
-    --------
-    >>> find("data/example/ratings.csv").name
-    'ratings.csv'
-    """
+    """Find a file and make sure that its format is known."""
     found = [place for place in (Path(file), paths.ROOT / file) if _is_file(place)]
     if not found:
         raise BadTableError(
@@ -513,71 +324,13 @@ def find(file: str | Path) -> Path:
 
 
 def column_names(path: Path) -> list[str]:
-    """Name the columns of a file; of JSON lines, the keys of the first object.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file of one of `FORMATS`.
-
-    Returns
-    -------
-    list of str
-        In the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is empty or not what its name says.
-
-    Examples
-    --------
-    >>> column_names(find("data/example/ratings.csv"))[:4]
-    ['source', 'prompt_id', 'item_id', 'rater_id']
-    """
+    """Name the columns of a file; of JSON lines, the keys of the first object."""
     names, _ = FORMATS[path.suffix.lower()]
     return names(path)
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> RawTable:
-    r"""Read columns of a file as they are written.
-
-    Rows of a CSV or TSV file are counted as a spreadsheet counts them, the names of the columns
-    being row 1; rows of a Parquet file are counted from 1, objects of JSON lines by their line.
-    Rows in which all these columns are empty are left out.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file of one of `FORMATS`.
-    columns : sequence of str
-        Columns that are needed.
-
-    Returns
-    -------
-    RawTable
-        Those that could be read, and what is wrong with the others and with rows.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file as a whole cannot be read, or has no rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "ratings.csv"
-    ...     _ = path.write_text("item,tone\nq1,3\nq2\n,\nq3,high\n")
-    ...     raw = read_columns(path, ["item", "tone"])
-    >>> raw.columns
-        item  tone
-    row
-    2     q1     3
-    5     q3  high
-    >>> raw.problems
-    ['row 3 has 1 of 2 cells']
-    """
+    r"""Read columns of a file as they are written."""
     _, read = FORMATS[path.suffix.lower()]
     raw = read(path, list(dict.fromkeys(columns)))
     blank = raw.columns.isna().all(axis="columns")
@@ -606,34 +359,7 @@ _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 def numbers(
     column: pd.Series, scale: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[np.ndarray, list[str]]:
-    """Read the numbers in a column.
-
-    Spaces around a number do not matter. The words yes, true, no and false are 1 and 0, in any
-    case; NA, N/A, NaN, null and none are missing, like empty cells. A decimal comma is a mistake,
-    because nobody can tell it from a comma between thousands.
-
-    Parameters
-    ----------
-    column : pandas.Series
-        A column of a `helpers.files.ratings.RawTable`.
-    scale : tuple of float, optional
-        Lowest and highest number that are no mistake.
-
-    Returns
-    -------
-    values : numpy.ndarray of float, shape (n_rows,)
-        NaN where there is none.
-    problems : list of str
-        One for each kind of mistake, naming rows and what stands there.
-
-    Examples
-    --------
-    >>> from helpers.files.ratings import distinct
-    >>> column = pd.Series(distinct(["4 ", "yes", "N/A", "4,5"]), name="tone")
-    >>> column.index = pd.RangeIndex(2, 6, name="row")
-    >>> numbers(column)
-    (array([ 4.,  1., nan, nan]), ["column 'tone', comma instead of a decimal point: row 5 '4,5'"])
-    """
+    """Read the numbers in a column."""
     parsed = [_parse_cells(value, *scale) for value in column.cat.categories]
     values = [each if isinstance(each, float) else np.nan for each in parsed]
     mistakes = pd.Series([each if isinstance(each, str) else "" for each in parsed], dtype=object)
@@ -641,31 +367,7 @@ def numbers(
 
 
 def labels(column: pd.Series, required: bool = True) -> tuple[pd.Categorical, list[str]]:
-    """Read the labels in a column, such as names of items; spaces around them do not matter.
-
-    Parameters
-    ----------
-    column : pandas.Series
-        A column of a `helpers.files.ratings.RawTable`.
-    required : bool, optional
-        Whether an empty cell is a mistake.
-
-    Returns
-    -------
-    values : pandas.Categorical, shape (n_rows,)
-        Text, in order of first appearance.
-    problems : list of str
-        One for each kind of mistake, naming rows.
-
-    Examples
-    --------
-    >>> from helpers.files.ratings import distinct
-    >>> column = pd.Series(distinct(["q1", " q1", None]), name="item")
-    >>> column.index = pd.RangeIndex(2, 5, name="row")
-    >>> labels(column)
-    (['q1', 'q1', NaN]
-    Categories (1, object): ['q1'], ["column 'item', empty: row 4"])
-    """
+    """Read the labels in a column, such as names of items; spaces around them do not matter."""
     texts = [_label(value) for value in column.cat.categories]
     mistakes = pd.Series(["" if text else "no valid text" for text in texts], dtype=object)
     problems = _problems(column, mistakes)
@@ -678,28 +380,7 @@ def labels(column: pd.Series, required: bool = True) -> tuple[pd.Categorical, li
 
 
 def numbers_or_labels(column: pd.Series) -> tuple[np.ndarray | pd.Categorical, list[str]]:
-    """Read a column that holds numbers, or labels if not a single value is a number.
-
-    Parameters
-    ----------
-    column : pandas.Series
-        A column of a `helpers.files.ratings.RawTable`.
-
-    Returns
-    -------
-    values : numpy.ndarray of float or pandas.Categorical, shape (n_rows,)
-        Missing where a cell is empty.
-    problems : list of str
-        As for `numbers`, or as for `labels`.
-
-    Examples
-    --------
-    >>> from helpers.files.ratings import distinct
-    >>> column = pd.Series(distinct(["80", "long"]), name="words")
-    >>> column.index = pd.RangeIndex(2, 4, name="row")
-    >>> numbers_or_labels(column)
-    (array([80., nan]), ["column 'words', not a number: row 3 'long'"])
-    """
+    """Read a column that holds numbers, or labels if not a single value is a number."""
     values, problems = numbers(column)
     if np.isnan(values).all():
         return labels(column, required=False)
@@ -757,32 +438,7 @@ NO_LIMITS = (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted from a file of ratings.
-
-    Parameters
-    ----------
-    outcome : str
-        Column to explain.
-    aspects : tuple of str
-        Columns that may explain it.
-    roles : mapping of str to (str or None)
-        Columns of ``item``, ``rater``, ``cluster`` and ``covariate``. ``"auto"`` stands for the
-        one in `USUAL_NAMES` if there is one, None and ``""`` for none.
-    scales : mapping of str to (float, float)
-        Lowest and highest mark of outcome and aspects, where they are known.
-
-    Raises
-    ------
-    helpers.files.tables.OptionError
-        If a column is no text, is outcome and aspect at once, or has a name in `RESERVED`, or if
-        there is a scale of something else.
-
-    Examples
-    --------
-    >>> request = Request("overall", ("tone",), {"rater": "auto", "item": "auto"}, {})
-    >>> request.resolved(["rater_id", "overall", "tone"]).needed()
-    ['overall', 'tone', 'rater_id']
-    """
+    """What is wanted from a file of ratings."""
 
     outcome: str
     aspects: tuple[str, ...]
@@ -815,18 +471,7 @@ class Request:
         return (self.outcome, *self.aspects)
 
     def resolved(self, names: Sequence[str]) -> "Request":
-        """Put columns of a file in the place of ``"auto"``.
-
-        Parameters
-        ----------
-        names : sequence of str
-            All columns of the file.
-
-        Returns
-        -------
-        Request
-            With the role ``source`` besides, which a file may have.
-        """
+        """Put columns of a file in the place of ``"auto"``."""
         free = [name for name in names if name not in self.values]
         roles = dict(self.roles)
         for role, usual in USUAL_NAMES.items():
@@ -840,20 +485,7 @@ class Request:
         return [*self.values, *filter(None, self.roles.values())]
 
     def interpret(self, raw: RawTable) -> tuple[pd.DataFrame, list[str]]:
-        """Turn columns as written into ratings.
-
-        Parameters
-        ----------
-        raw : RawTable
-            The columns of `needed` that could be read.
-
-        Returns
-        -------
-        table : pandas.DataFrame
-            Columns as `helpers.files.ratings.read` returns them; raters have their own names.
-        problems : list of str
-            Those of the file and those of its cells.
-        """
+        """Turn columns as written into ratings."""
         found, problems, table = raw.columns, list(raw.problems), {}
 
         def enter(name: str, result: tuple) -> None:
@@ -965,45 +597,7 @@ def aggregate(
     mode: Sequence[str] = (),
     first: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Summarise ratings over raters: one row per group.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame, shape (n_ratings, n_columns)
-        Ratings in wide form.
-    by : str or sequence of str
-        Columns that tell the groups apart, usually the item.
-    mean, mode : sequence of str, optional
-        Numeric columns to average, or to reduce to their most frequent value. Values that tie
-        for most frequent are averaged. Missing values are ignored; a group without any value
-        gets a missing one.
-    first : sequence of str, optional
-        Columns that are constant within a group; the value of its first row is kept.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, `first`, ``n_ratings`` (rows in the group), then `mean` and `mode`. Sorted
-        by `by`.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, named twice or not numeric, or a row belongs to no group.
-
-    References
-    ----------
-    Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", section 2.1, for
-    the mode with ties averaged.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item": ["a", "a", "b"], "score": [1, 4, 5], "error": [0, 1, 1]})
-    >>> aggregate(ratings, "item", mean=["score"], mode=["error"])
-      item  n_ratings  score  error
-    0    a          2    2.5    0.5
-    1    b          1    5.0    1.0
-    """
+    """Summarise ratings over raters: one row per group."""
     by = [by] if isinstance(by, str) else list(by)
     _require_once(frame, [*by, *first, *mean, *mode])
     check_numeric(frame, [*mean, *mode], missing="allow")
@@ -1055,64 +649,14 @@ def _group_modes(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
 
 
 def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
-    """Turn wide form into tidy form.
-
-    Parameters
-    ----------
-    wide : pandas.DataFrame, shape (n_rows, n_columns)
-        One row per (item, rater).
-    aspects : sequence of str
-        Columns to stack; all others are repeated for each aspect.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_rows * len(aspects), ...)
-        The other columns, then ``aspect`` and ``value``.
-
-    Raises
-    ------
-    ValueError
-        If an aspect is missing or named twice.
-
-    Examples
-    --------
-    >>> wide = pd.DataFrame({"item_id": ["a"], "clarity": [4.0], "detail": [2.0]})
-    >>> to_tidy(wide, ["clarity", "detail"])
-      item_id   aspect  value
-    0       a  clarity    4.0
-    1       a   detail    2.0
-    """
+    """Turn wide form into tidy form."""
     _require_once(wide, aspects)
     others = [column for column in wide if column not in aspects]
     return wide.melt(id_vars=others, value_vars=list(aspects), var_name="aspect")
 
 
 def to_wide(tidy: pd.DataFrame) -> pd.DataFrame:
-    """Turn tidy form into wide form, the inverse of `to_tidy`.
-
-    Parameters
-    ----------
-    tidy : pandas.DataFrame
-        Columns ``aspect`` and ``value``; all others together identify a row of the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The other columns, then one column per aspect; rows and aspects in order of first
-        appearance. An aspect that a row lacks is missing.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or the same row has two values for one aspect.
-
-    Examples
-    --------
-    >>> tidy = pd.DataFrame({"item_id": ["a", "a"], "aspect": ["x", "y"], "value": [1.0, 2.0]})
-    >>> to_wide(tidy)
-      item_id    x    y
-    0       a  1.0  2.0
-    """
+    """Turn tidy form into wide form, the inverse of `to_tidy`."""
     _require_once(tidy, ["aspect", "value"])
     others = [column for column in tidy if column not in ("aspect", "value")]
     doubles = tidy.duplicated([*others, "aspect"]).to_numpy()
@@ -1129,26 +673,7 @@ def to_wide(tidy: pd.DataFrame) -> pd.DataFrame:
 
 
 def anonymise(identifiers: Iterable[str]) -> list[str]:
-    """Replace participant identifiers by labels in order of first appearance.
-
-    Identifiers are hashed with a salt that is drawn anew in every process and never stored; the
-    labels depend on the order of appearance only.
-
-    Parameters
-    ----------
-    identifiers : iterable of str
-        One identifier per rating.
-
-    Returns
-    -------
-    list of str
-        ``"rater-001"`` for the identifier that appears first, and so on.
-
-    Examples
-    --------
-    >>> anonymise(["zoe@mail", "adam@mail", "zoe@mail"])
-    ['rater-001', 'rater-002', 'rater-001']
-    """
+    """Replace participant identifiers by labels in order of first appearance."""
     labels: dict[str, str] = {}
     hashes = [hashlib.sha256(f"{_SALT}{name}".encode()).hexdigest() for name in identifiers]
     return [labels.setdefault(each, f"rater-{len(labels) + 1:03d}") for each in hashes]

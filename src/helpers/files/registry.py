@@ -69,55 +69,12 @@ class Entry:
 
 
 def names() -> list[str]:
-    """List the names of all registered files.
-
-    Returns
-    -------
-    list of str
-        Names as `fetch` takes them, in the order of the registry.
-
-    Examples
-    --------
-    >>> "kamoda/answers.jsonl" in names()
-    True
-    """
+    """List the names of all registered files."""
     return list(_entries(REGISTRY_FILE))
 
 
 def fetch(file: str) -> Path:
-    """Return the path of a verified copy of a data file, downloading it if needed.
-
-    Looks into the folder named by the environment variable ``DATA_MIRROR``, then into the cache
-    (``DATA_CACHE``, by default ``data/raw``), then downloads into the cache. Relative folders
-    lie under the project root, wherever the caller runs.
-
-    Parameters
-    ----------
-    file : str
-        Name in the registry, for example ``"kamoda/answers.jsonl"``.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
-
-    Raises
-    ------
-    DataError
-        If the file is not registered, or the mirror or the cache folder cannot be used.
-    DataCorruptError
-        If a copy is not the registered file.
-    DataUnavailableError
-        If there is no copy here and none can be downloaded.
-
-    Examples
-    --------
-    >>> fetch("kamoda/answer.jsonl")
-    Traceback (most recent call last):
-        ...
-    helpers.files.registry.DataError: 'kamoda/answer.jsonl' is not in data/registry.csv. \
-Did you mean 'kamoda/answers.jsonl'?
-    """
+    """Return the path of a verified copy of a data file, downloading it if needed."""
     entry = _entry(file)
     mirror, cache = _mirror(), _cache()
     if mirror and (mirror / file).is_file():
@@ -129,33 +86,7 @@ Did you mean 'kamoda/answers.jsonl'?
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
-    """Fetch all files of a study, or say that it is to be simulated.
-
-    Parameters
-    ----------
-    files : iterable of str
-        Names in the registry.
-    data_source : {"auto", "real", "simulated"}
-        ``"auto"`` simulates if a file cannot be had, ``"real"`` raises, ``"simulated"`` always
-        simulates. A corrupt file raises in both of the first two.
-
-    Returns
-    -------
-    dict of str to pathlib.Path, or None
-        Path of each file; ``None`` stands for simulation.
-
-    Raises
-    ------
-    ValueError
-        If `data_source` is none of the three.
-    DataError
-        As `fetch`.
-
-    Examples
-    --------
-    >>> locate(["kamoda/answers.jsonl"], "simulated") is None
-    True
-    """
+    """Fetch all files of a study, or say that it is to be simulated."""
     _check_source(data_source)
     if data_source == "simulated":
         return None
@@ -168,34 +99,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
 
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
-    """Find files whose hashes are not known, or say that they are to be simulated.
-
-    Parameters
-    ----------
-    files : sequence of str
-        Names in `data/unpinned.csv` of files that are of use together only.
-    data_source : {"auto", "real", "simulated"}
-        ``"auto"`` simulates if there is none of the files, ``"real"`` raises, ``"simulated"``
-        always simulates.
-
-    Returns
-    -------
-    dict of str to pathlib.Path, or None
-        Path of each file, by its name; ``None`` stands for simulation.
-
-    Raises
-    ------
-    ValueError
-        If `data_source` is none of the three.
-    DataUnavailableError
-        If some files are there and others are not, or if real data were asked for and a file is
-        missing. The message names each missing file with its address.
-
-    Examples
-    --------
-    >>> locate_unpinned(["chatbench/ai_alone_answers.csv"], "simulated") is None
-    True
-    """
+    """Find files whose hashes are not known, or say that they are to be simulated."""
     _check_source(data_source)
     if data_source == "simulated":
         return None
@@ -293,10 +197,7 @@ def _download(entry: Entry, target: Path) -> Path:
 
 
 def _downloader(timeout: int) -> Callable:
-    """Load pooch only where something is downloaded: it is slow to load.
-
-    In notebooks it would warn that widgets are missing for a progress bar that is not shown.
-    """
+    """Load pooch only where something is downloaded: it is slow to load."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pooch

@@ -59,37 +59,7 @@ CONFIDENCES = ("not-confident", "somewhat-confident", "very-confident")
 
 
 def check(frame: pd.DataFrame, schema: pa.DataFrameSchema, name: str) -> pd.DataFrame:
-    """Validate a table and return it with the schema's column types.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table, rows in the order of its file.
-    schema : pandera.pandas.DataFrameSchema
-        One of this module's schemas.
-    name : str
-        File name (or other name) of the table, for the error message.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of the schema in its order, rows numbered from 0.
-
-    Raises
-    ------
-    tables.BadTableError
-        If anything is wrong. The message lists up to ten problems; rows count from 1.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"item_id": ["a", "b"], "evaluator": "gpt4", "acceptability": 2,
-    ...     "factuality": [3, 7], "amount_info": 0, "formality": 0})
-    >>> check(labels, KAMODA_EVALUATORS, "gpt4.jsonl")
-    Traceback (most recent call last):
-        ...
-    helpers.files.tables.BadTableError: gpt4.jsonl: 1 problem. Correct the file and load it again.
-      column 'factuality', row 2: 7.0 is not allowed; allowed: a number from 0 to 3
-    """
+    """Validate a table and return it with the schema's column types."""
     require_plain(frame, frame.columns.intersection(schema.columns, sort=False).unique(), name)
     try:
         checked = schema.validate(frame.reset_index(drop=True), lazy=True)

@@ -20,36 +20,7 @@ import pyarrow as pa
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
-    r"""Parse a file of one JSON object per line, line by line; blank lines are skipped.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, UTF-8.
-
-    Yields
-    ------
-    line : int
-        Number of the line, counted from 1.
-    record : dict or None
-        The object, if the line holds one.
-    problem : str
-        Otherwise the line, and what is wrong with it.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.jsonl"
-    ...     _ = path.write_text('{"id": 1}\n\n[2]\n')
-    ...     list(json_objects(path))
-    [(1, {'id': 1}, ''), (3, None, 'line 3: a JSON object is needed, found list')]
-    """
+    r"""Parse a file of one JSON object per line, line by line; blank lines are skipped."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
@@ -104,28 +75,7 @@ class BadTableError(PlainError):
 
 
 def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -> BadTableError:
-    """Build the error that lists what is wrong with a table.
-
-    Parameters
-    ----------
-    name : str
-        File name of the table.
-    problems : sequence of str
-        One phrase each.
-    shown : int, optional
-        The first of them are shown and the others counted.
-
-    Returns
-    -------
-    BadTableError
-        The error, to be raised.
-
-    Examples
-    --------
-    >>> print(bad_table("ratings.csv", ["column 'model' is missing"]))
-    ratings.csv: 1 problem. Correct the file and load it again.
-      column 'model' is missing
-    """
+    """Build the error that lists what is wrong with a table."""
     count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     lines = [f"  {problem}" for problem in problems[:shown]]
     if len(problems) > shown:
@@ -136,28 +86,7 @@ def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -
 
 
 def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
-    """Build the error for a file that is not what its name says.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    what : str
-        What it should be.
-    error : Exception
-        Why it cannot be read as that.
-
-    Returns
-    -------
-    BadTableError
-        The error, to be raised.
-
-    Examples
-    --------
-    >>> print(unreadable(Path("my.csv"), "text", OSError("too many links")))
-    my.csv: 1 problem. Correct the file and load it again.
-      the file cannot be read as text (too many links)
-    """
+    """Build the error for a file that is not what its name says."""
     reason = str(error).partition("\n")[0].replace(str(path), path.name)
     if len(reason) > LONGEST_REASON:
         reason = f"{reason[:LONGEST_REASON]}…"
@@ -165,23 +94,7 @@ def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
 
 
 def cell(value: object) -> str:
-    """Write a value as it is quoted in a message, cut if it is long.
-
-    Parameters
-    ----------
-    value : object
-        Anything that a file can hold.
-
-    Returns
-    -------
-    str
-        Text in quotation marks, anything else bare.
-
-    Examples
-    --------
-    >>> cell("4,5"), cell(7), cell("very " * 100)
-    ("'4,5'", '7', "'very very very very very very very very …'")
-    """
+    """Write a value as it is quoted in a message, cut if it is long."""
     if isinstance(value, str) and len(value) > LONGEST_CELL:
         value = f"{value[:LONGEST_CELL]}…"
     text = repr(value)
@@ -189,26 +102,7 @@ def cell(value: object) -> str:
 
 
 def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
-    """Raise unless a table has all the columns needed to make sense of it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table as read from its file.
-    columns : iterable of str
-        Column names in the file.
-    name : str
-        File name, for the error message.
-
-    Raises
-    ------
-    BadTableError
-        If a column is missing or stands there twice.
-
-    Examples
-    --------
-    >>> require(pd.DataFrame({"model": ["a"]}), ["model"], "ratings.csv")
-    """
+    """Raise unless a table has all the columns needed to make sense of it."""
     names = list(frame.columns)
     times = {column: names.count(column) for column in columns}
     problems = [
@@ -221,28 +115,7 @@ def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
 
 
 def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> None:
-    """Raise unless every value of a column refers to something that exists elsewhere.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        A column of a table as read from its file.
-    known : iterable
-        The values that exist.
-    where : str
-        Where they exist, for the error message, for example another file.
-    name : str
-        File name of the table, for the error message.
-
-    Raises
-    ------
-    BadTableError
-        If a value is unknown. The message names its row, counted from 1.
-
-    Examples
-    --------
-    >>> require_known(pd.Series(["q1"], name="question"), ["q1", "q2"], "b.jsonl", "a.jsonl")
-    """
+    """Raise unless every value of a column refers to something that exists elsewhere."""
     unknown = ~values.isin(list(known)).to_numpy()
     if unknown.any():
         found = zip(unknown.nonzero()[0] + 1, values[unknown], strict=True)
@@ -254,32 +127,7 @@ def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> 
 
 
 def json_records(path: Path) -> dict[int, dict]:
-    r"""Read the objects in a file of one JSON object per line; blank lines are skipped.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, UTF-8.
-
-    Returns
-    -------
-    dict of int to dict
-        The objects as they are, by number of their line, counted from 1.
-
-    Raises
-    ------
-    BadTableError
-        If the file cannot be opened, or lines are no JSON objects. The message names them all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.jsonl"
-    ...     _ = path.write_text('{"id": 1}\n\n{"id": 2}\n')
-    ...     json_records(path)
-    {1: {'id': 1}, 3: {'id': 2}}
-    """
+    r"""Read the objects in a file of one JSON object per line; blank lines are skipped."""
     try:
         lines = list(json_objects(path))
     except OSError as error:
@@ -291,34 +139,7 @@ def json_records(path: Path) -> dict[int, dict]:
 
 
 def read_jsonl(path: Path) -> pd.DataFrame:
-    r"""Read a file of one JSON object per line; blank lines are skipped.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, UTF-8.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per object, one column per key; the keys of an object within an object are
-        joined by a dot.
-
-    Raises
-    ------
-    BadTableError
-        If lines are no JSON objects. The message names the file and the lines, counted from 1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.jsonl"
-    ...     _ = path.write_text('{"id": 1, "label": {"refusal": "No"}}\n')
-    ...     read_jsonl(path)
-       id label.refusal
-    0   1            No
-    """
+    r"""Read a file of one JSON object per line; blank lines are skipped."""
     records = json_records(path)
     try:
         return pd.json_normalize(list(records.values()))
@@ -329,37 +150,7 @@ def read_jsonl(path: Path) -> pd.DataFrame:
 
 
 def read_csv(path: Path, **options: object) -> pd.DataFrame:
-    """Read a CSV file in UTF-8.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    **options
-        Passed on to `pandas.read_csv`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table.
-
-    Raises
-    ------
-    BadTableError
-        If the file is no such table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "empty.csv"
-    ...     _ = path.write_text("")
-    ...     read_csv(path)
-    Traceback (most recent call last):
-        ...
-    helpers.files.tables.BadTableError: empty.csv: 1 problem. Correct the file and load it again.
-      the file cannot be read as a table of cells (No columns to parse from file)
-    """
+    """Read a CSV file in UTF-8."""
     try:
         return pd.read_csv(path, **options)
     except UNREADABLE as error:
@@ -367,32 +158,7 @@ def read_csv(path: Path, **options: object) -> pd.DataFrame:
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """Read a Parquet file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table.
-
-    Raises
-    ------
-    BadTableError
-        If the file is no such table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pd.DataFrame({"scope": [1]}).to_parquet(f"{folder}/ratings.parquet")
-    ...     read_parquet(Path(folder) / "ratings.parquet")
-       scope
-    0      1
-    """
+    """Read a Parquet file."""
     try:
         return pd.read_parquet(path)
     except UNREADABLE as error:
@@ -403,97 +169,17 @@ LARGEST = 2**63
 
 
 def as_text(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
-    """Make sure that columns of a file hold text.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table as read from its file.
-    columns : iterable of str
-        Columns that are needed.
-    name : str
-        File name, for the error message.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table; these columns are of type text.
-
-    Raises
-    ------
-    helpers.files.tables.BadTableError
-        If a column is missing, or a cell is empty or holds anything else. The message names
-        columns and rows, counted from 1.
-
-    Examples
-    --------
-    >>> as_text(pd.DataFrame({"model": ["refs", 7]}), ["model"], "ratings.jsonl")
-    Traceback (most recent call last):
-        ...
-    helpers.files.tables.BadTableError: ratings.jsonl: 1 problem. Correct the file and load it again.
-      column 'model', row 2: text is needed, found int
-    """
+    """Make sure that columns of a file hold text."""
     return _as_kind(frame, columns, name, is_text, "text", "str")
 
 
 def as_numbers(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
-    """Make sure that columns of a file hold numbers, or nothing in some rows.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table as read from its file.
-    columns : iterable of str
-        Columns that are needed.
-    name : str
-        File name, for the error message.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table; these columns are of type float.
-
-    Raises
-    ------
-    helpers.files.tables.BadTableError
-        If a column is missing or a cell holds anything else. The message names columns and rows,
-        counted from 1.
-
-    Examples
-    --------
-    >>> as_numbers(pd.DataFrame({"seconds": [90, None]}), ["seconds"], "ratings.jsonl")
-       seconds
-    0     90.0
-    1      NaN
-    """
+    """Make sure that columns of a file hold numbers, or nothing in some rows."""
     return _as_kind(frame, columns, name, _is_number, "a number", float)
 
 
 def require_plain(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
-    """Stop unless columns of a file hold text, numbers or truth values, or nothing.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table as read from its file.
-    columns : iterable of str
-        Columns that are needed.
-    name : str
-        File name, for the error message.
-
-    Raises
-    ------
-    helpers.files.tables.BadTableError
-        If a column stands there twice or a cell holds anything else, such as a list.
-
-    Examples
-    --------
-    >>> require_plain(pd.DataFrame({"tone": [[1, 2]]}), ["tone"], "ratings.jsonl")
-    Traceback (most recent call last):
-        ...
-    helpers.files.tables.BadTableError: ratings.jsonl: 1 problem. Correct the file and load it again.
-      column 'tone', row 1: text or a number is needed, found list
-    """
+    """Stop unless columns of a file hold text, numbers or truth values, or nothing."""
     columns = list(columns)
     require(frame, columns, name)
     mixed = [column for column in columns if frame[column].dtype.kind in "OMm"]
@@ -501,23 +187,7 @@ def require_plain(frame: pd.DataFrame, columns: Iterable[str], name: str) -> Non
 
 
 def is_text(value: object) -> bool:
-    r"""Tell whether a cell holds text; half a character is none.
-
-    Parameters
-    ----------
-    value : object
-        Anything that a file can hold.
-
-    Returns
-    -------
-    bool
-        Whether it can be written to a file again.
-
-    Examples
-    --------
-    >>> is_text("refs"), is_text(7), is_text("\ud800")
-    (True, False, False)
-    """
+    r"""Tell whether a cell holds text; half a character is none."""
     if not isinstance(value, str):
         return False
     return value.isascii() or value.encode(errors="ignore").decode() == value
@@ -679,33 +349,7 @@ def _is_scale(ends: object) -> bool:
 def check_regression(
     frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str | None = None
 ) -> None:
-    """Stop unless a table can be used to explain an outcome by features.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    features : sequence of str
-        Columns that explain; at least one.
-    outcome : str
-        Column to explain; it must vary.
-    cluster : str, optional
-        Column of clusters; there must be two or more.
-
-    Raises
-    ------
-    ValueError
-        If no feature is named, or any of the columns fails `check_numeric` or `check_clusters`,
-        or the outcome is constant.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 1, 0], "quality": [4.0, 4.0, 4.0]})
-    >>> check_regression(frame, ["refusal"], "quality")
-    Traceback (most recent call last):
-        ...
-    ValueError: outcome 'quality' has the same value in all 3 rows: there is nothing to explain
-    """
+    """Stop unless a table can be used to explain an outcome by features."""
     if not len(features):
         raise ValueError("no features are named: give at least one column")
     check_numeric(frame, [*features, outcome])
@@ -719,29 +363,7 @@ def check_regression(
 
 
 def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "refuse") -> None:
-    """Stop unless every column exists, is named once, is numeric and finite.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    columns : iterable of str
-        Names of columns, such as a list or the keys of a mapping.
-    missing : {"refuse", "allow"}, optional
-        Whether missing values are an error. Infinite values always are.
-
-    Raises
-    ------
-    ValueError
-        Naming the first column at fault, and the first row where a value is.
-
-    Examples
-    --------
-    >>> check_numeric(pd.DataFrame({"quality": [4.0, None]}), ["quality"])
-    Traceback (most recent call last):
-        ...
-    ValueError: column 'quality' has 1 missing value, first in row 1: fill it or drop the row
-    """
+    """Stop unless every column exists, is named once, is numeric and finite."""
     columns = list(columns)
     for position, column in enumerate(columns):
         _check_known(frame, column)
@@ -755,27 +377,7 @@ def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "r
 
 
 def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
-    """Stop unless every row belongs to a cluster and there are two clusters or more.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    cluster : str
-        Column of cluster labels of any type.
-
-    Raises
-    ------
-    ValueError
-        If the column is unknown, a label is missing, or there are fewer than two clusters.
-
-    Examples
-    --------
-    >>> check_clusters(pd.DataFrame({"prompt_id": ["a", "a"]}), "prompt_id")
-    Traceback (most recent call last):
-        ...
-    ValueError: column 'prompt_id' has 1 distinct value: clusters need at least 2
-    """
+    """Stop unless every row belongs to a cluster and there are two clusters or more."""
     _check_known(frame, cluster)
     _check_present(frame[cluster])
     n_clusters = frame[cluster].nunique()
@@ -787,30 +389,7 @@ def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
 
 
 def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: bool) -> None:
-    """Stop if a feature carries nothing that the features before it do not carry already.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    features : sequence of str
-        Numeric columns.
-    intercept : bool
-        Whether the model has an intercept, which makes a constant feature redundant.
-
-    Raises
-    ------
-    ValueError
-        Naming the first redundant feature.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"words": [1.0, 2.0, 4.0], "tokens": [2.0, 4.0, 8.0]})
-    >>> check_full_rank(frame, ["words", "tokens"], intercept=True)
-    Traceback (most recent call last):
-        ...
-    ValueError: feature 'tokens' is a combination of the intercept, words: leave it out
-    """
+    """Stop if a feature carries nothing that the features before it do not carry already."""
     values = frame[list(features)].to_numpy(dtype=float)
     known = ["the intercept"] if intercept else []
     columns = [np.ones(len(frame))] if intercept else []
@@ -823,27 +402,7 @@ def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: boo
 
 
 def check_held_out(frame: pd.DataFrame, held_out: np.ndarray) -> None:
-    """Stop unless splits mark every row of a table as held out or not.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        True where a row is held out.
-
-    Raises
-    ------
-    ValueError
-        If type or shape differ, or a split has an empty part.
-
-    Examples
-    --------
-    >>> check_held_out(pd.DataFrame({"quality": [1, 2]}), np.array([[True, True]]))
-    Traceback (most recent call last):
-        ...
-    ValueError: split 0 leaves no row to fit or none to test: give splits with two parts
-    """
+    """Stop unless splits mark every row of a table as held out or not."""
     if held_out.dtype != bool or held_out.ndim != 2 or held_out.shape[1] != len(frame):
         raise ValueError(
             f"held_out is {held_out.dtype} of shape {held_out.shape}: "

@@ -28,24 +28,7 @@ ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
 
 
 def not_done(reason: str) -> pd.DataFrame:
-    """Say in place of a table why there is none.
-
-    Parameters
-    ----------
-    reason : str
-        In plain words.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row, with the reason.
-
-    Examples
-    --------
-    >>> not_done("no item was rated twice")
-                                not done
-    because  no item was rated twice
-    """
+    """Say in place of a table why there is none."""
     return pd.DataFrame({"not done": [reason]}, index=["because"])
 
 
@@ -288,24 +271,7 @@ def sensitivity(
 
 
 def aspect_slopes(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Least-squares weights; of features that are redundant in a sample, the shortest solution.
-
-    Parameters
-    ----------
-    gram : numpy.ndarray, shape (..., n_features, n_features)
-        Covariances among features.
-    cross : numpy.ndarray, shape (..., n_features)
-        Covariances of features with the outcome.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n_features)
-
-    Examples
-    --------
-    >>> aspect_slopes(np.eye(2), np.array([0.5, 0.0]))
-    array([0.5, 0. ])
-    """
+    """Least-squares weights; of features that are redundant in a sample, the shortest solution."""
     return (np.linalg.pinv(gram, hermitian=True) @ cross[..., None])[..., 0]
 
 

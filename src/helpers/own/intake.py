@@ -51,13 +51,7 @@ class Study:
     left_out: dict[str, str]
 
     def scaled(self) -> pd.DataFrame:
-        """Put every aspect on a scale from 0, its lowest mark, to 1, its highest.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The ratings; all other columns as they are.
-        """
+        """Put every aspect on a scale from 0, its lowest mark, to 1, its highest."""
         ends = self.ends.loc[self.aspects]
         values = (self.frame[self.aspects] - ends["low"]) / (ends["high"] - ends["low"])
         return self.frame.assign(**values)
@@ -201,25 +195,7 @@ def describe_study(study: Study) -> str:
 
 
 def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
-    """Number clusters, several at random under one number if there are very many.
-
-    Parameters
-    ----------
-    clusters : pandas.Series
-        The cluster of each row.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n_rows,)
-        At most `MOST_CLUSTERS` different numbers.
-
-    Examples
-    --------
-    >>> join_clusters(pd.Series(["b", "a", "b"]), np.random.default_rng(0))
-    array([0, 1, 0])
-    """
+    """Number clusters, several at random under one number if there are very many."""
     codes, names = pd.factorize(clusters)
     if len(names) <= MOST_CLUSTERS:
         return codes
@@ -411,22 +387,7 @@ def mark_prevalence(table: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame
 
 
 def is_constant(values: pd.Series) -> bool:
-    """Tell whether all numbers that there are in a column are the same.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        Numbers, some of which may be missing.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_constant(pd.Series([2.0, np.nan, 2.0])), is_constant(pd.Series([2.0, 3.0]))
-    (True, False)
-    """
+    """Tell whether all numbers that there are in a column are the same."""
     return bool(values.min() == values.max())
 
 
@@ -474,10 +435,7 @@ def _far_off(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
 
 
 def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Tell which marks are rare and beyond a gap: three times the middle 98 % of ratings wide.
-
-    On short scales it is enough that the gap is three times as wide as the usual one.
-    """
+    """Tell which marks are rare and beyond a gap: three times the middle 98 % of ratings wide."""
     if len(marks) < 3:
         return np.zeros(len(marks), dtype=bool)
     low, high = np.interp([0.01, 0.99], counts.cumsum() / counts.sum(), marks)

@@ -209,34 +209,7 @@ UP, DOWN, NONE, UNKNOWN = "higher", "lower", "hardly any link", "not known"
 
 
 def verdicts(study: Study, least_squares: pd.DataFrame) -> pd.Series:
-    """Judge each aspect by its interval from least squares, corrected for their number.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    least_squares : pandas.DataFrame
-        Result of `helpers.own.inference.least_squares_weights`.
-
-    Returns
-    -------
-    pandas.Series
-        By aspect: "higher" or "lower" (the outcome that goes with higher marks, p of all aspects
-        by Holm below `SIGNIFICANT`), "hardly any link" (the interval lies within `SMALL` of the
-        scale around zero), or "not known".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from helpers.own.intake import prepare
-    >>> from helpers.own.inference import least_squares_weights
-    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
-    ...                       "overall": [1.0, 4.0] * 9 + [2.0, 3.0]})
-    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> verdicts(study, least_squares_weights(study.moments()))
-    tone    higher
-    dtype: str
-    """
+    """Judge each aspect by its interval from least squares, corrected for their number."""
     if "estimate" not in least_squares:
         return pd.Series(UNKNOWN, index=study.aspects)
     judged = pd.Series(UNKNOWN, index=study.aspects)

@@ -48,30 +48,7 @@ USER_ALONE, ANY_MODEL = "User alone", "any model"
 
 @dataclass(frozen=True)
 class ChatBenchTruth:
-    """Numbers behind a simulated study. Those without a source were chosen by eye.
-
-    Parameters
-    ----------
-    means, ses : mapping of (model, dataset, method) to float
-        Printed accuracies and standard errors. The methods are the AI methods, "User alone",
-        "direct to AI" and "answer first".
-    n_users : int
-        People who finish the study (section 3.3).
-    n_tries : int
-        Answers of a model to each question (section 4.1).
-    shared : mapping of str to float
-        Correlation of each method's difficulty with the common difficulty.
-    ability_sd : float
-        Spread of users, in standard deviations of the luck of an answer.
-    kept_luck : float
-        Correlation of the luck of a first answer and of the answer with AI.
-    confidence : mapping of str to float
-        Mean confidence by dataset, in standard deviations, in the printed order (appendix B.3).
-    insight : float
-        How much confidence rises with the user's own chance.
-    pass_rate : float
-        Share of users who pass the attention check (appendix A.2).
-    """
+    """Numbers behind a simulated study. Those without a source were chosen by eye."""
 
     means: Mapping[tuple[str, str, str], float]
     ses: Mapping[tuple[str, str, str], float]
@@ -94,33 +71,7 @@ class ChatBenchTruth:
 
 
 def chatbench(rng: np.random.Generator, truth: ChatBenchTruth) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate the answers of users, and the accuracy of the models alone.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : ChatBenchTruth
-        The numbers to simulate from.
-
-    Returns
-    -------
-    answers, ai_alone : pandas.DataFrame
-        Tables as in `schemas.CHATBENCH_ANSWERS` and `schemas.CHATBENCH_AI_ALONE`.
-
-    References
-    ----------
-    Chang et al. (2025), sections 3 and 4.1, appendices A and B.
-
-    Examples
-    --------
-    >>> cells = [(model, dataset, method) for model in CHAT_MODELS for dataset in CHAT_DATASETS
-    ...     for method in (*AI_METHODS, USER_ALONE, *CHAT_CONDITIONS)]
-    >>> truth = ChatBenchTruth(dict.fromkeys(cells, 0.7), dict.fromkeys(cells, 0.04), n_users=10)
-    >>> answers, ai_alone = chatbench(np.random.default_rng(0), truth)
-    >>> answers["rater_id"].nunique(), len(ai_alone) == 2 * 3 * 396
-    (10, True)
-    """
+    """Simulate the answers of users, and the accuracy of the models alone."""
     questions = _questions()
     chances = _chances(rng, questions, truth)
     return _answers(rng, questions, chances, truth), _ai_alone(rng, questions, chances, truth)
@@ -141,27 +92,7 @@ def _questions() -> pd.DataFrame:
 
 
 def between_variance(mean: float, se: float, n_questions: int, n_answers: float) -> float:
-    """Variance of true accuracies over questions that a printed standard error implies.
-
-    Parameters
-    ----------
-    mean, se : float
-        Average accuracy and its standard error.
-    n_questions : int
-        Number of questions.
-    n_answers : float
-        Answers to each question.
-
-    Returns
-    -------
-    float
-        Between 2 and 95 % of the largest possible variance.
-
-    Examples
-    --------
-    >>> round(between_variance(0.5, 0.04, 100, 5), 4)
-    0.1375
-    """
+    """Variance of true accuracies over questions that a printed standard error implies."""
     largest = mean * (1 - mean)
     variance = (n_questions * se**2 - largest / n_answers) / (1 - 1 / n_answers)
     return float(np.clip(variance, 0.02 * largest, 0.95 * largest))
@@ -308,19 +239,7 @@ OPENING = "Simulated question:"
 
 @dataclass(frozen=True)
 class ConversationTruth:
-    """Numbers behind simulated conversations. Those without a source were chosen by eye.
-
-    Parameters
-    ----------
-    question_words, option_words, message_words, reply_words : int
-        Mean number of words in a question, in an option, in later messages of users and in
-        replies of the model.
-    copying : float
-        Probability that a word of the question stays the same in a user's first message.
-    further_messages : float
-        Mean number of messages of a user after the first; near what 8,538 training examples from
-        60 % of the conversations of 650 users imply (section 3.3, appendix B.4).
-    """
+    """Numbers behind simulated conversations. Those without a source were chosen by eye."""
 
     question_words: int = 30
     option_words: int = 2
@@ -333,29 +252,7 @@ class ConversationTruth:
 def chatbench_questions(
     rng: np.random.Generator, questions: pd.DataFrame, truth: ConversationTruth | None = None
 ) -> pd.DataFrame:
-    """Invent the text of questions.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    questions : pandas.DataFrame
-        One row per question: ``question_id`` and ``dataset``.
-    truth : ConversationTruth, optional
-        The numbers to simulate from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as in the released ``questions.csv``: ``question_id``, ``dataset``, ``question``,
-        ``option_A`` to ``option_D`` and ``answer``, the letter of the right one.
-
-    Examples
-    --------
-    >>> asked = pd.DataFrame({"question_id": ["q1"], "dataset": ["College Math"]})
-    >>> chatbench_questions(np.random.default_rng(0), asked)["question"].str[:24].item()
-    'Simulated question: tuke'
-    """
+    """Invent the text of questions."""
     truth = truth or ConversationTruth()
     n = len(questions)
     options = {f"option_{letter}": _texts(rng, n, truth.option_words) for letter in LETTERS}
@@ -372,35 +269,7 @@ def chatbench_conversations(
     answers: pd.DataFrame,
     truth: ConversationTruth | None = None,
 ) -> list[dict]:
-    """Invent the conversations that led to answers.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    questions : pandas.DataFrame
-        Result of `chatbench_questions`.
-    answers : pandas.DataFrame
-        One row per conversation: ``rater_id``, ``model``, ``condition``, ``question_id`` and
-        ``correct``.
-    truth : ConversationTruth, optional
-        The numbers to simulate from.
-
-    Returns
-    -------
-    list of dict
-        One for each answer, with the keys of the released ``conversations.json`` that are used
-        here. The letter that a user selects is right if the answer is.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> asked = pd.DataFrame({"question_id": ["q1"], "dataset": ["College Math"]})
-    >>> answers = asked.assign(rater_id="u", model="GPT-4o", condition="direct to AI", correct=1.0)
-    >>> records = chatbench_conversations(rng, chatbench_questions(rng, asked), answers)
-    >>> [message["role"] for message in records[0]["chat_history"]]
-    ['You', 'Bot']
-    """
+    """Invent the conversations that led to answers."""
     truth = truth or ConversationTruth()
     asked = questions.set_index("question_id").loc[answers["question_id"]]
     right = asked["answer"].map(LETTERS.index).to_numpy()

@@ -58,27 +58,7 @@ from helpers.files.schemas import ARMS, ERRORS_1, ERRORS_2, SYSTEMS_1, SYSTEMS_2
 
 
 def to_scale(opinion: np.ndarray, low: float, high: float, rounded: bool = True) -> np.ndarray:
-    """Put opinions on a scale of whole numbers.
-
-    Parameters
-    ----------
-    opinion : numpy.ndarray
-        Continuous opinions, in points of the scale.
-    low, high : float
-        Ends of the scale.
-    rounded : bool, optional
-        If False, opinions are returned as they are.
-
-    Returns
-    -------
-    numpy.ndarray
-        The nearest mark on the scale.
-
-    Examples
-    --------
-    >>> to_scale(np.array([-0.3, 2.4, 3.8, 7.0]), 1, 5)
-    array([1., 2., 4., 5.])
-    """
+    """Put opinions on a scale of whole numbers."""
     return np.clip(np.rint(opinion), low, high) if rounded else opinion
 
 
@@ -165,44 +145,7 @@ COMPLEXITY_BY_ARM = {
 
 @dataclass(frozen=True)
 class Hosking1Truth:
-    """Truth of the first experiment of Hosking et al.: which errors cost how much quality.
-
-    Parameters
-    ----------
-    prompts_per_task : int
-        Prompts of each of the three tasks.
-    repeated_per_task : int
-        How many of them have one pair of outputs that is rated five times instead of once.
-    rates : mapping of str to tuple of float
-        Percentage of a system's outputs with each error, in the order of `schemas.ERRORS_1`
-        (table 2 of the paper).
-    weights : mapping of str to float
-        Points of quality that each error costs when nobody asked about errors.
-    priming : float
-        How many times as much the same error costs a rater who had to look for errors.
-    base_quality : float
-        Mean quality of an output without errors, in points.
-    prompt_sd, output_sd, rater_sd, factor_sd : float
-        Standard deviations, in points, of quality between prompts, between outputs to one prompt
-        and between raters of one output, and of what a rating of a factor adds to quality.
-    prompt_share : float
-        Share of the variance of the liability to each error that the outputs to a prompt share.
-    sensitivity : float
-        Probability that a rater marks an error that is there.
-    false_positives : mapping of str to float
-        Probability that a rater marks an error that is not there.
-    distractor_marks : mapping of str to float
-        Probability that a rater marks an error of a response to another prompt, where it differs.
-    distractor_penalty : float
-        Points of quality that answering another prompt costs.
-    words : mapping of str to float
-        Median length of a system's outputs in words.
-    words_sd : float
-        Standard deviation of the natural logarithm of the length.
-    rounded : bool
-        Whether scores are rounded to 1, 2, ..., 5. Rounding and the ends of the scale shrink
-        differences, so that weights are found again without bias only if this is False.
-    """
+    """Truth of the first experiment of Hosking et al.: which errors cost how much quality."""
 
     prompts_per_task: int = 60
     repeated_per_task: int = 20
@@ -226,36 +169,7 @@ class Hosking1Truth:
 
 @dataclass(frozen=True)
 class Hosking2Truth(Hosking1Truth):
-    """Truth of the second experiment of Hosking et al.: what assertiveness hides from the crowd.
-
-    Parameters are those of `Hosking1Truth` (`factor_sd` is unused), except for these.
-
-    Parameters
-    ----------
-    rates, words : mapping
-        By preamble instead of by system; errors in the order of `schemas.ERRORS_2`. The experts'
-        rates of table 3 of the paper; refusals from its text, or round numbers.
-    sensitivity : float
-        Probability that a rater marks an error that is plain to see: relevance, formatting or
-        refusal.
-    hidden_sensitivity : mapping of str to float
-        Probability, by preamble, that a rater marks an error that takes effort to find:
-        contradiction, inconsistency, factuality or repetition.
-    base_quality : float
-        Mean quality of an output without errors whose assertiveness and complexity are 3.
-    expert_sensitivity, expert_false_positive : float
-        Probabilities that an expert marks an error that is there, and one that is not.
-    expert_prompts_per_task, pilot_outputs : int
-        Prompts of each task whose outputs the experts label, and outputs labelled twice.
-    assertiveness, complexity : mapping of str to float
-        Mean ratings by preamble, in points.
-    tone_sd : float
-        Standard deviation of either between outputs with the same preamble, in points.
-    tone_correlation : float
-        Correlation of the two between outputs with the same preamble.
-    assertiveness_effect, complexity_effect : float
-        Points of quality gained with each point of either above 3.
-    """
+    """Truth of the second experiment of Hosking et al.: what assertiveness hides from the crowd."""
 
     prompts_per_task: int = 100
     repeated_per_task: int = 25
@@ -289,39 +203,7 @@ EVALUATOR_BIASES = {"gpt4": (0.4, 0.0, -0.1), "llama2": (0.6, 0.0, 0.0)}
 
 @dataclass(frozen=True)
 class KamodaTruth:
-    """Truth of the study of Kamoda et al.: how much each aspect counts for acceptability.
-
-    Tuples are in the order of `schemas.ASPECTS`.
-
-    Parameters
-    ----------
-    n_questions : int
-        Questions, each with four answers.
-    n_raters, raters_per_question : int
-        People in the pool, and how many of them rate a question's four answers.
-    means : mapping of str to tuple of float
-        Mean of each aspect for each answer type, in points, before ratings are kept to the scale.
-    sds : mapping of str to tuple of float
-        Standard deviations of each aspect between questions, between answers of one type and
-        between ratings of one answer, in points.
-    weights : mapping of str to float
-        Points of acceptability lost as an aspect goes from its ideal to the farthest end of its
-        scale (section 4.1 of the paper).
-    leniency_sd, acceptability_sd : float
-        Standard deviations of acceptability between raters, and between ratings by one rater
-        whose aspects agree, in points.
-    evaluator_biases : mapping of str to tuple of float
-        What an automatic evaluator adds to each aspect, in points.
-    evaluator_sd, iteration_sd : float
-        Standard deviations of an evaluator's error for an answer, and of what a further run of it
-        adds; both as a multiple of `sds["rater"]`.
-    llama2_questions, mean3_questions : int
-        Questions all of whose answers llama2 rates, and questions one of whose answers gpt4 rates
-        three times.
-    rounded : bool
-        Whether ratings are rounded and kept to their scales. If not, weights and biases are found
-        again without bias.
-    """
+    """Truth of the study of Kamoda et al.: how much each aspect counts for acceptability."""
 
     n_questions: int = 300
     n_raters: int = 80
@@ -346,27 +228,7 @@ QUALITIES = ["quality_unbiased", "quality_biased"]
 
 
 def outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:
-    """Draw the outputs of experiment 1: every system answers every prompt.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : Hosking1Truth
-        The numbers to simulate from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per output, five to a prompt, then one row per distractor. Errors are true ones
-        and qualities are not yet on a scale.
-
-    Examples
-    --------
-    >>> outputs = outputs_1(np.random.default_rng(0), Hosking1Truth())
-    >>> len(outputs), int(outputs["is_distractor"].sum())
-    (1080, 180)
-    """
+    """Draw the outputs of experiment 1: every system answers every prompt."""
     n_prompts = len(TASKS) * truth.prompts_per_task
     systems = np.tile(np.array(SYSTEMS_1), (n_prompts, 1))
     partners = np.full(n_prompts, SYSTEMS_1.index("References"))
@@ -376,26 +238,7 @@ def outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:
 
 
 def outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
-    """Draw the outputs of experiment 2: five prompts share out all systems and preambles.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : Hosking2Truth
-        The numbers to simulate from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `outputs_1`, with assertiveness and complexity, not yet on a scale.
-
-    Examples
-    --------
-    >>> outputs = outputs_2(np.random.default_rng(0), Hosking2Truth())
-    >>> outputs[~outputs["is_distractor"]].value_counts(["system", "arm"]).unique().tolist()
-    [60]
-    """
+    """Draw the outputs of experiment 2: five prompts share out all systems and preambles."""
     n_prompts = len(TASKS) * truth.prompts_per_task
     cells = np.tile(np.arange(len(SYSTEMS_2) * len(ARMS)), (-(-n_prompts // PER_PROMPT), 1))
     cells = rng.permuted(cells, axis=1).reshape(-1, PER_PROMPT)[:n_prompts]
@@ -408,29 +251,7 @@ def outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
 
 
 def pairs(rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth) -> np.ndarray:
-    """Decide which two outputs are shown together, and how often.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    outputs : pandas.DataFrame
-        From `outputs_1` or `outputs_2`.
-    truth : Hosking1Truth
-        The numbers of prompts.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n_pairs, 2)
-        Row numbers in `outputs`: all couples of outputs to a prompt once, some of them four times
-        more, and every distractor beside its partner.
-
-    Examples
-    --------
-    >>> rng, truth = np.random.default_rng(0), Hosking1Truth()
-    >>> pairs(rng, outputs_1(rng, truth), truth).shape
-    (2220, 2)
-    """
+    """Decide which two outputs are shown together, and how often."""
     n_prompts = len(TASKS) * truth.prompts_per_task
     first = PER_PROMPT * np.arange(n_prompts)
     once = (first[:, None, None] + COUPLES).reshape(-1, 2)
@@ -539,29 +360,7 @@ SENTENCE_WORDS = {
 
 
 def responses(rng: np.random.Generator, arms: pd.Series, words: pd.Series) -> pd.Series:
-    """Write a response of each length, harder to read under some preambles than under others.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    arms : pandas.Series of str
-        The arm of each response.
-    words : pandas.Series of int
-        The length of each response, at least 1, with the index of `arms`.
-
-    Returns
-    -------
-    pandas.Series of str
-        The responses, with the same index.
-
-    Examples
-    --------
-    >>> arms, words = pd.Series(["baseline", "complex_low"]), pd.Series([3, 12])
-    >>> texts = responses(np.random.default_rng(0), arms, words)
-    >>> texts.str.split().str.len().tolist(), texts.str.count("[.]").tolist()
-    ([3, 12], [1, 2])
-    """
+    """Write a response of each length, harder to read under some preambles than under others."""
     total, ends = words.sum(), words.cumsum()
     hard = rng.random(total) < np.repeat(arms.map(HARD_SHARE), words)
     drawn = np.where(hard, rng.choice(HARD, total), rng.choice(EASY, total))
@@ -583,31 +382,7 @@ SCALE = (1, 5)
 def hosking_experiment_1(
     rng: np.random.Generator, truth: Hosking1Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate the ratings of five systems: errors, factors and quality.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : Hosking1Truth, optional
-        The numbers to simulate from; by default those of a study like the real one.
-
-    Returns
-    -------
-    errors, unbiased : pandas.DataFrame
-        Tables as in `schemas.HOSKING_1_ERRORS` and `schemas.HOSKING_1_UNBIASED`: one row per
-        output and rater, two rows to a pair.
-
-    References
-    ----------
-    Hosking et al. (2024), sections 2.1 and 2.2, table 2.
-
-    Examples
-    --------
-    >>> errors, unbiased = hosking_experiment_1(np.random.default_rng(0))
-    >>> len(errors), len(unbiased), int(errors["is_distractor"].sum())
-    (4440, 4440, 180)
-    """
+    """Simulate the ratings of five systems: errors, factors and quality."""
     truth = truth or Hosking1Truth()
     outputs = outputs_1(rng, truth)
     shown = pairs(rng, outputs, truth)
@@ -624,31 +399,7 @@ def hosking_experiment_1(
 def hosking_experiment_2(
     rng: np.random.Generator, truth: Hosking2Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Simulate the ratings of outputs with varied assertiveness and complexity.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : Hosking2Truth, optional
-        The numbers to simulate from; by default those of a study like the real one.
-
-    Returns
-    -------
-    errors, unbiased, perception : pandas.DataFrame
-        Tables as in `schemas.HOSKING_2_ERRORS`, `schemas.HOSKING_2_UNBIASED` and
-        `schemas.HOSKING_2_PERCEPTION`: one row per output and rater, two rows to a pair.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3, table 3.
-
-    Examples
-    --------
-    >>> errors, unbiased, perception = hosking_experiment_2(np.random.default_rng(0))
-    >>> len(errors), len(unbiased), len(perception), int(errors["is_distractor"].sum())
-    (7200, 7200, 7200, 300)
-    """
+    """Simulate the ratings of outputs with varied assertiveness and complexity."""
     truth = truth or Hosking2Truth()
     outputs = outputs_2(rng, truth)
     shown = pairs(rng, outputs, truth)
@@ -665,32 +416,7 @@ def hosking_experiment_2(
 
 
 def hosking_experts(rng: np.random.Generator, truth: Hosking2Truth | None = None) -> pd.DataFrame:
-    """Simulate the experts' labels of part of the outputs of experiment 2.
-
-    Given the same truth and a generator in the same state as `hosking_experiment_2`, the labels
-    are of the same outputs with the same true errors.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : Hosking2Truth, optional
-        The numbers to simulate from; by default those of a study like the real one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Table as in `schemas.HOSKING_EXPERTS`: the pilot's labels, then one row per output.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3.1, table 3.
-
-    Examples
-    --------
-    >>> hosking_experts(np.random.default_rng(0)).value_counts("batch").to_dict()
-    {'main': 300, 'pilot': 16}
-    """
+    """Simulate the experts' labels of part of the outputs of experiment 2."""
     truth = truth or Hosking2Truth()
     outputs = outputs_2(rng, truth)
     chosen = outputs["number"].le(truth.expert_prompts_per_task) & ~outputs["is_distractor"]
@@ -799,39 +525,7 @@ N_BATCHES = 3
 def hosking_submissions(
     rng: np.random.Generator, experiment: int, group: str, texts: bool = False
 ) -> pd.DataFrame:
-    """Simulate what one group of raters submitted.
-
-    Given a generator in the same state as `hosking_experiment_1` or `hosking_experiment_2`, the
-    ratings of reported tasks are those of the tables that these return.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    experiment : {1, 2}
-        Experiment of section 2 or of section 3.
-    group : {"errors", "unbiased", "perception"}
-        Raters who checked errors, gave quality alone, or (experiment 2 only) gave assertiveness
-        and complexity.
-    texts : bool, optional
-        Whether to add ``prompt``, ``response`` and, in experiment 2, ``preamble``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per output and submission, two rows to a submission, with the columns that
-        `helpers.studies.hosking_submissions.load_submissions` returns, except for ``reported``.
-
-    References
-    ----------
-    Hosking et al. (2024), sections 2.1 and 3.1, appendix A.
-
-    Examples
-    --------
-    >>> ratings = hosking_submissions(np.random.default_rng(0), 2, "perception")
-    >>> len(ratings), ratings.loc[0, ["item_id", "partner_id"]].str.split("|").str[0].nunique()
-    (7200, 1)
-    """
+    """Simulate what one group of raters submitted."""
     tables = _experiment_1(rng) if experiment == 1 else _experiment_2(rng)
     shown = _responses(rng, tables["errors" if experiment == 1 else "perception"], texts)
     own = rng.spawn(len(PEOPLE))[list(PEOPLE).index((experiment, group))]
@@ -868,10 +562,7 @@ def _renamed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _responses(rng: np.random.Generator, table: pd.DataFrame, texts: bool) -> pd.DataFrame:
-    """List the length and, if asked for, the text of each response, by item.
-
-    A distractor is the response, to another prompt, of the same system (and mostly arm).
-    """
+    """List the length and, if asked for, the text of each response, by item."""
     items = table.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
     outputs = items[~items["is_distractor"]].set_index("item_id")
     shown = outputs[["response_words"]]

@@ -23,26 +23,7 @@ RELATIONS = {"UNK": 0.9, "Synonym": 0.04, "Location": 0.03, "Function": 0.03}
 
 @dataclass(frozen=True)
 class HumbelTruth:
-    """Truth of a simulated HumBEL study.
-
-    Parameters
-    ----------
-    n_words, n_cues, associations_per_cue : int
-        Words that there are, words used as cues, and associations to each of them.
-    popularity : float
-        How often a word comes to mind is its number to the power of minus this.
-    age_spread : float
-        Standard deviation of ages around the order of words, as a share of all words.
-    with_norms : float
-        Share of words that the norms hold.
-    more_meanings : float
-        Mean number of meanings beyond the first.
-    with_space : float
-        Share of associations that end in a space.
-    known_first, known_last : float
-        Probability that the test taker knows a pair of the lowest and of the highest age; in
-        between it is a straight line.
-    """
+    """Truth of a simulated HumBEL study."""
 
     n_words: int = 6000
     n_cues: int = 1100
@@ -59,27 +40,7 @@ class HumbelTruth:
 def humbel(
     rng: np.random.Generator, truth: HumbelTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate associations between words and the ages at which people know words.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : HumbelTruth, optional
-        The numbers to simulate from.
-
-    Returns
-    -------
-    associations, norms : pandas.DataFrame
-        Tables as in `schemas.HUMBEL_ASSOCIATIONS` and `schemas.HUMBEL_NORMS`. No word exists in
-        any language.
-
-    Examples
-    --------
-    >>> associations, norms = humbel(np.random.default_rng(0))
-    >>> len(associations), norms["word"].iloc[0]
-    (18700, 'wug0001')
-    """
+    """Simulate associations between words and the ages at which people know words."""
     truth = truth or HumbelTruth()
     endings = np.resize(ENDINGS, truth.n_words)
     words = np.array([f"wug{number:04}{ending}" for number, ending in enumerate(endings, 1)])
@@ -92,31 +53,7 @@ def answers(
     n_options: int,
     truth: HumbelTruth | None = None,
 ) -> pd.Series:
-    """Let the simulated test taker answer.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    questions : pandas.DataFrame
-        Columns ``question``, ``age`` and ``correct``.
-    n_options : int
-        Options of a question.
-    truth : HumbelTruth, optional
-        The numbers to simulate from.
-
-    Returns
-    -------
-    pandas.Series of int
-        The chosen option, from 0, indexed by ``question``.
-
-    Examples
-    --------
-    >>> questions = pd.DataFrame({"question": [0, 1], "age": [7, 19], "correct": [5, 2]})
-    >>> knows_all = HumbelTruth(known_first=1.0, known_last=1.0)
-    >>> answers(np.random.default_rng(0), questions, 6, knows_all).tolist()
-    [5, 2]
-    """
+    """Let the simulated test taker answer."""
     truth = truth or HumbelTruth()
     known = np.interp(questions["age"], [AGES[0], AGES[-1]], [truth.known_first, truth.known_last])
     knows = rng.random(len(questions)) < known

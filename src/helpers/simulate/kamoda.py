@@ -36,31 +36,7 @@ N_RUNS = 3
 def kamoda(
     rng: np.random.Generator, truth: KamodaTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate workers' and automatic evaluators' ratings of four answers to each question.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    truth : KamodaTruth, optional
-        The numbers to simulate from; by default those of a study like the real one.
-
-    Returns
-    -------
-    ratings, evaluators : pandas.DataFrame
-        Tables as in `schemas.KAMODA_RATINGS` and `schemas.KAMODA_EVALUATORS`: one row per answer
-        and rater.
-
-    References
-    ----------
-    Kamoda et al. (2025), sections 3, 4.1 and 5.
-
-    Examples
-    --------
-    >>> ratings, evaluators = kamoda(np.random.default_rng(0))
-    >>> len(ratings), evaluators.value_counts("evaluator").to_dict()
-    (3600, {'gpt4': 1200, 'llama2': 432, 'gpt4_mean3': 240})
-    """
+    """Simulate workers' and automatic evaluators' ratings of four answers to each question."""
     truth = truth or KamodaTruth()
     answers = _answers(truth)
     standing = _standing(rng, truth)
@@ -113,10 +89,7 @@ def _ratings(
 
 
 def _workers(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
-    """Draw different workers for each question, the k-th being 1/k as active as the first.
-
-    The largest of logarithms of activity plus Gumbel noise are a draw without replacement.
-    """
+    """Draw different workers for each question, the k-th being 1/k as active as the first."""
     activity = -np.log(np.arange(1, truth.n_raters + 1))
     keys = activity + rng.gumbel(size=(truth.n_questions, truth.n_raters))
     return np.argsort(-keys, axis=1)[:, : truth.raters_per_question]
@@ -201,17 +174,7 @@ VOCABULARY = ("air", "body", "cause", "cold", "energy", "heat", "light", "sound"
 
 @dataclass(frozen=True)
 class KamodaTextsTruth:
-    """Truth of the simulated texts.
-
-    Parameters
-    ----------
-    words : mapping of str to float
-        Mean length of an answer in words, by kind of answer.
-    mentions : mapping of str to float
-        Probability that a justification mentions each aspect.
-    median_minutes, minutes_sd : float
-        Median time on a task, and standard deviation of its natural logarithm.
-    """
+    """Truth of the simulated texts."""
 
     words: Mapping[str, float] = field(default_factory=WORDS_BY_SYSTEM.copy)
     mentions: Mapping[str, float] = field(default_factory=MENTION_RATES.copy)
@@ -222,30 +185,7 @@ class KamodaTextsTruth:
 def kamoda_texts(
     rng: np.random.Generator, ratings: pd.DataFrame, truth: KamodaTextsTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate the texts that go with simulated ratings.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    ratings : pandas.DataFrame
-        Table as in `schemas.KAMODA_RATINGS`; its answers and workers get the texts.
-    truth : KamodaTextsTruth, optional
-        The numbers to simulate from.
-
-    Returns
-    -------
-    answers, justifications : pandas.DataFrame
-        Tables as in `schemas.KAMODA_ANSWERS` and `schemas.KAMODA_JUSTIFICATIONS`.
-
-    Examples
-    --------
-    >>> from helpers.simulate.kamoda import kamoda
-    >>> rng = np.random.default_rng(0)
-    >>> answers, justifications = kamoda_texts(rng, kamoda(rng)[0])
-    >>> justifications["text"].iloc[1]
-    'Simulated: it is not too formal, it is relevant.'
-    """
+    """Simulate the texts that go with simulated ratings."""
     truth = truth or KamodaTextsTruth()
     return _answer_texts(rng, ratings, truth), _justifications(rng, ratings, truth)
 

@@ -562,26 +562,7 @@ _ROUNDING_SLACK = 1e-9
 
 
 def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Range of the numbers that are printed like this.
-
-    Parameters
-    ----------
-    printed : array-like
-        Numbers as printed.
-    decimals : int, optional
-        Digits after the point.
-
-    Returns
-    -------
-    low, high : numpy.ndarray or float
-        Half a unit of the last digit to either side.
-
-    Examples
-    --------
-    >>> low, high = unrounded(0.73)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.725, 0.735)
-    """
+    """Range of the numbers that are printed like this."""
     printed = np.asarray(printed, dtype=float)
     half = 0.5 * 10.0**-decimals
     return printed - half, printed + half

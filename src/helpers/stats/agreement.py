@@ -87,34 +87,7 @@ def rating_counts(
 def observed_agreement(
     frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]
 ) -> float:
-    """Percent agreement as a share: how often two ratings of an item are the same.
-
-    Parameters
-    ----------
-    frame, item, aspect, categories
-        See `rating_counts`.
-
-    Returns
-    -------
-    float
-        Share of agreeing pairs of ratings within an item, averaged over the items that have two
-        or more ratings. Between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        See `rating_counts`.
-
-    References
-    ----------
-    Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 2.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"item_id": ["a", "a", "b", "b"], "refusal": [0, 0, 0, 1]})
-    >>> observed_agreement(frame, "item_id", "refusal", [0, 1])
-    0.5
-    """
+    """Percent agreement as a share: how often two ratings of an item are the same."""
     counts = rating_counts(frame, item, aspect, categories)
     return float(_observed_agreement(counts, *_every_item_once(counts))[0])
 
@@ -122,33 +95,7 @@ def observed_agreement(
 def prevalence(
     frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]
 ) -> pd.Series:
-    """Share of each category within an item, averaged over all items with a rating.
-
-    Parameters
-    ----------
-    frame, item, aspect, categories
-        See `rating_counts`.
-
-    Returns
-    -------
-    pandas.Series
-        One share per category; they sum to 1.
-
-    Raises
-    ------
-    ValueError
-        See `rating_counts`.
-
-    References
-    ----------
-    Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 2.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"item_id": ["a", "a", "b"], "refusal": [0, 1, 1]})
-    >>> prevalence(frame, "item_id", "refusal", [0, 1]).to_dict()
-    {0: 0.25, 1: 0.75}
-    """
+    """Share of each category within an item, averaged over all items with a rating."""
     counts = rating_counts(frame, item, aspect, categories)
     shares = _prevalence(counts, *_every_item_once(counts))[0]
     return pd.Series(shares, index=counts.columns, name="prevalence")
@@ -197,41 +144,7 @@ def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[f
 def krippendorff_alpha(
     frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float], level: str
 ) -> float:
-    """Krippendorff's alpha: one minus observed over expected disagreement.
-
-    Items with one rating do not count. For one alpha over several aspects, melt the table and let
-    every (item, aspect) be an item of its own. This raises alpha where the aspects differ in
-    level, because telling the aspects apart then counts as agreement.
-
-    Parameters
-    ----------
-    frame, item, aspect, categories
-        See `rating_counts`.
-    level : {"nominal", "ordinal", "interval", "ratio"}
-        Level of measurement, which sets how much two different ratings disagree.
-
-    Returns
-    -------
-    float
-        1 if all ratings agree, 0 if they agree as often as by chance; NaN if all are the same.
-
-    Raises
-    ------
-    ValueError
-        If the level is unknown or does not fit the categories; see also `rating_counts`.
-
-    References
-    ----------
-    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Castro (2017), the package
-    krippendorff; used by Kamoda et al. (2025), section 3.3 and Appendix B.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"item_id": list("aabbcc"), "factuality": [0, 0, 2, 3, 3, 3]})
-    >>> [round(krippendorff_alpha(frame, "item_id", "factuality", range(4), level), 3)
-    ...  for level in LEVELS]
-    [0.545, 0.778, 0.923, 0.975]
-    """
+    """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
     _check_level(level, counts.columns)
     return _package_alpha(counts, level)

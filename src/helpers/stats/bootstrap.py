@@ -75,29 +75,7 @@ def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> n
 def bootstrap_ratio(
     numerator_sums: np.ndarray, denominator_sums: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Bootstrap draws of a ratio of sums, such as a mean or a rate.
-
-    Parameters
-    ----------
-    numerator_sums, denominator_sums : numpy.ndarray, shape (n_clusters, ...)
-        Sums within clusters, see `cluster_sums`.
-    weights : numpy.ndarray, shape (n_boot, n_clusters)
-        Replicates, see `cluster_weights`. Statistics to be compared must share them.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, ...)
-        NaN where the denominator of a replicate is zero.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
-
-    Examples
-    --------
-    >>> bootstrap_ratio(np.array([3.0, 0.0]), np.array([4.0, 0.0]), np.array([[1, 1], [0, 2]]))
-    array([0.75,  nan])
-    """
+    """Bootstrap draws of a ratio of sums, such as a mean or a rate."""
     numerator = np.tensordot(weights, numerator_sums, axes=1)
     denominator = np.tensordot(weights, denominator_sums, axes=1)
     return _divide(numerator, denominator)
@@ -411,49 +389,7 @@ BATCH = 50  # replicates drawn together; another number gives other draws
 def in_batches(
     draw: Callable[..., Sized], *data: object, n_boot: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Run a bootstrap in batches, each with random numbers of its own.
-
-    Neither the number of processes nor the order in which batches finish changes a draw, and the
-    first draws of a longer run are those of a shorter one.
-
-    Parameters
-    ----------
-    draw : callable
-        A bootstrap, called as ``draw(*data, n_boot, rng)``; it returns one row per replicate.
-    *data : object
-        What to resample. Large arrays, tables and `ClusterMoments` are sent to each process once.
-    n_boot : int
-        Number of replicates, at least 1.
-    rng : numpy.random.Generator
-        Source of randomness, from which each batch gets a generator of its own.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, ...)
-        The draws of all batches, in order.
-
-    Raises
-    ------
-    ValueError
-        If there are too few replicates, or a batch does not return one row per replicate.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; L'Ecuyer et al.
-    (2017), Random numbers for parallel computers: Requirements and methods.
-
-    Examples
-    --------
-    >>> from joblib import parallel_config
-    >>> from helpers.stats.bootstrap import cluster_weights
-    >>> def shares(n_clusters, n_boot, rng):
-    ...     return cluster_weights(n_clusters, n_boot, rng).mean(axis=1)
-    >>> alone = in_batches(shares, 8, n_boot=120, rng=np.random.default_rng(0))
-    >>> with parallel_config("threading", n_jobs=2):
-    ...     together = in_batches(shares, 8, n_boot=120, rng=np.random.default_rng(0))
-    >>> alone.shape, np.array_equal(alone, together)
-    ((120,), True)
-    """
+    """Run a bootstrap in batches, each with random numbers of its own."""
     if n_boot < 1:
         raise ValueError(f"n_boot must be at least 1, got {n_boot}")
     sizes = [min(BATCH, n_boot - start) for start in range(0, n_boot, BATCH)]

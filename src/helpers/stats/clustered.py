@@ -168,46 +168,7 @@ class Estimates:
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
-    """Cluster-robust covariance of estimates, one-way or two-way.
-
-    With two ways it is the covariance by the first, plus that by the second, minus that by both,
-    which was counted twice. Each is multiplied by G / (G - 1) for its own number G of clusters.
-    The result can have negative eigenvalues; they are set to zero.
-
-    Parameters
-    ----------
-    influence : numpy.ndarray, shape (n_rows, n_estimates)
-        See `Estimates`.
-    clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-        The clusters of each row.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_estimates, n_estimates)
-
-    Raises
-    ------
-    ValueError
-        If there are not one or two columns of clusters, their rows are not those of `influence`,
-        a label is missing, or a column has fewer than two clusters.
-
-    Notes
-    -----
-    With few clusters behind an estimate intervals tend to be too narrow, for example that of a
-    feature which is present in a handful of prompts, however many prompts there are.
-
-    References
-    ----------
-    Cameron and Miller (2015), section VI, for few clusters; Cameron, Gelbach and Miller (2011),
-    Robust Inference With Multiway Clustering.
-
-    Examples
-    --------
-    >>> influence = np.array([[1.0], [-1.0], [2.0], [-2.0]])
-    >>> clusters = pd.DataFrame({"rater_id": [1, 2, 1, 2], "prompt_id": [1, 1, 2, 2]})
-    >>> covariance(influence, clusters[["rater_id"]])
-    array([[36.]])
-    """
+    """Cluster-robust covariance of estimates, one-way or two-way."""
     if clusters.shape[1] not in (1, 2):
         raise ValueError(f"got {clusters.shape[1]} columns of clusters: give one or two")
     if len(clusters) != len(influence):

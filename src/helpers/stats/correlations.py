@@ -72,25 +72,7 @@ def bootstrap_correlations(
 
 
 def correlation_matrices(moments: ClusterMoments) -> np.ndarray:
-    """Pearson's correlations among features and outcome in several sets of rows.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        Sets of rows, such as `moments.total()` for all of them.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_sets, n_features + 1, n_features + 1)
-        The outcome comes last; NaN where a column does not vary.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"direct": [1, 2, 3], "length": [2, 1, 0], "human": [0.0, 1.0, 2.0]})
-    >>> moments = cluster_moments(frame, ["direct", "length"], "human")
-    >>> correlation_matrices(moments.total())[0, :-1, -1].round(6)
-    array([ 1., -1.])
-    """
+    """Pearson's correlations among features and outcome in several sets of rows."""
     features, cross, outcome = moments.covariances()
     above = np.concatenate([features, cross[:, :, None]], axis=2)
     below = np.concatenate([cross, outcome[:, None]], axis=1)

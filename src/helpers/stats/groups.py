@@ -176,48 +176,7 @@ def bootstrap_quantiles(
     n_boot: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Bootstrap draws of quantiles of a column, resampling clusters of rows.
-
-    A quantile is the smallest value with at least the given share of rows at or below it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    column : str
-        Numeric column.
-    cluster : str
-        Column of clusters.
-    shares : sequence of float
-        Which quantiles, above 0 and up to 1; 0.5 is the median.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, len(shares))
-
-    Raises
-    ------
-    ValueError
-        If a share is not above 0 and up to 1, the column is not numeric or has a gap, a cluster
-        label is missing, or there are fewer than two clusters.
-
-    References
-    ----------
-    Hyndman and Fan (1996), Sample quantiles in statistical packages, definition 1; Efron and
-    Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 8.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"seconds": [10, 20, 60], "rater_id": ["a", "b", "c"]})
-    >>> draws = bootstrap_quantiles(
-    ...     frame, "seconds", "rater_id", [0.5], 200, np.random.default_rng(0))
-    >>> np.unique(draws)
-    array([10., 20., 60.])
-    """
+    """Bootstrap draws of quantiles of a column, resampling clusters of rows."""
     shares = np.asarray(shares, dtype=float)
     if not ((shares > 0) & (shares <= 1)).all():
         raise ValueError(f"shares must be above 0 and up to 1, got {shares.tolist()}")

@@ -34,49 +34,7 @@ MAX_SWEEPS = 10_000
 def solve_lasso(
     gram: np.ndarray, cross: np.ndarray, alpha: ArrayLike, tol: float = 1e-12
 ) -> np.ndarray:
-    """Minimise wᵀ G w / 2 - cᵀ w + alpha ‖w‖₁ for every Gram matrix G and vector c.
-
-    With G and c the covariances (divisor n) among features and with the outcome, this is the
-    Lasso with an intercept, ‖y - Xw - b‖² / (2n) + alpha ‖w‖₁. The leading dimensions of the
-    arguments broadcast.
-
-    Parameters
-    ----------
-    gram : numpy.ndarray, shape (..., n_features, n_features)
-        Covariances among features.
-    cross : numpy.ndarray, shape (..., n_features)
-        Covariances of features with the outcome.
-    alpha : float or array-like, shape (...)
-        Penalty, positive.
-    tol : float, optional
-        A problem is solved once no gradient changes by more than this share of the largest
-        entry of its `cross` during a sweep over the features.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n_features)
-        Weights; a feature without variance gets weight 0.
-
-    Raises
-    ------
-    ValueError
-        If a penalty is not positive.
-    RuntimeError
-        If problems are not solved within `MAX_SWEEPS` sweeps.
-
-    References
-    ----------
-    Tibshirani (1996), Regression Shrinkage and Selection via the Lasso; Friedman, Hastie and
-    Tibshirani (2010), Regularization Paths for Generalized Linear Models via Coordinate Descent,
-    section 2.
-
-    Examples
-    --------
-    Uncorrelated features with unit variance are shrunk by alpha, and cut off at zero.
-
-    >>> solve_lasso(np.eye(3), np.array([1.0, -0.5, 0.1]), alpha=0.2).round(6)
-    array([ 0.8, -0.3,  0. ])
-    """
+    """Minimise wᵀ G w / 2 - cᵀ w + alpha ‖w‖₁ for every Gram matrix G and vector c."""
     alpha = np.asarray(alpha, dtype=float)
     if not (alpha > 0).all():
         raise ValueError(f"alpha must be positive, got {alpha.min()}: without a penalty use ols")
@@ -514,40 +472,7 @@ def lasso_cross_validation(
 def rating_moments(
     ratings: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
 ) -> ClusterMoments:
-    """Reduce single ratings to sums over items within clusters.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame, shape (n_ratings, n_columns)
-        Wide form, one row per (item, rater).
-    features : sequence of str
-        Columns that explain, such as error labels; raters' most frequent value counts.
-    outcome : str
-        Column to explain, averaged over raters.
-    item : str
-        Column of items.
-    cluster : str
-        Column of clusters, for example the prompt; the same in all rows of an item.
-
-    Returns
-    -------
-    ClusterMoments
-        One set per cluster.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.files.ratings.aggregate` and
-        `helpers.files.tables.check_regression`).
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item": [1, 1, 2, 3], "prompt": ["a", "a", "a", "b"],
-    ...                         "refusal": [0, 0, 1, 0], "quality": [5, 4, 1, 3]})
-    >>> moments = rating_moments(ratings, ["refusal"], "quality", "item", "prompt")
-    >>> moments.n, moments.sum_y
-    (array([2., 1.]), array([5.5, 3. ]))
-    """
+    """Reduce single ratings to sums over items within clusters."""
     items = aggregate(ratings, item, mean=[outcome], mode=features, first=[cluster])
     return cluster_moments(items, features, outcome, cluster)
 
@@ -555,43 +480,7 @@ def rating_moments(
 def lasso_table(
     moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Lasso weights with intervals from replicates that are drawn in batches.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster.
-    alpha : float
-        Penalty, positive.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For each feature its weight as ``estimate``, the 95 % interval ``low`` to ``high``, and
-        ``selected``, the share of replicates in which its weight is not zero.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two clusters, no replicates, or `alpha` is not positive.
-
-    References
-    ----------
-    Tibshirani (1996); Efron and Tibshirani (1993), chapters 9 and 13.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
-    ...                       "prompt_id": np.arange(16) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> lasso_table(moments, 0.05, 100, np.random.default_rng(0))
-             estimate  low  high  selected
-    refusal      -2.8 -2.8  -2.8       1.0
-    """
+    """Lasso weights with intervals from replicates that are drawn in batches."""
     names = list(moments.features)
     gram, cross, _ = moments.total().covariances()
     weights = pd.Series(solve_lasso(gram, cross, alpha)[0], index=names)

@@ -321,35 +321,7 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def quantile_knots(values: ArrayLike, n_knots: int) -> np.ndarray:
-    """Knots at evenly spaced quantiles, the outer ones near the ends of the data.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_rows,)
-        The covariate.
-    n_knots : int
-        Number of knots, at least 3.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_knots,)
-        The outer knots are the 10 % and 90 % quantiles for three knots, 5 % and 95 % for four to
-        six, and 2.5 % and 97.5 % for more.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than three knots, or the values tie so much that two knots coincide.
-
-    References
-    ----------
-    Harrell (2015), Regression Modeling Strategies, section 2.4.6.
-
-    Examples
-    --------
-    >>> quantile_knots(np.arange(101), 5).round(1).tolist()
-    [5.0, 27.5, 50.0, 72.5, 95.0]
-    """
+    """Knots at evenly spaced quantiles, the outer ones near the ends of the data."""
     if n_knots < 3:
         raise ValueError(f"a curve needs at least 3 knots, got {n_knots}")
     outer = 0.1 if n_knots == 3 else 0.05 if n_knots <= 6 else 0.025
@@ -360,32 +332,7 @@ def quantile_knots(values: ArrayLike, n_knots: int) -> np.ndarray:
 
 
 def natural_spline(values: ArrayLike, knots: np.ndarray) -> np.ndarray:
-    """Columns that span the natural cubic splines with given knots, without the intercept.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_rows,)
-        The covariate.
-    knots : numpy.ndarray, shape (n_knots,)
-        Knots in increasing order.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_rows, n_knots - 1)
-        The first column is the covariate itself, scaled so that the outer knots are 0 and 1.
-
-    References
-    ----------
-    Harrell (2015), Regression Modeling Strategies, section 2.4.5.
-
-    Examples
-    --------
-    >>> natural_spline([0.0, 1.0, 2.0, 3.0], np.array([0.0, 1.0, 2.0]))
-    array([[0.   , 0.   ],
-           [0.5  , 0.125],
-           [1.   , 0.75 ],
-           [1.5  , 1.5  ]])
-    """
+    """Columns that span the natural cubic splines with given knots, without the intercept."""
     span = knots[-1] - knots[0]
     scaled = (np.asarray(values, dtype=float)[:, None] - knots) / span
     cubes = np.clip(scaled, 0, None) ** 3

@@ -22,30 +22,7 @@ ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding
 
 
 def cluster_sums(values: np.ndarray, labels: ArrayLike) -> np.ndarray:
-    """Sums of rows within clusters.
-
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (n_rows, ...)
-        Numbers to add up over rows.
-    labels : array-like, shape (n_rows,)
-        The cluster of each row.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_clusters, ...)
-        Clusters in sorted order of their labels, so the order of rows does not matter.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing.
-
-    Examples
-    --------
-    >>> cluster_sums(np.array([1.0, 2.0, 4.0]), ["b", "a", "b"])
-    array([2., 5.])
-    """
+    """Sums of rows within clusters."""
     member = _membership(labels)
     table = np.asarray(values).reshape(len(values), prod(values.shape[1:]))
     return (member @ table).reshape(member.shape[0], *values.shape[1:])
@@ -142,17 +119,7 @@ class ClusterMoments:
         return replace(self, products=reduce(np.add, totals))
 
     def covariances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Covariances with divisor n; exact zeros where a feature does not vary.
-
-        Returns
-        -------
-        features : numpy.ndarray, shape (n_sets, n_features, n_features)
-            Among features.
-        cross : numpy.ndarray, shape (n_sets, n_features)
-            Of features with the outcome.
-        outcome : numpy.ndarray, shape (n_sets,)
-            Variance of the outcome.
-        """
+        """Covariances with divisor n; exact zeros where a feature does not vary."""
         mean_square = self.products / self.n[:, None, None]
         mean = mean_square[:, 0]
         covariance = mean_square - mean[:, :, None] * mean[:, None, :]
@@ -162,50 +129,17 @@ class ClusterMoments:
         return covariance[:, 1:-1, 1:-1], covariance[:, 1:-1, -1], covariance[:, -1, -1]
 
     def intercept(self, slopes: np.ndarray) -> np.ndarray:
-        """Intercept with which predictions and outcome have the same mean.
-
-        Parameters
-        ----------
-        slopes : numpy.ndarray, shape (..., n_sets, n_features)
-            Weights of the features.
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., n_sets)
-        """
+        """Intercept with which predictions and outcome have the same mean."""
         return (self.sum_y - (slopes * self.sum_x).sum(axis=-1)) / self.n
 
     def squared_error(self, intercept: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """Mean squared error of the predictions intercept + features · slopes.
-
-        Parameters
-        ----------
-        intercept : numpy.ndarray, shape (..., n_sets)
-            Intercepts.
-        slopes : numpy.ndarray, shape (..., n_sets, n_features)
-            Weights of the features.
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., n_sets)
-        """
+        """Mean squared error of the predictions intercept + features · slopes."""
         minus_one = -np.ones_like(intercept)
         residual = np.concatenate([intercept[..., None], slopes, minus_one[..., None]], axis=-1)
         return np.einsum("...si,sij,...sj->...s", residual, self.products, residual) / self.n
 
     def correlation(self, slopes: np.ndarray) -> np.ndarray:
-        """Pearson's correlation of features · slopes with the outcome.
-
-        Parameters
-        ----------
-        slopes : numpy.ndarray, shape (n_sets, n_features)
-            Weights of the features.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n_sets,)
-            NaN where the prediction or the outcome does not vary.
-        """
+        """Pearson's correlation of features · slopes with the outcome."""
         features, cross, outcome = self.covariances()
         prediction = np.einsum("si,sij,sj->s", slopes, features, slopes)
         spread = np.sqrt(np.clip(prediction * outcome, 0.0, None))

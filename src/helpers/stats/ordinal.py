@@ -21,13 +21,7 @@ TOLERANCE = 1e-8  # of the last step, in log-odds
 
 
 class SeparationError(ValueError):
-    """A feature that tells high from low ratings without exception.
-
-    Parameters
-    ----------
-    feature : str
-        Its name.
-    """
+    """A feature that tells high from low ratings without exception."""
 
     def __init__(self, feature: str):
         self.feature = feature
@@ -61,13 +55,7 @@ class CumulativeLogit:
     influence: np.ndarray
 
     def log_odds(self) -> Estimates:
-        """Return the slopes as estimates with the influence of each row.
-
-        Returns
-        -------
-        Estimates
-            Positive where the feature raises ratings.
-        """
+        """Return the slopes as estimates with the influence of each row."""
         return Estimates(self.slopes, self.influence[:, len(self.cuts) :])
 
     def odds_table(self, clusters: pd.DataFrame) -> pd.DataFrame:

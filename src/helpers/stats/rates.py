@@ -43,35 +43,7 @@ from helpers.stats.moments import cluster_sums
 
 
 def clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
-    """Shares in percent with Wilson intervals at the effective number of observations.
-
-    That is their number divided by the design effect of the clusters. A bootstrap interval would
-    have no width where every label is the same; this one does.
-
-    Parameters
-    ----------
-    parts : numpy.ndarray, shape (n_clusters, ...)
-        Within each cluster the sum of the labels, which lie in [0, 1].
-    totals : numpy.ndarray, shape (n_clusters, ...)
-        Within each cluster the number, or weight, of the observations; 0 if it has none.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per share, in the order of the array: ``n`` (sum of `totals`), ``estimate``,
-        ``low`` and ``high`` (95 %). A share of no observations is NaN.
-
-    References
-    ----------
-    Wilson (1927); Korn and Graubard (1998) for the effective sample size; Kish (1965), Survey
-    Sampling, section 8.2, for the design effect, which is not taken below 1 here.
-
-    Examples
-    --------
-    >>> clustered_shares(np.array([[1], [0], [0], [0]]), np.ones((4, 1))).round(1)
-         n  estimate  low  high
-    0  4.0      25.0  4.6  69.9
-    """
+    """Shares in percent with Wilson intervals at the effective number of observations."""
     part, total = parts.sum(axis=0), totals.sum(axis=0)
     known = total > 0
     rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
@@ -618,27 +590,7 @@ ESTIMATORS = ("crowd", "experts", "prediction-powered")
 
 
 def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
-    """What each output adds to the sums that prediction-powered rates need.
-
-    Parameters
-    ----------
-    crowd : numpy.ndarray, shape (...)
-        The crowd's labels.
-    expert : numpy.ndarray, shape (...)
-        The experts' labels, NaN where there is none.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., 8)
-        Of an output with an expert label: 1, expert label e, crowd label c, e·c and c²; of any
-        other output: 1, c and c². The rest is 0.
-
-    Examples
-    --------
-    >>> label_terms(np.array([0.5, 1.0]), np.array([1.0, np.nan]))
-    array([[1.  , 1.  , 0.5 , 0.5 , 0.25, 0.  , 0.  , 0.  ],
-           [0.  , 0.  , 0.  , 0.  , 0.  , 1.  , 1.  , 1.  ]])
-    """
+    """What each output adds to the sums that prediction-powered rates need."""
     labelled = (~np.isnan(expert)).astype(float)
     truth, others = np.nan_to_num(expert), 1 - labelled
     seen, unseen = crowd * labelled, crowd * others
@@ -647,31 +599,7 @@ def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
 
 
 def powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate the factor λ and the prediction-powered rate from sums.
-
-    Parameters
-    ----------
-    sums : numpy.ndarray, shape (..., 8)
-        Sums over outputs of their `label_terms`.
-
-    Returns
-    -------
-    rate, factor : numpy.ndarray, shape (...)
-        NaN where either part has no rows. λ is 0 where the crowd's labels do not vary.
-
-    References
-    ----------
-    Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, section 6;
-    the same as `ppi_py.ppi_mean_pointestimate`.
-
-    Examples
-    --------
-    >>> crowd = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
-    >>> expert = np.array([1.0, 0.0, np.nan, np.nan, np.nan, np.nan])
-    >>> rate, factor = powered_rates(label_terms(crowd, expert).sum(axis=0))
-    >>> round(float(rate), 3), round(float(factor), 3)
-    (0.656, 0.625)
-    """
+    """Estimate the factor λ and the prediction-powered rate from sums."""
     n, truth, seen, product, square, others, unseen, unseen_square = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         covariance = product / n - truth / n * (seen / n)
@@ -685,58 +613,14 @@ def powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def estimates(sums: np.ndarray) -> np.ndarray:
-    """Rates by crowd alone, by experts alone, and prediction-powered.
-
-    Parameters
-    ----------
-    sums : numpy.ndarray, shape (..., 8)
-        Sums over outputs of their `label_terms`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (3, ...)
-        In the order of `ESTIMATORS`; NaN where experts labelled nothing.
-
-    Examples
-    --------
-    >>> crowd, expert = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 0.0, np.nan, np.nan])
-    >>> estimates(label_terms(crowd, expert).sum(axis=0))
-    array([0.75, 0.5 , 0.75])
-    """
+    """Rates by crowd alone, by experts alone, and prediction-powered."""
     n, truth, seen, others, unseen = np.moveaxis(sums[..., [0, 1, 2, 5, 6]], -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.stack([(seen + unseen) / (n + others), truth / n, powered_rates(sums)[0]])
 
 
 def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Normal 95 % intervals of the package, which takes outputs as independent.
-
-    Parameters
-    ----------
-    seen, unseen : numpy.ndarray, shapes (n_labelled, ...) and (n_unlabelled, ...)
-        Crowd labels of outputs with and without an expert label, a column for each problem.
-    truth : numpy.ndarray, shape (n_labelled, ...)
-        Expert labels.
-
-    Returns
-    -------
-    numpy.ndarray, shape (3, 2, ...)
-        Low and high end by crowd alone, by experts alone (both with λ = 0, the classical
-        interval of a mean) and prediction-powered. Its λ is that of `powered_rates`, since the
-        package divides by zero where the crowd's labels do not vary.
-
-    References
-    ----------
-    Angelopoulos, Duchi and Zrnic (2023), PPI++, section 6; `ppi_py.ppi_mean_ci`.
-
-    Examples
-    --------
-    >>> seen, unseen, truth = np.array([1.0, 0, 0, 0]), np.array([1.0, 0]), np.array([1.0, 0, 0, 1])
-    >>> independent_intervals(seen, unseen, truth).round(2)
-    array([[-0.04,  0.71],
-           [ 0.01,  0.99],
-           [ 0.07,  1.01]])
-    """
+    """Normal 95 % intervals of the package, which takes outputs as independent."""
     crowd = np.concatenate([seen, unseen])
     expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
     factor = powered_rates(label_terms(crowd, expert).sum(axis=0))[1]
@@ -749,40 +633,7 @@ def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarra
 
 
 def cluster_draws(sums: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
-    """Sums in bootstrap replicates: clusters with expert labels and others are drawn apart.
-
-    Drawing the two kinds apart keeps the number of clusters that experts saw, which was part of
-    the design.
-
-    Parameters
-    ----------
-    sums : numpy.ndarray, shape (n_clusters, n_groups, 8)
-        Sums over the outputs in each cluster of their `label_terms`.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, n_groups, 8)
-
-    Raises
-    ------
-    ValueError
-        If a kind has only one cluster.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8 (two samples).
-
-    Examples
-    --------
-    >>> sums = np.zeros((4, 1, 8))
-    >>> sums[:2, 0, 0] = sums[2:, 0, 5] = 1
-    >>> cluster_draws(sums, 3, np.random.default_rng(0))[:, 0, [0, 5]].tolist()
-    [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]
-    """
+    """Sums in bootstrap replicates: clusters with expert labels and others are drawn apart."""
     labelled = sums[:, :, 0].sum(axis=1) > 0
     draws = np.zeros((n_boot, *sums.shape[1:]))
     for kind in (labelled, ~labelled):
@@ -793,35 +644,7 @@ def cluster_draws(sums: np.ndarray, n_boot: int, rng: np.random.Generator) -> np
 
 
 def wilson_intervals(sums: np.ndarray) -> np.ndarray:
-    """Wilson's 95 % intervals at the effective number of labels, allowing for clusters.
-
-    The effective number is that of independent expert labels whose mean would vary as little: the
-    variance of one expert label divided by that of the rate, which comes from the differences
-    between clusters with λ as given. It is at most the number of outputs that enter. Where nothing
-    varies it is the number of expert labels (of all outputs for the crowd).
-
-    Parameters
-    ----------
-    sums : numpy.ndarray, shape (n_clusters, n_groups, 8)
-        Sums over the outputs in each cluster of their `label_terms`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (3, 2, n_groups)
-        Low and high ends, estimators in the order of `ESTIMATORS`.
-
-    References
-    ----------
-    Wilson (1927); Korn and Graubard (1998) for the effective number in clustered samples. Its use
-    with prediction-powered rates is ours; `helpers.beyond.crowd` checks it.
-
-    Examples
-    --------
-    >>> expert = np.r_[np.zeros(10), np.full(20, np.nan)]
-    >>> terms = label_terms(np.zeros(30), expert)[:, None]
-    >>> wilson_intervals(terms)[:, 1, 0].round(3)
-    array([0.114, 0.278, 0.278])
-    """
+    """Wilson's 95 % intervals at the effective number of labels, allowing for clusters."""
     total, n_clusters = sums.sum(axis=0), len(sums)
     n, others = total[:, 0], total[:, 5]
     factor = powered_rates(total)[1]

@@ -83,23 +83,7 @@ METHOD_PREFIXES = dict(
 
 
 def read_answers(path: Path) -> pd.DataFrame:
-    """Read the answers of users.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``user_answers.csv`` or ``user_answers_filtered.csv`` of one of the studies.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `schemas.CHATBENCH_ANSWERS`, with labels in place of identifiers of users.
-
-    Raises
-    ------
-    tables.BadTableError
-        If columns are missing, all of which are named, or a value is not allowed.
-    """
+    """Read the answers of users."""
     table = tables.read_csv(path).rename(columns=ALIASES)
     tables.require(table, ANSWER_COLUMNS, path.name)
     table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
@@ -108,26 +92,7 @@ def read_answers(path: Path) -> pd.DataFrame:
 
 
 def read_ai_alone(path: Path) -> pd.DataFrame:
-    """Read how often the models alone were right on each question.
-
-    Letters that are no option count as wrong, as in the paper (appendix B.1). Questions without
-    answers by a method are left out.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``ai_alone_answers.csv``, one row per model and question.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `schemas.CHATBENCH_AI_ALONE`, one row per model, method and question.
-
-    Raises
-    ------
-    tables.BadTableError
-        If columns are missing, all of which are named, or a value is not allowed.
-    """
+    """Read how often the models alone were right on each question."""
     table = tables.read_csv(path).rename(columns=ALIASES)
     keys = ["model", "dataset", "question_id"]
     numbers = [f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")]
@@ -145,29 +110,7 @@ def read_ai_alone(path: Path) -> pd.DataFrame:
 
 
 def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
-    """Drop attention checks, and users who answered theirs wrongly.
-
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        Columns ``rater_id``, ``dataset`` and ``correct``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The other answers.
-
-    References
-    ----------
-    Chang et al. (2025), appendix A.2.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"rater_id": ["a", "a", "b", "b"], "correct": [1, 1, 0, 1],
-    ...     "dataset": ["Attention Check", "College Math", "Attention Check", "College Math"]})
-    >>> without_attention_checks(answers)["rater_id"].tolist()
-    ['a']
-    """
+    """Drop attention checks, and users who answered theirs wrongly."""
     checks = answers["dataset"] == ATTENTION_CHECK
     failed = answers.loc[checks & (answers["correct"] == 0), "rater_id"]
     return answers[~checks & ~answers["rater_id"].isin(failed)].reset_index(drop=True)
@@ -476,23 +419,7 @@ def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversation
 
 
 def read_questions(path: Path) -> pd.DataFrame:
-    """Read the questions and write each with its options, as a user saw it.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``questions.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        See `Conversations`.
-
-    Raises
-    ------
-    tables.BadTableError
-        If columns are missing, all of which are named, or an answer is no letter of an option.
-    """
+    """Read the questions and write each with its options, as a user saw it."""
     table = tables.read_csv(path, dtype=str, keep_default_na=False).rename(columns=ALIASES)
     tables.require(table, ["question_id", "dataset", "question", *OPTIONS, "answer"], path.name)
     tables.require_known(table["answer"], LETTERS, "the letters A to D", path.name)
@@ -504,25 +431,7 @@ def read_questions(path: Path) -> pd.DataFrame:
 
 
 def read_conversations(path: Path, questions: pd.DataFrame) -> pd.DataFrame:
-    """Read conversations.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``conversations.json``: a list of conversations, or lists of them by question.
-    questions : pandas.DataFrame
-        Result of `read_questions`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        See `Conversations`, with labels in place of identifiers of users.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is no JSON or a conversation cannot be used. Conversations count from 1.
-    """
+    """Read conversations."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:

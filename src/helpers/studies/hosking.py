@@ -61,29 +61,7 @@ COLUMN_NAMES = {
 
 
 def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
-    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair.
-
-    A distractor is another output of the system that it is paired with, whose name the file
-    leaves out. Identities of raters are not released: the rater is named after the pair, which
-    one person rated at one time.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Parquet file.
-    schema : pandera.pandas.DataFrameSchema
-        What its table must look like.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of the schema, rows in the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is not as expected.
-    """
+    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair."""
     raw = tables.read_parquet(path)
     tables.require(raw, ["dataset", "sample_ix", "model"], path.name)
     raw = as_text(raw, ["dataset", "model"], path.name)
@@ -104,29 +82,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
 
 
 def read_experts(path: Path, batch: str) -> pd.DataFrame:
-    """Read a file of experts' error checks, one JSON object per output.
-
-    The released identifier is a name and the running number of the submission; raters are told
-    apart by the name alone.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A JSONL file.
-    batch : str
-        Batch that the file belongs to.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `schemas.HOSKING_EXPERTS`, rows in the order of the file. ``rater_id``
-        still holds names.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is not as expected.
-    """
+    """Read a file of experts' error checks, one JSON object per output."""
     raw = tables.read_jsonl(path)
     raw = raw.rename(columns=lambda name: name.rpartition(".")[2].removesuffix("_a"))
     tables.require(raw, ["dataset", "sample_ix", "model", "preamble_type", "email"], path.name)
@@ -536,15 +492,7 @@ TEMPLATES = {"wikihow": r"Can you tell me .+\?", "curation": r"(?s:.+)\n\nGenera
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What is kept of a printed text.
-
-    Parameters
-    ----------
-    length : int
-        Number of letters and digits.
-    digest : str
-        First 16 hexadecimal digits of the SHA-256 hash of the lower-case letters and digits.
-    """
+    """What is kept of a printed text."""
 
     length: int
     digest: str
@@ -567,46 +515,13 @@ EXTRACTS = {
 
 
 def fingerprint(text: str) -> Fingerprint:
-    """Take the fingerprint of a text.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    Fingerprint
-
-    Examples
-    --------
-    >>> fingerprint("Yes, we can!") == fingerprint("yes we can")
-    True
-    """
+    """Take the fingerprint of a text."""
     kept = _letters(pd.Series([text])).iloc[0]
     return Fingerprint(len(kept), _digest(kept))
 
 
 def begins_with(texts: pd.Series, printed: Fingerprint) -> pd.Series:
-    """Tell which texts begin with a printed one.
-
-    Parameters
-    ----------
-    texts : pandas.Series of str
-        Whole texts.
-    printed : Fingerprint
-        Of a text that may be cut off at its end.
-
-    Returns
-    -------
-    pandas.Series of bool
-        With the same index.
-
-    Examples
-    --------
-    >>> begins_with(pd.Series(["Yes, we can!", "No."]), fingerprint("yes we")).tolist()
-    [True, False]
-    """
+    """Tell which texts begin with a printed one."""
     return _letters(texts).str[: printed.length].map(_digest) == printed.digest
 
 

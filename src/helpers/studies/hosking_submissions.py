@@ -108,53 +108,7 @@ TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 def read_ratings(
     path: Path, form: Form, skip: Collection[int] = (), texts: bool = False
 ) -> pd.DataFrame:
-    """Read the ratings in a file of submissions.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A JSONL file.
-    form : Form
-        What the raters were asked.
-    skip : collection of int, optional
-        Lines, counted from 1, that are not to be read.
-    texts : bool, optional
-        Whether to keep the prompts, responses and, if there are arms, preambles.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (2 * n_submissions, n_columns)
-        Side a and side b of each submission, in the order of the file: ``line``, the design,
-        ``partner_id`` (the item on the other side), the aspects, ``response_words``,
-        ``seconds`` (the time that the submission took), answers to attention checks and texts.
-        ``rater_id`` still holds the participant's identifier.
-
-    Raises
-    ------
-    tables.BadTableError
-        If a line is no JSON object, a key is missing, an answer or a name is unknown, or two
-        lines are submissions of the same pair. The message names the file and the lines.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> record = {
-    ...     "id": "0",
-    ...     "input_text": {"Prompt": "Why?", "Response A": "So it is.", "Response B": "Hm."},
-    ...     "input_meta": {
-    ...         "dataset": "wikihow", "sample_ix": 3, "model_a": "refs", "model_b": "falcon40"
-    ...     },
-    ...     "label_annotations": {"email": "anna_1", "score_a": "4", "score_b": "1"},
-    ...     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
-    ... }
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "one.jsonl"
-    ...     _ = path.write_text(json.dumps(record))
-    ...     read_ratings(path, Form(("quality_unbiased",)))[["item_id", "quality_unbiased"]]
-                           item_id  quality_unbiased
-    0  wikihow-3|References|baseline               4.0
-    1  wikihow-3|Falcon 40B|baseline               1.0
-    """
+    """Read the ratings in a file of submissions."""
     first_lines: dict[str, int] = {}
 
     def parse(record: dict, line: int) -> list[dict]:
@@ -170,38 +124,7 @@ def read_ratings(
 
 
 def read_sessions(path: Path) -> pd.DataFrame:
-    """Read who made each submission in a file, on which task and in what time.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A JSONL file.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_submissions, 4)
-        ``line``, ``task``, ``rater_id`` (the participant's identifier) and ``seconds``.
-
-    Raises
-    ------
-    tables.BadTableError
-        If a line is no JSON object, a key is missing or a value is not as expected.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> record = {
-    ...     "input_meta": {"dataset": "amazon"},
-    ...     "label_annotations": {"email": "anna_1"},
-    ...     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
-    ... }
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "one.jsonl"
-    ...     _ = path.write_text(json.dumps(record))
-    ...     read_sessions(path)
-       line    task rater_id  seconds
-    0     1  amazon     anna      125
-    """
+    """Read who made each submission in a file, on which task and in what time."""
     return _parse_lines(path, lambda record, _: [_session(record)])
 
 

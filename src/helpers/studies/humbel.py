@@ -119,45 +119,13 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
 
 
 def read_associations(path: Path) -> pd.DataFrame:
-    """Read associations as released; the first column, without a name, numbers the rows.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``WAX.csv`` or ``wax_human_labelled.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `schemas.HUMBEL_ASSOCIATIONS`.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the table is not as expected.
-    """
+    """Read associations as released; the first column, without a name, numbers the rows."""
     table = tables.read_csv(path, keep_default_na=False).rename(columns={"Unnamed: 0": "row"})
     return schemas.check(table, schemas.HUMBEL_ASSOCIATIONS, path.name)
 
 
 def read_norms(path: Path) -> pd.DataFrame:
-    """Read the sheet of norms, where "null" is a word and 8 a meaning; turn grades into ages.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The workbook as released.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `schemas.HUMBEL_NORMS`.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the first sheet is not as expected.
-    """
+    """Read the sheet of norms, where "null" is a word and 8 a meaning; turn grades into ages."""
     header, *rows = _cells(path)
     sheet = as_numbers(pd.DataFrame(rows, columns=header), ["AoAtestbased"], path.name)
     tables.require(sheet, NORM_COLUMNS, path.name)

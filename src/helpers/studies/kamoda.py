@@ -50,23 +50,7 @@ ANSWER_COLUMNS = {"answer_id": "item_id", "answer": "text", "answer_score": "vot
 
 
 def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
-    """Read the workers' ratings; worker and kind of answer stand in files of their own.
-
-    Parameters
-    ----------
-    located : mapping of str to pathlib.Path
-        Where the files of ratings, assignments and answers are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `schemas.KAMODA_RATINGS`, rows in the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If a file is not as expected, or names something that another file does not have.
-    """
+    """Read the workers' ratings; worker and kind of answer stand in files of their own."""
     path = located[RATINGS_FILE]
     keys = ["assignment_id", "answer_id", "question_id"]
     ratings = tables.read_jsonl(path)
@@ -85,47 +69,13 @@ def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
 
 
 def read_evaluator(path: Path, name: str) -> pd.DataFrame:
-    """Read the ratings by one language model.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A JSONL file.
-    name : str
-        What the evaluator is called.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `schemas.KAMODA_EVALUATORS`, rows in the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is not as expected.
-    """
+    """Read the ratings by one language model."""
     table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
     return schemas.check(table, schemas.KAMODA_EVALUATORS, path.name)
 
 
 def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
-    """Read the answers with their questions.
-
-    Parameters
-    ----------
-    located : mapping of str to pathlib.Path
-        Where the files of answers and questions are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `schemas.KAMODA_ANSWERS`, rows in the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If a file is not as expected, or the question of an answer is missing.
-    """
+    """Read the answers with their questions."""
     path = located[ANSWERS_FILE]
     asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])["question"]
     answers = _read_answers(path).reset_index()
@@ -138,23 +88,7 @@ def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
 
 
 def read_justifications(path: Path) -> pd.DataFrame:
-    """Read why workers preferred an answer, and how long a task took them.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file of assignments.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `schemas.KAMODA_JUSTIFICATIONS`, rows in the order of the file.
-
-    Raises
-    ------
-    tables.BadTableError
-        If the file is not as expected.
-    """
+    """Read why workers preferred an answer, and how long a task took them."""
     table = _read_assignments(path)
     tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
     table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
