@@ -44,25 +44,27 @@ def test_every_module_is_on_the_map():
     ] == []
 
 
-def test_modules_import_only_from_modules_named_before_them():
+def test_rooms_import_only_from_rooms_above_them():
     package = paths.ROOT / "src" / "helpers"
-    order = re.findall(r"\]\(([^)]+)\.py\)", (package / "README.md").read_text())
-    upwards = [
-        (name, imported)
-        for position, name in enumerate(order)
-        for imported in imported_modules(package / f"{name}.py")
-        if imported in order[position:]
-    ]
-    assert upwards == []
+    rooms = re.findall(r"^\| \[(\w+)/?\]", (package / "README.md").read_text(), re.MULTILINE)
+    assert set(rooms) == {file.stem for file in package.iterdir()} - {"README", "__init__"} - {
+        "__pycache__"
+    }
+    for file in package.rglob("*.py"):
+        room = file.relative_to(package).parts[0].removesuffix(".py")
+        for imported in imported_rooms(file) - {room}:
+            assert rooms.index(imported) < rooms.index(room), f"{file} imports {imported}"
+            assert imported not in ("beyond", "own"), f"{file} imports {imported}"
 
 
-def imported_modules(file: Path) -> set[str]:
-    """Modules of the package that a module names in its imports."""
-    nodes = ast.walk(ast.parse(file.read_text()))
-    sources = [node for node in nodes if isinstance(node, ast.ImportFrom)]
-    names = {f"{node.module}.{alias.name}" for node in sources for alias in node.names}
-    names |= {str(node.module) for node in sources}
-    return {name.removeprefix("helpers.").replace(".", "/") for name in names}
+def imported_rooms(file: Path) -> set[str]:
+    """Rooms of the package that a module names in its imports."""
+    return {
+        f"{node.module}.{alias.name}".split(".")[1]
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "helpers"
+        for alias in node.names
+    }
 
 
 def test_every_benchmark_is_described():
@@ -79,7 +81,14 @@ def test_committed_notebooks_are_as_agreed(name):
     assert notebook.cells[0].source.startswith("# ")
     assert "**Question.**" in notebook.cells[0].source
     assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
-    assert not any(re.search(r"^(def|class) ", source, re.MULTILINE) for source in sources)
+    assert not any(re.search(r"^class ", source, re.MULTILINE) for source in sources)
+    functions = [
+        node
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert [node.name for node in functions if node.end_lineno - node.lineno >= 15] == []
     found = papermill.inspect_notebook(paths.NOTEBOOKS / f"{name}.ipynb")
     assert {"data_source", "out_dir"} <= set(found)
 
