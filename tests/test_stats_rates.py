@@ -181,15 +181,6 @@ def test_measures_of_a_hand_made_table_with_both_intervals():
     np.testing.assert_allclose(width[[0, 1, 3, 4]], 2 * margin[[0, 1, 3, 4]], rtol=0.15)
 
 
-def test_copies_of_outputs_within_their_prompts_tell_nothing_new():
-    pairs = make_pairs()
-    once, thrice = detected(pairs), detected(pd.concat([pairs] * 3, ignore_index=True))
-    np.testing.assert_allclose(thrice["n"], 3 * once["n"])
-    np.testing.assert_allclose(thrice["estimate"], once["estimate"])
-    widths = (thrice["high"] - thrice["low"]) / (once["high"] - once["low"])
-    assert widths.between(0.85, 1.05).all()
-
-
 def test_row_order_and_rows_without_expert_labels_do_not_matter():
     pairs = make_pairs()
     unlabelled = pairs.assign(expert=np.nan, crowd=1.0)
