@@ -146,6 +146,12 @@ def test_the_correlation_with_true_accuracies_is_recovered(n_answers, correlatio
     assert ((result["low"] < result["estimate"]) & (result["estimate"] < result["high"])).all()
 
 
+def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
+    frame = questions(4, n=200)
+    twice = pd.concat([frame, frame], ignore_index=True)
+    pd.testing.assert_frame_equal(noisy_correlation(twice), noisy_correlation(frame))
+
+
 def test_questions_with_one_answer_each_cannot_tell_chance():
     with pytest.raises(ValueError, match="column 'n_answers' is 1 in all rows: chance cannot be"):
         noisy_correlation(questions(1, n=50))
