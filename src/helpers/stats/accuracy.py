@@ -1,14 +1,9 @@
-"""Accuracy on a sample of questions: standard errors, z-tests and averages.
+"""Accuracies on samples of questions: their errors, tests and relations, and what rounding allows.
 
-Questions are the unit. A dataset is a sample of the questions that could have been asked, and the
-answers to a question are a sample of those that could have been given.
-
-Question by question: what one accuracy tells about another that few answers measure.
-
-What rounded numbers allow: interval arithmetic over the digits that a paper does not print.
-
-A number printed as 0.73 was somewhere from 0.725 to 0.735. Whatever is computed from printed
-numbers is an interval too, therefore, and another printed number fits if it meets that interval.
+Questions are the unit: a dataset is a sample of those that could have been asked, and the answers
+to a question are a sample of those that could have been given. A number printed as 0.73 was
+somewhere from 0.725 to 0.735, so whatever is computed from printed numbers is an interval too, and
+another printed number fits if it meets that interval.
 """
 
 from collections.abc import Sequence
@@ -18,11 +13,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import minimize
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from helpers.files.tables import check_clusters, check_numeric
-from helpers.stats.bootstrap import cluster_weights, interval
+from helpers.files.tables import check_clusters, check_numeric, check_regression
+from helpers.stats.bootstrap import cluster_weights, summary
+from helpers.stats.moments import cluster_moments
 
 NORMAL_95 = float(stats.norm.ppf(0.975))
+_SLACK = 1e-9  # what arithmetic with decimal fractions may be off
 
 
 def two_sided_p(z: ArrayLike) -> np.ndarray:
@@ -86,7 +85,7 @@ def z_test(
     (-4.25, True)
     """
     se, other_se = np.asarray(se, dtype=float), np.asarray(other_se, dtype=float)
-    if np.any(se < 0) or np.any(other_se < 0):
+    if min(se.min(), other_se.min()) < 0:
         raise ValueError("a standard error is negative: give square roots of variances")
     if not -1 <= correlation <= 1:
         raise ValueError(f"correlation must be between -1 and 1, got {correlation}")
@@ -168,14 +167,8 @@ def mean_deviation(
     estimate = np.abs(differences).mean()
     margin = NORMAL_95 * np.sqrt(variance) / differences.size
     by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
-    return pd.Series(
-        {
-            "estimate": estimate,
-            "low": estimate - margin,
-            "high": estimate + margin,
-            "by_chance": by_chance,
-        }
-    )
+    names = ["estimate", "low", "high", "by_chance"]
+    return pd.Series([estimate, estimate - margin, estimate + margin, by_chance], index=names)
 
 
 def largest_se(mean: ArrayLike, n_questions: ArrayLike) -> np.ndarray:
@@ -294,22 +287,20 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     n_questions = len(questions)
     if n_questions < 2:
         raise ValueError(f"a standard error needs at least 2 questions, got {n_questions}")
-    n_answers, accuracy = questions["n_answers"], questions["accuracy"]
-    several = (n_answers - 1).where(n_answers > 1)
-    within = (accuracy * (1 - accuracy) * n_answers / several).mean() * (1 / n_answers).mean()
+    accuracy = questions["accuracy"]
+    columns = questions[["accuracy", "n_answers"]].to_numpy(dtype=float).T
+    within = _chance_variance(*columns, np.ones(n_questions))
     total = accuracy.var(ddof=1)
-    return pd.Series(
-        {
-            "n_questions": n_questions,
-            "accuracy": accuracy.mean(),
-            "se": np.sqrt(total / n_questions),
-            "between": total - within,
-            "within": within,
-        }
-    )
+    results = [n_questions, accuracy.mean(), np.sqrt(total / n_questions), total - within, within]
+    return pd.Series(results, index=["n_questions", "accuracy", "se", "between", "within"])
 
 
-_SLACK = 1e-9
+def _chance_variance(accuracy: np.ndarray, n: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean variance of accuracies of n answers around the true ones, for each row of weights."""
+    several = n > 1
+    chance = np.divide(accuracy * (1 - accuracy) * n, n - 1, out=np.zeros_like(n), where=several)
+    counted = np.where(weights @ several > 0, weights @ several, np.nan)
+    return weights @ chance / counted * (weights @ (1 / n) / weights.sum(axis=-1))
 
 
 def binomial_ceiling(
@@ -410,34 +401,21 @@ def noisy_correlation(
     corrected      1.0
     Name: estimate, dtype: float64
     """
-    check_numeric(frame, [predictor, accuracy, n_answers])
-    check_clusters(frame, cluster)
+    check_numeric(frame, [n_answers])
+    check_regression(frame, [predictor], accuracy, cluster)
     if not (frame[n_answers] > 1).any():
         raise ValueError(f"column {n_answers!r} is 1 in all rows: chance cannot be told apart")
-    codes = pd.factorize(frame[cluster])[0]
-    weights = cluster_weights(codes.max() + 1, n_boot, rng)[:, codes]
-    weights = np.vstack([np.ones(len(frame)), weights])
-    columns = (frame[name].to_numpy(dtype=float) for name in (predictor, accuracy, n_answers))
-    estimate, *draws = _correlations(*columns, weights).T
-    low, high = interval(draws)
-    names = ["observed", "reliability", "corrected"]
-    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=names)
-
-
-def _correlations(x: np.ndarray, y: np.ndarray, n: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Observed correlation, reliability of y, corrected correlation; shape (3, n_sets)."""
-    total = weights.sum(axis=1)
-    mean_x, mean_y = weights @ x / total, weights @ y / total
-    covariance = weights @ (x * y) / total - mean_x * mean_y
-    variance_x = weights @ x**2 / total - mean_x**2
-    variance_y = weights @ y**2 / total - mean_y**2
-    several = n > 1
-    chance = np.divide(y * (1 - y) * n, n - 1, out=np.zeros_like(y), where=several)
-    within = weights @ chance / (weights @ several) * (weights @ (1 / n) / total)
-    observed = covariance / np.sqrt(variance_x * variance_y)
-    reliability = 1 - within / variance_y
+    codes, names = pd.factorize(frame[cluster])
+    weights = cluster_weights(len(names), n_boot, rng).astype(float)
+    everything_first = np.insert(weights, 0, 1, axis=0)[:, codes]
+    totals = cluster_moments(frame, [predictor], accuracy).total(everything_first)
+    observed = totals.correlation(np.ones((n_boot + 1, 1)))
+    columns = frame[[accuracy, n_answers]].to_numpy(dtype=float).T
+    reliability = 1 - _chance_variance(*columns, everything_first) / totals.covariances()[2]
     corrected = observed / np.sqrt(np.where(reliability > 0, reliability, np.nan))
-    return np.array([observed, reliability, corrected])
+    draws = np.column_stack([observed, reliability, corrected])
+    table = summary(draws[0], draws[1:], ["observed", "reliability", "corrected"])
+    return table.drop(columns="p_value")
 
 
 def lower_and_higher(
@@ -547,18 +525,11 @@ def linear_prediction(
         raise ValueError(
             f"{n_folds} parts need as many clusters, column {cluster!r} has {len(names)}"
         )
-    x = np.column_stack([np.ones(len(frame)), frame[list(features)].to_numpy(dtype=float)])
-    y = frame[outcome].to_numpy(dtype=float)
-    fold = rng.permutation(np.arange(len(names)) % n_folds)[codes]
-    held_out = np.empty_like(y)
-    for part in range(n_folds):
-        chosen = fold == part
-        held_out[chosen] = x[chosen] @ np.linalg.lstsq(x[~chosen], y[~chosen])[0]
-    fitted = x @ np.linalg.lstsq(x, y)[0]
+    x, y = frame[list(features)].to_numpy(dtype=float), frame[outcome].to_numpy(dtype=float)
+    parts = PredefinedSplit(rng.permutation(np.arange(len(names)) % n_folds)[codes])
+    held_out = cross_val_predict(LinearRegression(), x, y, cv=parts)
+    fitted = LinearRegression().fit(x, y).predict(x)
     return tuple(float(np.corrcoef(y, each)[0, 1]) for each in (fitted, held_out))
-
-
-_ROUNDING_SLACK = 1e-9
 
 
 def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -591,9 +562,7 @@ def fits(printed: ArrayLike, low: ArrayLike, high: ArrayLike, decimals: int = 2)
     (True, False)
     """
     least, most = unrounded(printed, decimals)
-    return (most >= np.asarray(low) - _ROUNDING_SLACK) & (
-        least <= np.asarray(high) + _ROUNDING_SLACK
-    )
+    return (most >= np.asarray(low) - _SLACK) & (least <= np.asarray(high) + _SLACK)
 
 
 def attainable_z(
@@ -632,13 +601,10 @@ def attainable_z(
     >>> round(float(low), 2), round(float(high), 2)
     (-5.25, -3.5)
     """
-    least, most = (np.clip(end, 0, 1) for end in unrounded(mean, decimals))
-    other_least, other_most = (np.clip(end, 0, 1) for end in unrounded(other_mean, decimals))
-    (se_least, se_most), (other_se_least, other_se_most) = (
-        unrounded(error, decimals) for error in (se, other_se)
-    )
-    narrow = np.hypot(np.maximum(se_least, 0), np.maximum(other_se_least, 0))
-    wide = np.hypot(se_most, other_se_most)
+    least, most = np.clip(unrounded(mean, decimals), 0, 1)
+    other_least, other_most = np.clip(unrounded(other_mean, decimals), 0, 1)
+    ends = (np.maximum(unrounded(error, decimals), 0) for error in (se, other_se))
+    narrow, wide = np.hypot(*ends)
     if np.any(narrow == 0):
         raise ValueError("both standard errors are printed as zero: any z-value is possible")
     low, high = least - other_most, most - other_least
@@ -696,10 +662,8 @@ def attainable_mean_deviation(
     >>> round(float(low), 3), round(float(high), 3)
     (0.09, 0.105)
     """
-    (least, most), (other_least, other_most) = (
-        unrounded(first, decimals),
-        unrounded(second, decimals),
-    )
+    least, most = unrounded(first, decimals)
+    other_least, other_most = unrounded(second, decimals)
     below, above = least - other_most, most - other_least
     nearest = np.maximum(0, np.maximum(below, -above))
     return float(nearest.mean()), float(np.maximum(-below, above).mean())

@@ -1,20 +1,10 @@
-"""How far ratings of the same item agree beyond chance: Gwet's AC1 and Krippendorff's alpha.
+"""How far raters agree beyond chance, and what they make of attention checks.
 
-Raters are interchangeable: each row of a table is one rating of one item, and items may have any
-number of ratings. Every statistic is a function of how often each item got each category. Missing
-ratings are left out.
-
-What an alpha over several aspects at once consists of.
-
-One alpha over all aspects also counts as agreement that raters keep to the scale of each aspect.
-Here are an alpha within each answer or question, and ratings dealt out at random to see what is
-left of alpha if raters agree on nothing but the scales.
-
-Attention checks: what raters make of a response that answers another prompt.
-
-In a check, a response is shown beside a *distractor*: what the same system wrote to a different
-prompt. Tables have one row per response and submission with the columns ``pair_id`` (the
-submission), ``item_id``, ``prompt_id``, ``system`` and ``is_distractor``.
+Raters are interchangeable: a row of a table is one rating of one item, items may have any number of
+ratings, and missing ratings are left out. In an attention check a response is shown beside a
+*distractor*, which the same system wrote to a different prompt; these tables have a row per
+response and submission with ``pair_id`` (the submission), ``item_id``, ``prompt_id``, ``system``
+and ``is_distractor``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,15 +12,20 @@ from collections.abc import Mapping, Sequence
 import krippendorff
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from helpers.files.ratings import to_tidy
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.stats import bootstrap
-from helpers.stats.bootstrap import bootstrap_ratio, cluster_weights, interval
+from helpers.stats.bootstrap import (
+    bootstrap_means,
+    bootstrap_ratio,
+    cluster_weights,
+    interval,
+    summary,
+)
 from helpers.stats.moments import cluster_sums
+from helpers.stats.rates import error_rates
 
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
+MEASUREMENT_LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
 def rating_counts(
@@ -71,43 +66,35 @@ def rating_counts(
     """
     check_clusters(frame, item)
     check_numeric(frame, [aspect], missing="allow")
-    _check_categories(categories)
-    rows, items = pd.factorize(frame[item], sort=True)
-    rated = frame[aspect].notna().to_numpy()
-    columns = _columns(frame.loc[rated, aspect], categories)
-    counts = np.zeros((len(items), len(categories)), dtype=int)
-    np.add.at(counts, (rows[rated], columns), 1)
+    if len(categories) < 2 or not (np.diff(categories) > 0).all():
+        raise ValueError(
+            f"categories are {list(categories)}: give two or more values in increasing order"
+        )
+    ratings = frame[aspect].to_numpy(dtype=float, na_value=np.nan)
+    marks = ratings[:, None] == np.asarray(categories, dtype=float)
+    off = frame.loc[~marks.any(axis=1) & ~np.isnan(ratings), aspect]
+    if len(off):
+        raise ValueError(
+            f"column {aspect!r} is {off.iloc[0]} in row {off.index[0]}, which is not one of "
+            f"{list(categories)}: correct the rating or extend the scale"
+        )
+    counts = cluster_sums(marks, frame[item]).astype(int)
     if counts.sum(axis=1).max() < 2:
         raise ValueError(f"no item has two ratings of {aspect!r}: rate some items repeatedly")
+    items = pd.factorize(frame[item], sort=True)[1]
     return pd.DataFrame(
         counts, index=pd.Index(items, name=item), columns=pd.Index(categories, name=aspect)
     )
 
 
-def observed_agreement(
-    frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]
-) -> float:
-    """Percent agreement as a share: how often two ratings of an item are the same."""
-    counts = rating_counts(frame, item, aspect, categories)
-    return float(_observed_agreement(counts, *_every_item_once(counts))[0])
-
-
-def prevalence(
-    frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]
-) -> pd.Series:
-    """Share of each category within an item, averaged over all items with a rating."""
-    counts = rating_counts(frame, item, aspect, categories)
-    shares = _prevalence(counts, *_every_item_once(counts))[0]
-    return pd.Series(shares, index=counts.columns, name="prevalence")
-
-
 def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]) -> float:
     """Gwet's AC1: agreement beyond chance between ratings in unordered categories.
 
-    AC1 = (a - c) / (1 - c), where a is `observed_agreement` and chance agreement c is the sum of
-    p (1 - p) over the `prevalence` p of the categories, divided by their number less one. Items
-    with one rating count for prevalence only. Unlike kappa and alpha, AC1 stays high where nearly
-    all ratings fall into one category and nearly all agree.
+    AC1 = (a - c) / (1 - c), where a is how often two ratings of an item are the same, and chance
+    agreement c is the sum of p (1 - p) over the prevalence p of the categories (their shares within
+    an item, averaged over items), divided by their number less one. Items with one rating count for
+    prevalence only. Unlike kappa and alpha, AC1 stays high where nearly all ratings fall into one
+    category and nearly all agree.
 
     Parameters
     ----------
@@ -138,7 +125,8 @@ def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[f
     0.2
     """
     counts = rating_counts(frame, item, aspect, categories)
-    return float(_ac1(counts, *_every_item_once(counts))[0])
+    all_items = np.zeros(len(counts), dtype=int)
+    return float(_agreement_draws(counts, all_items, np.ones((1, 1)))[2][0])
 
 
 def krippendorff_alpha(
@@ -147,7 +135,24 @@ def krippendorff_alpha(
     """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
     _check_level(level, counts.columns)
-    return _package_alpha(counts, level)
+    with np.errstate(invalid="ignore"):
+        alpha = krippendorff.alpha(
+            value_counts=counts.to_numpy(),
+            value_domain=counts.columns.to_numpy(),
+            level_of_measurement=level,
+        )
+    return float(alpha)
+
+
+def _check_level(level: str, categories: pd.Index) -> None:
+    """Stop unless the level of measurement is known and fits the categories."""
+    if level not in MEASUREMENT_LEVELS:
+        raise ValueError(f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}")
+    if level == "ratio" and categories.min() < 0:
+        raise ValueError(
+            f"category {categories.min()} of {categories.name!r} is negative: "
+            "level 'ratio' needs a scale from zero upwards, so choose another level"
+        )
 
 
 def agreement_table(
@@ -194,8 +199,8 @@ def agreement_table(
     Raises
     ------
     ValueError
-        If an item belongs to two clusters, there are fewer than two clusters, or an aspect cannot
-        be used (see `krippendorff_alpha`).
+        If an item belongs to two clusters, there are fewer than two clusters, an aspect has no
+        scale or cannot be used (see `rating_counts`), or the level does not fit the scale.
 
     References
     ----------
@@ -211,82 +216,68 @@ def agreement_table(
         aspect  n_items  observed_agreement    ac1  alpha
     0  refusal        4                0.75  0.529  0.533
     """
-    labels = _cluster_of_each_item(frame, item, cluster)
-    weights = cluster_weights(frame[cluster].nunique(), n_boot, rng).astype(float)
+    labels = cluster_of_each_item(frame, item, cluster)
+    weights = cluster_weights(labels.max() + 1, n_boot, rng)
+    everything_first = np.insert(weights.astype(float), 0, 1, axis=0)
+    scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
     rows = []
     for aspect in aspects:
-        counts = rating_counts(frame, item, aspect, _scale_of(aspect, categories))
+        if aspect not in scales:
+            known = ", ".join(scales)
+            raise ValueError(f"aspect {aspect!r} has no categories; there are some for: {known}")
+        counts = rating_counts(frame, item, aspect, scales[aspect])
         _check_level(level, counts.columns)
-        rows.append({"aspect": aspect, **_statistics(counts, level, labels, weights)})
+        n_ratings = counts.sum(axis=1)
+        observed, shares, ac1 = _agreement_draws(counts, labels, everything_first)
+        row = {
+            "aspect": aspect,
+            "n_items": (n_ratings >= 2).sum(),
+            "n_ratings": n_ratings.sum(),
+            "prevalence": shares[0, -1],
+            "observed_agreement": observed[0],
+        }
+        alpha = _alpha_draws(counts, level, labels, everything_first)
+        for name, draws in (("ac1", ac1), ("alpha", alpha)):
+            low, high = interval(draws[1:])
+            row |= {name: draws[0], f"{name}_low": low, f"{name}_high": high}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _statistics(
-    counts: pd.DataFrame, level: str, labels: np.ndarray, weights: np.ndarray
-) -> dict[str, float]:
-    """One row of the agreement table, without its name."""
-    once = _every_item_once(counts)
-    ratings_per_item = counts.sum(axis=1)
-    ac1_low, ac1_high = interval(_ac1(counts, labels, weights))
-    alpha_low, alpha_high = interval(_alpha(counts, level, labels, weights))
-    return {
-        "n_items": (ratings_per_item >= 2).sum(),
-        "n_ratings": ratings_per_item.sum(),
-        "prevalence": _prevalence(counts, *once)[0, -1],
-        "observed_agreement": _observed_agreement(counts, *once)[0],
-        "ac1": _ac1(counts, *once)[0],
-        "ac1_low": ac1_low,
-        "ac1_high": ac1_high,
-        "alpha": _package_alpha(counts, level),
-        "alpha_low": alpha_low,
-        "alpha_high": alpha_high,
-    }
+def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
+    """Number of the cluster that holds each item, items and clusters in sorted order."""
+    check_clusters(frame, item)
+    check_clusters(frame, cluster)
+    homes = pd.DataFrame({"item": frame[item], "cluster": frame[cluster]})
+    homes = homes.drop_duplicates().sort_values("item")
+    split = homes.loc[homes["item"].duplicated(), "item"]
+    if len(split):
+        raise ValueError(
+            f"{item} {split.iloc[0]} belongs to several {cluster!r}: "
+            "name clusters that hold whole items"
+        )
+    return pd.factorize(homes["cluster"], sort=True)[0]
 
 
-def _every_item_once(counts: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and weights of the sample itself: one cluster of all items, drawn once."""
-    return np.zeros(len(counts), dtype=int), np.ones((1, 1))
-
-
-def _observed_agreement(
+def _agreement_draws(
     counts: pd.DataFrame, labels: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Share of agreeing pairs within items of each replicate, shape (n_boot,)."""
-    values = counts.to_numpy()
-    size = values.sum(axis=1)
-    agreeing = (values * (values - 1)).sum(axis=1) / np.maximum(size * (size - 1), 1)
-    return bootstrap_ratio(cluster_sums(agreeing, labels), cluster_sums(size >= 2, labels), weights)
-
-
-def _prevalence(counts: pd.DataFrame, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean share of each category within items of each replicate, shape (n_boot, n_categories)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Share of agreeing pairs, mean share of each category and AC1 of each replicate."""
     values = counts.to_numpy()
     size = values.sum(axis=1, keepdims=True)
-    shares = values / np.maximum(size, 1)
-    return bootstrap_ratio(cluster_sums(shares, labels), cluster_sums(size >= 1, labels), weights)
-
-
-def _ac1(counts: pd.DataFrame, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Gwet's AC1 of each replicate, shape (n_boot,)."""
-    observed = _observed_agreement(counts, labels, weights)
-    shares = _prevalence(counts, labels, weights)
+    agreeing = (values * (values - 1)).sum(axis=1, keepdims=True) / np.maximum(size * (size - 1), 1)
+    observed, shares = (
+        bootstrap_ratio(cluster_sums(part, labels), cluster_sums(size >= least, labels), weights)
+        for part, least in ((agreeing, 2), (values / np.maximum(size, 1), 1))
+    )
     chance = (shares * (1 - shares)).sum(axis=1) / (counts.shape[1] - 1)
-    return (observed - chance) / (1 - chance)
+    return observed[:, 0], shares, (observed[:, 0] - chance) / (1 - chance)
 
 
-def _package_alpha(counts: pd.DataFrame, level: str) -> float:
-    """Krippendorff's alpha of the sample, by the package of that name."""
-    with np.errstate(invalid="ignore"):
-        alpha = krippendorff.alpha(
-            value_counts=counts.to_numpy(),
-            value_domain=counts.columns.to_numpy(),
-            level_of_measurement=level,
-        )
-    return float(alpha)
-
-
-def _alpha(counts: pd.DataFrame, level: str, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's alpha of each replicate, shape (n_boot,)."""
+def _alpha_draws(
+    counts: pd.DataFrame, level: str, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Krippendorff's alpha of each replicate."""
     pairs = np.tensordot(weights, cluster_sums(_coincidences(counts.to_numpy()), labels), axes=1)
     margins = pairs.sum(axis=2)
     distances = _distances(level, counts.columns.to_numpy(dtype=float), margins)
@@ -314,64 +305,6 @@ def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.nd
     midranks = margins.cumsum(axis=1) - margins / 2
     place = midranks if level == "ordinal" else categories
     return (place[..., :, None] - place[..., None, :]) ** 2
-
-
-def _cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
-    """Number of the cluster of each item, items and clusters in sorted order."""
-    check_clusters(frame, item)
-    check_clusters(frame, cluster)
-    members = pd.DataFrame({"item": frame[item], "cluster": frame[cluster]})
-    members = members.drop_duplicates().sort_values("item")
-    split = members["item"].duplicated()
-    if split.any():
-        raise ValueError(
-            f"item {members.loc[split, 'item'].iloc[0]} belongs to several {cluster!r}: "
-            "name clusters that hold whole items"
-        )
-    return pd.factorize(members["cluster"], sort=True)[0]
-
-
-def _scale_of(
-    aspect: str, categories: Sequence[float] | Mapping[str, Sequence[float]]
-) -> Sequence[float]:
-    """The categories of one aspect."""
-    if not isinstance(categories, Mapping):
-        return categories
-    if aspect not in categories:
-        known = ", ".join(categories)
-        raise ValueError(f"aspect {aspect!r} has no categories; there are some for: {known}")
-    return categories[aspect]
-
-
-def _check_level(level: str, categories: pd.Index) -> None:
-    """Stop unless the level of measurement is known and fits the categories."""
-    if level not in LEVELS:
-        raise ValueError(f"level {level!r} is unknown: choose one of {LEVELS}")
-    if level == "ratio" and categories.min() < 0:
-        raise ValueError(
-            f"category {categories.min()} of {categories.name!r} is negative: "
-            "level 'ratio' needs a scale from zero upwards, so choose another level"
-        )
-
-
-def _check_categories(categories: Sequence[float]) -> None:
-    """Stop unless the categories are two or more in increasing order."""
-    if len(categories) < 2 or not (np.diff(categories) > 0).all():
-        raise ValueError(
-            f"categories are {list(categories)}: give two or more values in increasing order"
-        )
-
-
-def _columns(ratings: pd.Series, categories: Sequence[float]) -> np.ndarray:
-    """Position of each rating on the scale; stop at the first that is not on it."""
-    columns = pd.Index(categories, dtype=float).get_indexer(ratings.to_numpy(dtype=float))
-    if (columns < 0).any():
-        first = np.argmax(columns < 0)
-        raise ValueError(
-            f"column {ratings.name!r} is {ratings.iloc[first]} in row {ratings.index[first]}, "
-            f"which is not one of {list(categories)}: correct the rating or extend the scale"
-        )
-    return columns
 
 
 def stack_aspects(frame: pd.DataFrame, item: str, aspects: Sequence[str]) -> pd.DataFrame:
@@ -439,6 +372,8 @@ def alpha_at_once(
 ) -> dict[str, float]:
     """One alpha over all aspects, beside what the scales of the aspects alone would give.
 
+    One alpha over all aspects also counts as agreement that raters keep to the scale of each.
+
     Parameters
     ----------
     stacked : pandas.DataFrame
@@ -461,7 +396,7 @@ def alpha_at_once(
     Raises
     ------
     ValueError
-        See `helpers.stats.agreement.agreement_table`.
+        See `agreement_table`.
 
     References
     ----------
@@ -586,20 +521,17 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     amazon       2   50.0       100.0
     """
     distractor, partner = _sides(ratings)
-    ranks = pd.DataFrame(
-        {
-            by: distractor[by],
-            "lower": distractor[score] < partner[score],
-            "not_higher": distractor[score] <= partner[score],
-        }
+    ranks = distractor[[by]].assign(
+        lower=distractor[score] < partner[score], not_higher=distractor[score] <= partner[score]
     )
-    counts = ranks.groupby(by, sort=False)[["lower", "not_higher"]].agg(["size", "sum"])
-    shares = {"checks": counts["lower", "size"]}
-    for name in ("lower", "not_higher"):
-        n, hits = counts[name, "size"], counts[name, "sum"]
-        low, high = proportion_confint(hits, n, method="wilson")
-        shares |= {name: 100 * hits / n, f"{name}_low": 100 * low, f"{name}_high": 100 * high}
-    return pd.DataFrame(shares)
+    names = ["lower", "not_higher"]
+    rates = error_rates(ranks.reset_index(), names, by, "pair_id").set_index(by)
+    table = pd.DataFrame({"checks": ranks.groupby(by, sort=False).size()})
+    for name in names:
+        share = rates[rates["error"] == name]
+        table[name] = share["estimate"]
+        table[[f"{name}_low", f"{name}_high"]] = share[["low", "high"]]
+    return table
 
 
 def against_partner(
@@ -644,7 +576,7 @@ def against_partner(
     relevance  2         1.0    0.0       1.0
     """
     distractor, partner = _sides(ratings)
-    return _paired(distractor, partner, list(aspects), distractor["prompt_id"], n_boot, rng)
+    return _paired(distractor, partner, aspects, distractor["prompt_id"], n_boot, rng)
 
 
 def against_system(
@@ -680,23 +612,16 @@ def against_system(
                n  distractor  other  estimate
     relevance  1         1.0    0.0       1.0
     """
-    aspects = list(aspects)
     distractor, _ = _sides(ratings)
-    outputs = ratings[~_in_check(ratings)]
+    outputs = ratings[~_in_check(ratings) & ratings["system"].isin(distractor["system"])]
     mix = distractor["system"].value_counts() / outputs["system"].value_counts()
-    outputs = outputs[outputs["system"].isin(distractor["system"])]
-    rows = {"distractor": distractor, "other": outputs}
-    sides = [table[aspects].add_prefix(f"{side} ") for side, table in rows.items()]
-    frame = pd.concat(sides).assign(
-        prompt_id=pd.concat([table["prompt_id"] for table in rows.values()]),
-        weight=np.concatenate([np.ones(len(distractor)), outputs["system"].map(mix)]),
-    )
-    columns = [name for side in sides for name in side]
-    draws = bootstrap.bootstrap_means(frame, columns, "prompt_id", n_boot, rng, weight="weight")
-    weights = frame["weight"].iloc[len(distractor) :].to_numpy()
-    other = pd.Series(np.average(outputs[aspects], axis=0, weights=weights), aspects)
-    change = draws[:, : len(aspects)] - draws[:, len(aspects) :]
-    return _table(distractor[aspects], other, change)
+    columns, weights = list(aspects), outputs["system"].map(mix)
+    frame = pd.concat([distractor[columns].add_prefix("distractor "), outputs[columns]])
+    frame["prompt_id"] = pd.concat([distractor["prompt_id"], outputs["prompt_id"]])
+    frame["weight"] = np.concatenate([np.ones(len(distractor)), weights])
+    draws = bootstrap_means(frame, list(frame)[:-2], "prompt_id", n_boot, rng, weight="weight")
+    other = pd.Series(np.average(outputs[columns], axis=0, weights=weights), columns)
+    return _table(distractor[columns], other, draws[:, : len(columns)] - draws[:, len(columns) :])
 
 
 def against_same_text(
@@ -736,9 +661,8 @@ def against_same_text(
                 n  distractor  other  estimate
     factuality  2         1.0    0.5       0.5
     """
-    aspects = list(aspects)
     outputs = ratings[~_in_check(ratings)].groupby("response")
-    own = outputs[aspects].mean().assign(prompt_id=outputs["prompt_id"].first())
+    own = outputs[list(aspects)].mean().assign(prompt_id=outputs["prompt_id"].first())
     own = own[outputs["item_id"].nunique().eq(1)]
     distractor = ratings[ratings["is_distractor"] & ratings["response"].isin(own.index)]
     if distractor.empty:
@@ -767,29 +691,22 @@ def _sides(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _paired(
     distractor: pd.DataFrame,
     other: pd.DataFrame,
-    aspects: list[str],
-    cluster: pd.Series,
+    aspects: Sequence[str],
+    prompts: pd.Series,
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Compare row by row, resampling clusters."""
-    difference = (distractor[aspects] - other[aspects]).assign(cluster=cluster)
-    draws = bootstrap.bootstrap_means(difference, aspects, "cluster", n_boot, rng)
-    return _table(distractor[aspects], other[aspects].mean(), draws)
+    """Compare row by row, resampling prompts."""
+    columns = list(aspects)
+    difference = (distractor[columns] - other[columns]).assign(prompt_id=prompts)
+    draws = bootstrap_means(difference, columns, "prompt_id", n_boot, rng)
+    return _table(distractor[columns], other[columns].mean(), draws)
 
 
 def _table(distractor: pd.DataFrame, other: pd.Series, change: np.ndarray) -> pd.DataFrame:
     """Set means, their difference and its draws side by side."""
-    low, high = bootstrap.interval(change)
-    return pd.DataFrame(
-        {
-            "n": len(distractor),
-            "distractor": distractor.mean(),
-            "other": other,
-            "estimate": distractor.mean() - other,
-            "low": low,
-            "high": high,
-            "p_value": bootstrap.bootstrap_p_value(change),
-        },
-        index=distractor.columns,
-    )
+    means = distractor.mean()
+    table = summary(means - other, change)
+    for name, column in (("other", other), ("distractor", means), ("n", len(distractor))):
+        table.insert(0, name, column)
+    return table

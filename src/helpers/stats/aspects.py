@@ -1,14 +1,11 @@
-"""An overall rating as a weighted sum of how far each aspect is from its ideal.
+"""An overall rating from ratings of aspects: weighted distances from an ideal, and trees.
 
 Weights are least squares without an intercept: an answer that is ideal in every aspect is
-predicted to be ideal overall. They are judged on random parts that were held out.
-
-What different people agree on: products of ratings of one item by two raters.
-
-Regression trees on ratings: how well they predict, what matters to them, and their rules.
+predicted to be ideal overall. Weights and trees are judged on random parts that were held out, and
+weights also on what different raters of one item agree on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,8 +19,11 @@ from helpers.files.tables import (
     check_numeric,
     check_regression,
 )
+from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+
+N_SHUFFLES = 5  # of each feature in each split
 
 
 def ideal_distance(
@@ -75,21 +75,15 @@ def ideal_distance(
         if aspect not in ideals or aspect not in ranges:
             raise ValueError(f"aspect {aspect!r} needs an entry in both ideals and ranges")
         low, high = ranges[aspect]
-        _check_on_scale(frame[aspect], low, high)
+        outside = frame.loc[~frame[aspect].between(low, high), aspect]
+        if len(outside):
+            raise ValueError(
+                f"column {aspect!r} is {outside.iloc[0]} in row {outside.index[0]}, "
+                f"outside its range from {low} to {high}: correct the rating or the range"
+            )
         farthest = max(ideals[aspect] - low, high - ideals[aspect])
         distances[aspect] = (frame[aspect] - ideals[aspect]).abs() / farthest
     return pd.DataFrame(distances)
-
-
-def _check_on_scale(ratings: pd.Series, low: float, high: float) -> None:
-    """Stop at the first rating outside its scale."""
-    outside = ~ratings.between(low, high)
-    if outside.any():
-        row = ratings.index[outside][0]
-        raise ValueError(
-            f"column {ratings.name!r} is {ratings[outside].iloc[0]} in row {row}, "
-            f"outside its range from {low} to {high}: correct the rating or the range"
-        )
 
 
 def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Series:
@@ -264,13 +258,11 @@ def random_splits(
     else:
         check_clusters(frame, group)
         codes = pd.factorize(frame[group], sort=True)[0]
-    n_groups = codes.max() + 1
-    n_test = round(test_share * n_groups)
-    if not 0 < n_test < n_groups:
-        raise ValueError(
-            f"test_share {test_share} of {n_groups} groups leaves one part of a split empty"
-        )
-    groups_held_out = np.tile(np.arange(n_groups) < n_test, (n_splits, 1))
+    n = codes.max() + 1
+    n_test = round(test_share * n)
+    if not 0 < n_test < n:
+        raise ValueError(f"test_share {test_share} of {n} groups leaves one part of a split empty")
+    groups_held_out = np.tile(np.arange(n) < n_test, (n_splits, 1))
     return rng.permuted(groups_held_out, axis=1)[:, codes]
 
 
@@ -367,31 +359,16 @@ def rater_pairs(
     >>> moments.n, moments.xx.squeeze(), moments.xy.squeeze()
     (array([2., 2.]), array([6., 0.]), array([6., 2.]))
     """
-    check_regression(frame, features, outcome, cluster)
-    check_clusters(frame, item)
-    _check_nested(frame, item, cluster)
-    if not frame[item].duplicated().any():
+    check_regression(frame, features, outcome)
+    clusters = cluster_of_each_item(frame, item, cluster)
+    if len(clusters) == len(frame):
         raise ValueError(f"no {item} has two rows: rows of different raters are compared")
     values = frame[[*features, outcome]].to_numpy(dtype=float)
     rows = np.column_stack([np.ones(len(frame)), values])
-    items = pd.factorize(frame[item], sort=True)[0]
-    totals = cluster_sums(rows, items)
-    same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], items)
+    totals = cluster_sums(rows, frame[item])
+    same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], frame[item])
     pairs = totals[:, :, None] * totals[:, None, :] - same_rater
-    clusters = frame[cluster].to_numpy()[np.unique(items, return_index=True)[1]]
     return ClusterMoments(tuple(features), outcome, cluster_sums(pairs, clusters))
-
-
-def _check_nested(frame: pd.DataFrame, item: str, cluster: str) -> None:
-    """Stop at the first item whose rows are in different clusters."""
-    homes = frame[[item, cluster]].drop_duplicates()
-    divided = homes[item].duplicated()
-    if divided.any():
-        name = homes.loc[divided, item].iloc[0]
-        raise ValueError(f"{item} {name} is in more than one {cluster}: put it into one of them")
-
-
-N_SHUFFLES = 5  # of each feature in each split
 
 
 def tree_splits(
@@ -403,9 +380,6 @@ def tree_splits(
 ) -> pd.DataFrame:
     """Trees fitted without the held-out rows, and their correlation on the held-out rows.
 
-    Rows that are alike are counted and fitted once with their count as weight, which gives the
-    same tree.
-
     Parameters
     ----------
     frame : pandas.DataFrame
@@ -415,7 +389,7 @@ def tree_splits(
     outcome : str
         Column of overall ratings.
     held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        Rows held out in each split, see `helpers.stats.aspects.random_splits`.
+        Rows held out in each split, see `random_splits`.
     max_depth : int, optional
         Largest number of questions from root to leaf.
 
@@ -424,12 +398,12 @@ def tree_splits(
     pandas.DataFrame
         One row per split: the importance of every feature (its share of the variance that the
         tree explains on the rows it was fitted to), and ``rho``, Pearson's correlation of
-        prediction and outcome on the held-out rows.
+        prediction and outcome on the held-out rows (NaN where one of them does not vary).
 
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
+        If a column cannot be used or the splits do not fit the table.
 
     References
     ----------
@@ -442,27 +416,34 @@ def tree_splits(
        factuality  rho
     0         1.0  1.0
     """
-    check_regression(frame, features, outcome)
-    check_held_out(frame, held_out)
-    rows = frame[[*features, outcome]].to_numpy(dtype=float)
-    cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
-    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]  # as trees take it
     results = []
-    for test in held_out:
-        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
-        counts = np.bincount(case_of_row[~test], minlength=len(cases)).astype(float)
-        tree.fit(x, y, sample_weight=counts, check_input=False)
-        predictions = tree.predict(x, check_input=False)[case_of_row[test]]
-        rho = _correlation(predictions, rows[test, -1])
+    for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
+        predicted = tree.predict(x, check_input=False)
+        varies = np.ptp(predicted) > 0 and np.ptp(y) > 0
+        rho = np.corrcoef(predicted, y)[0, 1] if varies else np.nan
         results.append([*tree.feature_importances_, rho])
     return pd.DataFrame(results, columns=[*features, "rho"])
 
 
-def _correlation(prediction: np.ndarray, outcome: np.ndarray) -> float:
-    """Pearson's correlation, NaN where one of the two does not vary."""
-    if np.ptp(prediction) == 0 or np.ptp(outcome) == 0:
-        return np.nan
-    return np.corrcoef(prediction, outcome)[0, 1]
+def _fitted_trees(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    held_out: np.ndarray,
+    max_depth: int,
+) -> Iterator[tuple[DecisionTreeRegressor, np.ndarray, np.ndarray]]:
+    """Yield for each split the tree and the held-out rows, features and outcome."""
+    check_regression(frame, features, outcome)
+    check_held_out(frame, held_out)
+    rows = frame[[*features, outcome]].to_numpy(dtype=float)
+    # rows that are alike are fitted once, with their number as weight: the same tree, but sooner
+    cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
+    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]  # as trees take it
+    for test in held_out:
+        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
+        counts = np.bincount(case_of_row[~test], minlength=len(cases)).astype(float)
+        tree.fit(x, y, sample_weight=counts, check_input=False)
+        yield tree, x[case_of_row[test]], rows[test, -1]
 
 
 def permutation_importances(
@@ -487,7 +468,7 @@ def permutation_importances(
     outcome : str
         Column of overall ratings.
     held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        Rows held out in each split, see `helpers.stats.aspects.random_splits`.
+        Rows held out in each split, see `random_splits`.
     rng : numpy.random.Generator
         Shuffles the features.
     max_depth : int, optional
@@ -516,15 +497,10 @@ def permutation_importances(
     >>> (drops > 0).to_numpy()
     array([[ True, False]])
     """
-    check_regression(frame, features, outcome)
-    check_held_out(frame, held_out)
-    x, y = frame[list(features)].to_numpy(dtype=float), frame[outcome].to_numpy(dtype=float)
     drops = []
-    for test in held_out:
-        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0).fit(x[~test], y[~test])
-        shuffles = permutation_importance(
-            tree, x[test], y[test], n_repeats=N_SHUFFLES, random_state=int(rng.integers(2**31))
-        )
+    for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
+        seed = int(rng.integers(2**31))
+        shuffles = permutation_importance(tree, x, y, n_repeats=N_SHUFFLES, random_state=seed)
         drops.append(shuffles.importances_mean)
     return pd.DataFrame(drops, columns=list(features))
 
@@ -563,19 +539,13 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     if len(features) != tree.n_features_in_:
         raise ValueError(f"the tree has {tree.n_features_in_} features, got {len(features)} names")
     nodes = tree.tree_
-    rows = [{"depth": 0, "parent": -1, "rule": "all rows"} for _ in range(nodes.node_count)]
-    for parent in np.flatnonzero(nodes.feature >= 0):
-        feature, threshold = features[nodes.feature[parent]], nodes.threshold[parent]
-        for child, words in (
-            (nodes.children_left[parent], "at most"),
-            (nodes.children_right[parent], "above"),
-        ):
-            rows[child] = {
-                "depth": rows[parent]["depth"] + 1,
-                "parent": parent,
-                "rule": f"{feature} {words} {threshold:.3g}",
-            }
-    table = pd.DataFrame(rows).assign(
+    rows = [(0, -1, "all rows")] * nodes.node_count
+    for parent in np.flatnonzero(nodes.feature >= 0):  # a parent's number is below its children's
+        question, depth = features[nodes.feature[parent]], rows[parent][0] + 1
+        threshold = f"{nodes.threshold[parent]:.3g}"
+        rows[nodes.children_left[parent]] = depth, parent, f"{question} at most {threshold}"
+        rows[nodes.children_right[parent]] = depth, parent, f"{question} above {threshold}"
+    table = pd.DataFrame(rows, columns=["depth", "parent", "rule"]).assign(
         n=nodes.weighted_n_node_samples.round().astype(int),
         mean=nodes.value[:, 0, 0],
         is_leaf=nodes.feature < 0,

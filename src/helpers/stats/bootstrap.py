@@ -316,6 +316,13 @@ def bootstrap_p_value(draws: ArrayLike, null: float = 0.0) -> np.ndarray:
     return np.minimum(1.0, 2 * np.minimum(at_most, at_least) / defined)
 
 
+def summary(estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None) -> pd.DataFrame:
+    """Estimates with 95 % percentile intervals and two-sided p-values for zero, a row for each."""
+    low, high = interval(draws)
+    columns = {"estimate": estimate, "low": low, "high": high, "p_value": bootstrap_p_value(draws)}
+    return pd.DataFrame(columns, index=index)
+
+
 def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
     """Correct a family of p-values for their number.
 

@@ -1,12 +1,7 @@
-"""Correlations of columns rated on the same items, and tests that two of them differ.
+"""Correlations of columns rated on the same items, and how far two of them differ.
 
-Two correlations that share a variable and come from the same items rise and fall together, so
-their difference is judged within resamples of clusters, or by a test made for such pairs.
-
-How well scores follow people's ratings, and by how much two scores differ in that.
-
-Scores of the same answers are compared on shared replicates: whole clusters are drawn once, and
-differences are taken within each replicate.
+Two correlations that come from the same items rise and fall together, so their difference is taken
+within shared resamples of whole clusters, or judged by a test made for such pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.files.tables import check_numeric
-from helpers.stats.bootstrap import bootstrap_p_value, cluster_weights, interval
+from helpers.stats.bootstrap import cluster_weights, summary
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments
 
 
@@ -143,26 +138,13 @@ def compare_correlations(
     names = [*columns, *scores]
     moments = cluster_moments(frame, names[:-1], names[-1], cluster)
     weights = cluster_weights(len(moments.products), n_boot, rng)
-    parts = []
-    for totals in (moments.total(), moments.total(weights)):
-        with_scores = correlation_matrices(totals)[:, :-2, -2:]
-        average = with_scores.mean(axis=1, keepdims=True)
-        first, second = np.moveaxis(np.concatenate([with_scores, average], axis=1), -1, 0)
-        parts.append((first, second, first - second))
-    tables = [
-        _table([*columns, "average"], estimate[0], draws)
-        for estimate, draws in zip(*parts, strict=True)
-    ]
-    return pd.concat(dict(zip((*scores, "difference"), tables, strict=True)), names=["measure"])
-
-
-def _table(columns: Sequence[str], estimate: np.ndarray, draws: np.ndarray) -> pd.DataFrame:
-    """Estimate, percentile interval and p-value for each column."""
-    low, high = interval(draws)
-    return pd.DataFrame(
-        {"estimate": estimate, "low": low, "high": high, "p_value": bootstrap_p_value(draws)},
-        index=pd.Index(list(columns), name="column"),
-    )
+    everything_first = np.insert(weights, 0, 1, axis=0)
+    r = correlation_matrices(moments.total(everything_first))[:, :-2, -2:]
+    r = np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
+    measures = {scores[0]: r[..., 0], scores[1]: r[..., 1], "difference": r[..., 0] - r[..., 1]}
+    rows = [*columns, "average"]
+    tables = {name: summary(part[0], part[1:], rows) for name, part in measures.items()}
+    return pd.concat(tables, names=["measure", "column"])
 
 
 def williams_test(
@@ -320,16 +302,10 @@ def correlation_table(
     """
     check_numeric(frame, columns)
     first, second = np.triu_indices(len(columns), k=1)
-    low, high = interval(draws[:, first, second])
     names = np.asarray(columns)
-    return pd.DataFrame(
-        {
-            "estimate": np.corrcoef(frame[list(columns)], rowvar=False)[first, second],
-            "low": low,
-            "high": high,
-        },
-        index=[names[first], names[second]],
-    )
+    estimate = np.corrcoef(frame[list(columns)], rowvar=False)[first, second]
+    table = summary(estimate, draws[:, first, second], [names[first], names[second]])
+    return table.drop(columns="p_value")
 
 
 def compare_evaluators(
@@ -372,12 +348,14 @@ def compare_evaluators(
     GPT-4  direct    1.0
     Name: estimate, dtype: float64
     """
-    estimates, draws = {}, {}
+    tables = {}
     for name, sums in moments.items():
         weights = cluster_weights(len(sums.n), n_boot, np.random.default_rng(seed))
-        estimates[name] = _with_outcome(sums.total()).loc[0]
-        draws[name] = _with_outcome(sums.total(weights))
-    return pd.concat(estimates).rename("estimate"), pd.concat(draws, axis="columns")
+        everything_first = np.insert(weights, 0, 1, axis=0)
+        r = correlation_matrices(sums.total(everything_first))[:, :-1, -1]
+        tables[name] = pd.DataFrame(r, columns=list(sums.features))
+    draws = pd.concat(tables, axis="columns")
+    return draws.loc[0].rename("estimate"), draws[1:].reset_index(drop=True)
 
 
 def evaluator_differences(
@@ -419,9 +397,3 @@ def evaluator_differences(
         gaps[name] = estimates.xs(first, level=1) - estimates.xs(second, level=1)
         gap_draws[name] = draws.xs(first, axis=1, level=1) - draws.xs(second, axis=1, level=1)
     return pd.concat(gaps), pd.concat(gap_draws, axis="columns")
-
-
-def _with_outcome(moments: ClusterMoments) -> pd.DataFrame:
-    """Correlation of each feature with the outcome, a row per set."""
-    r = correlation_matrices(moments)[:, :-1, -1]
-    return pd.DataFrame(r, columns=list(moments.features))

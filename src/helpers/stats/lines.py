@@ -1,11 +1,8 @@
-"""Straight lines: one for each group, through items or through group means, and adjusted slopes.
+"""Lines and smooth curves of an outcome against a covariate, alone or with others held constant.
 
-Lines are fitted to sums within clusters, so a bootstrap of clusters refits thousands at once.
-
-Smooth curves of an outcome against a covariate, with bands that hold for the whole curve.
-
-A curve is a natural cubic spline: cubic between its knots, straight beyond the outer ones, where
-data are thin. It is a linear model, so the sums within clusters are all that a bootstrap needs.
+All are linear models fitted to sums within clusters, so a bootstrap of clusters refits thousands
+at once. A curve is a natural cubic spline: cubic between its knots, straight beyond the outer ones,
+where data are thin.
 """
 
 from collections.abc import Mapping, Sequence
@@ -222,21 +219,18 @@ def cell_sums(
     """
     check_numeric(frame, [x, y])
     check_clusters(frame, cluster)
-    codes, names = zip(
-        *(pd.factorize(frame[column], sort=True) for column in (group, condition)), strict=True
-    )
-    shape = tuple(map(len, names))
-    cell = np.ravel_multi_index(codes, shape)
-    empty = np.setdiff1d(np.arange(np.prod(shape)), cell)
+    row, groups = pd.factorize(frame[group], sort=True)
+    column, conditions = pd.factorize(frame[condition], sort=True)
+    member = np.zeros((len(frame), len(groups), len(conditions), 1))
+    member[np.arange(len(frame)), row, column] = 1
+    empty = np.argwhere(~member.any(axis=0))
     if len(empty):
-        row, column = np.unravel_index(empty[0], shape)
-        raise ValueError(f"no rows with {names[0][row]!r} and {names[1][column]!r}: leave one out")
-    first, second = (frame[column].to_numpy(dtype=float) for column in (x, y))
+        lacking = f"{groups[empty[0, 0]]!r} and {conditions[empty[0, 1]]!r}"
+        raise ValueError(f"no rows with {lacking}: leave one out")
+    first, second = (frame[name].to_numpy(dtype=float) for name in (x, y))
     values = np.column_stack([np.ones(len(frame)), first, second, first**2, first * second])
-    placed = np.zeros((len(frame), int(np.prod(shape)), 5))
-    placed[np.arange(len(frame)), cell] = values
-    sums = cluster_sums(placed, frame[cluster]).reshape(-1, *shape, 5)
-    return CellSums(*(tuple(map(str, each)) for each in names), sums)
+    sums = cluster_sums(member * values[:, None, None], frame[cluster])
+    return CellSums(tuple(map(str, groups)), tuple(map(str, conditions)), sums)
 
 
 def adjusted_slope(
@@ -297,27 +291,19 @@ def adjusted_slope(
     """
     moments = cluster_moments(frame, [x, *held], outcome, cluster)
     weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
-    slopes = []
-    for total in (moments.total(), moments.total(weights)):
-        gram, cross, _ = total.covariances()
-        alone = _ratio(cross[:, 0], gram[:, 0, 0])
-        adjusted = (np.linalg.pinv(gram, hermitian=True) @ cross[:, :, None])[:, 0, 0]
-        slopes.append(np.stack([alone, adjusted, alone - adjusted], axis=1))
-    low, high = bootstrap.interval(slopes[1])
-    return pd.DataFrame(
-        {"estimate": slopes[0][0], "low": low, "high": high},
-        index=["alone", "adjusted", "explained"],
-    )
+    everything_first = np.insert(weights, 0, 1, axis=0)
+    gram, cross, _ = moments.total(everything_first).covariances()
+    alone = _ratio(cross[:, 0], gram[:, 0, 0])
+    adjusted = (np.linalg.pinv(gram, hermitian=True) @ cross[:, :, None])[:, 0, 0]
+    slopes = np.stack([alone, adjusted, alone - adjusted], axis=1)
+    table = bootstrap.summary(slopes[0], slopes[1:], ["alone", "adjusted", "explained"])
+    return table.drop(columns="p_value")
 
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Quotient, NaN where the denominator is not positive."""
-    return np.divide(
-        numerator,
-        denominator,
-        out=np.full(np.shape(numerator), np.nan),
-        where=denominator > 0,
-    )
+    undefined = np.full(numerator.shape, np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
 
 
 def quantile_knots(values: ArrayLike, n_knots: int) -> np.ndarray:
@@ -433,17 +419,8 @@ class Curve:
         """
         ends = np.array(list(steps.values()), dtype=float)
         heights = self.draws(ends.ravel(), n_boot, rng).reshape(n_boot, len(ends), 2)
-        draws = heights[:, :, 1] - heights[:, :, 0]
-        low, high = bootstrap.interval(draws)
-        return pd.DataFrame(
-            {
-                "estimate": self.estimate(ends[:, 1]) - self.estimate(ends[:, 0]),
-                "low": low,
-                "high": high,
-                "p_value": bootstrap.bootstrap_p_value(draws),
-            },
-            index=list(steps),
-        )
+        estimate = self.estimate(ends[:, 1]) - self.estimate(ends[:, 0])
+        return bootstrap.summary(estimate, heights[:, :, 1] - heights[:, :, 0], list(steps))
 
     def _heights(self, totals: ClusterMoments, at: ArrayLike) -> np.ndarray:
         """Heights of the least-squares curve of each set of sums, shape (n_sets, n_points)."""
@@ -569,19 +546,11 @@ def binned_means(
     check_numeric(frame, [x, outcome])
     edges = np.quantile(frame[x], np.linspace(0, 1, n_bins + 1)[1:-1])
     code = np.searchsorted(np.unique(edges), frame[x], side="left")
-    bins = pd.Series(code, index=frame.index)
-    columns = {f"bin {each}": frame[outcome].where(bins == each) for each in sorted(set(code))}
+    columns = {f"bin {each}": frame[outcome].where(code == each) for each in sorted(set(code))}
     table = pd.DataFrame(columns).assign(**{cluster: frame[cluster]})
-    low, high = bootstrap.interval(
-        bootstrap.bootstrap_means(table, list(columns), cluster, n_boot, rng)
-    )
-    groups = frame.groupby(bins)
-    return pd.DataFrame(
-        {
-            "x": groups[x].median().to_numpy(dtype=float),
-            "n": groups.size().to_numpy(),
-            "estimate": groups[outcome].mean().to_numpy(),
-            "low": low,
-            "high": high,
-        }
-    )
+    draws = bootstrap.bootstrap_means(table, list(columns), cluster, n_boot, rng)
+    groups = frame.groupby(code)
+    bins = bootstrap.summary(groups[outcome].mean(), draws).drop(columns="p_value")
+    bins.insert(0, "x", groups[x].median().astype(float))
+    bins.insert(1, "n", groups.size())
+    return bins.reset_index(drop=True)

@@ -1,36 +1,13 @@
-"""Shares of observations in clusters, with intervals that keep their meaning at zero and at one.
+"""How often errors are marked: by arm, by rating, by crowd and experts, and by both together.
 
-What other than the errors themselves moves the error labels.
-
-Error rates by experimental arm and by a perceived covariate, crowd against expert, with
-intervals that know that several outputs answer the same prompt. All rates are percentages and
-all differences are percentage points.
-
-How often one group of raters finds what another, trusted group finds: sensitivity and its kin.
-
-The trusted labels are called expert labels and count as the truth. Every measure is a ratio of
-sums over outputs, so that labels may be shares: an output that half of the crowd marked counts
-half, and so does one on which experts are divided.
-
-True error rates from a few expert labels and many crowd labels: prediction-powered inference.
-
-The crowd labelled every output, experts only some. The crowd's rate is precise but wrong by
-what the crowd misses or imagines. *Prediction-powered inference* takes this error off, as measured
-where both labelled:
-
-    rate = experts' mean + λ · (crowd's mean elsewhere - crowd's mean where experts labelled).
-
-It is right whatever the crowd does, provided that the outputs with expert labels are a random
-sample of all. The factor λ between 0 and 1 is chosen from the data so that the estimate varies
-least (PPI++); a crowd that says nothing about the truth gets λ = 0, which leaves the experts' mean.
-
-Three intervals are given: the normal one of the package ppi_py for independent outputs; one from
-resampled clusters; and Wilson's, at the number of independent expert labels that would tell as
-much, which also allows for clusters and keeps its meaning where errors are rare. This module works
-on arrays; `helpers.beyond.crowd` on tables.
+Labels are shares in [0, 1], rates are percentages and differences are percentage points; every
+interval knows that several outputs answer the same prompt. Expert labels count as the truth. Where
+experts labelled a random part of the outputs, prediction-powered rates take off what the crowd
+misses or imagines there; this part works on arrays, `helpers.beyond.crowd` on tables.
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -41,30 +18,10 @@ from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats import bootstrap, lasso
 from helpers.stats.moments import cluster_sums
 
-
-def clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
-    """Shares in percent with Wilson intervals at the effective number of observations."""
-    part, total = parts.sum(axis=0), totals.sum(axis=0)
-    known = total > 0
-    rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
-    size = total / _design_effect(parts, totals, rate)
-    low, high = np.full((2, *part.shape), np.nan)
-    low[known], high[known] = proportion_confint((rate * size)[known], size[known], method="wilson")
-    columns = {"n": total, "estimate": 100 * rate, "low": 100 * low, "high": 100 * high}
-    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
-
-
-def _design_effect(parts: np.ndarray, totals: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """How many times larger clusters make the variance of a share; at least 1."""
-    total, n_clusters = totals.sum(axis=0), (totals > 0).sum(axis=0)
-    independent = rate * (1 - rate) * total**2 * (n_clusters - 1)
-    clustered = ((parts - rate * totals) ** 2).sum(axis=0) * n_clusters * (total - 1)
-    usable = (independent > 0) & (total > 1)
-    effect = np.divide(clustered, independent, out=np.ones(total.shape), where=usable)
-    return np.maximum(1.0, effect)
-
-
-REFUSAL_RULES = ("majority", "any", "none")
+REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}  # the highest label that stays
+TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
+MEASURES = ("sensitivity", "specificity", "precision", "negative predictive value", "prevalence")
+ESTIMATORS = ("crowd", "experts", "prediction-powered")
 
 
 def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -99,9 +56,9 @@ def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
     [2, 1, 3]
     """
     if rule not in REFUSAL_RULES:
-        raise ValueError(f"refusal rule {rule!r} is unknown: choose one of {REFUSAL_RULES}")
-    highest = {"majority": 0.5, "any": 0.0, "none": 1.0}[rule]
-    return outputs[outputs["refusal"] <= highest]
+        known = tuple(REFUSAL_RULES)
+        raise ValueError(f"refusal rule {rule!r} is unknown: choose one of {known}")
+    return outputs[outputs["refusal"] <= REFUSAL_RULES[rule]]
 
 
 def error_rates(
@@ -140,16 +97,34 @@ def error_rates(
       arm    error  n  estimate  low  high
     0   a  refusal  4      25.0  4.6  69.9
     """
-    tables = []
+    tables = {}
     for group, members in outputs.groupby(by, observed=True):
         labels = members[list(errors)].to_numpy(dtype=float)
         parts = cluster_sums(labels, members[cluster])
         totals = cluster_sums(np.ones_like(labels), members[cluster])
-        rates = clustered_shares(parts, totals).astype({"n": int})
-        rates.insert(0, "error", list(errors))
-        rates.insert(0, by, group)
-        tables.append(rates)
-    return pd.concat(tables, ignore_index=True)
+        tables[group] = _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
+    return pd.concat(tables, names=[by, "error"]).reset_index()
+
+
+def _clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
+    """Shares in percent with Wilson intervals at the effective number of observations."""
+    part, total = parts.sum(axis=0), totals.sum(axis=0)
+    known = total > 0
+    rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
+    size = total / _design_effect(parts, totals, rate)
+    low, high = np.full((2, *part.shape), np.nan)
+    low[known], high[known] = proportion_confint((rate * size)[known], size[known], method="wilson")
+    columns = {"n": total, "estimate": 100 * rate, "low": 100 * low, "high": 100 * high}
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+
+
+def _design_effect(parts: np.ndarray, totals: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """How many times larger clusters make the variance of a share; at least 1."""
+    total, n_clusters = totals.sum(axis=0), (totals > 0).sum(axis=0)
+    independent = rate * (1 - rate) * total**2 * (n_clusters - 1)
+    clustered = ((parts - rate * totals) ** 2).sum(axis=0) * n_clusters * (total - 1)
+    effect = np.divide(clustered, independent, out=np.ones(total.shape), where=independent > 0)
+    return np.maximum(1.0, effect)
 
 
 def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
@@ -185,21 +160,14 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     0     -15.0 -27.2  -6.5
     """
     keys = [column for column in crowd.columns if column not in ("n", "estimate", "low", "high")]
-    both = crowd.merge(expert, on=keys, suffixes=("_crowd", "_expert"), validate="one_to_one")
-    difference = both["estimate_crowd"] - both["estimate_expert"]
-    below = np.hypot(
-        both["estimate_crowd"] - both["low_crowd"], both["high_expert"] - both["estimate_expert"]
-    )
-    above = np.hypot(
-        both["high_crowd"] - both["estimate_crowd"], both["estimate_expert"] - both["low_expert"]
-    )
-    return both[keys].assign(
-        crowd=both["estimate_crowd"],
-        expert=both["estimate_expert"],
-        estimate=difference,
-        low=difference - below,
-        high=difference + above,
-    )
+    crowd, expert = (table.set_index(keys) for table in (crowd, expert))
+    gap = crowd["estimate"] - expert["estimate"]
+    below = np.hypot(crowd["estimate"] - crowd["low"], expert["high"] - expert["estimate"])
+    above = np.hypot(crowd["high"] - crowd["estimate"], expert["estimate"] - expert["low"])
+    rates = {"crowd": crowd["estimate"], "expert": expert["estimate"]}
+    return pd.DataFrame(
+        {**rates, "estimate": gap, "low": gap - below, "high": gap + above}
+    ).reset_index()
 
 
 def arm_contrasts(
@@ -256,68 +224,26 @@ def arm_contrasts(
     1  expert     100.0
     2     gap       0.0
     """
-    prompts = pd.Index(crowd["prompt_id"]).union(expert["prompt_id"]).unique().sort_values()
-    weights = bootstrap.cluster_weights(len(prompts), n_boot, rng)
-    everything = np.ones((1, len(prompts)), dtype=int)
-    results = []
-    for table in (crowd, expert):
-        _require_arms(table, arms)
-        sums, counts = _sums_by_prompt(table, errors, arms, prompts)
-        results.append([_contrast(sums, counts, chosen) for chosen in (everything, weights)])
-    (crowd_all, crowd_draws), (expert_all, expert_draws) = results
-    parts = {
-        "crowd": (crowd_all, crowd_draws),
-        "expert": (expert_all, expert_draws),
-        "gap": (crowd_all - expert_all, crowd_draws - expert_draws),
+    tables = {"crowd": crowd, "expert": expert}
+    for table, arm in product(tables.values(), arms):
+        if arm not in set(table["arm"]):
+            known = sorted(table["arm"].unique())
+            raise ValueError(f"no outputs in arm {arm!r}: the table has the arms {known}")
+    rows = pd.concat([tables[name].assign(labels=name) for name in tables], ignore_index=True)
+    cells = {
+        f"{labels} {arm} {error}": rows[error].where(
+            (rows["labels"] == labels) & (rows["arm"] == arm)
+        )
+        for labels, arm, error in product(tables, arms, errors)
     }
-    return pd.concat(
-        [_contrast_table(labels, errors, *part) for labels, part in parts.items()],
-        ignore_index=True,
-    )
-
-
-def _require_arms(table: pd.DataFrame, arms: tuple[str, str]) -> None:
-    """Stop where an arm to compare has no outputs."""
-    missing = [arm for arm in arms if arm not in set(table["arm"])]
-    if missing:
-        known = sorted(table["arm"].unique())
-        raise ValueError(f"no outputs in arm {missing[0]!r}: the table has the arms {known}")
-
-
-def _sums_by_prompt(
-    table: pd.DataFrame, errors: Sequence[str], arms: tuple[str, str], prompts: pd.Index
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of labels (prompts, arms, errors) and numbers of outputs (prompts, arms, 1)."""
-    chosen = table[table["arm"].isin(arms)]
-    position = prompts.get_indexer(chosen["prompt_id"]), pd.Index(arms).get_indexer(chosen["arm"])
-    sums = np.zeros((len(prompts), len(arms), len(errors)))
-    counts = np.zeros((len(prompts), len(arms), 1))
-    np.add.at(sums, position, chosen[list(errors)].to_numpy(dtype=float))
-    np.add.at(counts, position, 1.0)
-    return sums, counts
-
-
-def _contrast(sums: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rate of the second arm minus the rate of the first, in points, for each row of weights."""
-    rates = np.tensordot(weights, sums, 1) / np.tensordot(weights, counts, 1)
-    return 100 * (rates[:, 1] - rates[:, 0])
-
-
-def _contrast_table(
-    labels: str, errors: Sequence[str], estimate: np.ndarray, draws: np.ndarray
-) -> pd.DataFrame:
-    """Estimate, percentile interval and p-value for each error."""
-    low, high = bootstrap.interval(draws)
-    return pd.DataFrame(
-        {
-            "labels": labels,
-            "error": list(errors),
-            "estimate": estimate[0],
-            "low": low,
-            "high": high,
-            "p_value": bootstrap.bootstrap_p_value(draws),
-        }
-    )
+    cells = pd.DataFrame(cells | {"prompt_id": rows["prompt_id"]})
+    columns = list(cells)[:-1]
+    draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
+    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, 2, len(errors))
+    by_crowd, by_experts = np.moveaxis(100 * (rates[:, :, 1] - rates[:, :, 0]), 1, 0)
+    parts = {"crowd": by_crowd, "expert": by_experts, "gap": by_crowd - by_experts}
+    results = {labels: bootstrap.summary(x[0], x[1:], errors) for labels, x in parts.items()}
+    return pd.concat(results, names=["labels", "error"]).reset_index()
 
 
 def rates_by_rating(
@@ -405,19 +331,17 @@ def slopes(
     0  factuality     -20.0
     """
     columns = [rating, *errors]
-    table = outputs[["prompt_id", *columns]]
     if within is not None:
         means = outputs.groupby(within)[columns].transform("mean")
-        table = table.assign(**(outputs[columns] - means))
-    varying = [error for error in errors if table[error].min() < table[error].max()]
-    fits = {error: lasso.ols(table, [rating], error, "prompt_id").loc[rating] for error in varying}
-    lines = pd.DataFrame(fits).T.reindex(list(errors)).rename_axis("error").reset_index()
-    points = {name: 100 * lines[name] for name in ("estimate", "low", "high")}
-    return lines[["error"]].assign(**points, p_value=lines["p_value"])
-
-
-TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
-MEASURES = ("sensitivity", "specificity", "precision", "negative predictive value", "prevalence")
+        outputs = outputs.assign(**(outputs[columns] - means))
+    varying = [error for error in errors if outputs[error].min() < outputs[error].max()]
+    fits = {
+        error: lasso.ols(outputs, [rating], error, "prompt_id").loc[rating] for error in varying
+    }
+    points = ["estimate", "low", "high"]
+    lines = pd.DataFrame(fits, index=[*points, "p_value"]).T.reindex(list(errors)).astype(float)
+    lines[points] *= 100
+    return lines.rename_axis("error").reset_index()
 
 
 def pair_labels(
@@ -459,12 +383,13 @@ def pair_labels(
     """
     for table in (crowd, expert):
         check_numeric(table, errors)
-    if crowd[item].duplicated().any():
-        twice = crowd.loc[crowd[item].duplicated(), item].iloc[0]
-        raise ValueError(f"the crowd has several rows for {item} {twice!r}: combine its raters")
-    unknown = ~expert[item].isin(crowd[item])
-    if unknown.any():
-        first = expert.loc[unknown, item].iloc[0]
+    twice = crowd.loc[crowd[item].duplicated(), item]
+    if len(twice):
+        first = twice.iloc[0]
+        raise ValueError(f"the crowd has several rows for {item} {first!r}: combine its raters")
+    unknown = expert.loc[~expert[item].isin(crowd[item]), item]
+    if len(unknown):
+        first = unknown.iloc[0]
         raise ValueError(f"experts labelled {item} {first!r}, which the crowd did not: drop it")
     design = [column for column in crowd if column not in errors]
     pairs = crowd.melt(design, list(errors), var_name="error", value_name="crowd")
@@ -558,11 +483,9 @@ def detection_rates(
     """
     parts, totals, names = _sums(pairs, by, cluster)
     weights = bootstrap.cluster_weights(len(parts), n_boot, rng)
-    draws = bootstrap.bootstrap_ratio(parts, totals, weights)
-    table = clustered_shares(parts, totals)
-    table["boot_low"], table["boot_high"] = map(np.ravel, bootstrap.interval(draws))
-    table[["boot_low", "boot_high"]] *= 100
-    return table.set_index(names)
+    low, high = bootstrap.interval(100 * bootstrap.bootstrap_ratio(parts, totals, weights))
+    table = _clustered_shares(parts, totals).set_index(names)
+    return table.assign(boot_low=low.ravel(), boot_high=high.ravel())
 
 
 def _sums(
@@ -577,16 +500,13 @@ def _sums(
     numerators = np.column_stack([found, passed, found, passed, expert])
     denominators = np.column_stack([expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))])
     groups = pairs.groupby(list(by), sort=False)
-    codes, clusters = pd.factorize(pairs[cluster], sort=True)
-    sums = np.zeros((2, len(clusters), groups.ngroups, len(MEASURES)))
-    np.add.at(sums, (slice(None), codes, groups.ngroup()), np.stack([numerators, denominators]))
-    known = groups.size().index.to_frame(index=False)
-    names = pd.concat(dict.fromkeys(MEASURES, known), names=["measure"])
-    names = pd.MultiIndex.from_frame(names.reset_index("measure"))
-    return *sums.swapaxes(2, 3), names
-
-
-ESTIMATORS = ("crowd", "experts", "prediction-powered")
+    member = np.eye(groups.ngroups)[groups.ngroup().to_numpy(), None]
+    parts, totals = (
+        cluster_sums(values[:, :, None] * member, pairs[cluster])
+        for values in (numerators, denominators)
+    )
+    names = pd.concat(dict.fromkeys(MEASURES, groups.size()), names=["measure"]).index
+    return parts, totals, names
 
 
 def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:

@@ -1,19 +1,21 @@
-"""Prediction-powered rates: limits with a known answer, the package as reference, coverage."""
+"""Rates by crowd and experts, and changes of detection: known limits, the package, coverage."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
+from scipy.stats import fisher_exact
 
 from helpers.beyond.crowd import (
     LabellingDesign,
+    compare_detection,
     coverage,
     crowd_bias,
     gains,
     rate_table,
     simulate_labels,
 )
-from helpers.stats.rates import estimates, label_terms
+from helpers.stats.rates import detection_rates
 
 LABELLED, ALL = 60, 300
 
@@ -147,11 +149,6 @@ def test_group_that_lacks_a_kind_of_output(lacking):
         rates(pairs)
 
 
-def test_estimates_stack_the_three_estimators():
-    sums = label_terms(np.ones(4), np.array([1, 0, np.nan, np.nan])).sum(axis=0)
-    assert estimates(sums).tolist() == [1, 0.5, 0.5]
-
-
 def test_simulated_labels_have_the_rates_they_should():
     design = LabellingDesign(rate=0.2, outputs_per_prompt=5, raters=1)
     crowd, truth = simulate_labels(np.random.default_rng(0), design, 200)
@@ -183,3 +180,59 @@ def test_the_crowd_alone_is_confidently_wrong():
     table = coverage(LabellingDesign(rate=0.2), 100, 100, np.random.default_rng(0)).loc["crowd"]
     assert (table["coverage"] == 0).all()
     assert (table["bias"] < -10).all()
+
+
+def counted_pairs(true_positive=3, false_negative=7, false_positive=2, true_negative=28):
+    """One row per output, each in a prompt of its own."""
+    counts = [true_positive, false_negative, false_positive, true_negative]
+    table = pd.DataFrame({"crowd": [1.0, 0, 1, 0], "expert": [1.0, 1, 0, 0]})
+    table = table.loc[np.repeat(np.arange(4), counts)].reset_index(drop=True)
+    return table.assign(error="factuality", prompt_id=np.arange(len(table)))
+
+
+def make_arms(low, high):
+    return pd.concat([low.assign(arm="low"), high.assign(arm="high")], ignore_index=True).assign(
+        prompt_id=lambda table: np.arange(len(table))
+    )
+
+
+def compare(pairs, n_permutations=999):
+    rng = np.random.default_rng(0)
+    by_arm = detection_rates(pairs, ["error", "arm"], "prompt_id", 10, np.random.default_rng(0))
+    return compare_detection(pairs, by_arm, {"tone": ("low", "high")}, n_permutations, rng)
+
+
+def test_a_clear_change_of_sensitivity_is_found_with_its_sign():
+    table = compare(make_arms(counted_pairs(18, 2), counted_pairs(2, 18))).loc["tone"]
+    row = table.loc[("sensitivity", "factuality")]
+    assert row["estimate"] == pytest.approx(-80)
+    assert row["high"] < 0
+    assert row["p_value"] == pytest.approx(0.001)
+    assert table.loc[("specificity", "factuality"), "estimate"] == pytest.approx(0)
+
+
+def test_p_values_of_balanced_groups_are_those_of_fishers_exact_test():
+    pairs = make_arms(counted_pairs(12, 8), counted_pairs(6, 14))
+    row = compare(pairs, 20_000).loc[("tone", "sensitivity", "factuality")]
+    assert row["p_value"] == pytest.approx(fisher_exact([[12, 8], [6, 14]]).pvalue, abs=0.01)
+
+
+def test_a_group_without_such_outputs_cannot_be_compared():
+    row = (
+        compare(make_arms(counted_pairs(0, 0), counted_pairs()))
+        .loc[("tone", "sensitivity")]
+        .iloc[0]
+    )
+    assert np.isnan(row["estimate"])
+    assert np.isnan(row["p_value"])
+
+
+def test_expert_share_in_a_comparison():
+    pairs = make_arms(counted_pairs().assign(expert=0.5), counted_pairs())
+    with pytest.raises(ValueError, match="an expert label is a share"):
+        compare(pairs)
+
+
+def test_group_without_expert_labels():
+    with pytest.raises(ValueError, match="experts labelled no output of arm 'high': there are"):
+        compare(counted_pairs().assign(arm="low"))

@@ -1,0 +1,266 @@
+"""Accuracies over questions: tests, averages, relations, and ranges that printed digits leave."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.stats import accuracy
+
+
+def test_z_is_the_difference_in_standard_errors():
+    z, p_value = accuracy.z_test([0.8, 0.5], [0.03, 0.03], [0.7, 0.5], [0.04, 0.04])
+    np.testing.assert_allclose(z, [2, 0], atol=1e-12)
+    np.testing.assert_allclose(p_value, [0.0455, 1], atol=1e-4)
+    known = accuracy.two_sided_p([0, 1.959964, -2.575829])
+    np.testing.assert_allclose(known, [1, 0.05, 0.01], atol=1e-6)
+
+
+def test_a_paired_test_on_the_same_questions_is_the_test_with_their_correlation():
+    rng = np.random.default_rng(2)
+    first = rng.uniform(size=200)
+    second = 0.5 * first + 0.5 * rng.uniform(size=200)
+    ses = [column.std(ddof=1) / np.sqrt(200) for column in (first, second)]
+    correlation = np.corrcoef(first, second)[0, 1]
+    z, _ = accuracy.z_test(first.mean(), ses[0], second.mean(), ses[1], correlation)
+    difference = first - second
+    assert z == pytest.approx(difference.mean() / (difference.std(ddof=1) / np.sqrt(200)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0.5, -0.1, 0.5, 0.1), "a standard error is negative: give square roots of variances"),
+        ((0.5, 0.1, 0.5, [0.1, -0.1]), "a standard error is negative"),
+        ((0.5, 0.1, 0.5, 0.1, 1.2), "correlation must be between -1 and 1, got 1.2"),
+        ((0.5, 0.0, 0.4, 0.0), "a difference has no variance, so that it cannot be tested"),
+    ],
+)
+def test_unusable_errors_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        accuracy.z_test(*arguments)
+
+
+def test_a_weighted_mean_and_its_error_by_hand():
+    expected = pytest.approx((0.35, np.sqrt(0.075**2 + 0.05**2)))
+    for weights in ([3, 1], [300, 100]):
+        assert accuracy.weighted_mean([0.2, 0.8], [0.1, 0.2], weights) == expected
+    for weights in ([0, 0], [2, -1]):
+        with pytest.raises(ValueError, match="weights must not be negative, and not all of them"):
+            accuracy.weighted_mean([0.2, 0.8], [0.1, 0.2], weights)
+
+
+def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
+    rng = np.random.default_rng(3)
+    mean, se = np.array([0.9, 0.5, 0.7]), np.array([0.03, 0.02, 0.04])
+    others = np.array([[0.5, 0.6], [0.9, 0.8], [0.3, 0.2]])
+    result = accuracy.mean_deviation(mean, se, others, np.full((3, 2), 0.03))
+    draws = rng.normal(mean, se, (20_000, 3))[..., None] - rng.normal(others, 0.03, (20_000, 3, 2))
+    low, high = np.quantile(np.abs(draws).mean(axis=(1, 2)), [0.025, 0.975])
+    assert result["estimate"] == pytest.approx(np.mean([0.4, 0.3, 0.4, 0.3, 0.4, 0.5]))
+    assert (result["low"], result["high"]) == pytest.approx((low, high), abs=0.001)
+
+
+def test_the_deviation_by_chance_is_what_equal_accuracies_show():
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(0.6, [[0.03], [0.05]], (2, 50_000)), rng.normal(0.6, 0.04, 50_000)
+    others, other_ses = np.full((2, 1), 0.6), np.full((2, 1), 0.04)
+    result = accuracy.mean_deviation([0.6, 0.6], [0.03, 0.05], others, other_ses)
+    assert result["by_chance"] == pytest.approx(np.abs(first - second).mean(), rel=0.015)
+
+
+def test_no_accuracies_have_a_larger_standard_error_than_those_of_nothing_and_all():
+    right = np.repeat([0.0, 1.0], [30, 70])
+    assert accuracy.largest_se(0.7, 100) == pytest.approx(right.std(ddof=1) / 10)
+
+
+def test_the_accuracy_of_a_question_by_hand():
+    answers = pd.DataFrame(
+        {"model": list("xxxxy"), "question_id": list("aaaaa"), "correct": [1, 1, 1, 0, 0]}
+    )
+    questions = accuracy.question_accuracy(answers, ["model", "question_id"])
+    expected = [[4, 0.75, 0.25], [1, 0, np.nan]]
+    np.testing.assert_allclose(questions.to_numpy(), expected)
+    with pytest.raises(ValueError, match="column 'correct' has 1 missing value, first in row 1"):
+        accuracy.question_accuracy(answers.assign(correct=[1, None, 1, 0, 0]), ["model"])
+
+
+def test_the_parts_of_the_variance_are_recovered_and_add_up():
+    rng = np.random.default_rng(6)
+    question_id = np.repeat(np.arange(4000), rng.integers(1, 7, 4000))
+    correct = rng.random(len(question_id)) < rng.beta(2, 1, 4000)[question_id]
+    answers = pd.DataFrame({"question_id": question_id, "correct": correct.astype(int)})
+    result = accuracy.dataset_accuracy(accuracy.question_accuracy(answers, ["question_id"]))
+    # chances follow a beta(2, 1) distribution: mean 2/3, variance 1/18, mean p (1 - p) 1/6
+    assert result["accuracy"] == pytest.approx(2 / 3, abs=4 * result["se"])
+    assert result["between"] == pytest.approx(1 / 18, rel=0.15)
+    assert result["within"] == pytest.approx(np.mean(1 / np.arange(1, 7)) / 6, rel=0.05)
+    total = (result["between"] + result["within"]) / result["n_questions"]
+    assert result["se"] == pytest.approx(np.sqrt(total))
+
+
+def test_the_standard_error_matches_the_spread_over_samples_of_questions():
+    rng = np.random.default_rng(8)
+    seen = rng.binomial(3, rng.beta(2, 1, (2000, 80))) / 3
+    ses = [
+        accuracy.dataset_accuracy(pd.DataFrame({"n_answers": 3, "accuracy": sample}))["se"]
+        for sample in seen[:40]
+    ]
+    assert np.mean(ses) == pytest.approx(seen.mean(axis=1).std(), rel=0.06)
+
+
+def test_single_answers_leave_the_parts_of_the_variance_open():
+    questions = pd.DataFrame({"n_answers": [1, 1, 1], "accuracy": [1.0, 0.0, 1.0]})
+    result = accuracy.dataset_accuracy(questions)
+    assert result["se"] == pytest.approx(1 / 3)
+    assert result[["between", "within"]].isna().all()
+    with pytest.raises(ValueError, match="a standard error needs at least 2 questions, got 1"):
+        accuracy.dataset_accuracy(questions[:1])
+
+
+def questions(n_answers: int, correlation: float = 1.0, n: int = 20_000) -> pd.DataFrame:
+    """Questions whose chances correlate with a predictor as given."""
+    rng = np.random.default_rng(9)
+    predictor, noise = rng.normal(size=(2, n))
+    chance = 0.5 + 0.12 * (correlation * predictor + np.sqrt(1 - correlation**2) * noise)
+    user = rng.binomial(n_answers, np.clip(chance, 0.01, 0.99)) / n_answers
+    frame = pd.DataFrame({"question_id": np.arange(n), "ai": predictor, "user": user})
+    return frame.assign(n_answers=n_answers)
+
+
+def noisy_correlation(frame: pd.DataFrame) -> pd.DataFrame:
+    columns = "ai", "user", "n_answers", "question_id"
+    return accuracy.noisy_correlation(frame, *columns, 20, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("n_answers", "correlation"), [(3, 0.9), (10, 0.5)])
+def test_the_correlation_with_true_accuracies_is_recovered(n_answers, correlation):
+    frame = questions(n_answers, correlation)
+    result = noisy_correlation(frame)
+    between, chance = 0.12**2, 0.25 - 0.12**2
+    observed = np.corrcoef(frame["ai"], frame["user"])[0, 1]
+    assert result.loc["observed", "estimate"] == pytest.approx(observed)
+    reliability = between / (between + chance / n_answers)
+    assert result.loc["reliability", "estimate"] == pytest.approx(reliability, abs=0.03)
+    assert result.loc["corrected", "estimate"] == pytest.approx(correlation, abs=0.04)
+    assert observed < correlation - 0.05
+    assert ((result["low"] < result["estimate"]) & (result["estimate"] < result["high"])).all()
+
+
+def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
+    frame = questions(4, n=200)
+    twice = pd.concat([frame, frame], ignore_index=True)
+    pd.testing.assert_frame_equal(noisy_correlation(twice), noisy_correlation(frame))
+
+
+def test_questions_with_one_answer_each_cannot_tell_chance():
+    with pytest.raises(ValueError, match="column 'n_answers' is 1 in all rows: chance cannot be"):
+        noisy_correlation(questions(1, n=50))
+
+
+def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
+    rng = np.random.default_rng(0)
+    chance, n_answers = rng.beta(1, 0.5, 800), rng.integers(1, 8, 800)
+    ceiling = accuracy.binomial_ceiling(chance, n_answers, 200, rng)
+    seen = np.corrcoef(chance, rng.binomial(n_answers, chance) / n_answers)[0, 1]
+    assert ceiling.min() < seen < ceiling.max()
+    many = accuracy.binomial_ceiling(chance, [10**6] * 800, 5, rng)
+    np.testing.assert_allclose(many, 1, atol=1e-4)
+
+
+def linear_prediction(frame, features, n_folds=5):
+    rng = np.random.default_rng(0)
+    return accuracy.linear_prediction(frame, features, "user", "question_id", n_folds, rng)
+
+
+def test_a_linear_relation_is_predicted_on_held_out_questions_too():
+    frame = questions(5, n=200).assign(user=lambda table: 3 - 2 * table["ai"])
+    assert linear_prediction(frame, ["ai"]) == pytest.approx((1, 1))
+
+
+def test_features_without_relation_predict_held_out_questions_worse_than_fitted_ones():
+    frame = pd.DataFrame(
+        np.random.default_rng(3).normal(size=(60, 9)), columns=[*"abcdefgh", "user"]
+    )
+    fitted, held_out = linear_prediction(frame.assign(question_id=range(60)), list("abcdefgh"))
+    assert held_out < fitted - 0.2
+    # copies of a question stay together, so that they do not help
+    copies = pd.concat([frame.assign(question_id=range(60))] * 2)
+    assert linear_prediction(copies, list("abcdefgh")) == pytest.approx((fitted, held_out))
+
+
+def test_there_must_be_as_many_clusters_as_parts():
+    frame = pd.DataFrame({"ai": [0.0, 0, 1], "user": [0.0, 0, 1], "question_id": list("aab")})
+    with pytest.raises(ValueError, match="3 parts need as many clusters, column 'question_id' has"):
+        linear_prediction(frame, ["ai"], 3)
+
+
+def test_shares_by_chance_are_binomial():
+    frame = pd.DataFrame({"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]})
+    result = accuracy.lower_and_higher(frame, "ai", "user", "n", 20_000, np.random.default_rng(0))
+    assert result[["lower", "higher"]].to_numpy().tolist() == [[0, 0], [1, 0], [1, 0]]
+    np.testing.assert_allclose(result["lower_by_chance"], [5 / 16, 0.343, 0], atol=0.014)
+    np.testing.assert_allclose(result["higher_by_chance"], [5 / 16, 0.657, 0], atol=0.014)
+
+
+def test_a_printed_number_fits_if_a_number_of_the_interval_rounds_to_it():
+    low, high = accuracy.unrounded([0.73, -1.2], decimals=1)
+    np.testing.assert_allclose([low, high], [[0.68, -1.25], [0.78, -1.15]])
+    possible = accuracy.fits([4, 5, 6, 7, 8], 4.6, 6.6, decimals=0)
+    assert possible.tolist() == [False, True, True, True, False]
+    assert accuracy.fits(0.3, 0.35, 0.35, decimals=1)
+    assert accuracy.fits(0.3, 0.25, 0.25, decimals=1)
+    assert not accuracy.fits(0.3, 0.35001, 0.4, decimals=1)
+
+
+def test_z_values_of_all_unrounded_numbers_reach_the_ends_of_the_range():
+    shifts = 0.005 * np.array(np.meshgrid(*[[-1, 0, 1]] * 4)).reshape(2, 2, -1)
+    (first, second), (se, other_se) = np.array([[[0.73], [0.92]], [[0.04], [0.02]]]) + shifts
+    z, _ = accuracy.z_test(first, se, second, other_se)
+    low, high = accuracy.attainable_z(0.73, 0.04, 0.92, 0.02)
+    assert (z.min(), z.max()) == (pytest.approx(low), pytest.approx(high))
+    exchanged = accuracy.attainable_z(0.92, 0.02, 0.73, 0.04)
+    assert exchanged == pytest.approx((-high, -low))
+    inner_low, inner_high = accuracy.attainable_z(0.73, 0.04, 0.92, 0.02, decimals=4)
+    assert low < inner_low < inner_high < high
+
+
+def test_an_accuracy_is_not_taken_to_exceed_one_nor_an_error_to_be_negative():
+    low, high = accuracy.attainable_z(1.0, 0.1, 0.0, 0.1)
+    assert low == pytest.approx(0.99 / np.hypot(0.105, 0.105))
+    assert high == pytest.approx(1 / np.hypot(0.095, 0.095))
+    assert accuracy.attainable_z(0.9, 0.02, 0.8, 0.0)[1] == pytest.approx(0.11 / 0.015)
+    with pytest.raises(ValueError, match="both standard errors are printed as zero: any z-value"):
+        accuracy.attainable_z([0.9, 1.0], [0.02, 0.0], [0.8, 1.0], [0.02, 0.0])
+
+
+def test_the_range_of_p_is_that_of_z():
+    low, high = accuracy.attainable_p([-1.96, 0.0])
+    np.testing.assert_allclose(low, accuracy.two_sided_p([1.965, 0.005]))
+    np.testing.assert_allclose(high, accuracy.two_sided_p([1.955, 0.0]))
+
+
+def test_deviations_of_all_unrounded_numbers_lie_in_the_range():
+    shifts = np.random.default_rng(1).uniform(-0.005, 0.005, (1000, 2, 3))
+    first, second = np.array([0.73, 0.51, 0.62]), np.array([0.92, 0.51, 0.6])
+    deviations = np.abs(first + shifts[:, 0] - second - shifts[:, 1]).mean(axis=1)
+    low, high = accuracy.attainable_mean_deviation(first, second)
+    assert (low, high) == pytest.approx((0.19 / 3, 0.24 / 3))
+    assert low <= deviations.min() < deviations.max() <= high
+
+
+def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
+    rng = np.random.default_rng(5)
+    means, ses = rng.uniform(0.3, 0.9, 4), rng.uniform(0.02, 0.06, 4)
+    z, _ = accuracy.z_test(means[:3], ses[:3], means[3], ses[3])
+    columns = {"mean": means[:3], "se": ses[:3], "other_mean": means[3], "other_se": ses[3], "z": z}
+    table = pd.DataFrame(columns).round(2).assign(first=list("abc"), second="d")
+    found = accuracy.joint_z(table)
+    np.testing.assert_allclose(found, table["z"], atol=0.005)
+    np.testing.assert_allclose(accuracy.joint_z(table.iloc[::-1])[::-1], found, atol=1e-3)
+
+
+def test_z_values_that_exclude_each_other_are_not_both_found():
+    tests = pd.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "z": [0.1, 0.1]})
+    tests = tests.assign(mean=0.5, se=0.05, other_mean=0.5, other_se=0.05)
+    assert accuracy.fits(0.1, *accuracy.attainable_z(0.5, 0.05, 0.5, 0.05))
+    np.testing.assert_allclose(accuracy.joint_z(tests), [0, 0], atol=1e-6)

@@ -1,0 +1,407 @@
+"""Agreement and attention checks: tables by hand, other packages, explicit resampling of rows."""
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from helpers.files.ratings import to_tidy
+from helpers.files.schemas import ERRORS_1
+from helpers.stats import agreement
+from helpers.stats.bootstrap import cluster_weights
+from helpers.studies import hosking_submissions, kamoda
+
+# Gwet's AC1 by the independent package irrCAC 0.4.4, from
+# CAC(table, categories=[0.0, 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`
+IRRCAC_AC1 = {
+    (30, 3, 2): 0.57647059,
+    (40, 4, 3): 0.68096420,
+    (25, 6, 5): 0.66064473,
+    (50, 2, 4): 0.54818040,
+}
+
+
+def long(ratings_of_items):
+    """One row per rating, from lists of ratings by item."""
+    rows = [(item, value) for item, values in ratings_of_items.items() for value in values]
+    return pd.DataFrame(rows, columns=["item_id", "grade"])
+
+
+def patterned_ratings(n_items, n_raters, n_categories):
+    """Ratings that mostly agree, a fifth of them missing, the same with every generator."""
+    item, rater = np.divmod(np.arange(n_items * n_raters), n_raters)
+    slip = np.where((7 * item + 5 * rater) % 6 == 0, rater + 1, 0)
+    grade = np.where((item + 2 * rater) % 5 == 0, np.nan, (item**2 + slip) % n_categories)
+    return pd.DataFrame({"item_id": item, "grade": grade})
+
+
+def random_ratings(seed, n_items=40):
+    """Items of ten prompts with two to five ratings, some of them missing."""
+    rng = np.random.default_rng(seed)
+    item = np.repeat(np.arange(n_items), rng.integers(2, 6, n_items))
+    grade = rng.integers(4, size=n_items)[item] + rng.integers(-1, 2, item.size)
+    grade = np.where(rng.random(item.size) < 0.2, np.nan, grade.clip(0, 3))
+    return pd.DataFrame({"item_id": item, "prompt_id": item % 10, "grade": grade})
+
+
+def resampled_tables(frame, n_boot, seed):
+    """The tables that the replicates of a seed stand for; every copy of an item is a new item."""
+    prompts = dict(list(frame.groupby("prompt_id")))
+    for row in cluster_weights(len(prompts), n_boot, np.random.default_rng(seed)):
+        drawn = np.repeat(list(prompts), row)
+        copies = [prompts[prompt].assign(copy=copy) for copy, prompt in enumerate(drawn)]
+        table = pd.concat(copies)
+        yield table.assign(item_id=table.groupby(["item_id", "copy"]).ngroup())
+
+
+def table_of(frame, aspects=("grade",), categories=(0, 1, 2, 3), n_boot=20, level="nominal"):
+    """The agreement table with intervals over prompts."""
+    rng = np.random.default_rng(1)
+    return agreement.agreement_table(
+        frame, list(aspects), "item_id", "prompt_id", categories, n_boot, rng, level
+    )
+
+
+def ac1_of(frame, categories=(0, 1)):
+    return agreement.gwet_ac1(frame, "item_id", "grade", categories)
+
+
+def alpha_of(frame, categories=(0, 1), level="nominal"):
+    return agreement.krippendorff_alpha(frame, "item_id", "grade", categories, level)
+
+
+def test_counts_are_those_of_the_table_with_zeros_for_items_without_ratings():
+    frame = long({"b": [1, 3, 3], "a": [2, np.nan], "c": [np.nan]})
+    counts = agreement.rating_counts(frame, "item_id", "grade", [1, 2, 3])
+    assert counts.index.tolist() == ["a", "b", "c"]
+    assert counts.columns.tolist() == [1, 2, 3]
+    assert counts.to_numpy().tolist() == [[0, 1, 0], [1, 0, 2], [0, 0, 0]]
+
+
+def test_agreement_of_a_tiny_table_is_the_one_by_hand():
+    frame = long({"a": [1, 1, 1], "b": [1, 0], "c": [0, 0, 0, 1], "d": [0]})
+    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1]).iloc[0]
+    assert row[["n_items", "n_ratings"]].tolist() == [3, 10]
+    # agreeing pairs: 3 of 3, 0 of 1, 3 of 6; d has no pair
+    assert row["observed_agreement"] == pytest.approx((1 + 0 + 1 / 2) / 3)
+    # shares of 1: 1, 1/2, 1/4 and, for d, 0
+    assert row["prevalence"] == pytest.approx(7 / 16)
+    # chance 2 · 9/16 · 7/16 = 63/128, so (64 - 63) / (128 - 63)
+    assert row["ac1"] == pytest.approx(1 / 65)
+
+
+def test_alpha_of_a_tiny_table_is_the_one_by_hand():
+    frame = long({"a": [1, 1], "b": [1, 2], "c": [2, 4], "d": [4, 4], "e": [2]})
+    alphas = {level: alpha_of(frame, [1, 2, 4], level) for level in agreement.MEASUREMENT_LEVELS}
+    # pairable values: 1 three times, 2 twice, 4 three times; the pairs (1, 2) and (2, 4) disagree;
+    # alpha = 1 - 7 · (sum over both orders of pairs) / (sum over both orders of margins)
+    assert alphas["nominal"] == pytest.approx(1 - 7 * 2 / (3 * 2 + 2 * 3 + 3 * 3))
+    assert alphas["interval"] == pytest.approx(1 - 7 * (1 + 4) / (6 * 1 + 6 * 4 + 9 * 9))
+    # mid-ranks 1.5, 4 and 6.5
+    assert alphas["ordinal"] == pytest.approx(1 - 7 * (2.5**2 + 2.5**2) / (12 * 2.5**2 + 9 * 5**2))
+    # (1 / 3)², (2 / 6)² and (3 / 5)²
+    assert alphas["ratio"] == pytest.approx(1 - 7 * (2 / 9) / (12 / 9 + 9 * 9 / 25))
+
+
+def test_the_textbook_example_of_four_raters_has_its_published_coefficients():
+    # alpha as in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; agreement and
+    # AC1 as given by Gwet's package irrCAC for the same ratings, its data set raw_4raters
+    by_rater = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, np.nan, np.nan, np.nan],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, np.nan, 3],
+        [np.nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, np.nan],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, np.nan],
+    ]
+    frame = long(dict(enumerate(zip(*by_rater, strict=True))))
+    frame["prompt_id"] = frame["item_id"]
+    published = dict(zip(agreement.MEASUREMENT_LEVELS, [0.743, 0.815, 0.849, 0.797], strict=True))
+    for level, alpha in published.items():
+        row = table_of(frame, categories=range(1, 6), level=level).iloc[0]
+        assert round(row["alpha"], 3) == alpha
+    assert row["observed_agreement"] == pytest.approx(0.81818, abs=5e-6)
+    assert row["ac1"] == pytest.approx(0.77544, abs=5e-6)
+
+
+@pytest.mark.parametrize("shape", IRRCAC_AC1)
+def test_ac1_is_that_of_an_independent_package(shape):
+    ac1 = ac1_of(patterned_ratings(*shape), range(shape[-1]))
+    assert ac1 == pytest.approx(IRRCAC_AC1[shape], abs=5e-9)
+
+
+@pytest.mark.parametrize("level", agreement.MEASUREMENT_LEVELS)
+def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
+    frame, scale = random_ratings(4), range(4)
+    row = table_of(frame, level=level).iloc[0]
+    rater = frame.groupby("item_id").cumcount()
+    matrix = frame.assign(rater=rater).pivot(index="rater", columns="item_id", values="grade")
+    expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
+    assert (row["alpha"], alpha_of(frame, scale, level)) == pytest.approx((expected, expected))
+    assert row["ac1"] == pytest.approx(ac1_of(frame, scale))
+    draws = [(ac1_of(t, scale), alpha_of(t, scale, level)) for t in resampled_tables(frame, 20, 1)]
+    expected = np.quantile(draws, [0.025, 0.975], axis=0).T.ravel()
+    bounds = row[["ac1_low", "ac1_high", "alpha_low", "alpha_high"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(bounds, expected, rtol=1e-10)
+
+
+def test_extremes_of_agreement():
+    opposed, agreed = long({"a": [0, 1], "b": [0, 1]}), long({"a": [0, 0], "b": [1, 1]})
+    assert (ac1_of(agreed), alpha_of(agreed)) == (1, 1)
+    assert max(ac1_of(opposed), alpha_of(opposed)) < 0
+    constant = long({"a": [0, 0], "b": [0, 0], "c": [0]}).assign(prompt_id=list("aabbc"))
+    assert np.isnan(alpha_of(constant))
+    row = table_of(constant, categories=[0, 1]).iloc[0]
+    assert row[["ac1", "ac1_low", "ac1_high"]].tolist() == [1, 1, 1]
+    assert row[["alpha", "alpha_low", "alpha_high"]].isna().all()
+    rare = long({item: [0, 0, 0] for item in range(19)} | {19: [0, 0, 1]})
+    assert alpha_of(rare) < 0.05 < 0.95 < ac1_of(rare)
+
+
+def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_own():
+    frame = random_ratings(2).assign(sign=lambda table: table["grade"] - 1)
+    scales = {"grade": range(4), "sign": range(-1, 3)}
+    shuffled = frame.sample(frac=1, random_state=0).assign(item_id=lambda table: -table["item_id"])
+    once, again = (
+        table_of(each, ["grade", "sign"], scales, level="interval") for each in (frame, shuffled)
+    )
+    pd.testing.assert_frame_equal(once, again)
+    np.testing.assert_allclose(*once.drop(columns="aspect").to_numpy(dtype=float), rtol=1e-12)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    # a prompt is hard (an error with chance 0.5) or easy (0.1); three ratings of two items each
+    rng = np.random.default_rng(8)
+    chance = np.array([0.5, 0.1])
+    observed, share = (chance**2 + (1 - chance) ** 2).mean(), chance.mean()
+    by_chance = 2 * share * (1 - share)
+    truth = (observed - by_chance) / (1 - by_chance)
+    item = np.repeat(np.arange(120), 3)
+    frame = pd.DataFrame({"item_id": item, "prompt_id": item // 2})
+    covered = []
+    for _ in range(50):
+        difficulty = rng.choice(chance, size=60)
+        frame["grade"] = (rng.random(item.size) < difficulty[frame["prompt_id"]]).astype(float)
+        row = table_of(frame, categories=[0, 1], n_boot=200).iloc[0]
+        covered.append(row["ac1_low"] <= truth <= row["ac1_high"])
+    assert np.mean(covered) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 50)
+
+
+@pytest.mark.parametrize(
+    ("changes", "categories", "level", "message"),
+    [
+        ({"grade": [0, 1, 2, 1]}, [0, 1], "nominal", r"column 'grade' is 2 in row 2, which is not"),
+        ({"item_id": list("abcd")}, [0, 1], "nominal", "no item has two ratings of 'grade': rate "),
+        ({"grade": list("xyxy")}, [0, 1], "nominal", "column 'grade' is of type str: convert it"),
+        ({}, [1], "nominal", r"categories are \[1\]: give two or more values in increasing order"),
+        ({}, [0, 0, 1], "nominal", "give two or more values in increasing order"),
+        ({}, [0, np.nan], "nominal", "give two or more values in increasing order"),
+        ({}, [0, 1], "rank", "level 'rank' is unknown: choose one of"),
+        (
+            {},
+            [-1, 0, 1],
+            "ratio",
+            "category -1 of 'grade' is negative: level 'ratio' needs a scale",
+        ),
+        (
+            {"prompt_id": range(4)},
+            [0, 1],
+            "nominal",
+            "item_id a belongs to several 'prompt_id': na",
+        ),
+        ({}, {"x": [0, 1]}, "nominal", "aspect 'grade' has no categories; there are some for: x"),
+        ({"item_id": ["a", "a", None, "b"]}, [0, 1], "nominal", "column 'item_id' has 1 missing"),
+    ],
+)
+def test_ratings_and_scales_that_cannot_be_used_are_refused(changes, categories, level, message):
+    frame = long({"a": [0, 1], "b": [1, 1]}).assign(prompt_id=list("xxyy")).assign(**changes)
+    with pytest.raises(ValueError, match=message):
+        table_of(frame, categories=categories, level=level)
+
+
+@pytest.fixture
+def tidy():
+    rows = pd.MultiIndex.from_product([list("abcde"), list("xyz"), range(4)])
+    frame = rows.to_frame(index=False, name=["item_id", "aspect", "rater_id"])
+    return frame.assign(value=np.random.default_rng(3).integers(0, 4, len(frame)).astype(float))
+
+
+def alphas(frame):
+    return agreement.group_alphas(frame, "item_id", "aspect", "value")
+
+
+@pytest.mark.parametrize("missing", [[], [0, 5, 12, 13, 14]])
+def test_every_group_has_the_alpha_of_the_package(tidy, missing):
+    tidy.loc[missing, "value"] = np.nan
+    expected = {}
+    for name, group in tidy.groupby("item_id"):
+        table = group.pivot(index="rater_id", columns="aspect", values="value").to_numpy()
+        alpha = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
+        expected[name] = alpha
+    shuffled = tidy.sample(frac=1, random_state=0)
+    assert alphas(shuffled).to_dict() == pytest.approx(expected)
+
+
+def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy):
+    tidy.loc[tidy["item_id"] == "b", "value"] = 2.0
+    found = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
+    assert found.index.tolist() == list("abcde")
+    assert found.isna().tolist() == [False, True, True, False, False]
+
+
+def test_groups_of_a_single_unit_are_refused(tidy):
+    with pytest.raises(ValueError, match=r"^column 'aspect' has 1 distinct value"):
+        alphas(tidy[tidy["aspect"] == "x"])
+
+
+@pytest.fixture(scope="module")
+def stacked():
+    rng = np.random.default_rng(4)
+    wide = pd.DataFrame({"item_id": np.repeat([f"answer-{n}" for n in range(200)], 3)})
+    wide = wide.assign(factuality=rng.integers(2, 4, 600), formality=rng.integers(-1, 1, 600))
+    return agreement.stack_aspects(wide, "item_id", ["factuality", "formality"])
+
+
+def test_stacked_aspects_of_one_item_are_different_units_and_dealing_out_keeps_them(stacked):
+    assert (stacked.groupby("unit").size() == 3).all()
+    assert stacked["unit"].nunique() == 400
+    dealt = agreement.deal_out(stacked, np.random.default_rng(0))
+    assert not dealt["value"].equals(stacked["value"])
+    pd.testing.assert_frame_equal(dealt.drop(columns="value"), stacked.drop(columns="value"))
+    for aspect, values in stacked.groupby("aspect")["value"]:
+        assert sorted(dealt.loc[dealt["aspect"] == aspect, "value"]) == sorted(values)
+
+
+@pytest.mark.parametrize(("n_aspects", "alpha"), [(2, 1 - 0.25 / (0.25 + 1.5**2)), (1, 0.0)])
+def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(stacked, n_aspects, alpha):
+    rows = stacked[stacked["aspect"].isin(["factuality", "formality"][:n_aspects])]
+    rng = np.random.default_rng(0)
+    found = agreement.alpha_at_once(rows, "item_id", "interval", 20, rng)
+    assert found["dealt_out"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
+    assert found["estimate"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
+    assert found["low"] < found["estimate"] < found["high"]
+
+
+def test_the_mean_over_real_answers_is_the_alpha_that_the_paper_prints(real_data):
+    ratings = kamoda.load(real_data).ratings
+    assert round(alphas(to_tidy(ratings, list(kamoda.RANGES))).mean(), 2) == 0.74
+
+
+def checks(n=40):
+    """List n attention checks and the same texts, rated twice each, under their own prompts."""
+    number = np.arange(n)
+    sides = [
+        pd.DataFrame(
+            {
+                "pair_id": number + offset * n,
+                "prompt_id": (number + shift) % n,
+                "item_id": [f"{each}-{place}" for each in number],
+                "response": [f"{kind} {each}" for each in number],
+                "system": "x",
+                "task": np.where(number % 2, "amazon", "wikihow"),
+                "is_distractor": place == "distractor",
+                "factuality": mark,
+            }
+        )
+        for offset, place, shift, kind, mark in (
+            (0, "distractor", 1, "text", 1.0),
+            (0, "partner", 1, "other", 0.0),
+            (1, "own", 0, "text", 0.25),
+            (1, "beside", 0, "more", 0.75),
+        )
+    ]
+    return pd.concat(sides, ignore_index=True)
+
+
+COMPARISONS = {
+    agreement.against_partner: 0.0,
+    agreement.against_system: 0.5,
+    agreement.against_same_text: 0.25,
+}
+
+
+def compare(function, ratings, n_boot=99):
+    table = function(ratings, ["factuality"], n_boot, np.random.default_rng(0))
+    return table.loc["factuality"]
+
+
+@pytest.mark.parametrize("function", COMPARISONS)
+def test_distractors_are_compared_with_the_right_responses(function):
+    row, other = compare(function, checks()), COMPARISONS[function]
+    expected = [40, 1, other, 1 - other, 1 - other, 1 - other, 0.02]
+    assert row.tolist() == pytest.approx(expected)
+    ratings = checks()
+    ratings["factuality"] = np.random.default_rng(0).integers(0, 2, len(ratings)).astype(float)
+    shuffled = compare(function, ratings.sample(frac=1, random_state=1))
+    np.testing.assert_allclose(shuffled, compare(function, ratings))
+
+
+def test_each_system_counts_as_much_as_among_the_distractors():
+    ratings = checks(4).assign(system=["x", "x", "x", "y"] * 4)
+    own = ratings["pair_id"] >= 4
+    ratings.loc[own, "factuality"] = (ratings["system"] == "y").astype(float)
+    unbalanced = pd.concat([ratings, ratings[own & (ratings["system"] == "y")]])
+    unheard = ratings[own].assign(system="z", factuality=1.0)  # of no distractor
+    row = compare(agreement.against_system, pd.concat([unbalanced, unheard]))
+    assert row["other"] == pytest.approx(0.25)
+
+
+def test_texts_of_several_outputs_are_left_out():
+    ratings = checks(4)
+    again = ratings[ratings["item_id"] == "2-own"].assign(item_id="another", pair_id=99)
+    assert compare(agreement.against_same_text, pd.concat([ratings, again]))["n"] == 3
+
+
+def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
+    ratings = checks(4)
+    scores = {True: [1, 2, 3, 5], False: [2, 2, 4, 4]}
+    for side, given in scores.items():
+        ratings.loc[(ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"] = given
+    table = agreement.rank_shares(ratings, "score", "task")
+    assert table.index.tolist() == ["wikihow", "amazon"]
+    assert table[["checks", "lower", "not_higher"]].to_numpy().tolist() == [
+        [2, 100, 100],
+        [2, 0, 50],
+    ]
+    bounds = table.loc["amazon"].drop(["checks", "lower", "not_higher"])
+    expected = [
+        *proportion_confint(0, 2, method="wilson"),
+        *proportion_confint(1, 2, method="wilson"),
+    ]
+    assert bounds.tolist() == pytest.approx([100 * bound for bound in expected])
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "message"),
+    [
+        (
+            agreement.against_partner,
+            {"is_distractor": False},
+            "no row is a distractor: there is no",
+        ),
+        (
+            agreement.against_partner,
+            {"is_distractor": True},
+            "an attention check is not one distra",
+        ),
+        (
+            agreement.against_same_text,
+            {"response": "same"},
+            "no distractor was rated under its own",
+        ),
+    ],
+)
+def test_tables_without_usable_checks_are_refused(function, change, message):
+    with pytest.raises(ValueError, match=message):
+        compare(function, checks().assign(**change))
+
+
+def test_factual_errors_are_charged_to_real_distractors(real_data):
+    given = hosking_submissions.load_submissions(1, "errors", real_data, texts=True).ratings
+    given = given, list(ERRORS_1), 200
+    table = agreement.against_partner(*given, np.random.default_rng(0))
+    assert table["n"].eq(240).all()
+    assert (table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0).all()
+    assert table.loc["repetition", "low"] < 0 < table.loc["repetition", "high"]
+    table = agreement.against_same_text(*given, np.random.default_rng(0))
+    assert table["n"].eq(109).all()
+    assert table.loc["factuality", "low"] > 0

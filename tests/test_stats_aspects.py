@@ -1,0 +1,316 @@
+"""Distances from the ideal, weights, agreement between raters and trees, against refits."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from helpers.stats import aspects
+from helpers.stats.bootstrap import cluster_weights, interval
+from helpers.stats.correlations import correlation_matrices
+from helpers.stats.moments import cluster_moments
+from helpers.studies import kamoda
+
+FEATURES = ["formality", "amount_info", "factuality"]
+TRUTH = np.array([0.3, 0.7, 2.0])
+MARKS = ["factuality", "formality"]
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """Distances of 240 ratings of 80 answers to 20 questions."""
+    rng = np.random.default_rng(6)
+    distances = rng.integers(0, 4, size=(240, 3)) / 3
+    table = pd.DataFrame(distances, columns=FEATURES)
+    noise = rng.normal(scale=0.3, size=240)
+    answers = np.arange(240) // 3
+    return table.assign(
+        distance=distances @ TRUTH + noise, answer_id=answers, question_id=answers // 4
+    )
+
+
+def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
+    frame = pd.DataFrame({"low_is_best": [1, 3, 5], "inside": [0, 2, 3]})
+    result = aspects.ideal_distance(
+        frame,
+        ["low_is_best", "inside"],
+        {"low_is_best": 1, "inside": 2},
+        {"low_is_best": (1, 5), "inside": (0, 3)},
+    )
+    assert result["low_is_best"].tolist() == [0, 0.5, 1]
+    assert result["inside"].tolist() == [1, 0, 0.5]
+
+
+def test_a_rating_off_its_scale_is_located():
+    frame = pd.DataFrame({"factuality": [3, 4]}, index=["a", "b"])
+    expected = r"column 'factuality' is 4 in row b, outside its range from 0 to 3: correct the rat"
+    with pytest.raises(ValueError, match=expected):
+        aspects.ideal_distance(frame, ["factuality"], {"factuality": 3}, {"factuality": (0, 3)})
+
+
+@pytest.mark.parametrize(("ideals", "ranges"), [({}, {"x": (0, 1)}), ({"x": 0}, {})])
+def test_every_aspect_needs_an_ideal_and_a_range(ideals, ranges):
+    with pytest.raises(ValueError, match="aspect 'x' needs an entry in both ideals and ranges"):
+        aspects.ideal_distance(pd.DataFrame({"x": [0, 1]}), ["x"], ideals, ranges)
+
+
+def test_weighted_ratings_lose_each_weight_at_the_far_end():
+    frame = pd.DataFrame({"low_is_best": [1, 5, 5], "inside": [2, 2, 0]}, index=list("abc"))
+    result = aspects.weighted_rating(
+        frame,
+        pd.Series({"inside": 0.5, "low_is_best": 2.0}),
+        {"low_is_best": 1, "inside": 2, "all": 3},
+        {"low_is_best": (1, 5), "inside": (0, 3)},
+        "all",
+    )
+    assert result.to_dict() == {"a": 3.0, "b": 1.0, "c": 0.5}
+
+
+def test_weights_are_least_squares_without_intercept(ratings):
+    result = aspects.weights(ratings, FEATURES, "distance")
+    model = LinearRegression(fit_intercept=False).fit(ratings[FEATURES], ratings["distance"])
+    np.testing.assert_allclose(result, model.coef_, rtol=1e-10)
+    assert list(result.index) == FEATURES
+    exact = ratings.assign(distance=ratings[FEATURES] @ TRUTH)
+    np.testing.assert_allclose(aspects.weights(exact, FEATURES, "distance"), TRUTH, rtol=1e-10)
+
+
+def test_weights_name_the_feature_that_is_redundant(ratings):
+    table = ratings.assign(double=ratings["formality"] * 2)
+    expected = "feature 'double' is a combination of formality: leave it out"
+    for held_out in (None, np.arange(240)[None, :] < 48):
+        extra = () if held_out is None else (held_out,)
+        function = aspects.weights if held_out is None else aspects.split_weights
+        with pytest.raises(ValueError, match=expected):
+            function(table, ["formality", "double"], "distance", *extra)
+
+
+def test_bootstrap_weights_equal_refits_from_resampled_rows(ratings):
+    moments = cluster_moments(ratings, FEATURES, "distance", "question_id")
+    draws = aspects.bootstrap_weights(moments, 5, np.random.default_rng(2))
+    for draw, times in zip(
+        draws.to_numpy(), cluster_weights(20, 5, np.random.default_rng(2)), strict=True
+    ):
+        rows = ratings.loc[ratings.index.repeat(times[ratings["question_id"]])]
+        expected = aspects.weights(rows, FEATURES, "distance")
+        np.testing.assert_allclose(draw, expected, rtol=1e-10)
+
+
+def test_a_feature_absent_from_a_replicate_has_weight_zero_there():
+    frame = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0], "distance": [2.0, 3.0]})
+    moments = cluster_moments(frame, ["a", "b"], "distance")
+    draws = aspects.bootstrap_weights(moments, 50, np.random.default_rng(0))
+    assert set(map(tuple, draws.round(9).to_numpy())) == {(2.0, 3.0), (2.0, 0.0), (0.0, 3.0)}
+
+
+@pytest.mark.parametrize(("group", "n_test"), [(None, 48), ("answer_id", 16), ("question_id", 4)])
+def test_splits_hold_out_the_share_in_whole_groups(ratings, group, n_test):
+    held_out = aspects.random_splits(ratings, 30, 0.2, np.random.default_rng(0), group)
+    labels = ratings.index if group is None else ratings[group]
+    assert held_out.shape == (30, 240)
+    assert len(np.unique(held_out, axis=0)) == 30
+    for test in held_out:
+        assert labels[test].nunique() == n_test
+        assert not set(labels[test]) & set(labels[~test])
+
+
+def test_splits_refuse_an_empty_part_and_unknown_groups(ratings):
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.01, 1.0):
+        expected = f"test_share {share} of 20 groups leaves one part of a split empty"
+        with pytest.raises(ValueError, match=expected):
+            aspects.random_splits(ratings, 5, share, rng, "question_id")
+    with pytest.raises(ValueError, match="column 'topic' is not in the table"):
+        aspects.random_splits(ratings, 5, 0.2, rng, "topic")
+
+
+def test_split_weights_equal_scikit_learn_on_the_same_splits(ratings):
+    held_out = aspects.random_splits(ratings, 8, 0.2, np.random.default_rng(3))
+    result = aspects.split_weights(ratings, FEATURES, "distance", held_out)
+    expected = []
+    for test in held_out:
+        train, rest = ratings[~test], ratings[test]
+        model = LinearRegression(fit_intercept=False).fit(train[FEATURES], train["distance"])
+        rho = np.corrcoef(model.predict(rest[FEATURES]), rest["distance"])[0, 1]
+        expected.append([*model.coef_, rho])
+    assert list(result.columns) == [*FEATURES, "rho"]
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
+
+
+def test_rho_is_undefined_where_the_held_out_outcome_does_not_vary(ratings):
+    held_out = np.zeros((1, 240), dtype=bool)
+    held_out[0, :5] = True
+    table = ratings.assign(distance=ratings["distance"].where(~held_out[0], 1.0))
+    assert np.isnan(aspects.split_weights(table, FEATURES, "distance", held_out)["rho"]).all()
+
+
+def test_published_results_are_those_of_a_random_split(real_data):
+    ratings = kamoda.load(real_data).ratings
+    distances = aspects.ideal_distance(ratings, FEATURES, kamoda.IDEALS, kamoda.RANGES)
+    table = distances.assign(distance=3 - ratings["acceptability"])
+    held_out = aspects.random_splits(table, 400, 0.2, np.random.default_rng(0))
+    low, high = interval(aspects.split_weights(table, FEATURES, "distance", held_out))
+    published = [0.335, 0.739, 2.048, 0.853]
+    assert (low < published).all()
+    assert (published < high).all()
+    trees = aspects.tree_splits(ratings, kamoda.ASPECTS, "acceptability", held_out[:40])
+    assert trees["rho"].min() < 0.830 < trees["rho"].max()
+
+
+@pytest.fixture(scope="module")
+def raters():
+    """Ratings of 40 answers by two or three raters, with a general impression of each rater."""
+    rng = np.random.default_rng(7)
+    answers = np.repeat(np.arange(40), 3)[:-15]
+    impression = rng.normal(size=len(answers))
+    quality = rng.normal(size=40)[answers]
+    return pd.DataFrame(
+        {
+            "item_id": answers,
+            "question_id": answers // 4,
+            "factuality": quality + impression + rng.normal(size=len(answers)),
+            "formality": impression + rng.normal(size=len(answers)),
+            "acceptability": quality + impression,
+        }
+    )
+
+
+def agreed(table, features):
+    """Moments between raters of one item, all clusters together."""
+    moments = aspects.rater_pairs(table, features, "acceptability", "item_id", "question_id")
+    return moments.total()
+
+
+def test_pairs_of_raters_are_all_ordered_pairs_within_items(raters):
+    pairs = [
+        pair
+        for _, rows in raters.groupby("item_id")
+        for pair in permutations(rows[[*MARKS, "acceptability"]].to_numpy(), 2)
+    ]
+    one, other = np.array(pairs).transpose(1, 0, 2)
+    alone = raters.iloc[[0]].assign(item_id=99)  # adds nothing
+    moments = agreed(pd.concat([raters, alone]), MARKS)
+    assert moments.n[0] == len(pairs)
+    np.testing.assert_allclose(moments.xx[0], one[:, :2].T @ other[:, :2], rtol=1e-10)
+    np.testing.assert_allclose(moments.xy[0], one[:, :2].T @ other[:, 2], rtol=1e-10)
+    np.testing.assert_allclose(moments.products[0, 0, -1], one[:, 2].sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("shared", "agreed_r"), [("quality", 1.0), ("impression", 0.0)])
+def test_what_one_rater_puts_into_two_marks_is_no_agreement(shared, agreed_r):
+    rng = np.random.default_rng(0)
+    answers = np.repeat(np.arange(3000), 3)
+    quality, noise = rng.normal(size=3000)[answers], rng.normal(size=(2, 9000))
+    own = {"quality": quality, "impression": noise[1]}[shared]
+    other = {"quality": noise[0], "impression": rng.normal(size=3000)[answers]}[shared]
+    table = pd.DataFrame({"item_id": answers, "question_id": answers // 4}).assign(
+        factuality=own + other, acceptability=quality + noise[1]
+    )
+    usual = cluster_moments(table, ["factuality"], "acceptability").total()
+    assert correlation_matrices(usual)[0, 0, -1] == pytest.approx(0.5, abs=0.03)
+    r = correlation_matrices(agreed(table, ["factuality"]))[0, 0, -1]
+    assert r == pytest.approx(agreed_r, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"item_id": range(105)}, "no item_id has two rows: rows of different raters"),
+        ({"question_id": range(105)}, "item_id 0 belongs to several 'question_id': name clusters"),
+        ({"item_id": None}, "column 'item_id' has 105 missing values, first in row 0"),
+        ({"acceptability": 2.0}, "outcome 'acceptability' has the same value in all 105 rows"),
+    ],
+)
+def test_unusable_raters_are_refused(raters, change, message):
+    with pytest.raises(ValueError, match=message):
+        agreed(raters.assign(**change), ["factuality"])
+
+
+@pytest.fixture(scope="module")
+def marks():
+    rng = np.random.default_rng(8)
+    factuality, formality = rng.integers(0, 4, size=300), rng.integers(-1, 2, size=300)
+    acceptability = (factuality + rng.integers(-1, 2, size=300)).clip(0, 3)
+    return pd.DataFrame(
+        {
+            "factuality": factuality,
+            "formality": formality,
+            "acceptability": acceptability,
+            "question_id": np.arange(300) // 12,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def held_out(marks):
+    return aspects.random_splits(marks, 8, 0.2, np.random.default_rng(1), "question_id")
+
+
+def test_trees_of_counted_rows_are_the_trees_of_the_rows(marks, held_out):
+    result = aspects.tree_splits(marks, MARKS, "acceptability", held_out, max_depth=2)
+    expected = []
+    for test in held_out:
+        train, rest = marks[~test], marks[test]
+        tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+        tree.fit(train[MARKS], train["acceptability"])
+        rho = np.corrcoef(tree.predict(rest[MARKS]), rest["acceptability"])[0, 1]
+        expected.append([*tree.feature_importances_, rho])
+    assert list(result.columns) == [*MARKS, "rho"]
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("column", ["factuality", "acceptability"])
+def test_rho_of_trees_is_undefined_where_predictions_or_outcomes_do_not_vary(marks, column):
+    held_out = (marks[column] == 0).to_numpy()[None, :]
+    result = aspects.tree_splits(marks, ["factuality"], "acceptability", held_out)
+    assert np.isnan(result["rho"]).all()
+
+
+def test_shuffling_matters_only_for_the_feature_that_counts(marks, held_out):
+    drops = aspects.permutation_importances(
+        marks, MARKS, "acceptability", held_out, np.random.default_rng(0)
+    )
+    assert drops.shape == (8, 2)
+    assert (drops["factuality"] > 0.5).all()
+    assert abs(drops["formality"].mean()) < 0.1
+
+
+@pytest.mark.parametrize("function", [aspects.tree_splits, aspects.permutation_importances])
+def test_trees_refuse_unusable_columns_and_splits(marks, held_out, function):
+    rng = [np.random.default_rng(0)] if function is aspects.permutation_importances else []
+    with pytest.raises(ValueError, match="column 'amount_info' is not in the table"):
+        function(marks, ["amount_info"], "acceptability", held_out, *rng)
+    with pytest.raises(ValueError, match="give bool of shape"):
+        function(marks, MARKS, "acceptability", held_out[:, :5], *rng)
+
+
+def test_a_tree_table_tells_where_every_row_goes():
+    x = [[0, -1], [0, 1], [3, -1], [3, 1]]
+    tree = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[5, 1, 2, 2])
+    table = aspects.tree_table(tree, MARKS)
+    assert table["rule"].tolist() == [
+        "all rows",
+        "factuality at most 1.5",
+        "factuality above 1.5",
+        "formality at most 0",
+        "formality above 0",
+    ]
+    assert table["parent"].tolist() == [-1, 0, 0, 2, 2]
+    assert table["depth"].tolist() == [0, 1, 1, 2, 2]
+    assert table["n"].tolist() == [10, 6, 4, 2, 2]
+    assert table["mean"].tolist() == [1.0, 0.0, 2.5, 2.0, 3.0]
+    assert table["is_leaf"].tolist() == [False, True, False, True, True]
+
+
+def test_thresholds_are_shown_with_three_digits():
+    tree = DecisionTreeRegressor().fit([[1 / 3], [1]], [0, 1])
+    assert aspects.tree_table(tree, ["factuality"])["rule"].iloc[1] == "factuality at most 0.667"
+
+
+def test_a_tree_table_needs_a_name_for_every_feature():
+    tree = DecisionTreeRegressor().fit([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match="the tree has 1 features, got 2 names"):
+        aspects.tree_table(tree, MARKS)

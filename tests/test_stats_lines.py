@@ -1,0 +1,319 @@
+"""Lines by group and smooth curves against NumPy, SciPy, statsmodels and refits of resamples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.interpolate import CubicSpline
+from statsmodels.formula.api import ols
+
+from helpers.stats import lines
+from helpers.stats.bootstrap import cluster_weights
+
+KNOTS = np.array([1.0, 2.0, 4.0, 5.0, 9.0])
+
+
+def make_answers(n_prompts: int = 80, seed: int = 1) -> pd.DataFrame:
+    """Three systems under four arms, whose lines differ in slope and height."""
+    rng = np.random.default_rng(seed)
+    prompt = np.repeat(np.arange(n_prompts), 3)
+    system, arm = (rng.integers(high, size=len(prompt)) for high in (3, 4))
+    tone = 3 + 0.4 * arm + rng.normal(0, 0.5, len(prompt))
+    shared = rng.normal(0, 0.3, n_prompts)[prompt]
+    score = 1 + 0.3 * system + (0.4 + 0.2 * system) * tone + shared
+    return pd.DataFrame(
+        {
+            "prompt_id": prompt,
+            "system": np.array(["A", "B", "C"])[system],
+            "arm": np.array(["none", "plain", "bold", "proud"])[arm],
+            "tone": tone,
+            "score": score + rng.normal(0, 0.4, len(prompt)),
+        }
+    )
+
+
+def sums_of(frame: pd.DataFrame) -> lines.CellSums:
+    """Sums of the simulated answers."""
+    return lines.cell_sums(frame, "tone", "score", "system", "arm", "prompt_id")
+
+
+@pytest.mark.parametrize("level", lines.LEVELS)
+def test_lines_are_least_squares_within_groups(level):
+    frame = make_answers()
+    fitted = sums_of(frame).lines(level=level)
+    rows = frame if level == "items" else frame.groupby(["system", "arm"])[["tone", "score"]].mean()
+    for number, (_, members) in enumerate(rows.groupby("system")):
+        slope, intercept = np.polyfit(members["tone"], members["score"], 1)
+        assert fitted.slope[0, number] == pytest.approx(slope)
+        assert fitted.at(0.0)[0, number] == pytest.approx(intercept)
+
+
+def test_parallel_lines_are_an_analysis_of_covariance():
+    frame = make_answers()
+    fitted = sums_of(frame).lines(parallel=True)
+    fit = ols("score ~ 0 + system + tone", frame).fit()
+    assert fitted.slope[0].tolist() == pytest.approx([fit.params["tone"]] * 3)
+    assert fitted.at(0.0)[0].tolist() == pytest.approx(fit.params.iloc[:3].tolist())
+
+
+@pytest.mark.parametrize("level", lines.LEVELS)
+def test_weights_count_whole_clusters(level):
+    frame = make_answers()
+    weights = cluster_weights(80, 3, np.random.default_rng(0))
+    drawn = sums_of(frame).lines(weights, level)
+    for number, counts in enumerate(weights):
+        rows = frame.loc[frame.index.repeat(counts[frame["prompt_id"]])]
+        assert drawn.slope[number] == pytest.approx(sums_of(rows).lines(level=level).slope[0])
+
+
+def test_a_line_is_read_at_one_or_many_points():
+    fitted = sums_of(make_answers()).lines(np.ones((2, 80)))
+    many = fitted.at([3.0, 4.0])
+    assert (fitted.at(3.0).shape, many.shape) == ((2, 3), (2, 3, 2))
+    assert many[:, :, 0] == pytest.approx(fitted.at(3.0))
+    assert many[:, :, 1] - many[:, :, 0] == pytest.approx(fitted.slope)
+
+
+def test_a_group_whose_x_never_varies_has_no_slope():
+    frame = make_answers()
+    frame.loc[frame["system"] == "B", "tone"] = 0.1 + 0.2
+    slope = sums_of(frame).lines().slope[0]
+    assert np.isnan(slope).tolist() == [False, True, False]
+
+
+def test_unknown_choices_and_empty_cells_are_named():
+    frame = make_answers()
+    with pytest.raises(ValueError, match=r"level 'rows' is unknown: choose one of \('items', "):
+        sums_of(frame).lines(level="rows")
+    with pytest.raises(ValueError, match=r"no condition 'loud': choose one of \('bold', 'none'"):
+        sums_of(frame).changes("loud")
+    frame = frame[(frame["system"] != "B") | (frame["arm"] != "none")]
+    with pytest.raises(ValueError, match="no rows with 'B' and 'none': leave one out"):
+        sums_of(frame)
+
+
+def test_cell_means_are_those_of_pandas():
+    frame = make_answers()
+    sums = sums_of(frame)
+    x, y = sums.means()
+    means = frame.groupby(["system", "arm"])[["tone", "score"]].mean()
+    assert (sums.groups, sums.conditions) == (("A", "B", "C"), ("bold", "none", "plain", "proud"))
+    assert x.ravel().tolist() == pytest.approx(means["tone"].tolist())
+    assert y.ravel().tolist() == pytest.approx(means["score"].tolist())
+
+
+def test_ranges_and_changes_of_a_tiny_table_by_hand():
+    frame = pd.DataFrame(
+        {
+            "prompt_id": [1, 2, 3, 4],
+            "system": "A",
+            "arm": ["none", "plain", "bold", "bold"],
+            "tone": [2.0, 1.0, 4.0, 5.0],
+            "score": [3.0, 2.0, 4.0, 2.0],
+        }
+    )
+    sums = sums_of(frame)
+    assert sums.ranges().tolist() == [[3.5]]
+    assert sums.changes("none").tolist() == [[-0.5]]
+
+
+def test_a_resample_without_a_cell_has_no_mean_there():
+    frame = make_answers(80).drop_duplicates(["system", "arm"])
+    sums = sums_of(frame)
+    weights = np.zeros((1, len(sums.sums)))
+    weights[0, 0] = 1
+    x, _ = sums.means(weights)
+    assert np.isfinite(x).sum() == (frame["prompt_id"] == frame["prompt_id"].min()).sum()
+
+
+def test_adjusted_slope_is_that_of_two_regressions():
+    frame = make_answers().assign(repeated=lambda rows: (rows["tone"] > 3.8) * 1.0, never=0.0)
+    given, rng = (frame, "tone", "score"), np.random.default_rng(0)
+    table = lines.adjusted_slope(*given, ["repeated"], "prompt_id", 99, rng)
+    alone = ols("score ~ tone", frame).fit().params["tone"]
+    adjusted = ols("score ~ tone + repeated", frame).fit().params["tone"]
+    expected = [alone, adjusted, alone - adjusted]
+    assert table["estimate"].tolist() == pytest.approx(expected)
+    assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
+    table = lines.adjusted_slope(*given, ["never"], "prompt_id", 50, rng)
+    assert table.loc["explained"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+def test_order_of_rows_of_lines_does_not_matter():
+    frame = make_answers()
+    weights = cluster_weights(80, 20, np.random.default_rng(0))
+    slopes = [
+        sums_of(rows).lines(weights).slope for rows in (frame, frame.sample(frac=1, random_state=1))
+    ]
+    assert slopes[0] == pytest.approx(slopes[1])
+
+
+def make_responses(n_prompts: int = 60, per_prompt: int = 4, seed: int = 1) -> pd.DataFrame:
+    """Scores that are highest at 100 words."""
+    rng = np.random.default_rng(seed)
+    prompt = np.repeat(np.arange(n_prompts), per_prompt)
+    words = rng.uniform(20, 200, len(prompt))
+    quality = 4 - ((words - 100) / 60) ** 2 + rng.normal(0, 0.4, n_prompts)[prompt]
+    return pd.DataFrame(
+        {
+            "prompt_id": prompt,
+            "words": words,
+            "quality": quality + rng.normal(0, 0.3, len(prompt)),
+            "repetition": (rng.random(len(prompt)) < 0.2).astype(float),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_knots", "quantiles"),
+    [
+        (3, [10, 50, 90]),
+        (4, [5, 35, 65, 95]),
+        (5, [5, 27.5, 50, 72.5, 95]),
+        (6, [5, 23, 41, 59, 77, 95]),
+        (7, [2.5, 18.33, 34.17, 50, 65.83, 81.67, 97.5]),
+    ],
+)
+def test_knots_are_at_harrells_quantiles(n_knots, quantiles):
+    knots = lines.quantile_knots(np.arange(101), n_knots)
+    assert knots.tolist() == pytest.approx(quantiles, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("values", "n_knots", "message"),
+    [
+        (np.arange(9), 2, "a curve needs at least 3 knots, got 2"),
+        ([1, 1, 1, 1, 2], 5, "the values tie too much for 5 knots: take fewer"),
+    ],
+)
+def test_knots_that_cannot_be_placed_are_refused(values, n_knots, message):
+    with pytest.raises(ValueError, match=message):
+        lines.quantile_knots(values, n_knots)
+
+
+def test_columns_span_the_natural_splines_of_scipy():
+    heights = np.random.default_rng(1).normal(size=(len(KNOTS), 3))
+    inside = np.linspace(KNOTS[0], KNOTS[-1], 50)
+    target = CubicSpline(KNOTS, heights, bc_type="natural")(inside)
+    design = np.column_stack([np.ones(50), lines.natural_spline(inside, KNOTS)])
+    fitted = design @ np.linalg.lstsq(design, target)[0]
+    assert fitted == pytest.approx(target)
+
+
+@pytest.mark.parametrize("outside", [[-3.0, -1.0, 1.0], [9.0, 20.0, 31.0]])
+def test_columns_are_straight_beyond_the_outer_knots(outside):
+    columns = lines.natural_spline(outside, KNOTS)
+    assert np.diff(columns, n=2, axis=0) == pytest.approx(0, abs=1e-9)
+
+
+def test_draws_refit_the_resampled_rows_with_the_same_knots():
+    frame = make_responses()
+    curve = lines.fit_curve(frame, "words", "quality", "prompt_id", 4)
+    draws = curve.draws([50.0, 150.0], 4, np.random.default_rng(2))
+    for weights, heights in zip(
+        cluster_weights(60, 4, np.random.default_rng(2)), draws, strict=True
+    ):
+        rows = frame.loc[frame.index.repeat(weights[frame["prompt_id"]])]
+        design = np.column_stack(
+            [np.ones(len(rows)), lines.natural_spline(rows["words"], curve.knots)]
+        )
+        slopes = np.linalg.lstsq(design, rows["quality"])[0]
+        basis = lines.natural_spline([50.0, 150.0], curve.knots)
+        assert heights == pytest.approx(slopes[0] + basis @ slopes[1:])
+
+
+def test_holding_a_cause_constant_removes_its_share_of_the_curve():
+    frame = make_responses()
+    frame["quality"] = 3 - 2 * frame["repetition"] + frame["words"] / 100
+    frame["words"] += 80 * frame["repetition"]
+    frame["quality"] -= 0.8 * frame["repetition"]
+    held = lines.fit_curve(frame, "words", "quality", "prompt_id", 3, ["repetition"])
+    step = {"hundred words": (100.0, 200.0)}
+    change = held.changes(step, 50, np.random.default_rng(0))
+    assert change.loc["hundred words", "estimate"] == pytest.approx(1)
+    free = lines.fit_curve(frame, "words", "quality", "prompt_id", 3)
+    assert free.changes(step, 50, np.random.default_rng(0)).loc["hundred words", "estimate"] < 0.5
+
+
+def test_held_columns_are_at_their_mean():
+    frame = make_responses().assign(quality=lambda rows: 1 + rows["repetition"])
+    curve = lines.fit_curve(frame, "words", "quality", "prompt_id", 3, ["repetition"])
+    assert curve.estimate([100.0]) == pytest.approx(1 + frame["repetition"].mean())
+
+
+def test_a_redundant_held_column_is_refused():
+    frame = make_responses().assign(letters=lambda rows: 5 * rows["words"])
+    with pytest.raises(ValueError, match="feature 'letters' is a combination of the intercept"):
+        lines.fit_curve(frame, "words", "quality", "prompt_id", 3, ["letters"])
+
+
+def test_changes_are_differences_of_the_curve():
+    curve = lines.fit_curve(make_responses(), "words", "quality", "prompt_id")
+    steps = {"up": (30.0, 100.0), "down": (100.0, 190.0)}
+    changes = curve.changes(steps, 200, np.random.default_rng(0))
+    heights = curve.estimate([30.0, 100.0, 190.0])
+    assert changes["estimate"].tolist() == pytest.approx(np.diff(heights).tolist())
+    assert (changes["low"] < changes["estimate"]).all()
+    assert (changes["estimate"] < changes["high"]).all()
+    assert changes["p_value"].tolist() == pytest.approx([2 / 201, 2 / 201])
+
+
+def test_band_covers_the_whole_true_curve_about_as_often_as_it_says():
+    grid = np.linspace(40, 180, 30)
+    slopes, covered = (0.0, 0.01), 0
+    for seed in range(30):
+        frame = make_responses(50, 3, seed)
+        frame["quality"] += slopes[1] * frame["words"] + ((frame["words"] - 100) / 60) ** 2
+        band = lines.fit_curve(frame, "words", "quality", "prompt_id", 3).band(
+            grid, 200, np.random.default_rng(seed)
+        )
+        truth = 4 + slopes[1] * grid
+        covered += bool(((band["low"] <= truth) & (truth <= band["high"])).all())
+    assert 0.95 - 3 * np.sqrt(0.95 * 0.05 / 30) < covered / 30
+
+
+def test_a_resample_of_one_response_does_not_determine_a_curve():
+    frame = pd.DataFrame(
+        {"words": [0.0, 1, 2, 4], "quality": [1.0, 2, 2, 3], "prompt_id": range(4)}
+    )
+    curve = lines.fit_curve(frame, "words", "quality", "prompt_id", 3)
+    with pytest.raises(ValueError, match="a resample does not determine the curve: take fewer"):
+        curve.draws([1.0], 500, np.random.default_rng(0))
+
+
+def test_order_of_rows_of_curves_does_not_matter():
+    frame = make_responses()
+    bands = [
+        lines.fit_curve(rows, "words", "quality", "prompt_id").band(
+            [50.0, 100.0], 99, np.random.default_rng(0)
+        )
+        for rows in (frame, frame.sample(frac=1, random_state=1))
+    ]
+    assert bands[0].to_numpy() == pytest.approx(bands[1].to_numpy())
+
+
+def test_bins_hold_equal_numbers_and_average_their_rows():
+    frame = make_responses()
+    bins = lines.binned_means(
+        frame, "words", "quality", "prompt_id", 10, 99, np.random.default_rng(0)
+    )
+    ordered = frame.sort_values("words")["quality"].to_numpy().reshape(10, -1)
+    assert bins["n"].tolist() == [24] * 10
+    assert bins["estimate"].tolist() == pytest.approx(ordered.mean(axis=1).tolist())
+    assert ((bins["low"] < bins["estimate"]) & (bins["estimate"] < bins["high"])).all()
+
+
+def test_equal_values_share_a_bin():
+    frame = pd.DataFrame(
+        {"words": [1, 1, 1, 1, 5, 9], "quality": [0, 1, 2, 3, 4, 6], "prompt_id": range(6)}
+    )
+    bins = lines.binned_means(
+        frame, "words", "quality", "prompt_id", 3, 9, np.random.default_rng(0)
+    )
+    assert bins[["x", "n", "estimate"]].to_numpy().tolist() == [[1, 4, 1.5], [7, 2, 5]]
+
+
+def test_one_bin_is_too_few():
+    with pytest.raises(ValueError, match="binning needs at least 2 bins, got 1"):
+        lines.binned_means(
+            make_responses(), "words", "quality", "prompt_id", 1, 9, np.random.default_rng(0)
+        )
