@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import Parallel, parallel_config
+from joblib import parallel_config
 from scipy import stats
 from threadpoolctl import threadpool_info
 
@@ -68,11 +68,6 @@ def test_means_are_those_of_the_resampled_rows(frame):
 def test_weighted_means_are_those_of_rows_repeated_by_their_weight(frame):
     repeated = frame.loc[frame.index.repeat(frame["size"])]
     np.testing.assert_allclose(means(frame, weight="size"), means(repeated), rtol=1e-12)
-
-
-def test_means_ignore_the_order_of_rows_and_copies_within_clusters(frame):
-    for variant in (frame.sample(frac=1, random_state=2), pd.concat([frame] * 3)):
-        np.testing.assert_allclose(means(variant), means(frame), rtol=1e-12)
 
 
 def test_bootstrap_error_of_a_mean_is_the_clustered_standard_error(frame):
@@ -215,13 +210,6 @@ def test_dask_workers_do_the_work_and_draw_the_same(draw_sums):
     ):
         np.testing.assert_array_equal(draw_sums(rng=rng()), expected)
         assert set(in_batches(process)) <= set(client.run(os.getpid).values())
-
-
-def test_the_order_in_which_batches_are_drawn_does_not_matter(monkeypatch):
-    expected = in_batches(uniform)
-    backwards = lambda: lambda jobs: Parallel()(list(jobs)[::-1])[::-1]  # noqa: E731
-    monkeypatch.setattr(bootstrap, "Parallel", backwards)
-    assert in_batches(uniform).tolist() == expected.tolist()
 
 
 def test_every_batch_has_random_numbers_of_its_own():

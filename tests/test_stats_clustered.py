@@ -43,14 +43,10 @@ def clustered_fit(outcome, design, clusters):
     return OLS(outcome.to_numpy(), design).fit(cov_type="cluster", cov_kwds=groups)
 
 
-def test_one_way_covariance_is_the_sum_of_squared_cluster_sums():
-    expected = 3 / 2 * (4**2 + 2**2 + 2**2)
-    assert covariance(SHARES, CLUSTERS[["rater_id"]]) == pytest.approx(expected)
-
-
 def test_two_way_covariance_adds_both_ways_and_subtracts_what_was_counted_twice():
     by_rater, by_prompt = 3 / 2 * (4**2 + 2**2 + 2**2), 2 / 1 * (5**2 + 1**2)
     by_both = 4 / 3 * (3**2 + 1**2 + 2**2 + 2**2)
+    assert covariance(SHARES, CLUSTERS[["rater_id"]]) == pytest.approx(by_rater)
     assert covariance(SHARES, CLUSTERS) == pytest.approx(by_rater + by_prompt - by_both)
 
 
@@ -114,9 +110,8 @@ def test_estimates_that_are_not_there_or_from_other_rows_are_refused():
     one, other = least_squares(make_ratings(50)), least_squares(make_ratings(60))
     with pytest.raises(ValueError, match="no estimate 'scope': choose among intercept, feature"):
         one.pick(["intercept", "scope", "length"])
-    with pytest.raises(
-        ValueError, match="subtract 1 estimates from 60 rows from 2 estimates from 50 rows"
-    ):
+    message = "subtract 1 estimates from 60 rows from 2 estimates from 50 rows"
+    with pytest.raises(ValueError, match=message):
         one.minus(other.pick(["feature"]))
 
 
@@ -150,12 +145,6 @@ def probability(frame, features=("hard", "age")):
     return clustered.fit_linear_probability(frame, features, "error")
 
 
-def test_one_feature_gives_the_difference_of_two_rates(frame):
-    rates = 100 * frame.groupby("hard")["error"].mean()
-    expected = {"intercept": rates[0], "hard": rates[1] - rates[0]}
-    assert probability(frame, ["hard"]).value.to_dict() == pytest.approx(expected)
-
-
 def test_hc0_is_that_of_statsmodels(frame):
     design = frame[["hard", "age"]].assign(intercept=1.0)
     fit = OLS(frame["error"], design).fit(cov_type="HC0")
@@ -183,7 +172,7 @@ def test_hc0_is_a_cluster_for_each_row_and_shrinks_with_copies_of_rows(frame):
 def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
     rng = np.random.default_rng(20240917)
     covered = []
-    for _ in range(50):
+    for _ in range(40):
         hard = np.repeat(rng.integers(2, size=100), 10)
         rate = np.repeat(rng.uniform(0.0, 0.8, 100), 10) + 0.2 * hard
         error = (rng.random(1000) < rate).astype(int)
@@ -192,8 +181,8 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
         tables = pd.concat([model.hc0(), model.table(sample[["cue"]])]).loc["hard"]
         covered.append(((tables["low"] <= 20) & (tables["high"] >= 20)).to_numpy())
     independent, by_cue = np.mean(covered, axis=0)
-    # 95 % coverage gives at least 86 % in 50 trials with probability 0.997.
-    assert by_cue >= 0.86
+    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
+    assert by_cue >= 0.85
     assert independent < 0.85
 
 
@@ -208,7 +197,7 @@ def test_fitted_values_beyond_the_range_of_a_probability_are_counted():
 def test_an_outcome_other_than_yes_or_no_and_a_constant_feature_are_refused(frame):
     message = "column 'error' holds 0, 0.5, 1: a yes-or-no outcome needs 0 and 1"
     with pytest.raises(ValueError, match=message):
-        probability(frame.assign(error=frame["error"].where(frame["row"] > 0, 0.5)))
+        probability(frame.assign(error=frame["error"].where(frame["row"] > 1, frame["row"] + 0.5)))
     with pytest.raises(ValueError, match="feature 'hard' is a combination of the intercept"):
         probability(frame.assign(hard=1))
 
@@ -324,49 +313,46 @@ def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
         assert thrice[column] == pytest.approx(once[column])
 
 
-def test_neither_the_order_of_rows_nor_names_of_labels_matter():
-    frame = clustered_sample(np.random.default_rng(0), 60, 5, 0.2)
-    renamed = frame.sample(frac=1, random_state=0).replace({"label": {"0": "z", "1": "a"}})
-    pd.testing.assert_frame_equal(associated(frame), associated(renamed))
-
-
 def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not():
     rng = np.random.default_rng(20240917)
-    tests = pd.concat([associated(clustered_sample(rng, 90, 8, 0.0)) for _ in range(60)])
-    # A rate of 5 % gives at most 8 rejections in 60 trials with probability 0.997.
-    assert (tests["p_clustered"] < 0.05).sum() <= 8
-    assert (tests["p_value"] < 0.05).sum() > 8
+    tests = pd.concat([associated(clustered_sample(rng, 90, 8, 0.0)) for _ in range(40)])
+    # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
+    assert (tests["p_clustered"] < 0.05).sum() <= 6
+    assert (tests["p_value"] < 0.05).sum() > 6
 
 
 def test_the_interval_covers_the_strength_of_the_population():
     rng = np.random.default_rng(20240917)
     strength = associated(clustered_sample(rng, 10_000, 8, 0.15)).loc["label", "estimate"]
-    tests = pd.concat([associated(clustered_sample(rng, 120, 8, 0.15)) for _ in range(50)])
+    tests = pd.concat([associated(clustered_sample(rng, 120, 8, 0.15)) for _ in range(40)])
     covered = ((tests["low"] <= strength) & (strength <= tests["high"])).mean()
-    # 95 % coverage gives at least 86 % in 50 trials with probability 0.997.
-    assert covered >= 0.86
+    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
+    assert covered >= 0.85
     squares = tests["estimate"] ** 2
     assert squares.mean() == pytest.approx(strength**2, abs=3 * squares.sem())
 
 
 def test_bonferroni_counts_the_tests_that_could_be_made():
     frame = table_of(COUNTS).assign(other=lambda rows: rows["cue"] % 2, constant="same")
-    tests = associated(frame, ["label", "other", "constant"])
+    frame["unmarked"] = frame["label"].where(frame["error"] == 0)
+    tests = associated(frame, ["label", "other", "constant", "unmarked"])
     for kind in ("p_value", "p_clustered"):
         expected = (2 * tests[kind]).clip(upper=1)
         corrected = tests[kind.replace("_value", "") + "_bonferroni"]
         pd.testing.assert_series_equal(corrected, expected, check_names=False)
-    assert tests["groups"].tolist() == [3, 2, 1]
-    assert tests.loc["constant"].drop(["n", "groups", "sparse"]).isna().all()
+    assert tests["groups"].tolist() == [3, 2, 1, 3]
+    numbers = tests.drop(columns=["n", "groups", "sparse"])
+    assert numbers.isna().all(axis=1).tolist() == [False, False, True, True]
 
 
 def test_rows_without_a_label_are_left_out_of_their_test_only_and_small_tables_are_marked():
     frame = table_of(COUNTS)
     frame["half"] = frame["label"].where(frame["label"] != "adverb")
-    frame["rare"] = frame["label"].where(frame["cue"] > 3, "interjection")
-    tests = associated(frame, ["label", "half", "rare"])
-    assert tests["n"].tolist() == [100, 80, 100]
-    assert tests["sparse"].tolist() == [False, False, True]
+    frame["rare"] = frame["label"].where(frame["cue"] > 10, "interjection")
+    frame["scarce"] = frame["label"].where(frame["cue"] > 11, "interjection")
+    tests = associated(frame, ["label", "half", "rare", "scarce"])
+    assert tests["n"].tolist() == [100, 80, 100, 100]
+    assert tests["sparse"].tolist() == [False, False, True, False]
     expected = stats.chi2_contingency([COUNTS["noun"], COUNTS["verb"]], correction=False)
     assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
 

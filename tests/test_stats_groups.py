@@ -76,9 +76,8 @@ def test_missing_values_are_left_out_column_by_column(table):
 
 
 def test_unusable_columns_are_refused(table):
-    infinite = table.assign(factuality=np.where(table.index == 2, np.inf, 1.0))
-    with pytest.raises(ValueError, match="column 'factuality' is infinite in row 2"):
-        means(infinite)
+    with pytest.raises(ValueError, match="column 'clarity' is not in the table"):
+        means(table, ["clarity"])
     with pytest.raises(ValueError, match="clusters need at least 2"):
         means(table[:4])
 
@@ -123,10 +122,10 @@ def test_each_group_is_summed_up_by_itself():
 
 
 def test_intervals_cover_the_median():
-    tables = [medians(times(60, seed).assign(group=0), seed=seed) for seed in range(50)]
+    tables = [medians(times(60, seed).assign(group=0), seed=seed) for seed in range(40)]
     ends = pd.concat(tables)
-    # 95 % coverage gives at least 44 of 50 with probability 0.988.
-    assert ((ends["low"] <= np.exp(5)) & (np.exp(5) <= ends["high"])).sum() >= 44
+    # 95 % coverage gives at least 34 of 40 with probability 0.99.
+    assert ((ends["low"] <= np.exp(5)) & (np.exp(5) <= ends["high"])).sum() >= 34
 
 
 def test_medians_refuse_gaps_and_groups_of_one_person():
@@ -176,9 +175,10 @@ def test_wald_test_of_slopes_agrees_with_clustered_regression():
 
 
 def test_true_equality_is_rejected_about_as_often_as_at_random():
-    p_values = [slope_test(make_groups((0.5, 0.5, 0.5), 60, seed), 200)[1] for seed in range(60)]
-    # A rate of 5 % gives 1 to 8 rejections in 60 trials with probability 0.95.
-    assert 1 <= np.sum(np.array(p_values) < 0.05) <= 8
+    p_values = [slope_test(make_groups((0.5, 0.5, 0.5), 60, seed), 200)[1] for seed in range(40)]
+    # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
+    assert np.sum(np.array(p_values) < 0.05) <= 6
+    assert np.mean(p_values) == pytest.approx(0.5, abs=3 * np.sqrt(1 / 12 / 40))
 
 
 def test_several_statistics_are_tested_together():
@@ -192,14 +192,6 @@ def test_several_statistics_are_tested_together():
 def test_a_draw_that_is_not_finite_is_refused():
     with pytest.raises(ValueError, match="a draw is not finite: some resample does not determine"):
         groups.equality_test([1.0, 2.0], [[1.0, 2.0], [np.nan, 2.0]])
-
-
-def test_ranking_orders_groups_and_counts_places():
-    draws = [[1.0, 2.0, 3.0]] * 3 + [[2.0, 1.0, 3.0]]
-    table = groups.ranking(["x", "y", "z"], [2.0, 1.0, 3.0], draws)
-    assert table.index.tolist() == ["y", "x", "z"]
-    assert table["lowest, %"].tolist() == [25, 75, 0]
-    assert table["highest, %"].tolist() == [0, 0, 100]
 
 
 def outputs(n: int, effect: float = 0.5) -> pd.DataFrame:

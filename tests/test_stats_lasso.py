@@ -119,13 +119,6 @@ def test_the_penalty_must_be_positive(outputs, alpha):
         lasso.lasso_path(outputs, FEATURES, "quality", [0.1, alpha])
 
 
-def test_lasso_refuses_an_unusable_table(outputs):
-    with pytest.raises(ValueError, match="column 'refusals' is not in the table, which has: refus"):
-        weights_of(outputs, features=["refusals"])
-    with pytest.raises(ValueError, match="outcome 'quality' has the same value in all 300 rows"):
-        weights_of(outputs.assign(quality=1.0))
-
-
 def test_leaving_a_feature_out_is_a_lasso_without_it(outputs):
     table = lasso.leave_one_out(outputs, FEATURES, "quality", 0.01)
     assert list(table.index) == list(table.columns) == FEATURES
@@ -155,14 +148,11 @@ def test_ols_has_the_sandwich_errors_of_the_textbook_whatever_labels_and_order(o
         np.testing.assert_allclose(found.T, expected, rtol=1e-8, atol=1e-15)
 
 
-def test_ols_refuses_redundant_features_missing_values_and_a_single_cluster(outputs):
+def test_ols_refuses_redundant_features_and_a_single_cluster(outputs):
     table = outputs.assign(either=outputs["refusal"] + outputs["scope"], task="amazon")
-    table.loc[4, "formatting"] = np.nan
     expected = "feature 'either' is a combination of the intercept, refusal, scope: leave it out"
     with pytest.raises(ValueError, match=expected):
         lasso.ols(table, ["refusal", "scope", "either"], "quality", "prompt_id")
-    with pytest.raises(ValueError, match="column 'formatting' has 1 missing value, first in row 4"):
-        lasso.ols(table, FEATURES, "quality", "prompt_id")
     with pytest.raises(ValueError, match="column 'task' has 1 distinct value: clusters need at le"):
         lasso.ols(table, ["refusal"], "quality", "task")
 
@@ -176,16 +166,6 @@ def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     ]
     np.testing.assert_allclose(draws, expected, atol=1e-8)
     assert list(draws.columns) == FEATURES
-
-
-def test_a_feature_absent_from_a_replicate_has_weight_zero_there():
-    outputs = make_outputs(10)
-    outputs["harmful"] = (outputs.index == 0).astype(float)
-    moments = by_prompt(outputs, ["refusal", "harmful"])
-    draws = lasso.lasso_bootstrap(moments, 0.001, 100, rng())
-    absent = cluster_weights(10, 100, rng())[:, 0] == 0
-    assert absent.any()
-    assert (draws["harmful"] == 0).tolist() == absent.tolist()
 
 
 def test_ratings_are_reduced_by_mode_for_errors_and_by_mean_for_scores():
@@ -258,7 +238,7 @@ def test_cross_validation_prefers_no_feature_where_none_matters():
     moments = cluster_moments(noise, ["a", "b"], "quality")
     alphas = lasso.alpha_grid(moments)
     result = lasso.lasso_cross_validation(moments, alphas, 10, rng())
-    assert result.one_standard_error_alpha == alphas[0]
+    assert (len(alphas), result.one_standard_error_alpha) == (100, alphas[0])
 
 
 def test_folds_must_number_from_two_to_the_number_of_clusters():

@@ -35,8 +35,8 @@ def test_sums_follow_sorted_labels_for_rows_of_any_shape():
 
 
 def test_a_row_without_label_is_refused():
-    with pytest.raises(ValueError, match="row 0 has no cluster label: label it or drop it"):
-        moments.cluster_sums(np.ones(3), [None, "a", "b"])
+    with pytest.raises(ValueError, match="row 1 has no cluster label: label it or drop it"):
+        moments.cluster_sums(np.ones(3), ["a", None, "b"])
 
 
 def test_moments_of_a_tiny_table_are_the_sums_by_hand():

@@ -81,12 +81,6 @@ def test_influence_of_a_row_is_what_a_copy_of_it_changes(ratings, model):
     np.testing.assert_allclose(model.influence.sum(axis=0), 0, atol=1e-8)
 
 
-def test_slopes_and_cuts_are_recovered_from_much_data():
-    fitted = ordinal.fit(make_ratings(20_000), FEATURES, "quality")
-    np.testing.assert_allclose(fitted.slopes, SLOPES, atol=0.1)
-    np.testing.assert_allclose(fitted.cuts, CUTS, atol=0.1)
-
-
 def test_an_effect_is_the_mean_change_of_the_expected_rating(ratings, model):
     def expected(refusal):
         above = ratings[FEATURES].assign(refusal=refusal).to_numpy() @ model.slopes.to_numpy()
@@ -117,20 +111,10 @@ def test_log_odds_agree_at_all_levels_where_odds_are_proportional():
     table = log_odds.table(frame[["rater_id"]])
     error = (table["estimate"] - np.tile(SLOPES, 4)) / table["standard_error"]
     assert error.abs().max() < 4
-    change = ordinal.from_first_to_last_cut(log_odds).table(frame[["rater_id"]])
-    assert change.index.tolist() == FEATURES
-    assert (change["p_value"] > 0.05).all()
-
-
-def test_log_odds_differ_between_levels_where_a_feature_moves_only_low_ratings():
-    frame = make_ratings(5_000)
-    spoilt = (frame["refusal"] == 1) & (frame["quality"] <= 3)
-    frame["quality"] = frame["quality"].where(~spoilt, 1)
-    log_odds = ordinal.cut_by_cut(frame, FEATURES, "quality")
     change = ordinal.from_first_to_last_cut(log_odds)
-    at = log_odds.value["refusal"]
-    assert change.value["refusal"] == pytest.approx(at[5] - at[2])
-    assert change.table(frame[["rater_id"]]).loc["refusal", "p_value"] < 0.001
+    at = log_odds.value.unstack()
+    pd.testing.assert_series_equal(change.value, (at[5] - at[2])[FEATURES], check_names=False)
+    assert (change.table(frame[["rater_id"]])["p_value"] > 0.05).all()
 
 
 def test_a_feature_has_no_log_odds_at_a_level_that_it_separates(ratings):
@@ -151,7 +135,7 @@ def test_two_way_intervals_cover_where_raters_and_prompts_differ():
         {"rater_id": rng.integers(60, size=900), "prompt_id": rng.integers(50, size=900)}
     )
     covered = np.zeros(2)
-    for _ in range(60):
+    for _ in range(40):
         strict, hard, feature = rng.normal(size=60), rng.normal(size=50), rng.normal(size=50)
         opinion = strict[clusters["rater_id"]] + hard[clusters["prompt_id"]]
         frame = pd.DataFrame({"feature": feature[clusters["prompt_id"]]})
@@ -160,9 +144,9 @@ def test_two_way_intervals_cover_where_raters_and_prompts_differ():
         rows = frame.assign(row=frame.index)[["row"]]
         tables = log_odds.table(clusters), log_odds.table(rows)
         covered += [(table["low"].item() < 0 < table["high"].item()) for table in tables]
-    two_way, as_if_independent = covered / 60
-    # 95 % coverage gives at least 87 % in 60 trials with probability 0.99.
-    assert two_way >= 0.87
+    two_way, as_if_independent = covered / 40
+    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
+    assert two_way >= 0.85
     assert as_if_independent < 0.75
 
 
@@ -171,7 +155,6 @@ def test_two_way_intervals_cover_where_raters_and_prompts_differ():
     [
         ({"quality": 3}, "outcome 'quality' has the same value in all 500 rows"),
         ({"refusal": 1.0}, "feature 'refusal' is a combination of the intercept: leave it out"),
-        ({"words": np.nan}, "column 'words' has 500 missing values, first in row 0"),
     ],
 )
 def test_columns_that_cannot_be_used_are_named(ratings, change, message):
