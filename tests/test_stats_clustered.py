@@ -357,12 +357,6 @@ def test_rows_without_a_label_are_left_out_of_their_test_only_and_small_tables_a
     assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
 
 
-def test_rare_labels_are_merged_and_frequent_ones_kept():
-    labels = pd.Series(["a"] * 3 + ["b"] * 2 + ["c"])
-    assert clustered.merge_rare(labels, 2, "few").tolist() == [*"aaabb", "few"]
-    assert clustered.merge_rare(labels, 4).unique().tolist() == ["other"]
-
-
 def test_associations_refuse_what_they_cannot_use():
     frame = table_of(COUNTS)
     with pytest.raises(ValueError, match="column 'error' holds 0: a yes-or-no outcome needs 0 and"):

@@ -75,9 +75,7 @@ def test_missing_values_are_left_out_column_by_column(table):
     assert result["factuality", "GPT-4"] == pytest.approx(table["factuality"][::3].mean())
 
 
-def test_unusable_columns_are_refused(table):
-    with pytest.raises(ValueError, match="column 'clarity' is not in the table"):
-        means(table, ["clarity"])
+def test_a_single_cluster_is_refused(table):
     with pytest.raises(ValueError, match="clusters need at least 2"):
         means(table[:4])
 
@@ -119,13 +117,6 @@ def test_each_group_is_summed_up_by_itself():
     assert table["n"].to_dict() == {0: 100, 1: 50}
     assert table["clusters"].to_dict() == {0: 20, 1: 10}
     assert table["estimate"].equals(frame.groupby("group")["seconds"].median())
-
-
-def test_intervals_cover_the_median():
-    tables = [medians(times(60, seed).assign(group=0), seed=seed) for seed in range(40)]
-    ends = pd.concat(tables)
-    # 95 % coverage gives at least 34 of 40 with probability 0.99.
-    assert ((ends["low"] <= np.exp(5)) & (np.exp(5) <= ends["high"])).sum() >= 34
 
 
 def test_medians_refuse_gaps_and_groups_of_one_person():
