@@ -387,6 +387,30 @@ def _check_linked(weights: pd.DataFrame, projection: np.ndarray, within: str | N
         )
 
 
+def merge_rare(labels: pd.Series, at_least: int, name: str = "other") -> pd.Series:
+    """Put labels that are rarer than wanted under one name.
+
+    Parameters
+    ----------
+    labels : pandas.Series of str
+        One label per row.
+    at_least : int
+        Rows that a label needs to stay.
+    name : str, optional
+        What the others are called.
+
+    Returns
+    -------
+    pandas.Series of str
+
+    Examples
+    --------
+    >>> merge_rare(pd.Series(["noun", "noun", "verb"]), 2).tolist()
+    ['noun', 'noun', 'other']
+    """
+    return labels.where(labels.map(labels.value_counts()) >= at_least, name)
+
+
 def associations(
     frame: pd.DataFrame, categories: Sequence[str], outcome: str, cluster: str
 ) -> pd.DataFrame:
@@ -450,30 +474,6 @@ def associations(
     corrected = (family * family.count()).clip(upper=1.0)
     corrected.columns = ["p_bonferroni", "p_clustered_bonferroni"]
     return tests.join(corrected).assign(sparse=tests["smallest_expected"] < RULE_OF_FIVE)
-
-
-def merge_rare(labels: pd.Series, at_least: int, name: str = "other") -> pd.Series:
-    """Put labels that are rarer than wanted under one name.
-
-    Parameters
-    ----------
-    labels : pandas.Series of str
-        One label per row.
-    at_least : int
-        Rows that a label needs to stay.
-    name : str, optional
-        What the others are called.
-
-    Returns
-    -------
-    pandas.Series of str
-
-    Examples
-    --------
-    >>> merge_rare(pd.Series(["noun", "noun", "verb"]), 2).tolist()
-    ['noun', 'noun', 'other']
-    """
-    return labels.where(labels.map(labels.value_counts()) >= at_least, name)
 
 
 def _test(rows: pd.DataFrame) -> dict[str, float]:

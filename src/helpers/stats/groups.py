@@ -1,7 +1,7 @@
 """Groups of rows compared: means, medians, differences from a baseline, and the order of groups.
 
-Everything comes with intervals from resampled clusters. Draws of several groups share their
-replicates, so that they can be subtracted from each other.
+Everything comes with intervals from resampled clusters. Means of several groups are drawn on the
+same replicates, so that draws can be subtracted from each other.
 """
 
 from collections.abc import Sequence
