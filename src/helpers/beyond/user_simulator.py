@@ -45,7 +45,8 @@ from scipy import stats
 
 from helpers.files import tables
 from helpers.paths import replace_files
-from helpers.stats.bootstrap import bootstrap_correlation, bootstrap_means, interval
+from helpers.stats.bootstrap import bootstrap_means, interval
+from helpers.stats.correlations import bootstrap_correlations
 from helpers.text import overlap
 
 SPEAKERS = {"user": "You", "assistant": "AI"}
@@ -589,7 +590,7 @@ def accuracy_scores(
     >>> scores["estimate"].round(2).to_dict()
     {'correlation': 1.0, 'mae': 0.1}
     """
-    draws = bootstrap_correlation(frame, simulated, real, cluster, n_boot, rng)
+    draws = bootstrap_correlations(frame, [simulated, real], cluster, n_boot, rng)[:, 0, 1]
     errors = frame[[cluster]].assign(error=(frame[simulated] - frame[real]).abs())
     mean_draws = bootstrap_means(errors, ["error"], cluster, n_boot, rng)[:, 0]
     low, high = interval(np.column_stack([draws, mean_draws]))

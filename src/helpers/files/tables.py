@@ -366,7 +366,7 @@ def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "r
     """Stop unless every column exists, is named once, is numeric and finite."""
     columns = list(columns)
     for position, column in enumerate(columns):
-        _check_known(frame, column)
+        check_known(frame, column)
         if column in columns[:position]:
             raise ValueError(f"column {column!r} is named twice: name each column once")
         if not pd.api.types.is_numeric_dtype(frame[column]):
@@ -378,7 +378,7 @@ def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "r
 
 def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
     """Stop unless every row belongs to a cluster and there are two clusters or more."""
-    _check_known(frame, cluster)
+    check_known(frame, cluster)
     _check_present(frame[cluster])
     n_clusters = frame[cluster].nunique()
     if n_clusters < 2:
@@ -417,7 +417,7 @@ def check_held_out(frame: pd.DataFrame, held_out: np.ndarray) -> None:
         )
 
 
-def _check_known(frame: pd.DataFrame, column: str) -> None:
+def check_known(frame: pd.DataFrame, column: str) -> None:
     """Stop if the table has no such column."""
     if column not in frame.columns:
         known = ", ".join(map(str, frame.columns))

@@ -1,29 +1,28 @@
-"""Cluster bootstrap on sufficient statistics, intervals and corrections for many tests.
+"""Cluster bootstrap on sums within clusters, intervals from its draws, and many tests at once.
 
 Ratings of one prompt, question or rater are not independent, so whole clusters are drawn with
 replacement. A replicate is a row of integer weights, one per cluster; a statistic made of sums
-needs only these weights and the sums within clusters, never the rows again.
-
-Bootstraps in batches, which give the same draws on one processor and on many machines.
-
-A batch is small enough for the memory of one process even with millions of clusters. Where the
-batches run is for joblib to say: surround a call with `joblib.parallel_config`.
+needs only these weights and the sums within clusters, never the rows again. Large bootstraps run
+in batches, which give the same draws on one processor and on many machines: surround a call with
+`joblib.parallel_config` to say where.
 """
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
+from statsmodels.stats.multitest import multipletests
 from threadpoolctl import ThreadpoolController
 
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.stats.moments import cluster_moments, cluster_sums
+from helpers.stats.moments import cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
-METHODS = ("holm", "bh")
+BATCH = 50  # replicates drawn together; another number gives other draws
+METHODS = {"holm": "holm", "bh": "fdr_bh"}  # names of corrections here and in statsmodels
 
 
 def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> np.ndarray:
@@ -75,10 +74,11 @@ def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> n
 def bootstrap_ratio(
     numerator_sums: np.ndarray, denominator_sums: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Bootstrap draws of a ratio of sums, such as a mean or a rate."""
+    """Bootstrap draws of a ratio of sums, such as a mean or a rate; NaN for 0 / 0."""
     numerator = np.tensordot(weights, numerator_sums, axes=1)
     denominator = np.tensordot(weights, denominator_sums, axes=1)
-    return _divide(numerator, denominator)
+    undefined = np.full(numerator.shape, np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator != 0)
 
 
 def bootstrap_means(
@@ -144,51 +144,6 @@ def bootstrap_means(
     return bootstrap_ratio(numerator, denominator, weights)
 
 
-def bootstrap_correlation(
-    frame: pd.DataFrame, x: str, y: str, cluster: str, n_boot: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Bootstrap draws of Pearson's correlation, resampling clusters of rows.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    x, y : str
-        Numeric columns.
-    cluster : str
-        Column of clusters.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot,)
-        NaN where a column is constant in a replicate.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3 (correlation).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"words": [1, 2, 3], "quality": [2, 4, 6], "prompt_id": [1, 2, 3]})
-    >>> draws = bootstrap_correlation(
-    ...     frame, "words", "quality", "prompt_id", 99, np.random.default_rng(0))
-    >>> np.nanmin(draws).round(6)
-    np.float64(1.0)
-    """
-    moments = cluster_moments(frame, [x], y, cluster)
-    weights = cluster_weights(len(moments.products), n_boot, rng)
-    return moments.total(weights).correlation(np.ones((n_boot, 1)))
-
-
 def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     """Percentile interval.
 
@@ -231,6 +186,12 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     bounds = np.nanquantile(np.where(undefined, 0.0, draws), [tail, 1 - tail], axis=axis)
     low, high = np.where(undefined.squeeze(axis), np.nan, bounds)
     return low[()], high[()]
+
+
+def _check_level(level: float) -> None:
+    """Stop unless a coverage level is a share."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}")
 
 
 def simultaneous_interval(
@@ -277,8 +238,8 @@ def simultaneous_interval(
             f"{undefined} of {draws.size} draws are not finite: leave those statistics out"
         )
     error = draws.std(axis=0, ddof=1)
-    t_values = _divide(np.abs(draws - estimate), np.broadcast_to(error, draws.shape))
-    critical = np.quantile(np.nan_to_num(t_values).max(axis=1), level)
+    t_values = np.abs(draws - estimate) / np.where(error > 0, error, np.inf)
+    critical = np.quantile(t_values.max(axis=1), level)
     return estimate - critical * error, estimate + critical * error
 
 
@@ -354,7 +315,7 @@ def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
     array([0.03, 0.06, 0.06])
     """
     if method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown: choose one of {METHODS}")
+        raise ValueError(f"method {method!r} is unknown: choose one of {', '.join(METHODS)}")
     p_values = np.asarray(p_values, dtype=float)
     wrong = ~((p_values >= 0) & (p_values <= 1)).ravel()
     if wrong.any():
@@ -363,38 +324,12 @@ def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
             f"p-value {position} is {p_values.ravel()[position]}: "
             "give the family without values that are missing or outside [0, 1]"
         )
-    order = p_values.argsort(axis=None)
-    ascending = p_values.ravel()[order]
-    rank = np.arange(1, len(order) + 1)
-    adjusted = np.empty(len(order))
-    if method == "holm":
-        adjusted[order] = np.maximum.accumulate(ascending * rank[::-1])
-    else:
-        adjusted[order] = np.minimum.accumulate((ascending / (rank / len(rank)))[::-1])[::-1]
-    return np.minimum(adjusted, 1.0).reshape(p_values.shape)
-
-
-def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Quotient, NaN where the denominator is zero."""
-    return np.divide(
-        numerator,
-        denominator,
-        out=np.full(np.shape(numerator), np.nan),
-        where=np.asarray(denominator != 0),
-    )[()]
-
-
-def _check_level(level: float) -> None:
-    """Stop unless a coverage level is a share."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
-
-
-BATCH = 50  # replicates drawn together; another number gives other draws
+    adjusted = multipletests(p_values.ravel(), method=METHODS[method])[1]
+    return adjusted.reshape(p_values.shape)
 
 
 def in_batches(
-    draw: Callable[..., Sized], *data: object, n_boot: int, rng: np.random.Generator
+    draw: Callable[..., ArrayLike], *data: object, n_boot: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Run a bootstrap in batches, each with random numbers of its own."""
     if n_boot < 1:
@@ -409,17 +344,11 @@ def in_batches(
 
 
 def _draw_batch(
-    draw: Callable[..., Sized], n_boot: int, rng: np.random.Generator, *data: object
+    draw: Callable[..., ArrayLike], n_boot: int, rng: np.random.Generator, *data: object
 ) -> np.ndarray:
     """Draw one batch on one thread, since sums shared out over threads are rounded differently."""
     with _libraries().limit(limits=1):
-        draws = np.asarray(draw(*data, n_boot, rng))
-    if draws.shape[:1] != (n_boot,):
-        raise ValueError(
-            f"a batch of {n_boot} replicates returned an array of shape {draws.shape}: "
-            "let it return one row per replicate"
-        )
-    return draws
+        return np.asarray(draw(*data, n_boot, rng))
 
 
 @cache

@@ -1,23 +1,9 @@
 """Estimates with intervals that allow for rows sharing a rater, a prompt, or both.
 
-Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate here comes
-with the influence of every row on it. Adding up influence within raters, and within prompts, shows
-how far the estimate would move with other raters and other prompts.
-
-Least squares on an outcome of 0 and 1: by how much each feature moves its probability.
-
-One fit, several standard errors. HC0 (White) lets the variance differ from row to row but takes
-rows for independent; clustered errors let rows that share a cluster move together.
-
-Single error marks: how they change between arms, with and without each rater's own leniency.
-
-Averages over raters hide that some people mark many errors and others hardly any. Here every mark
-counts by itself. All numbers are percentage points.
-
-Is a category associated with a yes-or-no outcome? Chi-squared tests and how strong the link is.
-
-Pearson's test takes rows for independent. Where rows share a cluster its statistic is too large by
-some factor, the mean design effect, which is estimated and divided out (Rao and Scott).
+Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate comes with
+the influence of every row on it. Adding up influence within raters, and within prompts, shows how
+far the estimate would move with others. Built on it: linear models of a yes-or-no outcome, single
+error marks compared between arms, and chi-squared tests of categories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2, norm
+from scipy.stats import chi2, ncx2, t
 from statsmodels.regression.linear_model import OLS
 
-from helpers.files.tables import check_clusters, check_full_rank, check_numeric, check_regression
+from helpers.files import tables
 from helpers.stats.moments import ROUNDING, cluster_sums
+
+RULE_OF_FIVE = 5.0  # smallest expected count for which the chi-squared distribution is trusted
+NUMBERS = (
+    *("n", "groups", "smallest_expected", "chi2", "p_value", "design_effect", "p_clustered"),
+    *("estimate", "low", "high"),
+)  # of a test of association
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,17 +145,15 @@ class Estimates:
         """
         error = np.sqrt(np.diagonal(covariance(self.influence, clusters)))
         error = np.where(error > 0, error, np.nan)
-        freedom = clusters.nunique().min() - 1
-        margin = stats.t.ppf(0.975, freedom) * error
-        return pd.DataFrame(
-            {
-                "estimate": self.value,
-                "standard_error": error,
-                "low": self.value - margin,
-                "high": self.value + margin,
-                "p_value": 2 * stats.t.sf(np.abs(self.value) / error, freedom),
-            }
-        )
+        return _table(self.value, error, freedom=clusters.nunique().min() - 1)
+
+
+def _table(value: pd.Series, error: np.ndarray, freedom: float) -> pd.DataFrame:
+    """Estimates with 95 % intervals and p-values from a t distribution."""
+    margin = t.ppf(0.975, freedom) * error
+    table = pd.DataFrame({"estimate": value, "standard_error": error})
+    p_value = 2 * t.sf(np.abs(value) / error, freedom)
+    return table.assign(low=value - margin, high=value + margin, p_value=p_value)
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
@@ -177,7 +166,7 @@ def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
             "give the clusters of the same rows"
         )
     for column in clusters:
-        check_clusters(clusters, column)
+        tables.check_clusters(clusters, column)
     one_way = [_one_way(influence, clusters[column]) for column in clusters]
     if len(one_way) == 1:
         return one_way[0]
@@ -198,69 +187,43 @@ def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     return (vectors * np.where(eigenvalues > smallest, eigenvalues, 0.0)) @ vectors.T
 
 
-INTERCEPT = "intercept"
+def linear_model(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> OLS:
+    """Least squares with an intercept; stop at a feature that carries nothing new."""
+    tables.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
+    design = frame[list(features)].astype(float)
+    design.insert(0, "intercept", 1.0)
+    return OLS(frame[outcome].astype(float), design)
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProbability:
-    """A fitted model, made by `fit_linear_probability`.
+class LinearProbability(Estimates):
+    """A fitted model, made by `fit_linear_probability`: intercept and coefficients as estimates.
 
     Parameters
     ----------
-    estimates : Estimates
-        The intercept and the coefficients in percentage points, with the influence of each row.
+    value, influence
+        Of intercept and coefficients in percentage points, see `Estimates`. The errors of `table`
+        are clustered.
     fitted : numpy.ndarray, shape (n_rows,)
         Probability of the outcome that the model gives each row; it may leave the range 0 to 1.
     """
 
-    estimates: Estimates
     fitted: np.ndarray
 
     def hc0(self) -> pd.DataFrame:
-        """Set out the coefficients with White's standard errors.
+        """Set out the coefficients with White's standard errors, which take rows for independent.
 
         Returns
         -------
         pandas.DataFrame
-            As `clustered`, from a normal distribution.
+            As `table`, from a normal distribution.
 
         References
         ----------
         White (1980), A Heteroskedasticity-Consistent Covariance Matrix Estimator.
         """
-        error = np.sqrt((self.estimates.influence**2).sum(axis=0))
-        margin = norm.ppf(0.975) * error
-        value = self.estimates.value
-        return pd.DataFrame(
-            {
-                "estimate": value,
-                "standard_error": error,
-                "low": value - margin,
-                "high": value + margin,
-                "p_value": 2 * norm.sf(np.abs(value) / error),
-            }
-        )
-
-    def clustered(self, clusters: pd.DataFrame) -> pd.DataFrame:
-        """Set out the coefficients with standard errors clustered one or two ways.
-
-        Parameters
-        ----------
-        clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-            The clusters of each row of the fit.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high`` in percentage
-            points and ``p_value``, see `helpers.stats.clustered.Estimates.table`.
-
-        Raises
-        ------
-        ValueError
-            As `helpers.stats.clustered.covariance`.
-        """
-        return self.estimates.table(clusters)
+        error = np.sqrt((self.influence**2).sum(axis=0))
+        return _table(self.value, error, freedom=np.inf)
 
     def impossible(self) -> float:
         """Share of rows whose fitted probability is below 0 or above 1.
@@ -315,30 +278,24 @@ def fit_linear_probability(
                estimate  standard_error
     intercept      25.0            21.7
     hard           50.0            30.6
-    >>> model.clustered(frame[["cue"]])["standard_error"].round(1).tolist()
+    >>> model.table(frame[["cue"]])["standard_error"].round(1).tolist()
     [25.0, 28.9]
     """
-    check_regression(frame, features, outcome)
+    tables.check_regression(frame, features, outcome)
     _check_yes_or_no(frame[outcome])
-    check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
-    design = frame[list(features)].astype(float)
-    design.insert(0, INTERCEPT, 1.0)
-    fitted = OLS(frame[outcome].astype(float), design).fit()
-    influence = fitted.resid.to_numpy()[:, None] * (
-        design.to_numpy() @ fitted.normalized_cov_params
-    )
-    estimates = Estimates(fitted.params, np.asarray(influence)).times(100.0)
-    return LinearProbability(estimates, fitted.fittedvalues.to_numpy())
+    fit = linear_model(frame, features, outcome).fit()
+    influence = fit.resid.to_numpy()[:, None] * (fit.model.exog @ fit.normalized_cov_params)
+    fitted = fit.fittedvalues.to_numpy()
+    return LinearProbability(100.0 * fit.params, 100.0 * np.asarray(influence), fitted)
 
 
 def _check_yes_or_no(outcome: pd.Series) -> None:
-    """Stop at the first value other than 0 and 1."""
-    wrong = ~outcome.isin([0, 1])
-    if wrong.any():
-        row = outcome.index[wrong][0]
+    """Stop unless an outcome is 0 in some rows and 1 in all others."""
+    values = set(outcome.unique())
+    if values != {0, 1}:
+        shown = ", ".join(f"{value:g}" for value in sorted(values)[:3])
         raise ValueError(
-            f"column {outcome.name!r} is {outcome[wrong].iloc[0]} in row {row}: "
-            "a linear probability model explains 0 and 1"
+            f"column {outcome.name!r} holds {shown}: a yes-or-no outcome needs 0 and 1"
         )
 
 
@@ -388,13 +345,15 @@ def mark_contrasts(
     tone      factuality    50.0
     dtype: float64
     """
-    check_numeric(marks, errors)
+    tables.check_numeric(marks, errors)
     weights = _contrast_weights(marks["arm"], arms)
     design = pd.get_dummies(marks["arm"], dtype=float)[weights.columns]
     outcomes = 100.0 * marks[list(errors)]
     if within is not None:
-        check_clusters(marks, within)
-        design, outcomes = (_center(table, marks[within]) for table in (design, outcomes))
+        tables.check_clusters(marks, within)
+        design, outcomes = (
+            table - table.groupby(marks[within]).transform("mean") for table in (design, outcomes)
+        )
     x, y = design.to_numpy(), outcomes.to_numpy()
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True)
     _check_linked(weights, inverse @ (x.T @ x), within)
@@ -418,11 +377,6 @@ def _contrast_weights(arm: pd.Series, arms: Mapping[str, tuple[str, str]]) -> pd
     return weights
 
 
-def _center(table: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
-    """Remove the mean of each group."""
-    return table - table.groupby(groups).transform("mean")
-
-
 def _check_linked(weights: pd.DataFrame, projection: np.ndarray, within: str | None) -> None:
     """Stop unless the rows tell every contrast."""
     told = np.isclose(weights @ projection, weights, atol=1e-6).all(axis=1)
@@ -433,9 +387,28 @@ def _check_linked(weights: pd.DataFrame, projection: np.ndarray, within: str | N
         )
 
 
-RULE_OF_FIVE = 5.0  # smallest expected count for which the chi-squared distribution is trusted
-_TESTED = ("smallest_expected", "chi2", "p_value", "design_effect", "p_clustered")
-_STRENGTH = ("estimate", "low", "high")
+def merge_rare(labels: pd.Series, at_least: int, name: str = "other") -> pd.Series:
+    """Put labels that are rarer than wanted under one name.
+
+    Parameters
+    ----------
+    labels : pandas.Series of str
+        One label per row.
+    at_least : int
+        Rows that a label needs to stay.
+    name : str, optional
+        What the others are called.
+
+    Returns
+    -------
+    pandas.Series of str
+
+    Examples
+    --------
+    >>> merge_rare(pd.Series(["noun", "noun", "verb"]), 2).tolist()
+    ['noun', 'noun', 'other']
+    """
+    return labels.where(labels.map(labels.value_counts()) >= at_least, name)
 
 
 def associations(
@@ -490,86 +463,45 @@ def associations(
            n   chi2  estimate
     part  80  26.67      0.57
     """
-    _check_labels(frame, categories)
-    _check_outcome(frame, outcome)
-    check_clusters(frame, cluster)
-    columns = [outcome, cluster]
-    tests = pd.DataFrame(
-        {name: _test(frame[[name, *columns]].dropna(subset=name)) for name in categories}
-    ).T.astype({"n": int, "groups": int})
-    for p_value in ("p_value", "p_clustered"):
-        family = tests[p_value]
-        corrected = p_value.removesuffix("_value") + "_bonferroni"
-        tests[corrected] = (family * family.count()).clip(upper=1.0)
-    return tests.assign(sparse=tests["smallest_expected"] < RULE_OF_FIVE)
-
-
-def merge_rare(labels: pd.Series, at_least: int, name: str = "other") -> pd.Series:
-    """Put labels that are rarer than wanted under one name.
-
-    Parameters
-    ----------
-    labels : pandas.Series of str
-        One label per row.
-    at_least : int
-        Rows that a label needs to stay.
-    name : str, optional
-        What the others are called.
-
-    Returns
-    -------
-    pandas.Series of str
-
-    Examples
-    --------
-    >>> merge_rare(pd.Series(["noun", "noun", "verb"]), 2).tolist()
-    ['noun', 'noun', 'other']
-    """
-    return labels.where(labels.map(labels.value_counts()) >= at_least, name)
-
-
-def _check_labels(frame: pd.DataFrame, categories: Sequence[str]) -> None:
-    """Stop unless the table has every column of labels."""
-    unknown = [name for name in categories if name not in frame]
-    if unknown:
-        known = ", ".join(map(str, frame.columns))
-        raise ValueError(f"column {unknown[0]!r} is not in the table, which has: {known}")
-
-
-def _check_outcome(frame: pd.DataFrame, outcome: str) -> None:
-    """Stop unless the outcome is 0 in some rows and 1 in all others."""
-    check_numeric(frame, [outcome])
-    values = set(frame[outcome].unique())
-    if values != {0, 1}:
-        shown = ", ".join(f"{value:g}" for value in sorted(values)[:3])
-        raise ValueError(f"column {outcome!r} holds {shown}: a yes-or-no outcome needs 0 and 1")
+    tables.check_numeric(frame, [outcome])
+    _check_yes_or_no(frame[outcome])
+    tables.check_clusters(frame, cluster)
+    for name in categories:
+        tables.check_known(frame, name)
+    samples = [frame[[name, outcome, cluster]].dropna(subset=name) for name in categories]
+    tests = pd.DataFrame(map(_test, samples), index=list(categories), columns=NUMBERS)
+    family = tests[["p_value", "p_clustered"]]
+    corrected = (family * family.count()).clip(upper=1.0)
+    corrected.columns = ["p_bonferroni", "p_clustered_bonferroni"]
+    return tests.join(corrected).assign(sparse=tests["smallest_expected"] < RULE_OF_FIVE)
 
 
 def _test(rows: pd.DataFrame) -> dict[str, float]:
     """Test one category; columns are the labels, the outcome and the clusters."""
     label, outcome, cluster = (rows[column] for column in rows)
     codes, groups = pd.factorize(label)
-    result = {"n": len(rows), "groups": len(groups)}
     counts = np.bincount(codes)
     share = outcome.mean()
     variance = share * (1 - share)
+    result = {"n": len(rows), "groups": len(groups)}
     if len(groups) < 2 or variance == 0:
-        return result | dict.fromkeys([*_TESTED, *_STRENGTH], np.nan)
+        return result
     rates = np.bincount(codes, outcome) / counts
     statistic = (counts * (rates - share) ** 2).sum() / variance
     freedom = len(groups) - 1
     effect = _design_effect(codes, rates, outcome.to_numpy(), cluster, variance / counts)
     low, high = (_noncentrality(statistic / effect, freedom, tail) for tail in (0.975, 0.025))
     chance = max(statistic / effect - freedom, 0.0)
-    strength = np.sqrt(effect * np.array([chance, low, high]) / len(rows))
-    tested = [
-        counts.min() * min(share, 1 - share),
-        statistic,
-        chi2.sf(statistic, freedom),
-        effect,
-        chi2.sf(statistic / effect, freedom),
-    ]
-    return result | dict(zip([*_TESTED, *_STRENGTH], [*tested, *strength], strict=True))
+    return result | {
+        "smallest_expected": counts.min() * min(share, 1 - share),
+        "chi2": statistic,
+        "p_value": chi2.sf(statistic, freedom),
+        "design_effect": effect,
+        "p_clustered": chi2.sf(statistic / effect, freedom),
+        "estimate": np.sqrt(effect * chance / len(rows)),
+        "low": np.sqrt(effect * low / len(rows)),
+        "high": np.sqrt(effect * high / len(rows)),
+    }
 
 
 def _design_effect(

@@ -1,13 +1,7 @@
-"""Means of groups with bootstrap intervals, and draws of them that can be subtracted.
+"""Groups of rows compared: means, medians, differences from a baseline, and the order of groups.
 
-Medians and other quantiles of skewed measurements, with intervals from resampled clusters.
-
-Several groups compared at once: whether they are the same, and how sure their order is.
-
-Both questions are answered from bootstrap draws of one statistic for every group, taken on the
-same replicates.
-
-Differences of conditions from a baseline: between means, and within the same prompt.
+Everything comes with intervals from resampled clusters. Means of several groups are drawn on the
+same replicates, so that draws can be subtracted from each other.
 """
 
 from collections.abc import Sequence
@@ -19,8 +13,13 @@ from scipy import stats
 from scipy.sparse import coo_array
 
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.stats import bootstrap
-from helpers.stats.bootstrap import bootstrap_ratio, cluster_weights, interval
+from helpers.stats.bootstrap import (
+    bootstrap_means,
+    bootstrap_p_value,
+    bootstrap_ratio,
+    cluster_weights,
+    interval,
+)
 from helpers.stats.moments import cluster_sums
 
 
@@ -168,30 +167,6 @@ def interval_table(estimates: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"estimate": estimates, "low": low, "high": high})
 
 
-def bootstrap_quantiles(
-    frame: pd.DataFrame,
-    column: str,
-    cluster: str,
-    shares: Sequence[float],
-    n_boot: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Bootstrap draws of quantiles of a column, resampling clusters of rows."""
-    shares = np.asarray(shares, dtype=float)
-    if not ((shares > 0) & (shares <= 1)).all():
-        raise ValueError(f"shares must be above 0 and up to 1, got {shares.tolist()}")
-    check_clusters(frame, cluster)
-    check_numeric(frame, [column])
-    place, values = pd.factorize(frame[column], sort=True)
-    owner, clusters = pd.factorize(frame[cluster], sort=True)
-    size = (len(values), len(clusters))
-    counts = coo_array((np.ones(len(frame)), (place, owner)), shape=size).tocsr()
-    weights = cluster_weights(len(clusters), n_boot, rng)
-    at_most = np.cumsum(counts @ weights.T.astype(float), axis=0)
-    rank = np.array([(at_most < share * at_most[-1]).sum(axis=0) for share in shares])
-    return np.asarray(values, dtype=float)[rank.T]
-
-
 def median_table(
     frame: pd.DataFrame,
     column: str,
@@ -225,11 +200,12 @@ def median_table(
     Raises
     ------
     ValueError
-        See `bootstrap_quantiles`.
+        If a column is unknown, not numeric or has missing values, or a group has fewer than two
+        clusters.
 
     References
     ----------
-    See `bootstrap_quantiles`.
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 8 and 13.
 
     Examples
     --------
@@ -241,16 +217,27 @@ def median_table(
     """
     rows = {}
     for group, members in frame.groupby(by, observed=True, sort=False):
-        draws = bootstrap_quantiles(members, column, cluster, [0.5], n_boot, rng)
-        low, high = interval(draws[:, 0])
-        rows[group] = {
-            "n": len(members),
-            "clusters": members[cluster].nunique(),
-            "estimate": float(members[column].median()),
-            "low": float(low),
-            "high": float(high),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+        low, high = interval(_median_draws(members, column, cluster, n_boot, rng))
+        n_clusters, median = members[cluster].nunique(), members[column].median()
+        rows[group] = [len(members), n_clusters, median, low, high]
+    columns = ["n", "clusters", "estimate", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis(by)
+
+
+def _median_draws(
+    frame: pd.DataFrame, column: str, cluster: str, n_boot: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Bootstrap draws of a median (the lower one of two), resampling clusters of rows."""
+    check_clusters(frame, cluster)
+    check_numeric(frame, [column])
+    place, values = pd.factorize(frame[column], sort=True)
+    owner, clusters = pd.factorize(frame[cluster], sort=True)
+    size = (len(values), len(clusters))
+    counts = coo_array((np.ones(len(frame)), (place, owner)), shape=size).tocsr()
+    weights = cluster_weights(len(clusters), n_boot, rng)
+    at_most = np.cumsum(counts @ weights.T.astype(float), axis=0)
+    rank = (at_most < at_most[-1] / 2).sum(axis=0)
+    return np.asarray(values, dtype=float)[rank]
 
 
 def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]:
@@ -322,23 +309,11 @@ def ranking(names: Sequence[str], estimates: ArrayLike, draws: ArrayLike) -> pd.
     b       1.0  1.0   1.9       75.0        25.0
     a       2.0  1.1   2.9       25.0        75.0
     """
-    draws = np.asarray(draws, dtype=float)
-    low, high = bootstrap.interval(draws)
-    shares = [
-        100 * np.bincount(place, minlength=len(names)) / len(draws)
-        for place in (draws.argmin(axis=1), draws.argmax(axis=1))
-    ]
-    table = pd.DataFrame(
-        {
-            "estimate": estimates,
-            "low": low,
-            "high": high,
-            "lowest, %": shares[0],
-            "highest, %": shares[1],
-        },
-        index=list(names),
-    )
-    return table.sort_values("estimate")
+    draws = pd.DataFrame(np.asarray(draws, dtype=float), columns=list(names))
+    table = interval_table(pd.Series(estimates, list(names)), draws)
+    table["lowest, %"] = 100 * draws.idxmin(axis=1).value_counts(normalize=True)
+    table["highest, %"] = 100 * draws.idxmax(axis=1).value_counts(normalize=True)
+    return table.fillna({"lowest, %": 0.0, "highest, %": 0.0}).sort_values("estimate")
 
 
 def mean_differences(
@@ -396,9 +371,8 @@ def mean_differences(
            aspect     arm  n  estimate
     0  complexity  simple  2      -1.0
     """
-    conditions = _conditions(outputs, by, baseline)
+    keys = _keys(outputs, aspects, by, baseline)
     means, draws = group_mean_draws(outputs, aspects, by, cluster, n_boot, rng)
-    keys = [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
     minus = [(aspect, baseline) for aspect, _ in keys]
     counts = outputs.groupby(by)[list(aspects)].count().unstack()
     estimate = means[keys].to_numpy() - means[minus].to_numpy()
@@ -451,34 +425,32 @@ def paired_differences(
            aspect  arm  pairs  estimate  low  high
     0  complexity  low      2      -1.0 -1.0  -1.0
     """
-    conditions = _conditions(outputs, by, baseline)
+    keys = _keys(outputs, aspects, by, baseline)
     cells = outputs.pivot_table(index=pair, columns=by, values=list(aspects))
-    keys = [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
     gaps = [cells[aspect, condition] - cells[aspect, baseline] for aspect, condition in keys]
     wide = pd.DataFrame(dict(enumerate(gaps)))
     counts = wide.count().to_numpy()
     if (counts == 0).any():
         condition = keys[int(counts.argmin())][1]
         raise ValueError(f"{by} {condition!r} shares no {pair} with {baseline!r}: compare means")
-    frame = wide.assign(pair=wide.index)
-    draws = bootstrap.bootstrap_means(frame, list(wide), "pair", n_boot, rng)
+    draws = bootstrap_means(wide.assign(pair=wide.index), list(wide), "pair", n_boot, rng)
     return _table(keys, by, {"pairs": counts, "estimate": wide.mean().to_numpy()}, draws)
 
 
-def _conditions(outputs: pd.DataFrame, by: str, baseline: str) -> list[str]:
-    """List the conditions in sorted order; stop unless the baseline is one of them."""
+def _keys(
+    outputs: pd.DataFrame, aspects: Sequence[str], by: str, baseline: str
+) -> list[tuple[str, str]]:
+    """Pairs of an aspect and a condition other than the baseline; stop if there is no baseline."""
     conditions = sorted(outputs[by].unique())
     if baseline not in conditions:
         raise ValueError(f"no outputs in {by} {baseline!r}: there are {conditions}")
-    return conditions
+    return [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
 
 
 def _table(
     keys: list[tuple[str, str]], by: str, columns: dict[str, np.ndarray], draws: np.ndarray
 ) -> pd.DataFrame:
     """One row per aspect and condition, with interval and p-value."""
-    low, high = bootstrap.interval(draws)
-    p_value = bootstrap.bootstrap_p_value(draws)
-    return pd.DataFrame(keys, columns=["aspect", by]).assign(
-        **columns, low=low, high=high, p_value=p_value
-    )
+    low, high = interval(draws)
+    table = pd.DataFrame(keys, columns=["aspect", by]).assign(**columns, low=low, high=high)
+    return table.assign(p_value=bootstrap_p_value(draws))

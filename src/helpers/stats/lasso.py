@@ -1,16 +1,9 @@
-"""Coordinate descent for many small Lasso problems at once.
+"""Which features carry an outcome: Lasso weights, how sure they are, and the choice of a penalty.
 
-Which features carry an outcome: Lasso weights, how sure they are, and least squares.
-
-Everything takes a wide table and column names. Lasso weights are in the units of the outcome:
-the expected change when the feature goes up by one, shrunk towards zero by the penalty.
-
-Choosing the penalty of a Lasso: weights along a path, and cross-validation by clusters.
-
-From single ratings to Lasso weights with intervals, for tables of any size.
-
-Ratings are aggregated over raters, then reduced to sums within clusters. From there on time and
-memory depend on the number of clusters, and replicates can be shared out over processes.
+A weight is in the units of the outcome: the expected change when the feature goes up by one,
+shrunk towards zero by the penalty. Tables are reduced to sums within clusters first, so that
+thousands of replicates, folds and penalties are solved together, and none of them needs the rows.
+Least squares with clustered errors stand beside the weights.
 """
 
 from collections.abc import Sequence
@@ -19,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from statsmodels.regression.linear_model import OLS
 
 from helpers.files.ratings import aggregate
-from helpers.files.tables import check_full_rank, check_regression
+from helpers.files.tables import check_regression
 from helpers.stats.bootstrap import cluster_weights, in_batches
+from helpers.stats.clustered import linear_model
 from helpers.stats.groups import interval_table
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
@@ -130,84 +123,13 @@ def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: flo
     refusal   -2.8
     Name: weight, dtype: float64
     """
-    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
-    return pd.Series(solve_lasso(gram, cross, alpha)[0], index=list(features), name="weight")
+    return lasso_path(frame, features, outcome, [alpha]).iloc[0].rename("weight")
 
 
-def lasso_bootstrap(
-    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Lasso weights in bootstrap replicates of clusters.
-
-    Read intervals together with `selection_frequency`: around a weight whose truth is zero, the
-    bootstrap distribution of a Lasso is not that of its estimate.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster, see `helpers.stats.moments.cluster_moments`.
-    alpha : float
-        Penalty, positive.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_boot, n_features)
-        A feature that does not vary in a replicate has weight 0 there.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two clusters or `alpha` is not positive.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI; Chatterjee and
-    Lahiri (2011), Bootstrapping Lasso Estimators (for the caution).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
-    ...                       "prompt_id": np.arange(16) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> lasso_bootstrap(moments, 0.05, 2, np.random.default_rng(0))
-       refusal
-    0     -2.8
-    1     -2.8
-    """
-    weights = cluster_weights(len(moments.products), n_boot, rng)
-    gram, cross, _ = moments.total(weights).covariances()
-    return pd.DataFrame(solve_lasso(gram, cross, alpha), columns=list(moments.features))
-
-
-def selection_frequency(draws: pd.DataFrame) -> pd.Series:
-    """Share of replicates in which each feature has a weight other than zero.
-
-    Parameters
-    ----------
-    draws : pandas.DataFrame, shape (n_boot, n_features)
-        Result of `lasso_bootstrap`.
-
-    Returns
-    -------
-    pandas.Series
-        A share per feature.
-
-    References
-    ----------
-    Meinshausen and Bühlmann (2010), Stability Selection.
-
-    Examples
-    --------
-    >>> selection_frequency(pd.DataFrame({"refusal": [-0.9, -0.8], "scope": [0.0, 0.1]}))
-    refusal    1.0
-    scope      0.5
-    Name: selected, dtype: float64
-    """
-    return draws.ne(0).mean().rename("selected")
+def _weights(sums: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
+    """Lasso weights for every set of rows."""
+    gram, cross, _ = sums.covariances()
+    return solve_lasso(gram, cross, alpha)
 
 
 def leave_one_out(
@@ -296,54 +218,106 @@ def ols(frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str
     Name: estimate, dtype: float64
     """
     check_regression(frame, features, outcome, cluster)
-    check_full_rank(frame, features, intercept=True)
-    design = frame[list(features)].astype(float)
-    design.insert(0, "intercept", 1.0)
-    groups = pd.factorize(frame[cluster], sort=True)[0]
-    fit = OLS(frame[outcome].astype(float), design).fit(
-        cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
-    )
-    low, high = fit.conf_int().to_numpy().T
-    return pd.DataFrame(
-        {
-            "estimate": fit.params,
-            "standard_error": fit.bse,
-            "low": low,
-            "high": high,
-            "p_value": fit.pvalues,
-        }
-    )
+    model = linear_model(frame, features, outcome)
+    groups = {"groups": pd.factorize(frame[cluster], sort=True)[0]}
+    fit = model.fit(cov_type="cluster", cov_kwds=groups, use_t=True)
+    table = pd.DataFrame({"estimate": fit.params, "standard_error": fit.bse})
+    table[["low", "high"]] = fit.conf_int()
+    return table.assign(p_value=fit.pvalues)
 
 
-def alpha_grid(moments: ClusterMoments, size: int = 100, smallest: float = 1e-3) -> np.ndarray:
-    """Penalties from the one that sets every weight to zero down to a share of it.
+def lasso_bootstrap(
+    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Lasso weights in bootstrap replicates of clusters.
+
+    Read intervals together with `selection_frequency`: around a weight whose truth is zero, the
+    bootstrap distribution of a Lasso is not that of its estimate.
 
     Parameters
     ----------
     moments : ClusterMoments
-        Any number of sets; they are added up.
-    size : int, optional
-        Number of penalties.
-    smallest : float, optional
-        The last penalty as a share of the first.
+        One set per cluster, see `helpers.stats.moments.cluster_moments`.
+    alpha : float
+        Penalty, positive.
+    n_boot : int
+        Number of replicates.
+    rng : numpy.random.Generator
+        Source of randomness.
 
     Returns
     -------
-    numpy.ndarray, shape (size,)
-        Falling, equally spaced on a logarithmic scale.
+    pandas.DataFrame, shape (n_boot, n_features)
+        A feature that does not vary in a replicate has weight 0 there.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters or `alpha` is not positive.
 
     References
     ----------
-    Friedman, Hastie and Tibshirani (2010), section 2.5.
+    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI; Chatterjee and
+    Lahiri (2011), Bootstrapping Lasso Estimators (for the caution).
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
-    >>> alpha_grid(cluster_moments(frame, ["refusal"], "quality"), size=4).round(5)
-    array([0.75   , 0.075  , 0.0075 , 0.00075])
+    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
+    ...                       "prompt_id": np.arange(16) // 4})
+    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
+    >>> lasso_bootstrap(moments, 0.05, 2, np.random.default_rng(0))
+       refusal
+    0     -2.8
+    1     -2.8
     """
-    _, cross, _ = moments.total().covariances()
-    return np.abs(cross).max() * np.geomspace(1.0, smallest, size)
+    weights = cluster_weights(len(moments.products), n_boot, rng)
+    return pd.DataFrame(_weights(moments.total(weights), alpha), columns=list(moments.features))
+
+
+def selection_frequency(draws: pd.DataFrame) -> pd.Series:
+    """Share of replicates in which each feature has a weight other than zero.
+
+    Parameters
+    ----------
+    draws : pandas.DataFrame, shape (n_boot, n_features)
+        Result of `lasso_bootstrap`.
+
+    Returns
+    -------
+    pandas.Series
+        A share per feature.
+
+    References
+    ----------
+    Meinshausen and Bühlmann (2010), Stability Selection.
+
+    Examples
+    --------
+    >>> selection_frequency(pd.DataFrame({"refusal": [-0.9, -0.8], "scope": [0.0, 0.1]}))
+    refusal    1.0
+    scope      0.5
+    Name: selected, dtype: float64
+    """
+    return draws.ne(0).mean().rename("selected")
+
+
+def rating_moments(
+    ratings: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
+) -> ClusterMoments:
+    """Reduce single ratings to sums over items within clusters."""
+    items = aggregate(ratings, item, mean=[outcome], mode=features, first=[cluster])
+    return cluster_moments(items, features, outcome, cluster)
+
+
+def lasso_table(
+    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Lasso weights with intervals from replicates that are drawn in batches."""
+    names = list(moments.features)
+    weights = pd.Series(_weights(moments.total(), alpha)[0], index=names)
+    draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
+    draws = pd.DataFrame(draws, columns=names)
+    return interval_table(weights, draws).assign(selected=selection_frequency(draws))
 
 
 def lasso_path(
@@ -385,9 +359,40 @@ def lasso_path(
     0.75       0.0
     0.05      -2.8
     """
-    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
-    index = pd.Index(alphas, name="alpha", dtype=float)
-    return pd.DataFrame(solve_lasso(gram, cross, index), index=index, columns=list(features))
+    total = cluster_moments(frame, features, outcome).total()
+    alphas = pd.Index(alphas, name="alpha", dtype=float)
+    return pd.DataFrame(_weights(total, alphas), index=alphas, columns=list(features))
+
+
+def alpha_grid(moments: ClusterMoments, size: int = 100, smallest: float = 1e-3) -> np.ndarray:
+    """Penalties from the one that sets every weight to zero down to a share of it.
+
+    Parameters
+    ----------
+    moments : ClusterMoments
+        Any number of sets; they are added up.
+    size : int, optional
+        Number of penalties.
+    smallest : float, optional
+        The last penalty as a share of the first.
+
+    Returns
+    -------
+    numpy.ndarray, shape (size,)
+        Falling, equally spaced on a logarithmic scale.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2010), section 2.5.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
+    >>> alpha_grid(cluster_moments(frame, ["refusal"], "quality"), size=4).round(5)
+    array([0.75   , 0.075  , 0.0075 , 0.00075])
+    """
+    _, cross, _ = moments.total().covariances()
+    return np.abs(cross).max() * np.geomspace(1.0, smallest, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,37 +458,11 @@ def lasso_cross_validation(
     fold_of_cluster = rng.permutation(n_clusters) % n_folds
     held_out = np.arange(n_folds)[:, None] == fold_of_cluster
     training, test = moments.total(~held_out), moments.total(held_out)
-    gram, cross, _ = training.covariances()
-    alphas = np.asarray(alphas, dtype=float)
-    weights = solve_lasso(gram, cross, alphas[:, None])
-    errors = test.squared_error(training.intercept(weights), weights)
-    table = pd.DataFrame(
-        {
-            "mean_squared_error": errors.mean(axis=1),
-            "standard_error": errors.std(axis=1, ddof=1) / np.sqrt(n_folds),
-        },
-        index=pd.Index(alphas, name="alpha"),
-    )
-    smallest = table.loc[table["mean_squared_error"].idxmin()]
-    close = table["mean_squared_error"] <= smallest.sum()
-    return CrossValidation(table, float(smallest.name), float(table.index[close].max()))
-
-
-def rating_moments(
-    ratings: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
-) -> ClusterMoments:
-    """Reduce single ratings to sums over items within clusters."""
-    items = aggregate(ratings, item, mean=[outcome], mode=features, first=[cluster])
-    return cluster_moments(items, features, outcome, cluster)
-
-
-def lasso_table(
-    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Lasso weights with intervals from replicates that are drawn in batches."""
-    names = list(moments.features)
-    gram, cross, _ = moments.total().covariances()
-    weights = pd.Series(solve_lasso(gram, cross, alpha)[0], index=names)
-    draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
-    draws = pd.DataFrame(draws, columns=names)
-    return interval_table(weights, draws).assign(selected=selection_frequency(draws))
+    alphas = pd.Index(alphas, name="alpha", dtype=float)
+    weights = _weights(training, alphas.to_numpy()[:, None])
+    errors = pd.DataFrame(test.squared_error(training.intercept(weights), weights), alphas)
+    mean, standard_error = errors.mean(axis=1), errors.sem(axis=1)
+    best = mean.idxmin()
+    close = mean.index[mean <= mean[best] + standard_error[best]]
+    table = pd.DataFrame({"mean_squared_error": mean, "standard_error": standard_error})
+    return CrossValidation(table, float(best), float(close.max()))

@@ -1,7 +1,7 @@
 """Sums within clusters: all that linear models, correlations and their bootstrap need to know.
 
-A table of ratings is reduced once to small matrices of cross-products, one per cluster. Any
-resample, fold or split of clusters is then a weighted sum of these matrices.
+A table is reduced once to small matrices of cross-products, one per cluster. Any resample, fold
+or split of clusters is then a weighted sum of these matrices.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class ClusterMoments:
         Name of the outcome.
     products : numpy.ndarray, shape (n_sets, n_features + 2, n_features + 2)
         For each set of rows the sum of z zᵀ over its rows z = (1, features, outcome). The
-        properties `n`, `sum_x`, `sum_y`, `xx`, `xy` and `yy` name its parts.
+        properties `n`, `xx` and `xy` name parts of it.
 
     Notes
     -----
@@ -75,16 +75,6 @@ class ClusterMoments:
         return self.products[:, 0, 0]
 
     @property
-    def sum_x(self) -> np.ndarray:
-        """Sums of the features, shape (n_sets, n_features)."""
-        return self.products[:, 0, 1:-1]
-
-    @property
-    def sum_y(self) -> np.ndarray:
-        """Sums of the outcome, shape (n_sets,)."""
-        return self.products[:, 0, -1]
-
-    @property
     def xx(self) -> np.ndarray:
         """Sums of products of features, shape (n_sets, n_features, n_features)."""
         return self.products[:, 1:-1, 1:-1]
@@ -93,11 +83,6 @@ class ClusterMoments:
     def xy(self) -> np.ndarray:
         """Sums of features times outcome, shape (n_sets, n_features)."""
         return self.products[:, 1:-1, -1]
-
-    @property
-    def yy(self) -> np.ndarray:
-        """Sums of the squared outcome, shape (n_sets,)."""
-        return self.products[:, -1, -1]
 
     def total(self, weights: np.ndarray | None = None) -> "ClusterMoments":
         """Add up sets.
@@ -130,7 +115,8 @@ class ClusterMoments:
 
     def intercept(self, slopes: np.ndarray) -> np.ndarray:
         """Intercept with which predictions and outcome have the same mean."""
-        return (self.sum_y - (slopes * self.sum_x).sum(axis=-1)) / self.n
+        totals = self.products[:, 0]
+        return (totals[:, -1] - (slopes * totals[:, 1:-1]).sum(axis=-1)) / self.n
 
     def squared_error(self, intercept: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Mean squared error of the predictions intercept + features · slopes."""
@@ -178,8 +164,8 @@ def cluster_moments(
     >>> frame = pd.DataFrame(
     ...     {"refusal": [0, 1, 1], "quality": [5, 2, 1], "prompt_id": ["a", "a", "b"]})
     >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> moments.n, moments.sum_y
-    (array([2., 1.]), array([7., 1.]))
+    >>> moments.n, moments.xy.squeeze()
+    (array([2., 1.]), array([2., 1.]))
     """
     check_regression(frame, features, outcome, cluster)
     rows = np.ones((len(frame), len(features) + 2))

@@ -107,23 +107,23 @@ class CumulativeLogit:
         """
         check_numeric(frame, self.slopes.index)
         values = frame[self.slopes.index].to_numpy(dtype=float)
-        means, gradients = [], []
-        for column in range(values.shape[1]):
-            present, absent = values.copy(), values.copy()
-            present[:, column], absent[:, column] = 1.0, 0.0
-            (mean, gradient), (mean_0, gradient_0) = map(self._mean_rating, (present, absent))
-            means.append(mean - mean_0)
-            gradients.append(gradient - gradient_0)
-        effects = pd.Series(means, index=self.slopes.index)
-        return Estimates(effects, self.influence @ np.transpose(gradients))
+        chosen = np.eye(values.shape[1], dtype=bool)  # one feature a row
+        present, absent = (
+            [self._mean_rating(np.where(feature, mark, values)) for feature in chosen]
+            for mark in (1.0, 0.0)
+        )
+        changes = np.subtract(present, absent)
+        effects = pd.Series(changes[:, 0], index=self.slopes.index)
+        return Estimates(effects, self.influence @ changes[:, 1:].T)
 
-    def _mean_rating(self, values: np.ndarray) -> tuple[float, np.ndarray]:
-        """Mean of the expected ratings, and how it changes with cuts and slopes."""
+    def _mean_rating(self, values: np.ndarray) -> np.ndarray:
+        """Mean of the expected ratings, and how it changes with each cut and slope."""
         above = expit((values @ self.slopes.to_numpy())[:, None] - self.cuts)
         steps = np.diff(self.levels)
         density = above * (1 - above) * steps
-        gradient = np.append(-density.mean(axis=0), density.sum(axis=1) @ values / len(values))
-        return self.levels[0] + (above @ steps).mean(), gradient
+        mean = self.levels[0] + (above @ steps).mean()
+        by_slope = density.sum(axis=1) @ values / len(values)
+        return np.concatenate([[mean], -density.mean(axis=0), by_slope])
 
 
 def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> CumulativeLogit:
@@ -145,8 +145,8 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`), a feature is constant
-        or a combination of those before it, or a rating is no whole number.
+        If a column cannot be used (see `helpers.files.tables.check_regression`), a feature is
+        constant or a combination of those before it, or a rating is no whole number.
     SeparationError
         If a slope grows without end.
 
@@ -165,9 +165,8 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     refusal   -0.99
     dtype: float64
     """
-    check_regression(frame, features, outcome)
+    _check_ratings(frame, features, outcome)
     check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
-    _check_whole(frame[outcome])
     levels, codes = np.unique(frame[outcome].to_numpy(dtype=float), return_inverse=True)
     values = frame[list(features)].to_numpy(dtype=float)
     shares = np.bincount(codes).cumsum()[:-1] / len(codes)
@@ -185,6 +184,60 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     cuts, slopes = np.split(parameters, [len(shares)])
     slopes = pd.Series(slopes, index=list(features), name="slope")
     return CumulativeLogit(levels, cuts, slopes, np.linalg.solve(information, scores.T).T)
+
+
+def _check_ratings(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> None:
+    """Stop unless the table can be used and every rating is a whole number."""
+    check_regression(frame, features, outcome)
+    broken = frame[outcome] % 1 != 0
+    if broken.any():
+        row = broken.idxmax()
+        raise ValueError(
+            f"column {outcome!r} is {frame[outcome][broken].iloc[0]} in row {row}: "
+            "give single ratings in whole numbers, not averages"
+        )
+
+
+def _bounds(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> tuple:
+    """Logistic distribution at the upper and lower end of each row's level, and its share."""
+    n_cuts = len(parameters) - values.shape[1]
+    cuts = np.concatenate([[-np.inf], parameters[:n_cuts], [np.inf]])
+    center = values @ parameters[n_cuts:]
+    upper, lower = cuts[codes + 1] - center, cuts[codes] - center
+    flip = np.where(lower > 0, -1.0, 1.0)  # differences of numbers near one lose digits
+    share = flip * (expit(flip * upper) - expit(flip * lower))
+    return expit(upper), expit(lower), share
+
+
+def _log_likelihood(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> float:
+    """Log-likelihood; minus infinity where cuts are out of order."""
+    share = _bounds(parameters, values, codes)[2]
+    return np.log(share).sum() if (share > 0).all() else -np.inf
+
+
+def _derivatives(
+    parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Score of each row, and the observed information: minus the matrix of second derivatives."""
+    upper, lower, share = _bounds(parameters, values, codes)
+    cut = np.arange(len(parameters) - values.shape[1])
+    scores = second = 0.0
+    for end, its_cut, sign in ((upper, cut, 1.0), (lower, cut + 1, -1.0)):
+        design = np.hstack([codes[:, None] == its_cut, -values])
+        slope = sign * end * (1 - end) / share
+        scores = scores + slope[:, None] * design
+        second = second + design.T @ ((slope * (1 - 2 * end))[:, None] * design)
+    return scores, scores.T @ scores - second
+
+
+def _improve(
+    parameters: np.ndarray, step: np.ndarray, values: np.ndarray, codes: np.ndarray
+) -> np.ndarray:
+    """Take a Newton step, halved until the likelihood does not fall by more than rounding."""
+    before = _log_likelihood(parameters, values, codes)
+    while _log_likelihood(parameters + step, values, codes) < before - ROUNDING * abs(before):
+        step = step / 2
+    return parameters + step
 
 
 def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Estimates:
@@ -223,17 +276,25 @@ def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Es
     >>> cut_by_cut(frame, ["refusal"], "quality").value.index.tolist()
     [('refusal', 2), ('refusal', 3)]
     """
-    check_regression(frame, features, outcome)
-    _check_whole(frame[outcome])
-    names, values, influence = [], [], []
+    _check_ratings(frame, features, outcome)
+    log_odds = {}
     for level in np.sort(frame[outcome].unique()).astype(int)[1:]:
         reached = frame.assign(**{outcome: (frame[outcome] >= level).astype(int)})
-        log_odds = _fit_without_separation(reached, list(features), outcome).log_odds()
-        names += [(feature, level) for feature in log_odds.value.index]
-        values.append(log_odds.value)
-        influence.append(log_odds.influence)
-    index = pd.MultiIndex.from_tuples(names, names=["feature", "level"])
-    return Estimates(pd.Series(np.concatenate(values), index), np.hstack(influence))
+        log_odds[level] = _fit_without_separation(reached, list(features), outcome).log_odds()
+    values = {level: each.value for level, each in log_odds.items()}
+    value = pd.concat(values, names=["level", "feature"]).swaplevel().rename(None)
+    return Estimates(value, np.hstack([each.influence for each in log_odds.values()]))
+
+
+def _fit_without_separation(
+    frame: pd.DataFrame, features: list[str], outcome: str
+) -> CumulativeLogit:
+    """Fit with the features that have finite odds."""
+    try:
+        return fit(frame, features, outcome)
+    except SeparationError as error:
+        others = [feature for feature in features if feature != error.feature]
+        return _fit_without_separation(frame, others, outcome)
 
 
 def from_first_to_last_cut(log_odds: Estimates) -> Estimates:
@@ -259,75 +320,7 @@ def from_first_to_last_cut(log_odds: Estimates) -> Estimates:
     dtype: float64
     """
     levels = log_odds.value.index.to_frame(index=False).groupby("feature", sort=False)["level"]
-    ends = levels.agg(["min", "max"])
-    ends = ends[ends["min"] < ends["max"]]
+    ends = levels.agg(["min", "max"]).query("min < max")
     first, last = (log_odds.pick(list(ends[end].items())) for end in ("min", "max"))
     change = last.minus(first)
     return Estimates(change.value.droplevel("level"), change.influence)
-
-
-def _fit_without_separation(
-    frame: pd.DataFrame, features: list[str], outcome: str
-) -> CumulativeLogit:
-    """Fit with the features that have finite odds."""
-    try:
-        return fit(frame, features, outcome)
-    except SeparationError as error:
-        others = [feature for feature in features if feature != error.feature]
-        return _fit_without_separation(frame, others, outcome)
-
-
-def _check_whole(ratings: pd.Series) -> None:
-    """Stop at the first rating that is no whole number."""
-    broken = ratings % 1 != 0
-    if broken.any():
-        row = ratings.index[broken][0]
-        raise ValueError(
-            f"column {ratings.name!r} is {ratings[broken].iloc[0]} in row {row}: "
-            "give single ratings in whole numbers, not averages"
-        )
-
-
-def _bounds(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> tuple:
-    """Logistic distribution at the upper and lower end of each row's level, and its share."""
-    n_cuts = len(parameters) - values.shape[1]
-    cuts = np.concatenate([[-np.inf], parameters[:n_cuts], [np.inf]])
-    center = values @ parameters[n_cuts:]
-    upper, lower = cuts[codes + 1] - center, cuts[codes] - center
-    flip = np.where(lower > 0, -1.0, 1.0)  # differences of numbers near one lose digits
-    share = flip * (expit(flip * upper) - expit(flip * lower))
-    return expit(upper), expit(lower), share
-
-
-def _log_likelihood(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> float:
-    """Log-likelihood; minus infinity where cuts are out of order."""
-    share = _bounds(parameters, values, codes)[2]
-    return np.log(share).sum() if (share > 0).all() else -np.inf
-
-
-def _derivatives(
-    parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Score of each row, and the observed information: minus the matrix of second derivatives."""
-    upper, lower, share = _bounds(parameters, values, codes)
-    cut = np.arange(len(parameters) - values.shape[1])
-    to_upper = np.hstack([codes[:, None] == cut, -values])
-    to_lower = np.hstack([codes[:, None] == cut + 1, -values])
-    slope_upper = upper * (1 - upper) / share
-    slope_lower = lower * (1 - lower) / share
-    scores = slope_upper[:, None] * to_upper - slope_lower[:, None] * to_lower
-    curve_upper = slope_upper * (1 - 2 * upper)
-    curve_lower = slope_lower * (1 - 2 * lower)
-    second = to_upper.T @ (curve_upper[:, None] * to_upper)
-    second -= to_lower.T @ (curve_lower[:, None] * to_lower)
-    return scores, scores.T @ scores - second
-
-
-def _improve(
-    parameters: np.ndarray, step: np.ndarray, values: np.ndarray, codes: np.ndarray
-) -> np.ndarray:
-    """Take a Newton step, halved until the likelihood does not fall by more than rounding."""
-    before = _log_likelihood(parameters, values, codes)
-    while _log_likelihood(parameters + step, values, codes) < before - ROUNDING * abs(before):
-        step = step / 2
-    return parameters + step

@@ -1,0 +1,368 @@
+"""Clustered errors, linear probability, marks, chi-squared: closed forms, oracles, coverage."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.regression.linear_model import OLS
+
+from helpers.stats import clustered, lasso
+from helpers.stats.clustered import Estimates, associations, covariance, mark_contrasts
+
+SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
+CLUSTERS = pd.DataFrame({"rater_id": ["a", "a", "b", "c"], "prompt_id": [1, 2, 2, 1]})
+WAYS = ["rater_id", "prompt_id"]
+ARMS = {"tone": ("low", "high"), "from base": ("base", "high")}
+COUNTS = {"noun": (30, 10), "verb": (20, 20), "adverb": (5, 15)}
+
+
+def make_ratings(n_rows: int = 600) -> pd.DataFrame:
+    """Outcome that varies by rater and by prompt, and a feature that varies by prompt."""
+    rng = np.random.default_rng(1)
+    rater, prompt = rng.integers(40, size=n_rows), rng.integers(30, size=n_rows)
+    feature = rng.normal(size=30)[prompt] + rng.normal(size=n_rows)
+    noise = rng.normal(size=40)[rater] + rng.normal(size=30)[prompt] + rng.normal(size=n_rows)
+    return pd.DataFrame(
+        {"rater_id": rater, "prompt_id": prompt, "feature": feature, "outcome": feature + noise}
+    )
+
+
+def least_squares(frame: pd.DataFrame) -> Estimates:
+    """Intercept and slope with the influence of each row."""
+    design = np.column_stack([np.ones(len(frame)), frame["feature"]])
+    inverse = np.linalg.inv(design.T @ design)
+    slopes = inverse @ design.T @ frame["outcome"].to_numpy()
+    residuals = frame["outcome"].to_numpy() - design @ slopes
+    names = ["intercept", "feature"]
+    return Estimates(pd.Series(slopes, names), residuals[:, None] * (design @ inverse))
+
+
+def clustered_fit(outcome, design, clusters):
+    """Statsmodels as reference."""
+    groups = {"groups": clusters.to_numpy()}
+    return OLS(outcome.to_numpy(), design).fit(cov_type="cluster", cov_kwds=groups)
+
+
+def test_two_way_covariance_adds_both_ways_and_subtracts_what_was_counted_twice():
+    by_rater, by_prompt = 3 / 2 * (4**2 + 2**2 + 2**2), 2 / 1 * (5**2 + 1**2)
+    by_both = 4 / 3 * (3**2 + 1**2 + 2**2 + 2**2)
+    assert covariance(SHARES, CLUSTERS[["rater_id"]]) == pytest.approx(by_rater)
+    assert covariance(SHARES, CLUSTERS) == pytest.approx(by_rater + by_prompt - by_both)
+
+
+def test_two_way_errors_of_least_squares_are_those_of_statsmodels():
+    frame = make_ratings()
+    design = np.column_stack([np.ones(len(frame)), frame["feature"]])
+    reference = clustered_fit(frame["outcome"], design, frame[WAYS])
+    table = least_squares(frame).table(frame[WAYS])
+    for_parameters = np.sqrt((len(frame) - 1) / (len(frame) - 2))
+    np.testing.assert_allclose(table["standard_error"] * for_parameters, reference.bse)
+
+
+def test_intervals_use_one_degree_of_freedom_less_than_the_smaller_number_of_clusters():
+    row = least_squares(make_ratings()).table(make_ratings()[WAYS]).loc["feature"]
+    t, (estimate, error) = stats.t(29), row[["estimate", "standard_error"]]
+    ends = [estimate - t.ppf(0.975) * error, estimate + t.ppf(0.975) * error]
+    assert row[["low", "high"]].tolist() == pytest.approx(ends)
+    assert row["p_value"] == pytest.approx(2 * t.sf(estimate / error))
+
+
+def test_neither_row_order_nor_names_of_clusters_nor_copies_of_rows_matter():
+    frame = make_ratings()
+    expected = least_squares(frame).table(frame[WAYS])
+    shuffled = frame.sample(frac=1, random_state=0)
+    renamed = shuffled[WAYS[::-1]].astype(str).radd("cluster ")
+    pd.testing.assert_frame_equal(least_squares(shuffled).table(renamed), expected)
+    copies = pd.concat([frame] * 3, ignore_index=True)
+    pd.testing.assert_frame_equal(least_squares(copies).table(copies[WAYS]), expected)
+
+
+def test_negative_eigenvalues_are_set_to_zero():
+    rater, prompt = np.divmod(np.arange(25), 5)
+    influence = np.random.default_rng(0).normal(size=(25, 3))
+    for labels in (rater, prompt):
+        influence -= pd.DataFrame(influence).groupby(labels).transform("mean").to_numpy()
+    influence[:, 0] += prompt
+    result = covariance(influence, pd.DataFrame({"rater_id": rater, "prompt_id": prompt}))
+    eigenvalues = np.linalg.eigvalsh(result)
+    assert eigenvalues.max() > 1
+    assert eigenvalues.min() == pytest.approx(0, abs=1e-9)
+
+
+def test_an_estimate_without_estimated_variance_has_no_interval():
+    rater, prompt = np.divmod(np.arange(4), 2)
+    balanced = Estimates(pd.Series({"x": 1.0}), np.array([[1.0], [-1.0], [-1.0], [1.0]]))
+    row = balanced.table(pd.DataFrame({"rater_id": rater, "prompt_id": prompt})).loc["x"]
+    assert row["estimate"] == 1
+    assert row.drop("estimate").isna().all()
+
+
+def test_differences_and_multiples_carry_their_influence_along():
+    estimates = least_squares(make_ratings())
+    slope, intercept = estimates.pick(["feature"]), estimates.pick(["intercept"])
+    twice = slope.minus(intercept).times(2)
+    expected = 2 * (estimates.value["feature"] - estimates.value["intercept"])
+    assert twice.value.to_dict() == pytest.approx({"feature": expected})
+    np.testing.assert_allclose(twice.influence, 2 * (estimates.influence @ [[-1], [1]]))
+
+
+def test_estimates_that_are_not_there_or_from_other_rows_are_refused():
+    one, other = least_squares(make_ratings(50)), least_squares(make_ratings(60))
+    with pytest.raises(ValueError, match="no estimate 'scope': choose among intercept, feature"):
+        one.pick(["intercept", "scope", "length"])
+    message = "subtract 1 estimates from 60 rows from 2 estimates from 50 rows"
+    with pytest.raises(ValueError, match=message):
+        one.minus(other.pick(["feature"]))
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        (CLUSTERS.assign(third=1), "got 3 columns of clusters: give one or two"),
+        (CLUSTERS[:3], "clusters have 3 rows, the estimates come from 4: give the clusters of"),
+        (CLUSTERS.assign(rater_id="a"), "column 'rater_id' has 1 distinct value: clusters need"),
+        (CLUSTERS.assign(prompt_id=[1, 2, None, 1]), "column 'prompt_id' has 1 missing value"),
+    ],
+)
+def test_clusters_that_cannot_be_used_are_refused(clusters, message):
+    with pytest.raises(ValueError, match=message):
+        covariance(SHARES, clusters)
+
+
+@pytest.fixture
+def frame():
+    """Errors that depend on two features, five rows for each of 80 cues."""
+    rng = np.random.default_rng(3)
+    cue = np.repeat(np.arange(80), 5)
+    hard = np.repeat(rng.integers(2, size=80), 5)
+    age = rng.uniform(0, 1, size=400)
+    rate = 0.2 + 0.2 * hard + 0.3 * age + np.repeat(rng.uniform(-0.15, 0.15, 80), 5)
+    error = (rng.random(400) < rate).astype(int)
+    return pd.DataFrame({"hard": hard, "age": age, "error": error, "cue": cue, "row": range(400)})
+
+
+def probability(frame, features=("hard", "age")):
+    return clustered.fit_linear_probability(frame, features, "error")
+
+
+def test_hc0_is_that_of_statsmodels(frame):
+    design = frame[["hard", "age"]].assign(intercept=1.0)
+    fit = OLS(frame["error"], design).fit(cov_type="HC0")
+    expected = pd.DataFrame({"estimate": 100 * fit.params, "standard_error": 100 * fit.bse})
+    expected[["low", "high"]] = 100 * fit.conf_int()
+    expected["p_value"] = fit.pvalues
+    table = probability(frame).hc0()
+    pd.testing.assert_frame_equal(table.loc[expected.index], expected, atol=1e-12)
+
+
+def test_clustered_errors_are_those_of_least_squares_up_to_their_small_sample_factor(frame):
+    found = probability(frame).table(frame[["cue"]])["standard_error"] / 100
+    expected = lasso.ols(frame, ["hard", "age"], "error", "cue")["standard_error"]
+    pd.testing.assert_series_equal(found * np.sqrt((400 - 1) / (400 - 3)), expected)
+
+
+def test_hc0_is_a_cluster_for_each_row_and_shrinks_with_copies_of_rows(frame):
+    hc0 = probability(frame).hc0()["standard_error"]
+    alone = probability(frame).table(frame[["row"]])["standard_error"] / np.sqrt(400 / 399)
+    pd.testing.assert_series_equal(alone, hc0)
+    copies = pd.concat([frame] * 4, ignore_index=True)
+    pd.testing.assert_series_equal(2 * probability(copies).hc0()["standard_error"], hc0)
+
+
+def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
+    rng = np.random.default_rng(20240917)
+    covered = []
+    for _ in range(40):
+        hard = np.repeat(rng.integers(2, size=100), 10)
+        rate = np.repeat(rng.uniform(0.0, 0.8, 100), 10) + 0.2 * hard
+        error = (rng.random(1000) < rate).astype(int)
+        sample = pd.DataFrame({"hard": hard, "error": error, "cue": np.repeat(range(100), 10)})
+        model = probability(sample, ["hard"])
+        tables = pd.concat([model.hc0(), model.table(sample[["cue"]])]).loc["hard"]
+        covered.append(((tables["low"] <= 20) & (tables["high"] >= 20)).to_numpy())
+    independent, by_cue = np.mean(covered, axis=0)
+    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
+    assert by_cue >= 0.85
+    assert independent < 0.85
+
+
+def test_fitted_values_beyond_the_range_of_a_probability_are_counted():
+    ages = pd.DataFrame({"age": range(7), "error": [0, 0, 0, 1, 1, 1, 1]})
+    model = probability(ages, ["age"])
+    line = np.polyval(np.polyfit(ages["age"], ages["error"], 1), ages["age"])
+    np.testing.assert_allclose(model.fitted, line)
+    assert model.impossible() == pytest.approx(3 / 7)
+
+
+def test_an_outcome_other_than_yes_or_no_and_a_constant_feature_are_refused(frame):
+    message = "column 'error' holds 0, 0.5, 1: a yes-or-no outcome needs 0 and 1"
+    with pytest.raises(ValueError, match=message):
+        probability(frame.assign(error=frame["error"].where(frame["row"] > 1, frame["row"] + 0.5)))
+    with pytest.raises(ValueError, match="feature 'hard' is a combination of the intercept"):
+        probability(frame.assign(hard=1))
+
+
+def make_marks(n_raters: int = 80) -> pd.DataFrame:
+    """Marks of raters who differ much, where keen ones see more of arm ``"high"``."""
+    rng = np.random.default_rng(1)
+    keen = rng.random(n_raters)
+    rater = np.repeat(np.arange(n_raters), 6)
+    arm = np.where(
+        rng.random(len(rater)) < keen[rater], "high", rng.choice(["low", "base"], len(rater))
+    )
+    chance = 0.2 + 0.5 * keen[rater] - 0.15 * (arm == "high")
+    return pd.DataFrame(
+        {
+            "arm": arm,
+            "rater_id": rater,
+            "prompt_id": rng.integers(30, size=len(rater)),
+            "factuality": (rng.random(len(rater)) < chance).astype(float),
+            "relevance": (rng.random(len(rater)) < 0.2).astype(float),
+        }
+    )
+
+
+def test_contrasts_are_differences_of_shares():
+    table = make_marks()
+    contrasts = mark_contrasts(table, ["factuality", "relevance"], ARMS).value.unstack("error")
+    shares = 100 * table.groupby("arm")[["factuality", "relevance"]].mean()
+    for name, (subtracted, compared) in ARMS.items():
+        expected = shares.loc[compared] - shares.loc[subtracted]
+        pd.testing.assert_series_equal(contrasts.loc[name], expected, check_names=False)
+
+
+@pytest.mark.parametrize("within", [None, "rater_id"])
+def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
+    table = make_marks()
+    dummies = pd.get_dummies(table["arm"], dtype=float)[["base", "high"]]
+    level = table["rater_id"].astype(str) if within else pd.Series("all", index=table.index)
+    design = pd.concat([dummies, pd.get_dummies(level, dtype=float)], axis=1).to_numpy()
+    reference = clustered_fit(100 * table["factuality"], design, table[WAYS])
+    contrasts = mark_contrasts(table, ["relevance", "factuality"], ARMS, within)
+    row = contrasts.table(table[WAYS]).loc[("tone", "factuality")]
+    for_parameters = np.sqrt((len(table) - 1) / (len(table) - design.shape[1]))
+    assert row["estimate"] == pytest.approx(reference.params[1])
+    error = np.sqrt(reference.cov_params()[1, 1])
+    assert row["standard_error"] * for_parameters == pytest.approx(error)
+
+
+def test_arms_that_are_not_there_or_not_linked_are_named():
+    with pytest.raises(ValueError, match=r"no marks in arm 'cold': .* arms \['base', 'high', 'l"):
+        mark_contrasts(make_marks(), ["factuality"], {"tone": ("cold", "high")})
+    apart = make_marks(2).assign(arm=np.repeat(["low", "high"], 6))
+    arms = {"same": ("low", "low"), "tone": ("low", "high")}
+    message = "contrast 'tone': nobody in column 'rater_id' saw both arms"
+    with pytest.raises(ValueError, match=message):
+        mark_contrasts(apart, ["factuality"], arms, "rater_id")
+
+
+def table_of(counts):
+    """One row per observation from counts of (no, yes) by label; every row its own cluster."""
+    cells = [(label, outcome) for label in counts for outcome in (0, 1)]
+    frame = pd.DataFrame(cells, columns=["label", "error"])
+    frame = frame.loc[frame.index.repeat(np.ravel(list(counts.values())))]
+    return frame.assign(cue=range(len(frame))).reset_index(drop=True)
+
+
+def clustered_sample(rng, n_clusters, size, effect):
+    """Labels that are constant within clusters, and errors whose rate varies between clusters."""
+    label = np.repeat(rng.integers(3, size=n_clusters), size)
+    rate = np.repeat(rng.beta(1.2, 1.8, size=n_clusters), size)
+    error = rng.random(n_clusters * size) < np.clip(rate + effect * (label == 2), 0, 1)
+    cue = np.repeat(np.arange(n_clusters), size)
+    return pd.DataFrame({"label": label.astype(str), "error": error.astype(int), "cue": cue})
+
+
+def associated(frame, labels=("label",)):
+    return associations(frame, labels, "error", "cue")
+
+
+def test_the_statistic_is_that_of_pearson():
+    test = associated(table_of(COUNTS)).loc["label"]
+    expected = stats.chi2_contingency(list(COUNTS.values()))
+    assert test["chi2"] == pytest.approx(expected.statistic)
+    assert test["p_value"] == pytest.approx(expected.pvalue)
+    assert test["smallest_expected"] == pytest.approx(expected.expected_freq.min())
+    assert test[["n", "groups"]].tolist() == [100, 3]
+
+
+def test_strength_is_near_one_where_a_category_decides_and_zero_without_association():
+    test = associated(table_of({"noun": (200, 1), "verb": (1, 200)})).loc["label"]
+    assert test["estimate"] == pytest.approx(0.99, abs=0.001)
+    test = associated(table_of({"noun": (20, 20), "verb": (30, 30)})).loc["label"]
+    assert test[["chi2", "estimate", "low"]].tolist() == pytest.approx([0, 0, 0])
+    assert test["p_value"] == 1
+
+
+def test_the_estimate_and_the_ends_of_the_interval_follow_from_the_corrected_statistic():
+    test = associated(table_of(COUNTS)).loc["label"]
+    statistic = test["chi2"] / test["design_effect"]
+    noncentrality = test["n"] * test[["estimate", "low", "high"]] ** 2 / test["design_effect"]
+    assert noncentrality["estimate"] == pytest.approx(statistic - 2)
+    for end, probability in (("low", 0.975), ("high", 0.025)):
+        assert stats.ncx2.cdf(statistic, 2, noncentrality[end]) == pytest.approx(probability)
+    assert test["p_clustered"] == pytest.approx(stats.chi2.sf(statistic, 2))
+
+
+def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
+    frame = table_of(COUNTS)
+    once, thrice = (associated(table).loc["label"] for table in (frame, pd.concat([frame] * 3)))
+    for column in ("chi2", "design_effect"):
+        assert thrice[column] == pytest.approx(3 * once[column])
+    for column in ("p_clustered", "estimate", "low", "high"):
+        assert thrice[column] == pytest.approx(once[column])
+
+
+def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not():
+    rng = np.random.default_rng(20240917)
+    tests = pd.concat([associated(clustered_sample(rng, 90, 8, 0.0)) for _ in range(40)])
+    # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
+    assert (tests["p_clustered"] < 0.05).sum() <= 6
+    assert (tests["p_value"] < 0.05).sum() > 6
+
+
+def test_the_interval_covers_the_strength_of_the_population():
+    rng = np.random.default_rng(20240917)
+    strength = associated(clustered_sample(rng, 10_000, 8, 0.15)).loc["label", "estimate"]
+    tests = pd.concat([associated(clustered_sample(rng, 120, 8, 0.15)) for _ in range(40)])
+    covered = ((tests["low"] <= strength) & (strength <= tests["high"])).mean()
+    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
+    assert covered >= 0.85
+    squares = tests["estimate"] ** 2
+    assert squares.mean() == pytest.approx(strength**2, abs=3 * squares.sem())
+
+
+def test_bonferroni_counts_the_tests_that_could_be_made():
+    frame = table_of(COUNTS).assign(other=lambda rows: rows["cue"] % 2, constant="same")
+    frame["unmarked"] = frame["label"].where(frame["error"] == 0)
+    tests = associated(frame, ["label", "other", "constant", "unmarked"])
+    for kind in ("p_value", "p_clustered"):
+        expected = (2 * tests[kind]).clip(upper=1)
+        corrected = tests[kind.replace("_value", "") + "_bonferroni"]
+        pd.testing.assert_series_equal(corrected, expected, check_names=False)
+    assert tests["groups"].tolist() == [3, 2, 1, 3]
+    numbers = tests.drop(columns=["n", "groups", "sparse"])
+    assert numbers.isna().all(axis=1).tolist() == [False, False, True, True]
+
+
+def test_rows_without_a_label_are_left_out_of_their_test_only_and_small_tables_are_marked():
+    frame = table_of(COUNTS)
+    frame["half"] = frame["label"].where(frame["label"] != "adverb")
+    frame["rare"] = frame["label"].where(frame["cue"] > 10, "interjection")
+    frame["scarce"] = frame["label"].where(frame["cue"] > 11, "interjection")
+    tests = associated(frame, ["label", "half", "rare", "scarce"])
+    assert tests["n"].tolist() == [100, 80, 100, 100]
+    assert tests["sparse"].tolist() == [False, False, True, False]
+    expected = stats.chi2_contingency([COUNTS["noun"], COUNTS["verb"]], correction=False)
+    assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
+
+
+def test_associations_refuse_what_they_cannot_use():
+    frame = table_of(COUNTS)
+    with pytest.raises(ValueError, match="column 'error' holds 0: a yes-or-no outcome needs 0 and"):
+        associated(frame.assign(error=0))
+    with pytest.raises(ValueError, match="column 'cue' has 1 distinct value"):
+        associated(frame.assign(cue=1))
+    message = "column 'part' is not in the table, which has: label, error, cue"
+    with pytest.raises(ValueError, match=message):
+        associated(frame, ["part"])

@@ -1,0 +1,253 @@
+"""Groups of rows against resampled rows, closed forms and statsmodels; differences and order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.formula.api import ols
+
+from helpers.stats import groups, lines
+from helpers.stats.bootstrap import cluster_weights
+
+COMPARE = {groups.mean_differences: "n", groups.paired_differences: "pairs"}
+
+
+def rng(seed: int = 3) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def table():
+    """Two ratings of 60 answers to 15 questions by two judges."""
+    return pd.DataFrame(
+        {
+            "judge": np.where(np.arange(60) % 3 == 0, "GPT-4", "Llama 2"),
+            "question_id": np.arange(60) // 4,
+            "factuality": rng(4).normal(size=60),
+            "formality": rng(5).normal(size=60),
+        }
+    )
+
+
+def means(table, columns=("factuality", "formality"), by="judge", n_boot=20):
+    return groups.group_means(table, columns, by, "question_id", n_boot, rng())
+
+
+def test_draws_are_the_means_of_the_resampled_rows(table):
+    columns = ["factuality", "formality"]
+    estimates, draws = groups.group_mean_draws(table, columns, "judge", "question_id", 20, rng())
+    expected = table.groupby("judge")[columns].mean()
+    np.testing.assert_allclose(estimates.unstack("judge"), expected.T)
+    for draw, times in zip(draws.to_numpy(), cluster_weights(15, 20, rng()), strict=True):
+        rows = table.loc[table.index.repeat(times[table["question_id"]])]
+        expected = rows.groupby("judge")[columns].mean()
+        np.testing.assert_allclose(draw, expected.to_numpy().T.ravel(), rtol=1e-9)
+
+
+def test_without_groups_all_rows_are_taken_together(table):
+    result = means(table, by=None)
+    assert result.index.name == "measure"
+    pd.testing.assert_frame_equal(result, means(table.assign(judge="all")).droplevel("judge"))
+
+
+def test_groups_keep_the_order_of_their_appearance(table):
+    table = table.assign(judge=["b"] * 30 + ["a"] * 30, half=["x", "y"] * 30)
+    by = ["judge", "half"]
+    estimates, draws = groups.group_mean_draws(table, ["factuality"], by, "question_id", 5, rng())
+    assert estimates.index.names == ["measure", "judge", "half"]
+    assert [*estimates["factuality"].index] == [("b", "x"), ("b", "y"), ("a", "x"), ("a", "y")]
+    assert draws.columns.equals(estimates.index)
+
+
+def test_a_group_that_a_replicate_lacks_is_undefined_there():
+    table = pd.DataFrame({"judge": ["a", "b"], "question_id": [0, 1], "error": [1.0, 2.0]})
+    _, draws = groups.group_mean_draws(table, ["error"], "judge", "question_id", 40, rng())
+    assert set(draws["error", "a"].dropna()) == {1.0}
+    assert draws["error", "a"].isna().any()
+
+
+def test_missing_values_are_left_out_column_by_column(table):
+    table.loc[table["judge"] == "GPT-4", "formality"] = np.nan
+    table.loc[1, "formality"] = np.nan
+    result = means(table)["estimate"]
+    assert np.isnan(result["formality", "GPT-4"])
+    assert result["formality", "Llama 2"] == pytest.approx(table["formality"].mean())
+    assert result["factuality", "GPT-4"] == pytest.approx(table["factuality"][::3].mean())
+
+
+def test_a_single_cluster_is_refused(table):
+    with pytest.raises(ValueError, match="clusters need at least 2"):
+        means(table[:4])
+
+
+def test_interval_tables_keep_the_order_of_the_estimates():
+    draws = pd.DataFrame({"a": np.linspace(0, 1, 201), "b": np.linspace(2, 3, 201)})
+    table = groups.interval_table(pd.Series({"b": 2.5, "a": 0.5}), draws)
+    np.testing.assert_allclose(table, [[2.5, 2.025, 2.975], [0.5, 0.025, 0.975]])
+    assert list(table.index) == ["b", "a"]
+    with pytest.raises(KeyError, match="equal"):
+        groups.interval_table(pd.Series({"equal": 0.7}), draws)
+
+
+def times(n: int, seed: int = 0) -> pd.DataFrame:
+    """Log-normal times of two groups of people with five submissions each."""
+    draw = rng(seed)
+    seconds = np.exp(draw.normal(5, 1, n).repeat(5) + draw.normal(0, 0.5, 5 * n))
+    people = np.arange(n).repeat(5)
+    return pd.DataFrame({"seconds": seconds, "rater_id": people, "group": people % 3 % 2})
+
+
+def medians(frame, n_boot=99, seed=3):
+    return groups.median_table(frame, "seconds", "group", "rater_id", n_boot, rng(seed))
+
+
+def test_intervals_of_medians_are_quantiles_of_the_medians_of_resampled_rows():
+    frame = times(8).assign(group="all")
+    rows = frame["seconds"].to_numpy().reshape(8, 5)
+    picks = rng(3).integers(8, size=(99, 8))
+    draws = [np.quantile(rows[pick], 0.5, method="inverted_cdf") for pick in picks]
+    row = medians(frame).loc["all"]
+    assert row[["n", "clusters", "estimate"]].tolist() == [40, 8, np.median(rows)]
+    np.testing.assert_allclose(row[["low", "high"]], np.quantile(draws, [0.025, 0.975]))
+
+
+def test_each_group_is_summed_up_by_itself():
+    frame = times(30)
+    table = medians(frame)
+    assert table["n"].to_dict() == {0: 100, 1: 50}
+    assert table["clusters"].to_dict() == {0: 20, 1: 10}
+    assert table["estimate"].equals(frame.groupby("group")["seconds"].median())
+
+
+def test_medians_refuse_gaps_and_groups_of_one_person():
+    frame = times(5)
+    with pytest.raises(ValueError, match="column 'seconds' has 1 missing value"):
+        medians(frame.assign(seconds=frame["seconds"].where(frame.index > 0)))
+    with pytest.raises(ValueError, match="'rater_id' has 1 distinct value: clusters need"):
+        medians(times(1))
+
+
+def make_groups(slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1) -> pd.DataFrame:
+    """Prompts answered by every group, each group with its own slope."""
+    draw = rng(seed)
+    prompt = np.repeat(np.arange(n_prompts), len(slopes))
+    group = np.tile(np.arange(len(slopes)), n_prompts)
+    x = draw.normal(size=len(prompt)) + draw.normal(size=n_prompts)[prompt]
+    y = np.array(slopes)[group] * x + draw.normal(size=n_prompts)[prompt]
+    y += draw.normal(size=len(prompt))
+    return pd.DataFrame(
+        {"prompt_id": prompt, "group": group.astype(str), "arm": "one", "x": x, "y": y}
+    )
+
+
+def slope_test(frame: pd.DataFrame, n_boot: int) -> tuple[float, float]:
+    """Test that all groups have the same slope."""
+    sums = lines.cell_sums(frame, "x", "y", "group", "arm", "prompt_id")
+    weights = cluster_weights(len(sums.sums), n_boot, rng(0))
+    return groups.equality_test(sums.lines().slope[0], sums.lines(weights).slope)
+
+
+def test_two_groups_give_the_square_of_a_z_test():
+    draws = rng(0).normal(size=(500, 2))
+    statistic, p_value = groups.equality_test([1.0, 3.0], draws)
+    z = 2 / np.std(draws[:, 1] - draws[:, 0], ddof=1)
+    assert statistic == pytest.approx(z**2)
+    assert p_value == pytest.approx(2 * stats.norm.sf(z))
+
+
+def test_wald_test_of_slopes_agrees_with_clustered_regression():
+    frame = make_groups((0.4, 0.5, 0.6))
+    clusters = {"groups": frame["prompt_id"]}
+    fit = ols("y ~ group * x", frame).fit(cov_type="cluster", cov_kwds=clusters)
+    oracle = fit.wald_test("group[T.1]:x = 0, group[T.2]:x = 0", use_f=False, scalar=True)
+    statistic, p_value = slope_test(frame, 4000)
+    assert statistic == pytest.approx(oracle.statistic, rel=0.1)
+    assert p_value == pytest.approx(oracle.pvalue, abs=0.02)
+
+
+def test_true_equality_is_rejected_about_as_often_as_at_random():
+    p_values = [slope_test(make_groups((0.5, 0.5, 0.5), 60, seed), 200)[1] for seed in range(40)]
+    # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
+    assert np.sum(np.array(p_values) < 0.05) <= 6
+    assert np.mean(p_values) == pytest.approx(0.5, abs=3 * np.sqrt(1 / 12 / 40))
+
+
+def test_several_statistics_are_tested_together():
+    draws = rng(0).normal(size=(2, 50_000, 3))
+    statistic, p_value = groups.equality_test([[0, 2, 0], [0, 0, 0]], draws)
+    alone, _ = groups.equality_test([0, 2, 0], draws[0])
+    assert statistic == pytest.approx(alone, rel=0.02)
+    assert p_value == pytest.approx(stats.chi2.sf(statistic, 4))
+
+
+def test_a_draw_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="a draw is not finite: some resample does not determine"):
+        groups.equality_test([1.0, 2.0], [[1.0, 2.0], [np.nan, 2.0]])
+
+
+def outputs(n: int, effect: float = 0.5) -> pd.DataFrame:
+    """Ratings of two arms and a baseline; prompts differ a lot."""
+    draw = rng(0)
+    frame = pd.DataFrame(
+        {"prompt_id": np.arange(n).repeat(3), "arm": ["baseline", "high", "low"] * n}
+    )
+    shift = frame["arm"].map({"baseline": 0.0, "high": effect, "low": -2 * effect})
+    prompt = draw.normal(0, 2, n).repeat(3)
+    frame["complexity"] = prompt + shift + draw.normal(0, 0.5, 3 * n)
+    return frame.assign(quality=-frame["complexity"])
+
+
+def compared(compare, frame, n_boot=99):
+    aspects = ["complexity", "quality"]
+    table = compare(frame, aspects, "arm", "baseline", "prompt_id", n_boot, rng(1))
+    return table.set_index(["aspect", "arm"])
+
+
+@pytest.mark.parametrize("compare", COMPARE)
+def test_effects_are_found_with_their_uncertainty(compare):
+    table = compared(compare, outputs(200), n_boot=999)
+    error = 0.5 * np.sqrt(2 / 200)
+    for arm, effect in (("high", 0.5), ("low", -1.0)):
+        row = table.loc[("complexity", arm)]
+        assert row["estimate"] == pytest.approx(effect, abs=4 * error)
+        assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=0.2)
+        assert row["p_value"] == pytest.approx(2 / 1000)
+        assert row[COMPARE[compare]] == 200
+    one, other = table.loc["complexity"], table.loc["quality"]
+    np.testing.assert_allclose(one["estimate"], -other["estimate"])
+    np.testing.assert_allclose(one["low"], -other["high"])
+
+
+def test_both_agree_in_any_order_of_rows_where_every_prompt_has_every_arm():
+    shuffled = outputs(30).sample(frac=1, random_state=3)
+    tables = [compared(compare, rows) for compare in COMPARE for rows in (outputs(30), shuffled)]
+    for table in tables:
+        pd.testing.assert_series_equal(table["estimate"], tables[0]["estimate"])
+        np.testing.assert_allclose(table[["low", "high"]], tables[0][["low", "high"]])
+
+
+def test_only_pairs_with_both_conditions_count():
+    frame = pd.DataFrame(
+        {
+            "prompt_id": list("aaabbc"),
+            "arm": ["baseline", "high", "high", "baseline", "high", "high"],
+            "complexity": [1.0, 2.0, 4.0, 2.0, 3.0, 90.0],
+        }
+    ).assign(quality=0.0)
+    row = compared(groups.paired_differences, frame).loc[("complexity", "high")]
+    assert row[["pairs", "estimate"]].tolist() == [2, (2 + 1) / 2]
+
+
+@pytest.mark.parametrize("compare", COMPARE)
+def test_a_missing_baseline_is_an_error(compare):
+    message = r"no outputs in arm 'baseline': there are \['high', 'low'"
+    with pytest.raises(ValueError, match=message):
+        compared(compare, outputs(5).query("arm != 'baseline'"))
+
+
+def test_a_condition_without_any_pair_is_an_error():
+    frame = outputs(4)
+    frame.loc[frame["arm"] == "low", "prompt_id"] += 100
+    message = "arm 'low' shares no prompt_id with 'baseline': compare m"
+    with pytest.raises(ValueError, match=message):
+        compared(groups.paired_differences, frame)

@@ -1,0 +1,252 @@
+"""Lasso and least squares: scikit-learn and closed forms as references, invariances, messages."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import Lasso
+
+from helpers.stats import lasso
+from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.moments import cluster_moments
+from helpers.studies import hosking
+
+FEATURES = ["refusal", "formatting", "factuality", "scope"]
+TRUTH = np.array([-1.0, -0.5, -0.2, 0.0])
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def make_outputs(n_prompts: int) -> pd.DataFrame:
+    """Five outputs per prompt with rare errors; quality falls with them and varies by prompt."""
+    draw = rng(1)
+    prompts = np.repeat(np.arange(n_prompts), 5)
+    errors = (draw.random((len(prompts), 4)) < [0.05, 0.1, 0.3, 0.02]).astype(float)
+    noise = draw.normal(scale=0.3, size=n_prompts)[prompts] + draw.normal(size=len(prompts))
+    table = pd.DataFrame(errors, columns=FEATURES)
+    return table.assign(quality=4 + errors @ TRUTH + noise, prompt_id=prompts)
+
+
+@pytest.fixture
+def outputs():
+    return make_outputs(60)
+
+
+def weights_of(table, alpha=0.01, features=FEATURES):
+    return lasso.lasso(table, features, "quality", alpha)
+
+
+def by_prompt(table, features=FEATURES):
+    return cluster_moments(table, features, "quality", "prompt_id")
+
+
+def reference(frame, alpha):
+    """Scikit-learn's Lasso, solved far beyond its default accuracy."""
+    return Lasso(alpha=alpha, tol=1e-13, max_iter=1_000_000).fit(frame[FEATURES], frame["quality"])
+
+
+def test_solutions_satisfy_the_optimality_conditions():
+    draw = rng(2)
+    x = draw.normal(size=(50, 30, 5)) @ draw.normal(size=(5, 5))
+    gram, cross = np.swapaxes(x, 1, 2) @ x / 30, draw.normal(size=(50, 5))
+    weights = lasso.solve_lasso(gram, cross, alpha=0.3)
+    gradient = cross - (gram @ weights[:, :, None])[:, :, 0]
+    active = weights != 0
+    assert 0 < active.mean() < 1
+    np.testing.assert_allclose(gradient[active], 0.3 * np.sign(weights[active]), atol=1e-9)
+    assert (np.abs(gradient[~active]) <= 0.3 + 1e-9).all()
+
+
+def test_a_problem_has_the_same_solution_alone_and_among_many(monkeypatch):
+    monkeypatch.setattr(lasso, "BLOCK", 8)
+    draw = rng(2)
+    gram = np.array([np.cov(draw.normal(size=(3, 20))) for _ in range(21)])
+    cross = draw.normal(size=(21, 3))
+    together = lasso.solve_lasso(gram, cross, alpha=0.1)
+    alone = [lasso.solve_lasso(*problem, alpha=0.1) for problem in zip(gram, cross, strict=True)]
+    np.testing.assert_allclose(together, alone, atol=1e-10)
+
+
+def test_a_feature_without_variance_has_weight_zero_whatever_its_covariance(outputs):
+    gram, cross = np.diag([2.0, 0.0]), np.array([1.0, 5.0])
+    assert lasso.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]
+    weights = weights_of(outputs.assign(harmful=0.1), features=[*FEATURES, "harmful"])
+    assert weights["harmful"] == 0
+    np.testing.assert_allclose(weights[FEATURES], reference(outputs, 0.01).coef_, atol=1e-9)
+
+
+def test_problems_that_are_not_solved_raise(monkeypatch):
+    gram = np.array([np.eye(2), [[1.0, 0.999], [0.999, 1.0]]])
+    cross = np.array([1.0, 0.9])
+    monkeypatch.setattr(lasso, "MAX_SWEEPS", 3)
+    with pytest.raises(RuntimeError, match="not solved after 3 sweeps in 1 of 2 problems: raise a"):
+        lasso.solve_lasso(gram, cross, alpha=0.01)
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.1])
+def test_lasso_weights_are_those_of_scikit_learn(outputs, alpha):
+    weights = weights_of(outputs, alpha)
+    np.testing.assert_allclose(weights, reference(outputs, alpha).coef_, atol=1e-9)
+    assert (list(weights.index), weights.name) == (FEATURES, "weight")
+
+
+def test_lasso_of_one_feature_is_the_soft_threshold():
+    frame = pd.DataFrame({"x": [0.0, 0.0, 1.0, 1.0], "quality": [1.0, 3.0, 5.0, 7.0]})
+    covariance, variance = 1.0, 0.25
+    for alpha in (0.1, 0.5, 2.0):
+        expected = max(covariance - alpha, 0) / variance
+        assert weights_of(frame, alpha, ["x"])["x"] == pytest.approx(expected)
+
+
+def test_lasso_ignores_row_order_constants_and_copies_of_the_table(outputs):
+    expected = weights_of(outputs)
+    variants = [
+        outputs.sample(frac=1, random_state=0),
+        pd.concat([outputs, outputs]),
+        outputs.assign(quality=outputs["quality"] + 100, refusal=outputs["refusal"] - 7),
+    ]
+    for variant in variants:
+        np.testing.assert_allclose(weights_of(variant), expected, atol=1e-10)
+    turned = weights_of(outputs, features=FEATURES[::-1])
+    np.testing.assert_allclose(turned[FEATURES], expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0, float("nan")])
+def test_the_penalty_must_be_positive(outputs, alpha):
+    with pytest.raises(ValueError, match=f"alpha must be positive, got {float(alpha)}: without a"):
+        lasso.lasso_path(outputs, FEATURES, "quality", [0.1, alpha])
+
+
+def test_leaving_a_feature_out_is_a_lasso_without_it(outputs):
+    table = lasso.leave_one_out(outputs, FEATURES, "quality", 0.01)
+    assert list(table.index) == list(table.columns) == FEATURES
+    for left_out in FEATURES:
+        rest = [feature for feature in FEATURES if feature != left_out]
+        expected = weights_of(outputs, features=rest)
+        np.testing.assert_allclose(table.loc[rest, left_out], expected, atol=1e-10)
+        assert np.isnan(table.loc[left_out, left_out])
+
+
+def test_ols_has_the_sandwich_errors_of_the_textbook_whatever_labels_and_order(outputs):
+    x = np.column_stack([np.ones(len(outputs)), outputs[FEATURES]])
+    n, k, n_clusters = len(x), x.shape[1], 60
+    estimate, *_ = np.linalg.lstsq(x, outputs["quality"], rcond=None)
+    scores = x * (outputs["quality"].to_numpy() - x @ estimate)[:, None]
+    sums = pd.DataFrame(scores).groupby(outputs["prompt_id"]).sum().to_numpy()
+    bread = np.linalg.inv(x.T @ x)
+    correction = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
+    error = np.sqrt(np.diag(correction * bread @ sums.T @ sums @ bread))
+    t = stats.t(n_clusters - 1)
+    low, high = estimate - t.ppf(0.975) * error, estimate + t.ppf(0.975) * error
+    expected = [estimate, error, low, high, 2 * t.sf(np.abs(estimate) / error)]
+    named = outputs.assign(prompt_id="prompt-" + outputs["prompt_id"].astype(str))
+    for table in (outputs, named.sample(frac=1, random_state=0)):
+        found = lasso.ols(table, FEATURES, "quality", "prompt_id")
+        assert found.index.tolist() == ["intercept", *FEATURES]
+        np.testing.assert_allclose(found.T, expected, rtol=1e-8, atol=1e-15)
+
+
+def test_ols_refuses_redundant_features_and_a_single_cluster(outputs):
+    table = outputs.assign(either=outputs["refusal"] + outputs["scope"], task="amazon")
+    expected = "feature 'either' is a combination of the intercept, refusal, scope: leave it out"
+    with pytest.raises(ValueError, match=expected):
+        lasso.ols(table, ["refusal", "scope", "either"], "quality", "prompt_id")
+    with pytest.raises(ValueError, match="column 'task' has 1 distinct value: clusters need at le"):
+        lasso.ols(table, ["refusal"], "quality", "task")
+
+
+def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
+    shuffled = outputs.sample(frac=1, random_state=3)
+    draws = lasso.lasso_bootstrap(by_prompt(shuffled), 0.01, 15, rng(9))
+    repeats = cluster_weights(60, 15, rng(9))[:, outputs["prompt_id"]]
+    expected = [
+        reference(outputs.loc[outputs.index.repeat(times)], 0.01).coef_ for times in repeats
+    ]
+    np.testing.assert_allclose(draws, expected, atol=1e-8)
+    assert list(draws.columns) == FEATURES
+
+
+def test_ratings_are_reduced_by_mode_for_errors_and_by_mean_for_scores():
+    ratings = pd.DataFrame(
+        {
+            "item": [1, 1, 1, 2, 2, 3],
+            "prompt": ["a", "a", "a", "a", "a", "b"],
+            "refusal": [0, 1, 1, 0, 1, 0],
+            "quality": [1, 2, 6, 2, 4, 5.0],
+        }
+    )
+    moments = lasso.rating_moments(ratings, ["refusal"], "quality", "item", "prompt")
+    assert moments.products[:, 0].tolist() == [[2, 1.5, 6], [1, 0, 5]]
+    assert moments.xy.tolist() == [[3 + 0.5 * 3], [0]]
+    unscored = ratings.assign(quality=ratings["quality"].where(ratings["item"] != 3))
+    with pytest.raises(ValueError, match="column 'quality' has 1 missing value, first in row 2"):
+        lasso.rating_moments(unscored, ["refusal"], "quality", "item", "prompt")
+
+
+def test_the_table_of_weights_has_the_lasso_and_intervals_as_wide_as_one_bootstrap(outputs):
+    moments = by_prompt(outputs)
+    table = lasso.lasso_table(moments, 0.01, 2_000, rng())
+    draws = lasso.lasso_bootstrap(moments, 0.01, 2_000, rng(1))
+    np.testing.assert_allclose(table["estimate"], weights_of(outputs), rtol=1e-12)
+    bounds = draws.quantile([0.025, 0.975]).T
+    np.testing.assert_allclose(table[["low", "high"]], bounds, atol=0.08)
+    selected = draws.ne(0).mean()
+    assert 0 < selected["scope"] < 1
+    np.testing.assert_allclose(table["selected"], selected, atol=0.05)
+
+
+def test_the_truth_is_recovered_from_many_outputs():
+    table = lasso.lasso_table(by_prompt(make_outputs(20_000)), 1e-4, 50, rng())
+    np.testing.assert_allclose(table["estimate"], TRUTH, atol=0.05)
+    assert (table["high"] - table["low"]).max() < 0.15
+
+
+def test_the_grid_starts_where_the_first_weight_appears(outputs):
+    grid = lasso.alpha_grid(by_prompt(outputs), size=5, smallest=1e-2)
+    assert grid[-1] == pytest.approx(grid[0] / 100)
+    path = lasso.lasso_path(outputs, FEATURES, "quality", [grid[0] * 1.001, grid[0] * 0.999])
+    assert path.ne(0).sum(axis=1).tolist() == [0, 1]
+
+
+def test_cross_validation_equals_refits_on_folds_of_clusters(outputs):
+    alphas, n_folds = [0.2, 0.02, 0.002], 5
+    result = lasso.lasso_cross_validation(by_prompt(outputs), alphas, n_folds, rng(7))
+    fold = (rng(7).permutation(60) % n_folds)[outputs["prompt_id"]]
+    errors = np.empty((3, n_folds))
+    for i, alpha in enumerate(alphas):
+        for number in range(n_folds):
+            train, test = outputs[fold != number], outputs[fold == number]
+            predicted = reference(train, alpha).predict(test[FEATURES])
+            errors[i, number] = ((test["quality"] - predicted) ** 2).mean()
+    np.testing.assert_allclose(result.errors["mean_squared_error"], errors.mean(axis=1))
+    np.testing.assert_allclose(result.errors["standard_error"], stats.sem(errors, axis=1))
+    assert (result.best_alpha, result.one_standard_error_alpha) == (0.002, 0.2)
+
+
+def test_cross_validation_prefers_no_feature_where_none_matters():
+    noise = pd.DataFrame(rng().normal(size=(300, 3)), columns=["a", "b", "quality"])
+    moments = cluster_moments(noise, ["a", "b"], "quality")
+    alphas = lasso.alpha_grid(moments)
+    result = lasso.lasso_cross_validation(moments, alphas, 10, rng())
+    assert (len(alphas), result.one_standard_error_alpha) == (100, alphas[0])
+
+
+def test_folds_must_number_from_two_to_the_number_of_clusters():
+    moments = by_prompt(make_outputs(10))
+    for n_folds in (2, 10):
+        assert lasso.lasso_cross_validation(moments, [0.1], n_folds, rng()).best_alpha == 0.1
+    for n_folds in (1, 11):
+        expected = rf"n_folds must be from 2 to 10 \(the clusters\), got {n_folds}"
+        with pytest.raises(ValueError, match=expected):
+            lasso.lasso_cross_validation(moments, [0.1], n_folds, rng())
+
+
+def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):
+    outputs = hosking.load_experiment_1(real_data).outputs()
+    weights = lasso.lasso(outputs, hosking.ERRORS_1, "quality_unbiased", 0.01)
+    six = ["refusal", "formatting", "relevance", "repetition", "factuality", "inconsistency"]
+    assert set(weights.index[weights != 0]) == set(six)
+    assert (weights <= 0).all()
+    assert weights.idxmin() == "refusal"
