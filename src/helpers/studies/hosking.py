@@ -27,11 +27,11 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers import simulate
 from helpers.files import registry, schemas, tables
 from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 from helpers.files.tables import as_text
+from helpers.simulate import hosking as simulated
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",
@@ -282,7 +282,7 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     >>> load_experiment_1("simulated").source
     'simulated'
     """
-    return Experiment1(*_load(FILES_1, data_source, seed, simulate.hosking_experiment_1))
+    return Experiment1(*_load(FILES_1, data_source, seed, simulated.hosking_experiment_1))
 
 
 def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
@@ -310,7 +310,7 @@ def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
     >>> load_experiment_2("simulated").source
     'simulated'
     """
-    return Experiment2(*_load(FILES_2, data_source, seed, simulate.hosking_experiment_2))
+    return Experiment2(*_load(FILES_2, data_source, seed, simulated.hosking_experiment_2))
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
@@ -343,7 +343,7 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
     """
     located = registry.locate(EXPERT_FILES, data_source)
     if located is None:
-        labels = simulate.hosking_experts(np.random.default_rng(seed))
+        labels = simulated.hosking_experts(np.random.default_rng(seed))
         return Experts("simulated", schemas.check(labels, schemas.HOSKING_EXPERTS, "simulation"))
     batches = [read_experts(path, EXPERT_FILES[file]) for file, path in located.items()]
     labels = pd.concat(batches, ignore_index=True)
@@ -478,7 +478,7 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> study = hosking.load_experiment_2("simulated")
+    >>> study = load_experiment_2("simulated")
     >>> distance(load_averages(2, "simulated"), study.outputs())["quality_biased"]
     np.float64(0.0)
     """

@@ -41,11 +41,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths, simulate
+from helpers import paths
 from helpers.files import registry, schemas
 from helpers.files.ratings import anonymise
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 from helpers.files.tables import bad_table, cell, json_objects
+from helpers.simulate.hosking import hosking_submissions
 from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, without_checks
 
 LABELS = {column: label for label, column in COLUMN_NAMES.items()}
@@ -429,7 +430,7 @@ def _sort_out(source: str, ratings: pd.DataFrame, exclusions: pd.DataFrame) -> S
 def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
     """Simulate the ratings of one group as if read from one file."""
     rng = np.random.default_rng(seed)
-    ratings = simulate.hosking_submissions(rng, experiment, group, texts)
+    ratings = hosking_submissions(rng, experiment, group, texts)
     return ratings.assign(file=SIMULATED_FILE, line=ratings["pair_id"] + 1)
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import simulate
 from helpers.files import registry, schemas, tables
 from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ASPECTS, IDEALS, RANGES
 from helpers.files.tables import as_numbers, as_text
+from helpers.simulate.kamoda import kamoda, kamoda_texts
 
 RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
@@ -218,7 +218,7 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE)
     located = registry.locate((*needed, *EVALUATOR_FILES), data_source)
     if located is None:
-        ratings, evaluators = simulate.kamoda(np.random.default_rng(seed))
+        ratings, evaluators = kamoda(np.random.default_rng(seed))
         return Kamoda(
             "simulated",
             schemas.check(ratings, schemas.KAMODA_RATINGS, "simulation"),
@@ -258,8 +258,8 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     located = registry.locate(needed, data_source)
     if located is None:
         rng = np.random.default_rng(seed)
-        ratings, _ = simulate.kamoda(rng)
-        answers, justifications = simulate.kamoda_texts(rng, ratings)
+        ratings, _ = kamoda(rng)
+        answers, justifications = kamoda_texts(rng, ratings)
         return KamodaTexts(
             "simulated",
             schemas.check(answers, schemas.KAMODA_ANSWERS, "simulation"),
