@@ -13,8 +13,8 @@ The model, with the numbers of `ChatBenchTruth`:
    first keeps part of the luck of the first answer when answering again with the model.
 4. Confidence depends on the dataset and on the user's own chance.
 
-All words of the texts are invented. A user opens with the words of the question, each of which is
-replaced by another word with some probability; whatever follows has nothing to do with the question.
+All words of the texts are invented. A user opens with the words of the question, each of which may
+be replaced by another word; whatever follows has nothing to do with the question.
 """
 
 from collections.abc import Mapping
