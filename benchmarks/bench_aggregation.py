@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pandas as pd
 
-from helpers import simulate
 from helpers.files.ratings import aggregate
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.simulate import hosking
 
 ROUNDS = 7
 
@@ -38,11 +38,11 @@ def main():
     rng = np.random.default_rng(1)
     tables = {
         "experiment 1": (
-            simulate.hosking_experiment_1(rng)[0],
+            hosking.hosking_experiment_1(rng)[0],
             list(ERRORS_1),
             ["quality_biased", *FACTORS],
         ),
-        "experiment 2": (simulate.hosking_experiment_2(rng)[0], list(ERRORS_2), ["quality_biased"]),
+        "experiment 2": (hosking.hosking_experiment_2(rng)[0], list(ERRORS_2), ["quality_biased"]),
     }
     print(f"{'table':14} {'rows':>6} {'naive ms':>9} {'ours ms':>8} {'ratio':>6}")
     for name, (table, mode, mean) in tables.items():

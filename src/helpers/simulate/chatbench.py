@@ -1,4 +1,4 @@
-"""Simulated tables of Chang et al., "ChatBench: From Static Benchmarks to Human-AI Evaluation".
+"""Simulated answers and conversations of ChatBench (Chang et al., 2025), with a known truth.
 
 The model, with the numbers of `ChatBenchTruth`:
 
@@ -13,10 +13,8 @@ The model, with the numbers of `ChatBenchTruth`:
    first keeps part of the luck of the first answer when answering again with the model.
 4. Confidence depends on the dataset and on the user's own chance.
 
-Simulated conversations of Chang et al. (2025), in the form of their released file.
-
-All words are invented. A user opens with the words of the question, each of which is replaced by
-another word with some probability; whatever follows has nothing to do with the question.
+All words of the texts are invented. A user opens with the words of the question, each of which may
+be replaced by another word; whatever follows has nothing to do with the question.
 """
 
 from collections.abc import Mapping
@@ -35,6 +33,7 @@ from helpers.files.schemas import (
     CHAT_MODELS,
     CONFIDENCES,
 )
+from helpers.simulate.hosking import random_texts, to_texts
 
 BATCHES = {
     "mathematics": (19, {"Elementary Math": 5, "High School Math": 5, "College Math": 2}),
@@ -44,6 +43,16 @@ BATCHES = {
 SUBJECT_SHARES = {"mathematics": 0.6, "physics": 0.2, "morals": 0.2}
 IN_PHASE_1 = dict(zip(CHAT_DATASETS, (1, 1, 1, 3, 3), strict=True))
 USER_ALONE, ANY_MODEL = "User alone", "any model"
+
+LETTERS = ("A", "B", "C", "D")
+SYLLABLES = ("ba", "do", "ke", "li", "mu", "na", "po", "ri", "se", "tu", "va", "zo")
+VOCABULARY = np.array(["".join(pair) for pair in product(SYLLABLES, repeat=2)])
+OPENING = "Simulated question:"
+# Mean numbers of words, the chance that a user keeps a word of the question, and the mean number
+# of messages after the first: all chosen by eye.
+QUESTION_WORDS, OPTION_WORDS, MESSAGE_WORDS, REPLY_WORDS = 30, 2, 8, 60
+COPYING = 0.85
+FURTHER_MESSAGES = 0.4
 
 
 @dataclass(frozen=True)
@@ -160,18 +169,17 @@ def _answers(
     tasks = _tasks(rng, questions, truth)
     luck = rng.normal(size=len(tasks))
     own = _threshold(chances[ANY_MODEL, USER_ALONE][tasks["question_id"]], tasks, truth)
-    alone = tasks.assign(answer_type="user-alone", correct=(luck < own).astype(float))
+    right_alone = (luck < own).astype(float)
     kept = np.where(tasks["condition"] == "answer first", truth.kept_luck, 0.0)
     luck = kept * luck + np.sqrt(1 - kept**2) * rng.normal(size=len(tasks))
     columns = pd.MultiIndex.from_frame(tasks[["model", "condition"]])
     cells = chances.to_numpy()[
         chances.index.get_indexer(tasks["question_id"]), chances.columns.get_indexer(columns)
     ]
-    with_ai = tasks.assign(
-        answer_type="user-AI", correct=(luck < _threshold(cells, tasks, truth)).astype(float)
-    )
-    confidence = _confidence(rng, tasks, own, truth)
-    alone, with_ai = alone.assign(confidence=confidence), with_ai.assign(confidence=confidence)
+    right_with_ai = (luck < _threshold(cells, tasks, truth)).astype(float)
+    tasks["confidence"] = _confidence(rng, tasks, own, truth)
+    alone = tasks.assign(answer_type="user-alone", correct=right_alone)
+    with_ai = tasks.assign(answer_type="user-AI", correct=right_with_ai)
     both = (tasks["phase"] == 1) | (tasks["condition"] == "answer first")
     answers = [alone[both], with_ai[tasks["phase"] == 2], _attention_checks(rng, tasks, truth)]
     return pd.concat(answers, ignore_index=True).drop(columns=["subject", "ability"])
@@ -231,52 +239,27 @@ def _attention_checks(
     )
 
 
-LETTERS = ("A", "B", "C", "D")
-SYLLABLES = ("ba", "do", "ke", "li", "mu", "na", "po", "ri", "se", "tu", "va", "zo")
-VOCABULARY = np.array(["".join(pair) for pair in product(SYLLABLES, repeat=2)])
-OPENING = "Simulated question:"
-
-
-@dataclass(frozen=True)
-class ConversationTruth:
-    """Numbers behind simulated conversations. Those without a source were chosen by eye."""
-
-    question_words: int = 30
-    option_words: int = 2
-    message_words: int = 8
-    reply_words: int = 60
-    copying: float = 0.85
-    further_messages: float = 0.4
-
-
-def chatbench_questions(
-    rng: np.random.Generator, questions: pd.DataFrame, truth: ConversationTruth | None = None
-) -> pd.DataFrame:
-    """Invent the text of questions."""
-    truth = truth or ConversationTruth()
+def chatbench_questions(rng: np.random.Generator, questions: pd.DataFrame) -> pd.DataFrame:
+    """Invent the text of questions, their options and which of them is right."""
     n = len(questions)
-    options = {f"option_{letter}": _texts(rng, n, truth.option_words) for letter in LETTERS}
+    options = {f"option_{letter}": _texts(rng, n, OPTION_WORDS) for letter in LETTERS}
     return questions[["question_id", "dataset"]].assign(
-        question=[f"{OPENING} {text}?" for text in _texts(rng, n, truth.question_words)],
+        question=[f"{OPENING} {text}?" for text in _texts(rng, n, QUESTION_WORDS)],
         **options,
         answer=rng.choice(LETTERS, n),
     )
 
 
 def chatbench_conversations(
-    rng: np.random.Generator,
-    questions: pd.DataFrame,
-    answers: pd.DataFrame,
-    truth: ConversationTruth | None = None,
+    rng: np.random.Generator, questions: pd.DataFrame, answers: pd.DataFrame
 ) -> list[dict]:
-    """Invent the conversations that led to answers."""
-    truth = truth or ConversationTruth()
+    """Invent the conversations that led to answers, in the form of the released file."""
     asked = questions.set_index("question_id").loc[answers["question_id"]]
     right = asked["answer"].map(LETTERS.index).to_numpy()
     off = np.where(answers["correct"] == 1, 0, rng.integers(1, len(LETTERS), len(answers)))
     records = answers[["rater_id", "model", "condition", "question_id"]].assign(
         selected_answer=np.array(LETTERS)[(right + off) % len(LETTERS)],
-        chat_history=_histories(rng, asked["question"], truth),
+        chat_history=_histories(rng, asked["question"]),
     )
     return records.rename(columns={"rater_id": "worker_id"}).to_dict("records")
 
@@ -305,20 +288,18 @@ def first_prompts(rng: np.random.Generator, questions: pd.Series, copying: float
     'Simulated question: bado keli?'
     """
     words = questions.str.split()
-    own = np.array([word for text in words for word in text], dtype=object)
+    own = words.explode().to_numpy()
     replaced = rng.random(len(own)) >= copying
     own[replaced] = rng.choice(VOCABULARY, replaced.sum())
-    return pd.Series(_joined(own, words.str.len().to_numpy()), index=questions.index)
+    return pd.Series(to_texts(own, words.str.len()), index=questions.index)
 
 
-def _histories(
-    rng: np.random.Generator, questions: pd.Series, truth: ConversationTruth
-) -> list[list[dict]]:
+def _histories(rng: np.random.Generator, questions: pd.Series) -> list[list[dict]]:
     """Let users and the model take turns, users first and the model last."""
-    first = first_prompts(rng, questions, truth.copying)
-    n_further = rng.poisson(truth.further_messages, len(questions))
-    further = iter(_texts(rng, n_further.sum(), truth.message_words))
-    replies = iter(_texts(rng, n_further.sum() + len(questions), truth.reply_words))
+    first = first_prompts(rng, questions, COPYING)
+    n_further = rng.poisson(FURTHER_MESSAGES, len(questions))
+    further = iter(_texts(rng, n_further.sum(), MESSAGE_WORDS))
+    replies = iter(_texts(rng, n_further.sum() + len(questions), REPLY_WORDS))
     histories = []
     for opening, n in zip(first, n_further, strict=True):
         messages = [opening, *(next(further) for _ in range(n))]
@@ -331,11 +312,4 @@ def _histories(
 
 def _texts(rng: np.random.Generator, n: int, mean_words: int) -> list[str]:
     """Draw texts of invented words, each of at least one."""
-    lengths = 1 + rng.poisson(mean_words - 1, n)
-    return _joined(rng.choice(VOCABULARY, lengths.sum()), lengths)
-
-
-def _joined(words: np.ndarray, lengths: np.ndarray) -> list[str]:
-    """Cut a row of words into texts of the given lengths."""
-    ends = lengths.cumsum()
-    return [" ".join(words[end - n : end]) for end, n in zip(ends, lengths, strict=True)]
+    return random_texts(rng, VOCABULARY, np.full(n, mean_words))

@@ -1,4 +1,4 @@
-"""Simulated tables of HumBEL: invented words, associations between them, ages, and a test taker.
+"""Simulated words, associations and ages of HumBEL, and a test taker, with a known truth.
 
 The model, with the numbers of `HumbelTruth`:
 

@@ -1,4 +1,4 @@
-"""Simulated tables of Kamoda et al., "Quantifying the Influence of Evaluation Aspects" (2025).
+"""Simulated ratings and texts of Kamoda et al. (2025), with a known truth.
 
 The model, with the numbers of `KamodaTruth`:
 
@@ -11,9 +11,8 @@ The model, with the numbers of `KamodaTruth`:
 3. An automatic evaluator rates like a worker with biases of its own. A further run of it repeats
    most of its error for an answer.
 
-Simulated texts for the study of Kamoda et al.: questions, answers and justifications.
-
-They are strings of keywords, not language: enough to run and to test what is computed from texts.
+Texts are strings of keywords, not language: enough to run and to test what is computed from them.
+The weights of aspects are those that the paper prints; the other numbers were chosen by eye.
 """
 
 from collections.abc import Mapping
@@ -24,13 +23,72 @@ import pandas as pd
 
 from helpers.files import schemas
 from helpers.files.schemas import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
-from helpers.simulate.hosking import KamodaTruth, to_scale
+from helpers.simulate.hosking import random_texts, to_scale
 
 LOW, HIGH = np.array(list(RANGES.values()), dtype=float).T
 IDEAL = np.array([IDEALS[aspect] for aspect in RANGES], dtype=float)
 FARTHEST = np.maximum(IDEAL - LOW, HIGH - IDEAL)
 N_ANSWERS = len(ANSWER_SYSTEMS)
 N_RUNS = 3
+
+ASPECT_WEIGHTS = {"factuality": 2.048, "amount_info": 0.739, "formality": 0.335}
+ASPECT_MEANS = {
+    "human_top": (1.8, -0.5, -0.5),
+    "human_random": (1.6, -0.6, -0.6),
+    "model_formal": (3.0, 0.1, 0.1),
+    "model_casual": (2.9, 0.0, 0.0),
+}
+ASPECT_SDS = {"question": (0.3, 0.1, 0.1), "answer": (0.7, 0.3, 0.2), "rater": (0.9, 0.3, 0.3)}
+EVALUATOR_BIASES = {"gpt4": (0.4, 0.0, -0.1), "llama2": (0.6, 0.0, 0.0)}
+
+WORDS_BY_SYSTEM = {"human_top": 120, "human_random": 80, "model_formal": 100, "model_casual": 110}
+VOCABULARY = ("air", "body", "cause", "cold", "energy", "heat", "light", "sound", "time", "water")
+# Share of justifications with each remark, and the remark.
+REMARKS = {
+    "amount_info": (0.20, "it has enough information"),
+    "formality": (0.15, "it is not too formal"),
+    "factuality": (0.30, "it is accurate"),
+    "easy_to_understand": (0.30, "it is easy to understand"),
+    "relevance": (0.20, "it is relevant"),
+    "structure": (0.10, "it is well organized"),
+    "completeness": (0.15, "it is comprehensive"),
+    "grammar": (0.02, "its grammar is good"),
+    "examples": (0.05, "it gives an example"),
+    "specificity": (0.20, "it is specific"),
+    "conciseness": (0.15, "it is concise"),
+}
+
+
+@dataclass(frozen=True)
+class KamodaTruth:
+    """Truth of the study of Kamoda et al.: how much each aspect counts for acceptability."""
+
+    n_questions: int = 300
+    n_raters: int = 80
+    raters_per_question: int = 3
+    means: Mapping[str, tuple[float, ...]] = field(default_factory=ASPECT_MEANS.copy)
+    sds: Mapping[str, tuple[float, ...]] = field(default_factory=ASPECT_SDS.copy)
+    weights: Mapping[str, float] = field(default_factory=ASPECT_WEIGHTS.copy)
+    leniency_sd: float = 0.2
+    acceptability_sd: float = 0.4
+    evaluator_biases: Mapping[str, tuple[float, ...]] = field(default_factory=EVALUATOR_BIASES.copy)
+    evaluator_sd: float = 0.7
+    iteration_sd: float = 0.3
+    llama2_questions: int = 108
+    mean3_questions: int = 240
+    rounded: bool = True
+
+
+@dataclass(frozen=True)
+class KamodaTextsTruth:
+    """Truth of the simulated texts: their lengths, and how often remarks are made."""
+
+    words: Mapping[str, float] = field(default_factory=WORDS_BY_SYSTEM.copy)
+    mentions: Mapping[str, float] = field(
+        default_factory=lambda: {aspect: rate for aspect, (rate, _) in REMARKS.items()}
+    )
+    median_minutes: float = 25.0
+    minutes_sd: float = 0.5
 
 
 def kamoda(
@@ -142,46 +200,6 @@ def _runs(
     return to_scale(_opinions(rng, aspects, 0.0, truth), LOW, HIGH, truth.rounded)
 
 
-WORDS_BY_SYSTEM = {"human_top": 120, "human_random": 80, "model_formal": 100, "model_casual": 110}
-MENTION_RATES = {
-    "amount_info": 0.20,
-    "formality": 0.15,
-    "factuality": 0.30,
-    "easy_to_understand": 0.30,
-    "relevance": 0.20,
-    "structure": 0.10,
-    "completeness": 0.15,
-    "grammar": 0.02,
-    "examples": 0.05,
-    "specificity": 0.20,
-    "conciseness": 0.15,
-}
-REMARKS = {
-    "amount_info": "it has enough information",
-    "formality": "it is not too formal",
-    "factuality": "it is accurate",
-    "easy_to_understand": "it is easy to understand",
-    "relevance": "it is relevant",
-    "structure": "it is well organized",
-    "completeness": "it is comprehensive",
-    "grammar": "its grammar is good",
-    "examples": "it gives an example",
-    "specificity": "it is specific",
-    "conciseness": "it is concise",
-}
-VOCABULARY = ("air", "body", "cause", "cold", "energy", "heat", "light", "sound", "time", "water")
-
-
-@dataclass(frozen=True)
-class KamodaTextsTruth:
-    """Truth of the simulated texts."""
-
-    words: Mapping[str, float] = field(default_factory=WORDS_BY_SYSTEM.copy)
-    mentions: Mapping[str, float] = field(default_factory=MENTION_RATES.copy)
-    median_minutes: float = 25.0
-    minutes_sd: float = 0.5
-
-
 def kamoda_texts(
     rng: np.random.Generator, ratings: pd.DataFrame, truth: KamodaTextsTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -195,12 +213,11 @@ def _answer_texts(
 ) -> pd.DataFrame:
     """Give every answer random words, and people's answers votes: more for the top one."""
     answers = ratings.drop_duplicates("item_id").reset_index(drop=True)
-    lengths = 1 + rng.poisson(answers["system"].map(truth.words) - 1)
-    words = rng.choice(np.array(VOCABULARY), lengths.sum())
+    texts = random_texts(rng, np.array(VOCABULARY), answers["system"].map(truth.words))
     votes = rng.geometric(0.1, len(answers)) + 100.0 * (answers["system"] == "human_top")
     table = answers.assign(
         question="What is " + answers["question_id"] + "?",
-        text=[" ".join(part) for part in np.split(words, lengths.cumsum()[:-1])],
+        text=texts,
         votes=votes.where(answers["system"].str.startswith("human")),
     )
     return table[[*schemas.KAMODA_ANSWERS.columns]]
@@ -212,7 +229,7 @@ def _justifications(
     """Give every worker's preference a list of remarks, and a time on the task."""
     tasks = ratings.drop_duplicates(["question_id", "rater_id"]).reset_index(drop=True)
     mentioned = rng.random((len(tasks), len(REMARKS))) < [truth.mentions[name] for name in REMARKS]
-    remarks = np.array(list(REMARKS.values()))
+    remarks = np.array([remark for _, remark in REMARKS.values()])
     minutes = truth.median_minutes * np.exp(rng.normal(0, truth.minutes_sd, len(tasks)))
     table = tasks.assign(
         text=[f"Simulated: {', '.join(remarks[row]) or 'it is best'}." for row in mentioned],

@@ -1,12 +1,9 @@
-"""The files of ChatBench as its authors released them: names of columns and of values.
+"""The released answers and conversations of ChatBench, and what its paper prints.
 
 Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI Evaluation".
 
 People answered questions of five datasets alone and together with one of two language models; the
-models answered the same questions alone (sections 3 and 4). `load` gives the answers, the other
-functions what the paper prints.
-
-Conversations of users with a model in ChatBench, and the questions that they are about.
+models answered the same questions alone (sections 3 and 4).
 
 The released files could not be had when this was written. Their form is taken from the authors'
 published code and from the names in their file of answers; a file of another form is refused with
@@ -29,19 +26,14 @@ from helpers.files.schemas import CHAT_CONDITIONS as CONDITION_NAMES
 from helpers.files.schemas import CHAT_DATASETS as DATASETS
 from helpers.files.schemas import CHAT_MODELS as MODELS
 from helpers.files.tables import as_numbers, is_text, require_plain
-from helpers.simulate.chatbench import (
-    BATCHES,
-    LETTERS,
-    USER_ALONE,
-    ChatBenchTruth,
-    chatbench,
-    chatbench_conversations,
-    chatbench_questions,
-)
+from helpers.simulate import chatbench as simulated
+from helpers.simulate.chatbench import BATCHES, LETTERS, USER_ALONE
 from helpers.stats import accuracy
 
 ANSWERS_FILE = "chatbench/full_study/user_answers_filtered.csv"
 AI_ALONE_FILE = "chatbench/ai_alone_answers.csv"
+QUESTIONS_FILE = "chatbench/questions.csv"
+CONVERSATIONS_FILE = "chatbench/full_study/conversations.json"
 
 # Names in the authors' code, by names in the released files.
 ALIASES = {
@@ -66,72 +58,15 @@ VALUE_NAMES = {
     "condition": {"direct-to-AI": "direct to AI", "answer-first": "answer first"},
     "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
 }
-ANSWER_COLUMNS = (
-    "worker_id",
-    "model",
-    "condition",
-    "phase",
-    "answer_type",
-    "dataset",
-    "question_id",
-    "confidence",
-    "acc",
-)
+_RELEASED_NAMES = {ours: theirs for theirs, ours in COLUMN_NAMES.items()}
+ANSWER_COLUMNS = [_RELEASED_NAMES.get(name, name) for name in schemas.CHATBENCH_ANSWERS.columns]
 METHOD_PREFIXES = dict(
     zip(("letter_only_zero_shot", "letter_only_few_shot", "free_text"), AI_METHODS, strict=True)
 )
-
-
-def read_answers(path: Path) -> pd.DataFrame:
-    """Read the answers of users."""
-    table = tables.read_csv(path).rename(columns=ALIASES)
-    tables.require(table, ANSWER_COLUMNS, path.name)
-    table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
-    table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
-    return schemas.check(table, schemas.CHATBENCH_ANSWERS, path.name)
-
-
-def read_ai_alone(path: Path) -> pd.DataFrame:
-    """Read how often the models alone were right on each question."""
-    table = tables.read_csv(path).rename(columns=ALIASES)
-    keys = ["model", "dataset", "question_id"]
-    numbers = [f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")]
-    tables.require(table, [*keys, *numbers], path.name)
-    require_plain(table, keys, path.name)
-    table = as_numbers(table, numbers, path.name)
-    parts = [
-        table[keys].assign(
-            method=method, n_answers=table[f"{prefix}_count"], accuracy=table[f"{prefix}_acc"]
-        )
-        for prefix, method in METHOD_PREFIXES.items()
-    ]
-    long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
-    return schemas.check(long[long["n_answers"] > 0], schemas.CHATBENCH_AI_ALONE, path.name)
-
-
-def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
-    """Drop attention checks, and users who answered theirs wrongly."""
-    checks = answers["dataset"] == ATTENTION_CHECK
-    failed = answers.loc[checks & (answers["correct"] == 0), "rater_id"]
-    return answers[~checks & ~answers["rater_id"].isin(failed)].reset_index(drop=True)
-
-
-__all__ = [
-    "AI_METHODS",
-    "CONDITIONS",
-    "DATASETS",
-    "METHODS",
-    "MODELS",
-    "N_QUESTIONS",
-    "SUBJECTS",
-    "USER_ALONE",
-    "ChatBench",
-    "accuracies",
-    "comparisons",
-    "counts",
-    "load",
-    "simulators",
-]
+KEYS = ("worker_id", "model", "condition", "question_id", "selected_answer", "chat_history")
+OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
+ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
+COLUMNS = ("rater_id", "model", "condition", "dataset", "question_id", "question", "messages")
 
 CONDITIONS = {condition: f"User-AI {condition}" for condition in CONDITION_NAMES}
 METHODS = (*AI_METHODS, USER_ALONE, *CONDITIONS.values())
@@ -235,7 +170,7 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     files = ANSWERS_FILE, AI_ALONE_FILE
     located = registry.locate_unpinned(files, data_source)
     if located is None:
-        answers, ai_alone = chatbench(np.random.default_rng(seed), _truth())
+        answers, ai_alone = simulated.chatbench(np.random.default_rng(seed), _truth())
         answers = schemas.check(answers, schemas.CHATBENCH_ANSWERS, "simulation")
         ai_alone = schemas.check(ai_alone, schemas.CHATBENCH_AI_ALONE, "simulation")
     else:
@@ -245,11 +180,45 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     return ChatBench(source, without_attention_checks(answers), ai_alone)
 
 
-def _truth() -> ChatBenchTruth:
+def _truth() -> simulated.ChatBenchTruth:
     """Simulate from the printed accuracies."""
     conditions = {name: condition for condition, name in CONDITIONS.items()}
     cells = accuracies().replace({"method": conditions}).set_index(["model", "dataset", "method"])
-    return ChatBenchTruth(means=cells["mean"].to_dict(), ses=cells["se"].to_dict())
+    return simulated.ChatBenchTruth(means=cells["mean"].to_dict(), ses=cells["se"].to_dict())
+
+
+def read_answers(path: Path) -> pd.DataFrame:
+    """Read the answers of users."""
+    table = tables.read_csv(path).rename(columns=ALIASES)
+    tables.require(table, ANSWER_COLUMNS, path.name)
+    table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
+    table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
+    return schemas.check(table, schemas.CHATBENCH_ANSWERS, path.name)
+
+
+def read_ai_alone(path: Path) -> pd.DataFrame:
+    """Read how often the models alone were right on each question."""
+    table = tables.read_csv(path).rename(columns=ALIASES)
+    keys = ["model", "dataset", "question_id"]
+    numbers = [f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")]
+    tables.require(table, [*keys, *numbers], path.name)
+    require_plain(table, keys, path.name)
+    table = as_numbers(table, numbers, path.name)
+    parts = [
+        table[keys].assign(
+            method=method, n_answers=table[f"{prefix}_count"], accuracy=table[f"{prefix}_acc"]
+        )
+        for prefix, method in METHOD_PREFIXES.items()
+    ]
+    long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
+    return schemas.check(long[long["n_answers"] > 0], schemas.CHATBENCH_AI_ALONE, path.name)
+
+
+def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
+    """Drop attention checks, and users who answered theirs wrongly."""
+    checks = answers["dataset"] == ATTENTION_CHECK
+    failed = answers.loc[checks & (answers["correct"] == 0), "rater_id"]
+    return answers[~checks & ~answers["rater_id"].isin(failed)].reset_index(drop=True)
 
 
 def comparisons() -> pd.DataFrame:
@@ -341,15 +310,6 @@ def _numbers(table: str) -> pd.Series:
     return printed.set_index(claims.table_keys(table))["published"].astype(float)
 
 
-QUESTIONS_FILE = "chatbench/questions.csv"
-CONVERSATIONS_FILE = "chatbench/full_study/conversations.json"
-
-KEYS = ("worker_id", "model", "condition", "question_id", "selected_answer", "chat_history")
-OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
-ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
-COLUMNS = ("rater_id", "model", "condition", "dataset", "question_id", "question", "messages")
-
-
 @dataclass(frozen=True)
 class Conversations:
     """Questions, and conversations about them.
@@ -411,9 +371,9 @@ def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversation
     answers = load("simulated", seed).answers
     rng = np.random.default_rng(seed)
     asked = answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
-    invented = chatbench_questions(rng, asked)
+    invented = simulated.chatbench_questions(rng, asked)
     with_ai = answers[answers["answer_type"] == "user-AI"]
-    records = chatbench_conversations(rng, invented, with_ai)
+    records = simulated.chatbench_conversations(rng, invented, with_ai)
     questions = _with_options(invented)
     return Conversations("simulated", questions, _tabulated(records, questions, "simulation"))
 

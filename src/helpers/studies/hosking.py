@@ -1,4 +1,4 @@
-"""The released files of Hosking, Blunsom and Bartolo (2024), in the words of `helpers.files.schemas`.
+"""The released ratings of Hosking et al. (2024), and what their paper prints of its texts.
 
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
@@ -9,16 +9,10 @@ In the released files rows 2k and 2k+1 are two responses that one person rated s
 pairs are attention checks: a response and a distractor, which is another response of the same
 system to a different prompt. Neither side of such a pair counts towards the released averages,
 even where the response was rated in other pairs too; `without_checks` leaves out both.
-
-Averages over raters that Hosking et al. (2024) released beside the ratings.
-
-Texts that the paper of Hosking et al. (2024) prints, compared with released ones.
-
-No printed text is stored here, only its *fingerprint*: how many letters and digits it has, and a
-hash of them. Case, spaces, line breaks and punctuation, which printing changes, do not count.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +21,10 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers import simulate
 from helpers.files import registry, schemas, tables
 from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
-from helpers.files.tables import as_text
+from helpers.simulate import hosking as simulated
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",
@@ -58,60 +51,8 @@ COLUMN_NAMES = {
     "score": "quality_unbiased",
     "useful": "usefulness",
 }
-
-
-def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
-    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair."""
-    raw = tables.read_parquet(path)
-    tables.require(raw, ["dataset", "sample_ix", "model"], path.name)
-    raw = as_text(raw, ["dataset", "model"], path.name)
-    if len(raw) % 2:
-        problem = f"{len(raw)} rows: rows form pairs, so their number must be even"
-        raise tables.bad_table(path.name, [problem])
-    pair = np.arange(len(raw)) // 2
-    is_distractor = raw["model"] == "distractor"
-    partner = raw["model"].to_numpy()[np.arange(len(raw)) ^ 1]
-    table = raw.rename(columns=COLUMN_NAMES).assign(
-        **_design(raw, raw["model"].where(~is_distractor, partner)),
-        is_distractor=is_distractor,
-        pair_id=pair,
-        rater_id="pair-" + pd.Series(pair).astype(str),
-    )
-    table["item_id"] = table["item_id"].where(~is_distractor, table["item_id"] + "|distractor")
-    return schemas.check(table, schema, path.name)
-
-
-def read_experts(path: Path, batch: str) -> pd.DataFrame:
-    """Read a file of experts' error checks, one JSON object per output."""
-    raw = tables.read_jsonl(path)
-    raw = raw.rename(columns=lambda name: name.rpartition(".")[2].removesuffix("_a"))
-    tables.require(raw, ["dataset", "sample_ix", "model", "preamble_type", "email"], path.name)
-    raw = as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
-    table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
-    table = table.assign(
-        **_design(raw, raw["model"]),
-        rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
-        batch=batch,
-    )
-    return schemas.check(table, schemas.HOSKING_EXPERTS, path.name)
-
-
-def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series]:
-    """Name the task, prompt, system and arm of each row; unknown names are left as they are."""
-    prompt_id = raw["dataset"] + "-" + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
-    system = model.replace(SYSTEM_NAMES)
-    if "preamble_type" in raw:
-        arm = raw["preamble_type"].replace(ARM_NAMES)
-    else:
-        arm = pd.Series("baseline", index=raw.index)
-    return {
-        "item_id": prompt_id + "|" + system + "|" + arm,
-        "prompt_id": prompt_id,
-        "task": raw["dataset"],
-        "system": system,
-        "arm": arm,
-    }
-
+KEYS = ["dataset", "sample_ix", "model"]
+DESIGN = ("prompt_id", "task", "system", "arm")
 
 FILES_1 = {
     "hosking/batch_v1/granular_full.parquet": schemas.HOSKING_1_ERRORS,
@@ -126,8 +67,27 @@ EXPERT_FILES = {
     f"hosking/expert/annotated_instances_confound_validation_{number}.jsonl": batch
     for number, batch in enumerate(("pilot", "main", "main"))
 }
+AVERAGES = {
+    1: "hosking/batch_v1/combined_filtered.parquet",
+    2: "hosking/batch_controlled/combined_filtered.parquet",
+}
 
-DESIGN = ("prompt_id", "task", "system", "arm")
+TEMPLATES = {"wikihow": r"Can you tell me .+\?", "curation": r"(?s:.+)\n\nGenerate a summary:"}
+# No printed text is stored here, only its fingerprint.
+PREAMBLES = {
+    "assertive_low": (74, "4b02bb1007963aac"),
+    "assertive_high": (88, "10d5e1ea6c14f897"),
+    "complex_low": (69, "0df2af4a9bfd686a"),
+    "complex_high": (71, "e47c53b36443be74"),
+}
+EXTRACTS = {
+    ("Command 52B", "baseline"): (330, "62095fbea389f61b"),
+    ("Command 52B", "assertive_low"): (292, "6363dcdb4ecc8a2b"),
+    ("Command 52B", "assertive_high"): (253, "8a1bf4a19050e8c4"),
+    ("Llama 2 13B", "baseline"): (368, "c945c5a936ad2790"),
+    ("Llama 2 13B", "assertive_low"): (425, "3c5fa1ef1e0214b9"),
+    ("Llama 2 13B", "assertive_high"): (527, "24c261571b218a0b"),
+}
 
 
 @dataclass(frozen=True)
@@ -175,9 +135,9 @@ class Experiment1:
         """
         errors = dict.fromkeys(ERRORS_1, errors_by)
         quality = dict.fromkeys(("quality_biased", *FACTORS), quality_by)
-        return _join(
-            _summarise(self.errors, errors | quality | {"response_words": "mean"}),
-            _summarise(self.unbiased, {"quality_unbiased": quality_by}),
+        return _outputs(
+            (self.errors, errors | quality | {"response_words": "mean"}),
+            (self.unbiased, {"quality_unbiased": quality_by}),
         )
 
 
@@ -233,10 +193,10 @@ class Experiment2:
         """
         errors = dict.fromkeys(ERRORS_2, errors_by)
         perception = dict.fromkeys(("assertiveness", "complexity", "response_words"), "mean")
-        return _join(
-            _summarise(self.errors, errors | {"quality_biased": biased_by}),
-            _summarise(self.unbiased, {"quality_unbiased": unbiased_by}),
-            _summarise(self.perception, perception),
+        return _outputs(
+            (self.errors, errors | {"quality_biased": biased_by}),
+            (self.unbiased, {"quality_unbiased": unbiased_by}),
+            (self.perception, perception),
         )
 
 
@@ -282,7 +242,7 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     >>> load_experiment_1("simulated").source
     'simulated'
     """
-    return Experiment1(*_load(FILES_1, data_source, seed, simulate.hosking_experiment_1))
+    return Experiment1(*_load(FILES_1, data_source, seed, simulated.hosking_experiment_1))
 
 
 def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
@@ -310,7 +270,41 @@ def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
     >>> load_experiment_2("simulated").source
     'simulated'
     """
-    return Experiment2(*_load(FILES_2, data_source, seed, simulate.hosking_experiment_2))
+    return Experiment2(*_load(FILES_2, data_source, seed, simulated.hosking_experiment_2))
+
+
+def _load(
+    files: Mapping[str, pa.DataFrameSchema],
+    data_source: str,
+    seed: int,
+    simulator: Callable[[np.random.Generator], tuple[pd.DataFrame, ...]],
+) -> tuple[str | pd.DataFrame, ...]:
+    """Return the source and one table per file."""
+    located = registry.locate(files, data_source)
+    if located is None:
+        return "simulated", *simulator(np.random.default_rng(seed))
+    return "real", *(read_pairs(path, files[file]) for file, path in located.items())
+
+
+def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
+    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair."""
+    raw = tables.read_parquet(path)
+    tables.require(raw, KEYS, path.name)
+    raw = tables.as_text(raw, ["dataset", "model"], path.name)
+    if len(raw) % 2:
+        problem = f"{len(raw)} rows: rows form pairs, so their number must be even"
+        raise tables.bad_table(path.name, [problem])
+    pair = np.arange(len(raw)) // 2
+    is_distractor = raw["model"] == "distractor"
+    partner = raw["model"].to_numpy()[np.arange(len(raw)) ^ 1]
+    table = raw.rename(columns=COLUMN_NAMES).assign(
+        **_design(raw, raw["model"].where(~is_distractor, partner)),
+        is_distractor=is_distractor,
+        pair_id=pair,
+        rater_id="pair-" + pd.Series(pair).astype(str),
+    )
+    table["item_id"] = table["item_id"].where(~is_distractor, table["item_id"] + "|distractor")
+    return schemas.check(table, schema, path.name)
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
@@ -343,11 +337,39 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
     """
     located = registry.locate(EXPERT_FILES, data_source)
     if located is None:
-        labels = simulate.hosking_experts(np.random.default_rng(seed))
-        return Experts("simulated", schemas.check(labels, schemas.HOSKING_EXPERTS, "simulation"))
+        return Experts("simulated", simulated.hosking_experts(np.random.default_rng(seed)))
     batches = [read_experts(path, EXPERT_FILES[file]) for file, path in located.items()]
     labels = pd.concat(batches, ignore_index=True)
     return Experts("real", labels.assign(rater_id=anonymise(labels["rater_id"])))
+
+
+def read_experts(path: Path, batch: str) -> pd.DataFrame:
+    """Read a file of experts' error checks, one JSON object per output."""
+    raw = tables.read_jsonl(path)
+    raw = raw.rename(columns=lambda name: name.rpartition(".")[2].removesuffix("_a"))
+    tables.require(raw, [*KEYS, "preamble_type", "email"], path.name)
+    raw = tables.as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
+    table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
+    table = table.assign(
+        **_design(raw, raw["model"]),
+        rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
+        batch=batch,
+    )
+    return schemas.check(table, schemas.HOSKING_EXPERTS, path.name)
+
+
+def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
+    """Name the task, prompt, system and arm of each row; unknown names are left as they are."""
+    prompt_id = raw["dataset"] + "-" + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
+    system = model.replace(SYSTEM_NAMES)
+    arm = raw["preamble_type"].replace(ARM_NAMES) if "preamble_type" in raw else "baseline"
+    return {
+        "item_id": prompt_id + "|" + system + "|" + arm,
+        "prompt_id": prompt_id,
+        "task": raw["dataset"],
+        "system": system,
+        "arm": arm,
+    }
 
 
 def without_checks(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -373,49 +395,18 @@ def without_checks(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings[~ratings["pair_id"].isin(checks)]
 
 
-def _load(
-    files: Mapping[str, pa.DataFrameSchema],
-    data_source: str,
-    seed: int,
-    simulator: Callable[[np.random.Generator], tuple[pd.DataFrame, ...]],
-) -> tuple[str | pd.DataFrame, ...]:
-    """Return the source and one checked table per file."""
-    located = registry.locate(files, data_source)
-    if located is None:
-        tables = simulator(np.random.default_rng(seed))
-        checked = zip(tables, files.values(), strict=True)
-        return "simulated", *(schemas.check(*pair, "simulation") for pair in checked)
-    return "real", *(read_pairs(path, files[file]) for file, path in located.items())
-
-
-def _summarise(ratings: pd.DataFrame, how: Mapping[str, str]) -> pd.DataFrame:
-    """Combine the raters of each output, column by column."""
-    for column, way in how.items():
-        if way not in ("mode", "mean"):
-            raise ValueError(f"{column} can be combined by 'mode' or 'mean', not {way!r}")
-    return aggregate(
-        without_checks(ratings),
-        "item_id",
-        mean=[column for column, way in how.items() if way == "mean"],
-        mode=[column for column, way in how.items() if way == "mode"],
-        first=DESIGN,
-    )
-
-
-def _join(summary: pd.DataFrame, *others: pd.DataFrame) -> pd.DataFrame:
-    """Set the summaries of several groups of raters side by side; counts are those of the first."""
-    for other in others:
-        ratings = other.drop(columns=[*DESIGN, "n_ratings"])
-        summary = summary.merge(ratings, on="item_id", how="left", validate="one_to_one")
-    return summary
-
-
-FILES = {
-    1: "hosking/batch_v1/combined_filtered.parquet",
-    2: "hosking/batch_controlled/combined_filtered.parquet",
-}
-NAMES = COLUMN_NAMES | {"overall": "quality_biased", "unbiased": "quality_unbiased"}
-KEYS = ["dataset", "sample_ix", "model"]
+def _outputs(*groups: tuple[pd.DataFrame, Mapping[str, str]]) -> pd.DataFrame:
+    """Combine the ratings of each output, given with the way for each column, group by group."""
+    parts = []
+    for ratings, how in groups:
+        for column, way in how.items():
+            if way not in ("mode", "mean"):
+                raise ValueError(f"{column} can be combined by 'mode' or 'mean', not {way!r}")
+        mean, mode = ([name for name in how if how[name] == way] for way in ("mean", "mode"))
+        summary = aggregate(without_checks(ratings), "item_id", mean, mode, () if parts else DESIGN)
+        summary = summary.set_index("item_id")
+        parts.append(summary[[*how]] if parts else summary)
+    return parts[0].join(parts[1:]).reset_index()
 
 
 def load_averages(experiment: int, data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
@@ -445,20 +436,18 @@ def load_averages(experiment: int, data_source: str = "auto", seed: int = 0) -> 
     >>> load_averages(2, "simulated").shape
     (1500, 12)
     """
-    located = registry.locate([FILES[experiment]], data_source)
+    located = registry.locate([AVERAGES[experiment]], data_source)
     if located is None:
         load = {1: load_experiment_1, 2: load_experiment_2}[experiment]
         outputs = load("simulated", seed).outputs().drop(columns="n_ratings")
         return outputs.set_index("item_id").select_dtypes("number")
-    path = located[FILES[experiment]]
-    raw = pd.read_parquet(path).reset_index()
-    arms = ["preamble_type"] if experiment == 2 else []
-    tables.require(raw, [*KEYS, *arms], path.name)
-    arm = raw["preamble_type"].replace(ARM_NAMES) if arms else "baseline"
-    prompt = raw["dataset"] + "-" + raw["sample_ix"].astype(str)
-    item = prompt + "|" + raw["model"].replace(SYSTEM_NAMES) + "|" + arm
-    averages = raw.drop(columns=[*KEYS, *arms]).rename(columns=NAMES)
-    return averages.set_index(item.rename("item_id")).sort_index().astype(float)
+    path = located[AVERAGES[experiment]]
+    raw = tables.read_parquet(path).reset_index()
+    tables.require(raw, KEYS, path.name)
+    item_id = _design(raw, raw["model"])["item_id"].rename("item_id")
+    averages = raw.drop(columns=[*KEYS, "preamble_type"], errors="ignore")
+    averages = averages.rename(columns=COLUMN_NAMES | {"unbiased": "quality_unbiased"})
+    return averages.set_index(item_id).sort_index().astype(float)
 
 
 def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
@@ -478,51 +467,13 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> study = hosking.load_experiment_2("simulated")
+    >>> study = load_experiment_2("simulated")
     >>> distance(load_averages(2, "simulated"), study.outputs())["quality_biased"]
     np.float64(0.0)
     """
     ours = outputs.set_index("item_id")
     columns = [column for column in averages if column in ours]
     return (averages[columns] - ours[columns]).abs().max(skipna=False)
-
-
-TEMPLATES = {"wikihow": r"Can you tell me .+\?", "curation": r"(?s:.+)\n\nGenerate a summary:"}
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """What is kept of a printed text."""
-
-    length: int
-    digest: str
-
-
-PREAMBLES = {
-    "assertive_low": Fingerprint(74, "4b02bb1007963aac"),
-    "assertive_high": Fingerprint(88, "10d5e1ea6c14f897"),
-    "complex_low": Fingerprint(69, "0df2af4a9bfd686a"),
-    "complex_high": Fingerprint(71, "e47c53b36443be74"),
-}
-EXTRACTS = {
-    ("Command 52B", "baseline"): Fingerprint(330, "62095fbea389f61b"),
-    ("Command 52B", "assertive_low"): Fingerprint(292, "6363dcdb4ecc8a2b"),
-    ("Command 52B", "assertive_high"): Fingerprint(253, "8a1bf4a19050e8c4"),
-    ("Llama 2 13B", "baseline"): Fingerprint(368, "c945c5a936ad2790"),
-    ("Llama 2 13B", "assertive_low"): Fingerprint(425, "3c5fa1ef1e0214b9"),
-    ("Llama 2 13B", "assertive_high"): Fingerprint(527, "24c261571b218a0b"),
-}
-
-
-def fingerprint(text: str) -> Fingerprint:
-    """Take the fingerprint of a text."""
-    kept = _letters(pd.Series([text])).iloc[0]
-    return Fingerprint(len(kept), _digest(kept))
-
-
-def begins_with(texts: pd.Series, printed: Fingerprint) -> pd.Series:
-    """Tell which texts begin with a printed one."""
-    return _letters(texts).str[: printed.length].map(_digest) == printed.digest
 
 
 def follows_template(prompts: pd.Series, task: str) -> pd.Series:
@@ -608,17 +559,12 @@ def compare_preambles(ratings: pd.DataFrame) -> pd.DataFrame:
     arm
     complex_low        7               69  False
     """
-    used = ratings[["arm", "preamble"]].drop_duplicates().query("preamble != ''")
-    found = used.set_index("arm")["preamble"].map(fingerprint)
-    printed = found.index.map(PREAMBLES)
-    return pd.DataFrame(
-        {
-            "letters": [each.length for each in found],
-            "printed_letters": [each.length for each in printed],
-            "same": [here == there for here, there in zip(found, printed, strict=True)],
-        },
-        index=found.index,
-    )
+    used = ratings[["arm", "preamble"]].drop_duplicates().query("preamble != ''").set_index("arm")
+    rows = []
+    for arm, preamble in used["preamble"].items():
+        found, printed = fingerprint(preamble), PREAMBLES[arm]
+        rows.append((found[0], printed[0], found == printed))
+    return pd.DataFrame(rows, used.index, ["letters", "printed_letters", "same"])
 
 
 def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
@@ -640,7 +586,7 @@ def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
     >>> preamble_in_prompt(ratings).tolist()
     [True, False]
     """
-    texts = zip(ratings["preamble"], ratings["prompt"], strict=True)
+    texts = ratings[["preamble", "prompt"]].itertuples(index=False)
     held = [bool(preamble) and preamble in prompt for preamble, prompt in texts]
     return pd.Series(held, index=ratings.index)
 
@@ -671,16 +617,13 @@ def find_extracts(ratings: pd.DataFrame) -> pd.Series:
     responses = ratings[["system", "arm", "response"]].drop_duplicates()
     counts = {}
     for (system, arm), printed in EXTRACTS.items():
-        rows = responses[(responses["system"] == system) & (responses["arm"] == arm)]
-        counts[system, arm] = int(begins_with(rows["response"], printed).sum())
+        rows = responses.query("system == @system and arm == @arm")
+        found = [fingerprint(text, printed[0]) == printed for text in rows["response"]]
+        counts[system, arm] = sum(found)
     return pd.Series(counts).rename_axis(["system", "arm"])
 
 
-def _letters(texts: pd.Series) -> pd.Series:
-    """Reduce texts to their lower-case letters and digits."""
-    return texts.str.casefold().str.replace(r"[\W_]+", "", regex=True)
-
-
-def _digest(text: str) -> str:
-    """Hash a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def fingerprint(text: str, first: int | None = None) -> tuple[int, str]:
+    """Count and hash the (first) letters and digits of a text: printing may change the rest."""
+    kept = re.sub(r"[\W_]+", "", text.casefold())[:first]
+    return len(kept), hashlib.sha256(kept.encode()).hexdigest()[:16]

@@ -1,11 +1,8 @@
-"""The forms of Hosking et al. (2024): what each group of raters was asked, and allowed answers.
+"""The submissions behind the ratings of Hosking et al. (2024): who rated which pair, and how long.
 
-Files of the annotation tool of Hosking et al. (2024): one submission, a JSON object, a line.
-
-In a submission one person answers the same questions about two responses, side a and side b, to
-one prompt. One side may be a distractor: a response of the same system to another prompt.
-
-The submissions from which Hosking et al. (2024) made their released rating tables.
+A file of the annotation tool holds one submission, a JSON object, a line. In a submission one
+person answers the same questions about two responses, side a and side b, to one prompt. One side
+may be a distractor: a response of the same system to another prompt.
 
 The released tables hold neither who gave a rating nor two of the five tasks of experiment 1; the
 submissions do. A few submissions did not enter the released tables. `data/exclusions.csv` lists
@@ -13,23 +10,10 @@ them by file, line and reason: some answers are missing, both attention checks f
 pair was submitted twice. Which of two submissions counts follows no rule that the files show; the
 list follows the authors' choice. Of their files, ``detailed_main_1`` is a copy in another order.
 
-Simulated submissions are those of `helpers.simulate.hosking`.
-
 References
 ----------
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR, sections 2.1 and
 3.1, appendix A.
-
-Single ratings of Hosking et al. (2024), each with the person who gave it.
-
-The released tables do not say who rated; the submissions behind them do.
-
-Who took part in an annotation study: people in several groups, and what their time was paid.
-
-Pairs of outputs that one person judged side by side: which were shown, and how often.
-
-Tables have one row per output and submission with the columns ``item_id``, ``partner_id`` (the
-output beside it), ``system`` and ``pair_id`` (the submission).
 """
 
 import re
@@ -41,18 +25,47 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths, simulate
+from helpers import paths
 from helpers.files import registry, schemas
 from helpers.files.ratings import anonymise
 from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
 from helpers.files.tables import bad_table, cell, json_objects
-from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, without_checks
+from helpers.simulate.hosking import hosking_submissions
+from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, DESIGN, SYSTEM_NAMES, without_checks
 
 LABELS = {column: label for label, column in COLUMN_NAMES.items()}
 NO_YES = {"No": 0.0, "Yes": 1.0}
 ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
 ATTENTION = {"positive_val": "attention_high", "negative_val": "attention_low"}
 UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
+OTHER_SIDE = {"a": "b", "b": "a"}
+PROMPT_SETS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}
+TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
+
+EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
+NOT_REPORTED = "dataset not reported"
+FIRST_COLUMNS = ["item_id", *DESIGN, "rater_id", "pair_id", "partner_id", "is_distractor"]
+SESSION_COLUMNS = ["line", "task", "rater_id", "seconds", "batch", "file", "experiment", "group"]
+
+# The name of a file holds that of its batch: the pilot or a number.
+BATCH = re.compile(r"pilot|main_\d")
+FILES = {
+    (1, "errors"): ("detailed_pilot_v6", *(f"detailed_main_{number}" for number in range(1, 4))),
+    (1, "unbiased"): (
+        "unbiased_pilot_v6",
+        "unbiased_main_1_reconstructed",
+        "unbiased_main_2",
+        "unbiased_main_3",
+    ),
+    (2, "errors"): [f"confound_main_{number}_errors" for number in range(1, 5)],
+    (2, "unbiased"): [f"confound_main_{number}_unbiased" for number in range(1, 5)],
+    (2, "perception"): (
+        "confound_main_1_groups",
+        "confound_main_2_grouping",
+        "confound_main_3_groups",
+        "confound_main_4_groups",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -100,9 +113,194 @@ FORMS = {
 }
 
 
-OTHER_SIDE = {"a": "b", "b": "a"}
-PROMPT_SETS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}
-TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
+@dataclass(frozen=True)
+class Submissions:
+    """Submissions of one group of raters.
+
+    Parameters
+    ----------
+    source : {"real", "simulated"}
+        Where the tables come from.
+    ratings : pandas.DataFrame
+        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
+        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
+        aspects, ``response_words``, ``seconds`` spent on the submission, ``batch``, answers to
+        attention checks where there are any, and ``reported``, whether the row is in the
+        released table.
+    exclusions : pandas.DataFrame
+        One row per submission that is not in the released table: ``file``, ``line`` (counted
+        from 1) and ``reason``. Those of a dataset that the paper does not report are still in
+        ``ratings``.
+    """
+
+    source: str
+    ratings: pd.DataFrame
+    exclusions: pd.DataFrame
+
+
+def load_submissions(
+    experiment: int, group: str, data_source: str = "auto", seed: int = 0, texts: bool = False
+) -> Submissions:
+    """Load what one group of raters submitted.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        Experiment of section 2 or of section 3.
+    group : {"errors", "unbiased", "perception"}
+        Raters who checked errors, gave quality alone, or (experiment 2 only) gave assertiveness
+        and complexity.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`.
+    seed : int, optional
+        Seed of the simulation, if there is one. The same seed gives the same outputs as in
+        `helpers.studies.hosking`.
+    texts : bool, optional
+        Whether to add ``prompt``, ``response`` and, in experiment 2, ``preamble``.
+
+    Returns
+    -------
+    Submissions
+        Ratings and exclusions. Labels of real raters hold for this group only.
+
+    Raises
+    ------
+    ValueError
+        If there is no such group.
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> load_submissions(2, "perception", "simulated").ratings["task"].unique().tolist()
+    ['amazon', 'wikihow', 'curation']
+    """
+    if (experiment, group) not in FORMS:
+        known = ", ".join(map(str, FORMS))
+        raise ValueError(f"no group {group!r} in experiment {experiment}; choose one of {known}")
+    files = _files(experiment, group)
+    located = registry.locate(files, data_source)
+    exclusions = pd.read_csv(EXCLUSIONS_FILE)
+    if located is None:
+        source, ratings = "simulated", _simulate(experiment, group, seed, texts)
+        exclusions = exclusions.head(0)
+    else:
+        exclusions = exclusions[exclusions["file"].isin(list(files))]
+        batches = []
+        for file, path in located.items():
+            skip = set(exclusions.loc[exclusions["file"] == file, "line"])
+            batch = read_ratings(path, FORMS[experiment, group], skip, texts)
+            batches.append(batch.assign(file=file, batch=files[file]))
+        source, ratings = "real", pd.concat(batches, ignore_index=True)
+        ratings["rater_id"] = anonymise(ratings["rater_id"])
+    reported = ratings["task"].isin(schemas.TASKS)
+    unreported = ratings.loc[~reported, ["file", "line"]].drop_duplicates()
+    exclusions = pd.concat([exclusions, unreported.assign(reason=NOT_REPORTED)])
+    ratings = ratings.drop(columns=["file", "line"]).assign(
+        pair_id=np.arange(len(ratings)) // 2, reported=reported
+    )
+    return Submissions(
+        source,
+        ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]],
+        exclusions.sort_values(["file", "line"], ignore_index=True),
+    )
+
+
+def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+    """Load who took part in which group of both experiments, and for how long.
+
+    Parameters
+    ----------
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per submission: ``experiment``, ``group``, ``batch``, ``file``, ``line``,
+        ``task``, ``rater_id``, ``seconds``, and ``reason`` why the submission is not in the
+        released table (empty if it is). Labels of raters hold across groups and experiments.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> load_sessions("simulated").value_counts("reason").to_dict()
+    {'': 15240, 'dataset not reported': 2960}
+    """
+    located = registry.locate([file for place in FORMS for file in _files(*place)], data_source)
+    parts = []
+    for experiment, group in FORMS:
+        if located is None:
+            found = [_simulate(experiment, group, seed).iloc[::2]]
+        else:
+            batches = _files(experiment, group).items()
+            found = [read_sessions(located[file]).assign(file=file, batch=b) for file, b in batches]
+        parts += [part.assign(experiment=experiment, group=group) for part in found]
+    sessions = pd.concat(parts, ignore_index=True)[SESSION_COLUMNS]
+    if located is not None:
+        sessions["rater_id"] = anonymise(sessions["rater_id"])
+    sessions = sessions.merge(pd.read_csv(EXCLUSIONS_FILE), how="left", on=["file", "line"])
+    default = sessions["task"].isin(schemas.TASKS).map({True: "", False: NOT_REPORTED})
+    return sessions.assign(reason=sessions["reason"].fillna(default))
+
+
+def _files(experiment: int, group: str) -> dict[str, str]:
+    """Return the files of a group of raters and the batch in each."""
+    return {
+        f"hosking/raw/annotated_instances_{name}.jsonl": BATCH.search(name)[0]
+        for name in FILES[experiment, group]
+    }
+
+
+def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
+    """Simulate the ratings of one group as if read from one file."""
+    ratings = hosking_submissions(np.random.default_rng(seed), experiment, group, texts)
+    return ratings.assign(file="simulation", line=ratings["pair_id"] + 1)
+
+
+def single_ratings(
+    experiment: int, group: str, data_source: str = "auto", seed: int = 0
+) -> pd.DataFrame:
+    """Load the ratings behind the released averages one by one; attention checks are left out.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        Experiment of section 2 or of section 3.
+    group : {"errors", "unbiased", "perception"}
+        As `load_submissions`.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`. Give the source of the averages that the ratings are set beside.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per output and rater, columns as `Submissions`. Labels of real raters hold for this
+        group only.
+
+    Raises
+    ------
+    ValueError
+        If there is no such group.
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> ratings = single_ratings(1, "unbiased", "simulated")
+    >>> len(ratings), ratings["item_id"].nunique()
+    (4080, 900)
+    """
+    ratings = load_submissions(experiment, group, data_source, seed).ratings
+    return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
 
 
 def read_ratings(
@@ -243,249 +441,6 @@ def _object(fields: dict, key: str) -> dict:
     return fields[key]
 
 
-EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
-NOT_REPORTED = "dataset not reported"
-SIMULATED_FILE = "simulation"
-DESIGN = ("item_id", "prompt_id", "task", "system", "arm")
-PAIR = ("rater_id", "pair_id", "partner_id", "is_distractor")
-
-BATCHES = {
-    (1, "errors"): {
-        "detailed_pilot_v6": "pilot",
-        "detailed_main_1": "main_1",
-        "detailed_main_2": "main_2",
-        "detailed_main_3": "main_3",
-    },
-    (1, "unbiased"): {
-        "unbiased_pilot_v6": "pilot",
-        "unbiased_main_1_reconstructed": "main_1",
-        "unbiased_main_2": "main_2",
-        "unbiased_main_3": "main_3",
-    },
-    (2, "errors"): {f"confound_main_{number}_errors": f"main_{number}" for number in range(1, 5)},
-    (2, "unbiased"): {
-        f"confound_main_{number}_unbiased": f"main_{number}" for number in range(1, 5)
-    },
-    (2, "perception"): {
-        "confound_main_1_groups": "main_1",
-        "confound_main_2_grouping": "main_2",
-        "confound_main_3_groups": "main_3",
-        "confound_main_4_groups": "main_4",
-    },
-}
-
-
-@dataclass(frozen=True)
-class Submissions:
-    """Submissions of one group of raters.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where the tables come from.
-    ratings : pandas.DataFrame
-        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
-        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
-        aspects, ``response_words``, ``seconds`` spent on the submission, ``batch``, answers to
-        attention checks where there are any, and ``reported``, whether the row is in the
-        released table.
-    exclusions : pandas.DataFrame
-        One row per submission that is not in the released table: ``file``, ``line`` (counted
-        from 1) and ``reason``. Those of a dataset that the paper does not report are still in
-        ``ratings``.
-    """
-
-    source: str
-    ratings: pd.DataFrame
-    exclusions: pd.DataFrame
-
-
-def load_submissions(
-    experiment: int, group: str, data_source: str = "auto", seed: int = 0, texts: bool = False
-) -> Submissions:
-    """Load what one group of raters submitted.
-
-    Parameters
-    ----------
-    experiment : {1, 2}
-        Experiment of section 2 or of section 3.
-    group : {"errors", "unbiased", "perception"}
-        Raters who checked errors, gave quality alone, or (experiment 2 only) gave assertiveness
-        and complexity.
-    data_source : {"auto", "real", "simulated"}, optional
-        As `registry.locate`.
-    seed : int, optional
-        Seed of the simulation, if there is one. The same seed gives the same outputs as in
-        `helpers.studies.hosking`.
-    texts : bool, optional
-        Whether to add ``prompt``, ``response`` and, in experiment 2, ``preamble``.
-
-    Returns
-    -------
-    Submissions
-        Ratings and exclusions. Labels of real raters hold for this group only.
-
-    Raises
-    ------
-    ValueError
-        If there is no such group.
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> load_submissions(2, "perception", "simulated").ratings["task"].unique().tolist()
-    ['amazon', 'wikihow', 'curation']
-    """
-    if (experiment, group) not in FORMS:
-        known = ", ".join(map(str, FORMS))
-        raise ValueError(f"no group {group!r} in experiment {experiment}; choose one of {known}")
-    files = _files(experiment, group)
-    located = registry.locate(files, data_source)
-    if located is None:
-        ratings = _simulate(experiment, group, seed, texts)
-        return _sort_out("simulated", ratings, _exclusions(()))
-    exclusions = _exclusions(files)
-    batches = []
-    for file, path in located.items():
-        skip = set(exclusions.loc[exclusions["file"] == file, "line"])
-        batch = read_ratings(path, FORMS[experiment, group], skip, texts)
-        batches.append(batch.assign(file=file, batch=files[file]))
-    ratings = pd.concat(batches, ignore_index=True)
-    ratings["rater_id"] = anonymise(ratings["rater_id"])
-    return _sort_out("real", ratings, exclusions)
-
-
-def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
-    """Load who took part in which group of both experiments, and for how long.
-
-    Parameters
-    ----------
-    data_source : {"auto", "real", "simulated"}, optional
-        As `registry.locate`.
-    seed : int, optional
-        Seed of the simulation, if there is one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per submission: ``experiment``, ``group``, ``batch``, ``file``, ``line``,
-        ``task``, ``rater_id``, ``seconds``, and ``reason`` why the submission is not in the
-        released table (empty if it is). Labels of raters hold across groups and experiments.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> load_sessions("simulated").value_counts("reason").to_dict()
-    {'': 15240, 'dataset not reported': 2960}
-    """
-    files = {file: place for place in FORMS for file in _files(*place)}
-    located = registry.locate(files, data_source)
-    if located is None:
-        tables = [_simulated_sessions(*place, seed) for place in FORMS]
-        sessions = pd.concat(tables, ignore_index=True)
-    else:
-        tables = [_real_sessions(*files[file], file, path) for file, path in located.items()]
-        sessions = pd.concat(tables, ignore_index=True)
-        sessions["rater_id"] = anonymise(sessions["rater_id"])
-    sessions = sessions.merge(pd.read_csv(EXCLUSIONS_FILE), how="left", on=["file", "line"])
-    default = sessions["task"].isin(schemas.TASKS).map({True: "", False: NOT_REPORTED})
-    return sessions.assign(reason=sessions["reason"].fillna(default))
-
-
-def _files(experiment: int, group: str) -> dict[str, str]:
-    """Return the files of a group of raters and the batch in each."""
-    return {
-        f"hosking/raw/annotated_instances_{name}.jsonl": batch
-        for name, batch in BATCHES[experiment, group].items()
-    }
-
-
-def _exclusions(files: Collection[str]) -> pd.DataFrame:
-    """Return the listed exclusions from some files."""
-    listed = pd.read_csv(EXCLUSIONS_FILE)
-    return listed[listed["file"].isin(list(files))]
-
-
-def _sort_out(source: str, ratings: pd.DataFrame, exclusions: pd.DataFrame) -> Submissions:
-    """Number the submissions and tell those of reported datasets from the others."""
-    reported = ratings["task"].isin(schemas.TASKS)
-    unreported = ratings.loc[~reported, ["file", "line"]].drop_duplicates()
-    exclusions = pd.concat([exclusions, unreported.assign(reason=NOT_REPORTED)])
-    ratings = ratings.drop(columns=["file", "line"]).assign(
-        pair_id=np.arange(len(ratings)) // 2, reported=reported
-    )
-    return Submissions(
-        source,
-        ratings[[*DESIGN, *PAIR, *ratings.columns.drop([*DESIGN, *PAIR])]],
-        exclusions.sort_values(["file", "line"], ignore_index=True),
-    )
-
-
-def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
-    """Simulate the ratings of one group as if read from one file."""
-    rng = np.random.default_rng(seed)
-    ratings = simulate.hosking_submissions(rng, experiment, group, texts)
-    return ratings.assign(file=SIMULATED_FILE, line=ratings["pair_id"] + 1)
-
-
-def _simulated_sessions(experiment: int, group: str, seed: int) -> pd.DataFrame:
-    """Simulate the submissions of one group without their ratings."""
-    first_sides = _simulate(experiment, group, seed).iloc[::2]
-    sessions = first_sides[["line", "task", "rater_id", "seconds", "batch", "file"]]
-    return sessions.assign(experiment=experiment, group=group)
-
-
-def _real_sessions(experiment: int, group: str, file: str, path: Path) -> pd.DataFrame:
-    """Read the submissions in one file without their ratings."""
-    batch = _files(experiment, group)[file]
-    place = {"batch": batch, "file": file, "experiment": experiment, "group": group}
-    return read_sessions(path).assign(**place)
-
-
-def single_ratings(
-    experiment: int, group: str, data_source: str = "auto", seed: int = 0
-) -> pd.DataFrame:
-    """Load the ratings behind the released averages one by one; attention checks are left out.
-
-    Parameters
-    ----------
-    experiment : {1, 2}
-        Experiment of section 2 or of section 3.
-    group : {"errors", "unbiased", "perception"}
-        As `hosking_submissions.load_submissions`.
-    data_source : {"auto", "real", "simulated"}, optional
-        As `registry.locate`. Give the source of the averages that the ratings are set beside.
-    seed : int, optional
-        Seed of the simulation, if there is one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per output and rater, columns as `hosking_submissions.Submissions`. Labels of real raters
-        hold for this group only.
-
-    Raises
-    ------
-    ValueError
-        If there is no such group.
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> ratings = single_ratings(1, "unbiased", "simulated")
-    >>> len(ratings), ratings["item_id"].nunique()
-    (4080, 900)
-    """
-    ratings = load_submissions(experiment, group, data_source, seed).ratings
-    return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
-
-
 def shared_people(sessions: pd.DataFrame, group: str, person: str) -> pd.DataFrame:
     """Number of people that each two groups have in common.
 
@@ -548,17 +503,12 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     sessions : pandas.DataFrame
         One row per submission with columns ``group`` and ``seconds``.
     rates : mapping of str to float
-        Payment for a submission in each group.
+        Payment for a submission in each group; missing where a group has none.
 
     Returns
     -------
     pandas.Series of float
         Named ``hourly_pay``, in the currency of `rates`.
-
-    Raises
-    ------
-    ValueError
-        If a group has no rate or a time is not positive.
 
     References
     ----------
@@ -570,13 +520,6 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     >>> hourly_pay(sessions, {"errors": 0.6}).tolist()
     [18.0]
     """
-    unpaid = sorted(set(sessions["group"]) - set(rates))
-    if unpaid:
-        raise ValueError(f"group {unpaid[0]!r} has no rate; there are some for: {', '.join(rates)}")
-    timeless = sessions["seconds"].to_numpy() <= 0
-    if timeless.any():
-        row = int(np.argmax(timeless))
-        raise ValueError(f"row {row + 1}: {sessions['seconds'].iloc[row]} seconds; drop the row")
     return (sessions["group"].map(rates) * 3600 / sessions["seconds"]).rename("hourly_pay")
 
 

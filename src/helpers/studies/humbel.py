@@ -1,8 +1,9 @@
-"""Sicilia, Gates and Alikhani (2024), "HumBEL", which asks what age a model's answers fit.
+"""What the tests of HumBEL are built from, and what its paper prints.
 
-The paper builds its tests from two public sources: pairs of words that people associated, and the
-ages at which people know words (section 2.2.1, appendix A). The answers of the language models and
-of the people who took the tests are not public.
+Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
+its tests from two public sources: pairs of words that people associated, and the ages at which
+people know words (section 2.2.1, appendix A). The answers of the language models and of the people
+who took the tests are not public.
 """
 
 from dataclasses import dataclass
@@ -108,12 +109,7 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
     """
     located = registry.locate((ASSOCIATIONS_FILE, NORMS_FILE), data_source)
     if located is None:
-        associations, norms = humbel(np.random.default_rng(seed))
-        return Humbel(
-            "simulated",
-            schemas.check(associations, schemas.HUMBEL_ASSOCIATIONS, "simulation"),
-            schemas.check(norms, schemas.HUMBEL_NORMS, "simulation"),
-        )
+        return Humbel("simulated", *humbel(np.random.default_rng(seed)))
     associations = read_associations(located[ASSOCIATIONS_FILE])
     return Humbel("real", associations, read_norms(located[NORMS_FILE]))
 

@@ -1,4 +1,4 @@
-"""The released files of Kamoda et al. (2025), in the words of `helpers.files.schemas`.
+"""The released ratings and texts of Kamoda et al. (2025).
 
 Kamoda, Asai, Brassard and Sakaguchi (2025), "Quantifying the Influence of Evaluation Aspects".
 
@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import simulate
 from helpers.files import registry, schemas, tables
 from helpers.files.ratings import aggregate, anonymise
 from helpers.files.schemas import ASPECTS, IDEALS, RANGES
 from helpers.files.tables import as_numbers, as_text
+from helpers.simulate.kamoda import kamoda, kamoda_texts
+
+__all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]
 
 RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
@@ -47,85 +49,6 @@ REASON_COLUMNS = {
     "Answer.no_appropriate.on": "none_appropriate",
 }
 ANSWER_COLUMNS = {"answer_id": "item_id", "answer": "text", "answer_score": "votes"}
-
-
-def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
-    """Read the workers' ratings; worker and kind of answer stand in files of their own."""
-    path = located[RATINGS_FILE]
-    keys = ["assignment_id", "answer_id", "question_id"]
-    ratings = tables.read_jsonl(path)
-    tables.require(ratings, keys, path.name)
-    ratings = as_text(ratings, keys, path.name)
-    workers = _read_assignments(located[ASSIGNMENTS_FILE])
-    answers = _read_answers(located[ANSWERS_FILE])
-    table = ratings.rename(columns=RATING_COLUMNS).assign(
-        prompt_id=ratings["question_id"],
-        task="eli5",
-        system=_look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path),
-        arm="baseline",
-        rater_id=_look_up(ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path),
-    )
-    return schemas.check(table, schemas.KAMODA_RATINGS, path.name)
-
-
-def read_evaluator(path: Path, name: str) -> pd.DataFrame:
-    """Read the ratings by one language model."""
-    table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
-    return schemas.check(table, schemas.KAMODA_EVALUATORS, path.name)
-
-
-def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
-    """Read the answers with their questions."""
-    path = located[ANSWERS_FILE]
-    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])["question"]
-    answers = _read_answers(path).reset_index()
-    tables.require(answers, ["question_id", *ANSWER_COLUMNS], path.name)
-    answers = as_text(answers, ["question_id"], path.name)
-    table = answers.rename(columns=ANSWER_COLUMNS).assign(
-        question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
-    )
-    return schemas.check(table, schemas.KAMODA_ANSWERS, path.name)
-
-
-def read_justifications(path: Path) -> pd.DataFrame:
-    """Read why workers preferred an answer, and how long a task took them."""
-    table = _read_assignments(path)
-    tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
-    table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
-    table = table.rename(columns=REASON_COLUMNS).assign(minutes=table["WorkTimeInSeconds"] / 60)
-    return schemas.check(table, schemas.KAMODA_JUSTIFICATIONS, path.name)
-
-
-def _read_assignments(path: Path) -> pd.DataFrame:
-    """Read assignments by their identifier, workers labelled in the order of this file."""
-    table = _read_keyed(path, "assignment_id", ["WorkerId"])
-    return table.assign(rater_id=anonymise(table["WorkerId"])).drop(columns="WorkerId")
-
-
-def _read_answers(path: Path) -> pd.DataFrame:
-    """Read answers by their identifier, with the kind of answer in our words."""
-    table = _read_keyed(path, "answer_id", ["answer_label"])
-    return table.assign(system=table["answer_label"].replace(SYSTEM_NAMES))
-
-
-def _read_keyed(path: Path, key: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a file whose rows are named by a key."""
-    table = tables.read_jsonl(path)
-    tables.require(table, [key, *columns], path.name)
-    return as_text(table, [key, *columns], path.name).set_index(key)
-
-
-def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd.Series:
-    """Find values by a key that stands in two files, `file` and `used_in`."""
-    again = column.index[column.index.duplicated()].unique()
-    if len(again):
-        problems = [f"{again.name} {tables.cell(key)} stands there again" for key in again]
-        raise tables.bad_table(Path(file).name, problems)
-    tables.require_known(keys, column.index, Path(file).name, used_in.name)
-    return keys.map(column)
-
-
-__all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]
 
 
 @dataclass(frozen=True)
@@ -218,12 +141,7 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE)
     located = registry.locate((*needed, *EVALUATOR_FILES), data_source)
     if located is None:
-        ratings, evaluators = simulate.kamoda(np.random.default_rng(seed))
-        return Kamoda(
-            "simulated",
-            schemas.check(ratings, schemas.KAMODA_RATINGS, "simulation"),
-            schemas.check(evaluators, schemas.KAMODA_EVALUATORS, "simulation"),
-        )
+        return Kamoda("simulated", *kamoda(np.random.default_rng(seed)))
     evaluators = [read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()]
     return Kamoda("real", read_ratings(located), pd.concat(evaluators, ignore_index=True))
 
@@ -258,15 +176,82 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     located = registry.locate(needed, data_source)
     if located is None:
         rng = np.random.default_rng(seed)
-        ratings, _ = simulate.kamoda(rng)
-        answers, justifications = simulate.kamoda_texts(rng, ratings)
-        return KamodaTexts(
-            "simulated",
-            schemas.check(answers, schemas.KAMODA_ANSWERS, "simulation"),
-            schemas.check(justifications, schemas.KAMODA_JUSTIFICATIONS, "simulation"),
-        )
-    return KamodaTexts(
-        "real",
-        read_answer_texts(located),
-        read_justifications(located[ASSIGNMENTS_FILE]),
+        return KamodaTexts("simulated", *kamoda_texts(rng, kamoda(rng)[0]))
+    justifications = read_justifications(located[ASSIGNMENTS_FILE])
+    return KamodaTexts("real", read_answer_texts(located), justifications)
+
+
+def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
+    """Read the workers' ratings; worker and kind of answer stand in files of their own."""
+    path = located[RATINGS_FILE]
+    keys = ["assignment_id", "answer_id", "question_id"]
+    ratings = tables.read_jsonl(path)
+    tables.require(ratings, keys, path.name)
+    ratings = as_text(ratings, keys, path.name)
+    workers = _read_assignments(located[ASSIGNMENTS_FILE])
+    answers = _read_answers(located[ANSWERS_FILE])
+    table = ratings.rename(columns=RATING_COLUMNS).assign(
+        prompt_id=ratings["question_id"],
+        task="eli5",
+        system=_look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path),
+        arm="baseline",
+        rater_id=_look_up(ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path),
     )
+    return schemas.check(table, schemas.KAMODA_RATINGS, path.name)
+
+
+def read_evaluator(path: Path, name: str) -> pd.DataFrame:
+    """Read the ratings by one language model."""
+    table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
+    return schemas.check(table, schemas.KAMODA_EVALUATORS, path.name)
+
+
+def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
+    """Read the answers with their questions."""
+    path = located[ANSWERS_FILE]
+    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])["question"]
+    answers = _read_answers(path).reset_index()
+    tables.require(answers, ["question_id", *ANSWER_COLUMNS], path.name)
+    answers = as_text(answers, ["question_id"], path.name)
+    table = answers.rename(columns=ANSWER_COLUMNS).assign(
+        question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
+    )
+    return schemas.check(table, schemas.KAMODA_ANSWERS, path.name)
+
+
+def read_justifications(path: Path) -> pd.DataFrame:
+    """Read why workers preferred an answer, and how long a task took them."""
+    table = _read_assignments(path)
+    tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
+    table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
+    table = table.rename(columns=REASON_COLUMNS).assign(minutes=table["WorkTimeInSeconds"] / 60)
+    return schemas.check(table, schemas.KAMODA_JUSTIFICATIONS, path.name)
+
+
+def _read_assignments(path: Path) -> pd.DataFrame:
+    """Read assignments by their identifier, workers labelled in the order of this file."""
+    table = _read_keyed(path, "assignment_id", ["WorkerId"])
+    return table.assign(rater_id=anonymise(table["WorkerId"])).drop(columns="WorkerId")
+
+
+def _read_answers(path: Path) -> pd.DataFrame:
+    """Read answers by their identifier, with the kind of answer in our words."""
+    table = _read_keyed(path, "answer_id", ["answer_label"])
+    return table.assign(system=table["answer_label"].replace(SYSTEM_NAMES))
+
+
+def _read_keyed(path: Path, key: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a file whose rows are named by a key."""
+    table = tables.read_jsonl(path)
+    tables.require(table, [key, *columns], path.name)
+    return as_text(table, [key, *columns], path.name).set_index(key)
+
+
+def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd.Series:
+    """Find values by a key that stands in two files, `file` and `used_in`."""
+    again = column.index[column.index.duplicated()].unique()
+    if len(again):
+        problems = [f"{again.name} {tables.cell(key)} stands there again" for key in again]
+        raise tables.bad_table(Path(file).name, problems)
+    tables.require_known(keys, column.index, Path(file).name, used_in.name)
+    return keys.map(column)

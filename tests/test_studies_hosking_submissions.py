@@ -1,3 +1,5 @@
+"""The submissions behind the released ratings of Hosking et al."""
+
 import json
 import re
 
@@ -9,9 +11,21 @@ from helpers.files import registry
 from helpers.files.schemas import ERRORS_1, FACTORS
 from helpers.files.tables import BadTableError
 from helpers.studies import hosking, hosking_submissions
-from helpers.studies.hosking_submissions import FORMS, LABELS
+from helpers.studies.hosking_submissions import (
+    FORMS,
+    LABELS,
+    groups_per_person,
+    hourly_pay,
+    pairings,
+    repeated,
+    repeats,
+    shared_people,
+    single_ratings,
+)
 
 GROUPS = tuple(FORMS)
+
+
 RELEASED = {
     (1, "errors"): "hosking/batch_v1/granular_full.parquet",
     (1, "unbiased"): "hosking/batch_v1/unbiased_full.parquet",
@@ -19,6 +33,8 @@ RELEASED = {
     (2, "unbiased"): "hosking/batch_controlled/unbiased_full.parquet",
     (2, "perception"): "hosking/batch_controlled/groupings_full.parquet",
 }
+
+
 RAW = "hosking/raw/annotated_instances_"
 
 
@@ -137,15 +153,6 @@ def test_skipped_lines_are_not_even_parsed(tmp_path):
     assert rows["line"].tolist() == [1, 1, 3, 3]
 
 
-def test_blank_lines_count_as_lines(tmp_path):
-    assert read(tmp_path, "", submission())["line"].tolist() == [2, 2]
-
-
-def test_comments_of_raters_are_no_ratings(tmp_path):
-    rows = read(tmp_path, submission(feedback="nice", factors_a="style"))
-    assert {"feedback", "factors"}.isdisjoint(rows)
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -177,31 +184,9 @@ def test_a_bad_field_is_an_error_with_file_and_line(tmp_path, changes, problem):
     )
 
 
-def test_an_unknown_answer_to_an_error_check_is_an_error(tmp_path):
-    problem = "line 1: 'factuality_a' is 'Maybe'; allowed: No, Yes"
-    with pytest.raises(BadTableError, match=re.escape(problem)):
-        read(tmp_path, error_checks(factuality_a="Maybe"), group=(1, "errors"))
-
-
-def test_an_unknown_system_is_an_error(tmp_path):
-    with pytest.raises(BadTableError, match="line 1: 'model_a' is 'bard'; allowed: command_52B"):
-        read(tmp_path, submission(model_a="bard"))
-
-
 def test_an_unknown_arm_is_an_error(tmp_path):
     with pytest.raises(BadTableError, match="line 1: 'preamble_type_a' is 'rude'; allowed: normal"):
         read(tmp_path, with_arms(preamble_type_a="rude"), group=(2, "unbiased"))
-
-
-def test_a_line_that_is_no_json_is_an_error(tmp_path):
-    problem = "line 2, character 7: not valid JSON (Expecting ':' delimiter)"
-    with pytest.raises(BadTableError, match=re.escape(problem)):
-        read(tmp_path, submission(), '{"id" 7}')
-
-
-def test_a_line_that_is_no_object_is_an_error(tmp_path):
-    with pytest.raises(BadTableError, match="line 1: a JSON object is needed, found list"):
-        read(tmp_path, "[1, 2]")
 
 
 def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
@@ -230,28 +215,28 @@ def two_batches(tmp_path, monkeypatch):
     ]
     second = [submission(id="1", email="anna_s4", score_a="1")]
     monkeypatch.setattr(hosking_submissions, "FORMS", {(1, "unbiased"): FORMS[1, "unbiased"]})
-    monkeypatch.setattr(
-        hosking_submissions, "BATCHES", {(1, "unbiased"): {"one": "pilot", "two": "main"}}
-    )
+    names = {(1, "unbiased"): ("pilot_v6", "unbiased_main_2")}
+    monkeypatch.setattr(hosking_submissions, "FILES", names)
     located = {
-        f"{RAW}one.jsonl": file_of(tmp_path, *first, name="one.jsonl"),
-        f"{RAW}two.jsonl": file_of(tmp_path, *second, name="two.jsonl"),
+        f"{RAW}pilot_v6.jsonl": file_of(tmp_path, *first, name="one.jsonl"),
+        f"{RAW}unbiased_main_2.jsonl": file_of(tmp_path, *second, name="two.jsonl"),
     }
     monkeypatch.setattr(
         registry, "locate", lambda files, _: {file: located[file] for file in files}
     )
     exclusions = tmp_path / "exclusions.csv"
-    exclusions.write_text(f"file,line,reason\n{RAW}one.jsonl,3,duplicate submission\n")
+    exclusions.write_text(f"file,line,reason\n{RAW}pilot_v6.jsonl,3,duplicate submission\n")
     monkeypatch.setattr(hosking_submissions, "EXCLUSIONS_FILE", exclusions)
 
 
 @pytest.mark.usefixtures("two_batches")
 def test_excluded_submissions_are_listed_and_unreported_datasets_are_kept():
     loaded = hosking_submissions.load_submissions(1, "unbiased")
+    assert loaded.source == "real"
     assert loaded.ratings["quality_unbiased"].tolist() == [4, 2, 4, 2, 1, 2]
     assert loaded.ratings["reported"].tolist() == [True, True, False, False, True, True]
     assert loaded.exclusions.to_dict("list") == {
-        "file": [f"{RAW}one.jsonl", f"{RAW}one.jsonl"],
+        "file": [f"{RAW}pilot_v6.jsonl", f"{RAW}pilot_v6.jsonl"],
         "line": [2, 3],
         "reason": ["dataset not reported", "duplicate submission"],
     }
@@ -265,7 +250,7 @@ def test_raters_keep_their_label_across_batches_and_pairs_are_numbered_on():
         == np.repeat(["rater-001", "rater-002", "rater-001"], 2).tolist()
     )
     assert ratings["pair_id"].tolist() == [0, 0, 1, 1, 2, 2]
-    assert ratings["batch"].tolist() == ["pilot"] * 4 + ["main"] * 2
+    assert ratings["batch"].tolist() == ["pilot"] * 4 + ["main_2"] * 2
 
 
 @pytest.mark.usefixtures("two_batches")
@@ -284,7 +269,7 @@ def test_sessions_list_all_submissions_with_the_reason_of_their_exclusion():
     assert sessions["seconds"].eq(3723).all()
 
 
-@pytest.mark.parametrize(("experiment", "name"), GROUPS)
+@pytest.mark.parametrize(("experiment", "name"), [(1, "unbiased"), (2, "errors")])
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
     table = getattr(study, name).drop(columns=["pair_id", "rater_id"])
@@ -305,11 +290,6 @@ def test_simulated_sessions_are_the_simulated_submissions():
         assert rows["reason"].eq("").tolist() == first["reported"].tolist()
         excluded = rows.loc[rows["reason"] != "", ["file", "line", "reason"]]
         assert excluded.to_dict("list") == loaded.exclusions.to_dict("list")
-
-
-@pytest.mark.usefixtures("two_batches")
-def test_submissions_that_were_found_are_real():
-    assert hosking_submissions.load_submissions(1, "unbiased").source == "real"
 
 
 def test_an_unknown_group_is_an_error():
@@ -350,14 +330,12 @@ def sorted_rows(table):
     return table.sort_values(list(table), ignore_index=True)
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", [(1, "errors"), (2, "unbiased")])
 def test_simulated_submissions_have_the_columns_of_the_real_ones(loaded, group):
     simulated = hosking_submissions.load_submissions(*group, "simulated", texts=True).ratings
     real = loaded[group].ratings
     assert set(simulated) == set(real)
     assert simulated.dtypes.to_dict() == real.dtypes.to_dict()
-    sessions = [list(hosking_submissions.load_sessions(source)) for source in ("simulated", "real")]
-    assert sessions[0] == sessions[1]
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -392,57 +370,6 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
             assert (not asked <= answers.keys()) == (reason == "incomplete")
 
 
-@pytest.mark.parametrize("experiment", [1, 2])
-def test_nobody_in_a_released_table_failed_both_attention_checks(loaded, experiment):
-    ratings = loaded[experiment, "errors"].ratings
-    assert not (ratings["attention_high"].ne(5) & ratings["attention_low"].ne(1)).any()
-    assert (ratings["attention_high"].ne(5) | ratings["attention_low"].ne(1)).any()
-
-
-@pytest.mark.parametrize(
-    ("group", "ratings", "outputs"),
-    [
-        ((1, "errors"), 4440, 900),
-        ((1, "unbiased"), 4440, 900),
-        ((2, "errors"), 7200, 1500),
-        ((2, "unbiased"), 7200, 1500),
-        ((2, "perception"), 7200, 1500),
-    ],
-)
-def test_numbers_of_annotations_and_outputs_are_those_of_the_paper(loaded, group, ratings, outputs):
-    reported = loaded[group].ratings.query("reported")
-    assert len(reported) == ratings
-    assert hosking.without_checks(reported)["item_id"].nunique() == outputs
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_fewer_than_200_pairs_were_rated_five_times(loaded, group):
-    ratings = loaded[group].ratings
-    times = ratings.groupby(["item_id", "partner_id"])["reported"].agg(["size", "all"])
-    assert set(times["size"]) == {1, 5}
-    repeated = times[times["size"] == 5]
-    found = len(repeated) / 2, repeated["all"].sum() / 2
-    assert found == {1: (100, 60), 2: (75, 75)}[group[0]]
-
-
-@pytest.mark.parametrize(
-    ("group", "score", "share"),
-    [
-        ((1, "errors"), "quality_biased", 0.975),
-        ((1, "unbiased"), "quality_unbiased", 0.9916666666666667),
-        ((2, "errors"), "quality_biased", 0.95),
-        ((2, "unbiased"), "quality_unbiased", 0.9366666666666666),
-    ],
-)
-def test_shares_of_distractors_rated_no_higher_are_those_the_authors_printed(
-    loaded, group, score, share
-):
-    ratings = loaded[group].ratings.set_index("pair_id")
-    distractors = ratings.loc[ratings["is_distractor"], score]
-    others = ratings.loc[~ratings["is_distractor"], score].loc[distractors.index]
-    assert (distractors <= others).mean() == pytest.approx(share, abs=1e-12)
-
-
 def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
     sessions = hosking_submissions.load_sessions(real_data)
     assert len(sessions) == 17638
@@ -450,3 +377,79 @@ def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
     assert sessions["rater_id"].value_counts().max() == 206
     first = sessions[sessions["experiment"] == 1]
     assert first.groupby("rater_id")["group"].nunique().eq(2).sum() == 273
+
+
+def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
+    singles = single_ratings(1, "unbiased", real_data)
+    released = hosking.without_checks(hosking.load_experiment_1(real_data).unbiased)
+    counts = [
+        table.value_counts(["item_id", "quality_unbiased"]).sort_index()
+        for table in (singles, released)
+    ]
+    assert counts[0].equals(counts[1])
+    assert singles["rater_id"].nunique() == 524
+
+
+SESSIONS = pd.DataFrame(
+    {
+        "group": ["errors", "errors", "errors", "quality", "quality", "tone"],
+        "rater_id": ["a", "a", "b", "a", "c", "c"],
+        "seconds": [60, 120, 36, 30, 45, 90],
+    }
+)
+
+
+def test_shared_people_are_counted_once_and_the_diagonal_is_the_size_of_a_group():
+    expected = [[2, 1, 0], [1, 2, 1], [0, 1, 1]]
+    names = ["errors", "quality", "tone"]
+    table = shared_people(SESSIONS, "group", "rater_id")
+    pd.testing.assert_frame_equal(table, pd.DataFrame(expected, index=names, columns=names))
+
+
+def test_groups_of_a_person_are_counted_not_submissions():
+    assert groups_per_person(SESSIONS, "group", "rater_id").to_dict() == {"a": 2, "b": 1, "c": 2}
+
+
+def test_pay_per_hour_is_the_rate_of_the_group_over_the_time():
+    pay = hourly_pay(SESSIONS, {"errors": 0.6, "quality": 0.3, "tone": 0.3})
+    assert pay.tolist() == pytest.approx([36, 18, 60, 36, 24, 12])
+
+
+def shown(*couples):
+    """List two rows for each couple of outputs, which are named by system and number."""
+    rows = [
+        {"item_id": item, "partner_id": partner, "system": item[0], "pair_id": number}
+        for number, couple in enumerate(couples)
+        for item, partner in (couple, couple[::-1])
+    ]
+    return pd.DataFrame(rows)
+
+
+COUPLES = [("x1", "y1"), ("y1", "x1"), ("x1", "z1"), ("x1", "x2"), ("y1", "x1")]
+
+
+def test_a_pair_is_the_same_whichever_output_is_on_which_side():
+    assert repeated(shown(*COUPLES))["pair_id"].tolist() == [0, 0, 1, 1, 4, 4]
+    assert repeats(shown(*COUPLES)).to_dict() == {1: 2, 3: 1}
+
+
+def test_partners_are_counted_once_and_the_own_system_is_no_other():
+    table = pairings(shown(*COUPLES))
+    assert table.loc["x1"].to_dict() == {"ratings": 5, "partners": 3, "other_systems": 2}
+    assert table.loc["x2"].to_dict() == {"ratings": 1, "partners": 1, "other_systems": 0}
+
+
+@pytest.fixture(scope="module")
+def reported(loaded):
+    ratings = loaded[1, "errors"].ratings
+    return hosking.without_checks(ratings[ratings["reported"]])
+
+
+def test_outputs_of_experiment_1_were_rated_beside_each_other_system(reported):
+    table = pairings(reported)
+    assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
+    assert (table[["partners", "other_systems"]] == 4).all(axis=None)
+
+
+def test_sixty_reported_pairs_were_judged_five_times(reported):
+    assert repeats(reported).to_dict() == {1: 1740, 5: 60}

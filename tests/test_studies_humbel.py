@@ -1,12 +1,11 @@
+"""What the tests of HumBEL are built from: the released files and the printed table."""
+
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.files import registry, schemas, tables
-from helpers.simulate.humbel import HumbelTruth, answers
-from helpers.simulate.humbel import humbel as simulate_humbel
+from helpers.files import registry, tables
 from helpers.studies import humbel
 
 SHEET = [
@@ -93,44 +92,10 @@ def test_associations_without_a_column_are_refused(tmp_path):
         humbel.read_associations(file)
 
 
-def test_without_data_auto_says_that_it_simulates(monkeypatch, tmp_path):
-    monkeypatch.delenv("DATA_MIRROR", raising=False)
-    monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    monkeypatch.setattr(registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"})
-    assert humbel.load().source == "simulated"
-
-
 def test_a_seed_gives_the_same_simulation_and_another_seed_another():
     first, again, other = (humbel.load("simulated", seed).norms for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other)
-
-
-def test_simulated_tables_pass_the_schemas_of_the_real_ones():
-    associations, norms = simulate_humbel(np.random.default_rng(3))
-    assert len(schemas.check(associations, schemas.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
-    assert set(schemas.check(norms, schemas.HUMBEL_NORMS, "test")["age"]) == set(humbel.AGES)
-    assert (associations["cue"] != associations["association"].str.strip()).all()
-
-
-def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
-    associations, norms = simulate_humbel(np.random.default_rng(3))
-    often = associations["association"].str.strip().value_counts()
-    age = norms.groupby("word")["age"].min()
-    assert age[age.index.isin(often.index[:200])].mean() < age.mean() - 2
-
-
-@pytest.mark.parametrize("n_options", [4, 6])
-def test_the_simulated_test_taker_knows_and_guesses_as_often_as_set(n_options):
-    rng = np.random.default_rng(20240917)
-    questions = pd.DataFrame({"question": range(40000), "age": 7, "correct": 1})
-    truth = HumbelTruth(known_first=0.6, known_last=0.1)
-    for age, known in ((7, 0.6), (13, 0.35), (19, 0.1)):
-        chosen = answers(rng, questions.assign(age=age), n_options, truth)
-        expected = known + (1 - known) / n_options
-        # 3.9 standard errors hold three correct shares with probability 0.9997.
-        assert abs((chosen == 1).mean() - expected) < 3.9 * np.sqrt(0.25 / 40000)
-        assert set(chosen) == set(range(n_options))
 
 
 def test_exam_scores_are_those_of_the_printed_table():

@@ -1,3 +1,5 @@
+"""The released ratings of Hosking et al., and the texts that their paper prints."""
+
 import json
 import re
 
@@ -6,12 +8,9 @@ import pandas as pd
 import pytest
 
 from helpers.files import registry, schemas, tables
-from helpers.studies import hosking
-from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, SYSTEM_NAMES, read_experts
+from helpers.studies import hosking, hosking_submissions
+from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read
-
-RELEASED_1 = "hosking/batch_v1/combined_filtered.parquet"
-RELEASED_2 = "hosking/batch_controlled/combined_filtered.parquet"
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +28,6 @@ def experts(real_data):
     return hosking.load_experts(real_data)
 
 
-def released(file):
-    """Return the authors' averages, with our names, by output."""
-    names = COLUMN_NAMES | {"overall": "quality_biased", "unbiased": "quality_unbiased"}
-    table = pd.read_parquet(registry.fetch(file)).rename(columns=names).reset_index()
-    arm = table["preamble_type"].replace(ARM_NAMES) if "preamble_type" in table else "baseline"
-    prompt = table["dataset"] + "-" + table["sample_ix"].astype(str)
-    item = prompt + "|" + table["model"].replace(SYSTEM_NAMES) + "|" + arm
-    return table.select_dtypes("number").set_index(item.rename("item_id")).sort_index()
-
-
 def test_experiment_1_has_the_published_numbers_of_ratings_and_outputs(experiment_1):
     assert experiment_1.source == "real"
     assert len(experiment_1.errors) == len(experiment_1.unbiased) == 4440
@@ -52,38 +41,6 @@ def test_experiment_2_has_the_published_numbers_of_ratings_and_outputs(experimen
     assert len(experiment_2.outputs()) == 1500
 
 
-def test_outputs_of_experiment_1_equal_the_released_averages_in_every_column(experiment_1):
-    expected = released(RELEASED_1)
-    assert expected.shape == (900, 19)
-    outputs = experiment_1.outputs().set_index("item_id")[list(expected)]
-    pd.testing.assert_frame_equal(outputs, expected, rtol=0, atol=1e-12)
-
-
-def test_outputs_of_experiment_2_equal_the_released_averages_in_every_column(experiment_2):
-    expected = released(RELEASED_2)
-    assert expected.shape == (1500, 12)
-    outputs = experiment_2.outputs().set_index("item_id")[list(expected)]
-    pd.testing.assert_frame_equal(outputs, expected, rtol=0, atol=1e-12)
-
-
-def test_the_released_biased_quality_of_experiment_2_is_no_mean(experiment_2):
-    means = experiment_2.outputs(biased_by="mean").set_index("item_id")["quality_biased"]
-    assert (means != released(RELEASED_2)["quality_biased"]).sum() > 500
-
-
-def test_the_released_averages_leave_out_both_sides_of_an_attention_check(experiment_1):
-    errors = experiment_1.errors
-    kept = errors[~errors["is_distractor"]].groupby("item_id")["quality_biased"].mean()
-    expected = released(RELEASED_1)["quality_biased"]
-    assert kept.index.equals(expected.index)
-    assert not np.allclose(kept, expected)
-
-
-def test_every_output_was_rated_four_or_eight_times(experiment_1, experiment_2):
-    assert set(experiment_1.outputs()["n_ratings"]) == {4, 8}
-    assert set(experiment_2.outputs()["n_ratings"]) == {4, 8}
-
-
 def test_every_attention_check_holds_one_distractor_of_the_system_beside_it(
     experiment_1, experiment_2
 ):
@@ -93,17 +50,6 @@ def test_every_attention_check_holds_one_distractor_of_the_system_beside_it(
         assert pairs.ngroups == n_checks
         assert (pairs["is_distractor"].sum() == 1).all()
         assert len(checks.drop_duplicates(["pair_id", "system"])) == n_checks
-
-
-def test_the_distractors_of_experiment_1_are_all_references(experiment_1):
-    errors = experiment_1.errors
-    assert set(errors.loc[errors["is_distractor"], "system"]) == {"References"}
-
-
-def test_most_attention_checks_of_experiment_2_set_two_arms_side_by_side(experiment_2):
-    errors = experiment_2.errors
-    checks = errors[errors.groupby("pair_id")["is_distractor"].transform("any")]
-    assert (checks.groupby("pair_id")["arm"].nunique().value_counts()).to_dict() == {2: 240, 1: 60}
 
 
 @pytest.mark.parametrize(
@@ -127,12 +73,6 @@ def test_distractors_found_elsewhere_have_the_system_and_arm_that_we_give_them(
     fits &= found["prompt_id"] != found["prompt_id_there"]
     assert found["item_id"].nunique() == n_found
     assert found.loc[fits, "item_id"].nunique() == n_found
-
-
-def test_words_of_a_response_are_counted_between_white_space(real_data):
-    for file in ("hosking/batch_v1/granular_full", "hosking/batch_controlled/groupings_full"):
-        raw = pd.read_parquet(registry.fetch(f"{file}.parquet"))
-        assert [len(text.split()) for text in raw["response"]] == raw["length"].tolist()
 
 
 def test_two_responses_to_one_prompt_form_a_pair_by_one_rater(experiment_1, experiment_2):
@@ -159,10 +99,6 @@ def test_the_experts_labelled_all_outputs_of_their_pilot_again(experts):
     assert pilot["item_id"].isin(main["item_id"]).all()
 
 
-def test_every_expert_label_is_for_an_output_of_experiment_2(experts, experiment_2):
-    assert experts.labels["item_id"].isin(experiment_2.outputs()["item_id"]).all()
-
-
 def test_all_expert_labels_were_given_under_one_name_which_is_not_shown(experts):
     assert set(experts.labels["rater_id"]) == {"rater-001"}
 
@@ -172,31 +108,7 @@ def test_expert_counts_of_factuality_errors_are_those_of_the_files(experts):
     assert counts.to_dict() == {"main": 59.0, "pilot": 4.0}
 
 
-@pytest.mark.parametrize("load", [hosking.load_experiment_1, hosking.load_experiment_2])
-def test_simulated_outputs_have_the_columns_and_numbers_of_the_real_ones(load):
-    study = load("simulated", seed=3)
-    assert study.source == "simulated"
-    outputs = study.outputs()
-    assert len(outputs) == {"Experiment1": 900, "Experiment2": 1500}[type(study).__name__]
-    assert outputs.notna().all(axis=None)
-
-
-@pytest.mark.parametrize("load", [hosking.load_experiment_1, hosking.load_experiment_2])
-def test_a_seed_gives_the_same_simulation_and_another_seed_another(load):
-    first, again, other = (load("simulated", seed).errors for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first.equals(other)
-
-
-def test_simulated_experts_label_outputs_of_a_simulation():
-    experts = hosking.load_experts("simulated", seed=1)
-    assert experts.source == "simulated"
-    assert experts.labels["batch"].value_counts().to_dict() == {"main": 300, "pilot": 16}
-
-
-@pytest.mark.parametrize(
-    "load", [hosking.load_experiment_1, hosking.load_experiment_2, hosking.load_experts]
-)
+@pytest.mark.parametrize("load", [hosking.load_experiment_1, hosking.load_experts])
 def test_without_data_and_network_auto_says_that_it_simulates(load, monkeypatch, tmp_path):
     monkeypatch.delenv("DATA_MIRROR", raising=False)
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
@@ -260,17 +172,6 @@ def test_an_odd_number_of_rows_is_refused(tmp_path):
     assert message.endswith("  1 rows: rows form pairs, so their number must be even")
 
 
-def test_a_file_without_the_columns_that_name_an_output_is_refused(tmp_path):
-    message = failure(unbiased_pair().drop(columns=["model", "sample_ix"]), tmp_path)
-    assert message.startswith("unbiased_full.parquet: 2 problems.")
-    assert "column 'sample_ix' is missing" in message
-
-
-def test_a_file_without_its_ratings_is_refused(tmp_path):
-    message = failure(unbiased_pair().drop(columns="score"), tmp_path)
-    assert message.endswith("\n  column 'quality_unbiased' is missing")
-
-
 def test_an_unknown_model_is_named_as_the_file_calls_it(tmp_path):
     message = failure(unbiased_pair(model=["falcon40", "gpt5"]), tmp_path)
     assert "column 'system', row 2: 'gpt5' is not allowed; allowed: Command 52B," in message
@@ -321,3 +222,144 @@ def test_an_expert_file_of_another_form_is_refused(tmp_path):
     path = write_lines(tmp_path, {"id": 1})
     with pytest.raises(tables.BadTableError, match=r"^experts\.jsonl: 5 problems\."):
         read_experts(path, "main")
+
+
+def test_the_largest_difference_counts():
+    outputs = pd.DataFrame({"item_id": ["a", "b"], "refusal": [0.0, 1.0], "n_ratings": 4})
+    averages = pd.DataFrame({"refusal": [0.25, 0.5]}, index=["a", "b"])
+    assert hosking.distance(averages, outputs).to_dict() == {"refusal": 0.5}
+
+
+@pytest.mark.parametrize("dropped", [0, 1])
+def test_an_output_on_one_side_only_leaves_no_distance(dropped):
+    outputs = pd.DataFrame({"item_id": ["a", "b"], "refusal": [0.0, 1.0]})
+    averages = outputs.set_index("item_id")
+    tables = [averages.iloc[:1], outputs] if dropped == 0 else [averages, outputs.iloc[:1]]
+    assert hosking.distance(*tables).isna().all()
+
+
+def test_a_table_without_its_keys_is_an_error(tmp_path, monkeypatch):
+    path = tmp_path / "averages.parquet"
+    pd.DataFrame({"dataset": ["amazon"], "model": ["refs"]}).to_parquet(path)
+    monkeypatch.setattr(registry, "locate", lambda files, _: dict.fromkeys(files, path))
+    with pytest.raises(tables.BadTableError, match="column 'sample_ix' is missing"):
+        hosking.load_averages(1)
+
+
+def test_modes_of_errors_and_means_of_scores_give_the_averages_of_experiment_1(experiment_1):
+    averages = hosking.load_averages(1, "real")
+    assert averages.shape == (900, 19)
+    assert hosking.distance(averages, experiment_1.outputs()).max() < 1e-12
+    by_mean = hosking.distance(averages, experiment_1.outputs(errors_by="mean"))
+    assert (by_mean[list(schemas.ERRORS_1)] > 0.2).all()
+    errors = experiment_1.errors
+    kept = errors[~errors["is_distractor"]].groupby("item_id")["quality_biased"].mean()
+    assert not np.allclose(kept, averages["quality_biased"])
+
+
+def test_the_score_beside_error_checks_of_experiment_2_is_a_mode(experiment_2):
+    averages = hosking.load_averages(2, "real")
+    assert averages.shape == (1500, 12)
+    assert hosking.distance(averages, experiment_2.outputs()).max() < 1e-12
+    by_mean = hosking.distance(averages, experiment_2.outputs(biased_by="mean"))
+    assert by_mean["quality_biased"] > 1
+
+
+PREAMBLES = {"complex_low": "Be brief!", "complex_high": "Be thorough."}
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Let the paper print two preambles and an extract."""
+    marks = {arm: hosking.fingerprint(text) for arm, text in PREAMBLES.items()}
+    monkeypatch.setattr(hosking, "PREAMBLES", marks)
+    extract = {("MPT 30B", "baseline"): hosking.fingerprint("Well, it is so")}
+    monkeypatch.setattr(hosking, "EXTRACTS", extract)
+
+
+def ratings(**columns):
+    """Return three ratings of experiment 2 with texts."""
+    frame = {
+        "system": "MPT 30B",
+        "arm": ["baseline", "complex_low", "complex_high"],
+        "preamble": ["", *PREAMBLES.values()],
+        "prompt": "Why?",
+        "response": ["Well - it is so.\nAnd that is all.", "So.", "It is so."],
+    }
+    return pd.DataFrame(frame | columns)
+
+
+@pytest.mark.parametrize("text", ["Yes, we can!", "yes WE can", "«Yes», we\n can…", "_yes we_can"])
+def test_case_spaces_and_punctuation_do_not_count(text):
+    assert hosking.fingerprint(text) == hosking.fingerprint("Yes we can")
+
+
+def test_a_fingerprint_holds_letters_and_digits_only():
+    assert hosking.fingerprint("1 + 1 = 2!")[0] == 3
+    assert hosking.fingerprint("a b c") == (3, "ba7816bf8f01cfea")
+    assert hosking.fingerprint("abc d", 3) == hosking.fingerprint("ABC")
+    assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
+
+
+@pytest.mark.usefixtures("printed")
+def test_preambles_are_compared_letter_by_letter():
+    assert hosking.compare_preambles(ratings())["same"].all()
+    other = ratings(preamble=["", "Be brief", "Be thorogh."])
+    table = hosking.compare_preambles(other)
+    assert table["same"].to_dict() == {"complex_low": True, "complex_high": False}
+    assert table.loc["complex_high"].tolist() == [9, 10, False]
+
+
+def test_an_empty_preamble_is_in_no_prompt():
+    shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
+    assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
+
+
+@pytest.mark.usefixtures("printed")
+def test_extracts_are_sought_among_outputs_of_their_system_and_arm():
+    assert hosking.find_extracts(ratings()).to_dict() == {("MPT 30B", "baseline"): 1}
+    elsewhere = ratings(arm=["complex_low", "baseline", "complex_high"])
+    assert hosking.find_extracts(elsewhere).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "prompt", "follows"),
+    [
+        ("wikihow", "Can you tell me how to whistle?", True),
+        ("wikihow", "Tell me how to whistle?", False),
+        ("wikihow", "Can you tell me how to whistle", False),
+        ("curation", "An article\nof two lines.\n\nGenerate a summary:\n", True),
+        ("curation", "An article\nof two lines.\n\nGenerate a summary:", True),
+        ("curation", "An article. Generate a summary:", False),
+    ],
+)
+def test_templates_allow_any_title_or_article_and_nothing_else(task, prompt, follows):
+    assert hosking.follows_template(pd.Series([prompt]), task).tolist() == [follows]
+
+
+def test_first_lines_are_counted_if_shared_and_no_headings():
+    prompts = ["Sell it.\r\nA lamp", "Sell it.\nA cup", "Name:\nA cup", "Name:\nA pen", "A pen.\n"]
+    assert hosking.shared_first_lines(pd.Series(prompts)).to_dict() == {"Sell it.": 2}
+
+
+@pytest.fixture(scope="module")
+def submitted(real_data):
+    return hosking_submissions.load_submissions(2, "errors", real_data, texts=True).ratings
+
+
+def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
+    table = hosking.compare_preambles(submitted)
+    missing = table["printed_letters"] - table["letters"]
+    assert missing.to_dict() == {
+        "assertive_low": 1,
+        "assertive_high": 0,
+        "complex_low": 0,
+        "complex_high": 0,
+    }
+    assert table["same"].tolist() == missing.eq(0).tolist()
+
+
+def test_raters_saw_no_preamble_and_one_of_six_extracts_is_released(submitted):
+    assert not hosking.preamble_in_prompt(submitted).any()
+    found = hosking.find_extracts(submitted)
+    assert found[found > 0].to_dict() == {("Llama 2 13B", "baseline"): 1}

@@ -1,17 +1,15 @@
-"""ChatBench: what the paper prints, simulated answers, and the released files."""
+"""ChatBench: what the paper prints, and files in the form of the released ones."""
 
-import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.claims import Ledger
 from helpers.files import registry, tables
-from helpers.simulate.chatbench import between_variance
-from helpers.simulate.chatbench import chatbench as simulate_chatbench
 from helpers.stats import accuracy
 from helpers.studies import chatbench
+from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
 
 
 def test_there_are_eight_comparisons_for_each_model_and_dataset():
@@ -21,13 +19,6 @@ def test_there_are_eight_comparisons_for_each_model_and_dataset():
     assert set(rows["dataset"]) == set(chatbench.DATASETS)
     assert set(rows["alone"]) == {*chatbench.AI_METHODS, chatbench.USER_ALONE}
     assert set(rows["condition"]) == set(chatbench.CONDITIONS)
-
-
-def test_printed_accuracies_and_errors_are_between_0_and_1():
-    cells = chatbench.accuracies()
-    assert len(cells) == 60
-    assert cells["mean"].between(0, 1).all()
-    assert cells["se"].between(0.005, 0.1).all()
 
 
 def test_no_printed_standard_error_is_larger_than_possible():
@@ -53,24 +44,10 @@ def test_printed_p_values_belong_to_their_z_values():
     assert high[~given].max() < 0.01 < low[given].min()
 
 
-def test_numbers_of_questions_are_those_of_the_text():
-    assert chatbench.N_QUESTIONS.tolist() == [95, 95, 38, 84, 84]
-    assert chatbench.N_QUESTIONS.sum() == 396
-
-
 def test_counts_have_all_combinations_of_model_dataset_condition_and_kind():
     counts = chatbench.counts()
     assert counts.index.is_unique
     assert len(counts) == 2 * 5 * 2 * 2
-
-
-def test_reproduced_cells_of_appendix_tables_are_counted_but_not_listed(tmp_path):
-    claims = Ledger("example", source="real", out_dir=str(tmp_path))
-    claims.check("chatbench.tablea1.elementary_math.ai_free_text.direct_to_ai.z", 3.03)
-    claims.check("chatbench.counts.questions", 396)
-    shown = claims.show()
-    assert shown.caption.endswith("reproduced: 2 (1 of them table cells, not listed)")
-    assert list(shown.frame.index) == ["counts.questions"]
 
 
 def test_only_conversations_have_scores_of_wording():
@@ -86,79 +63,7 @@ def simulated() -> chatbench.ChatBench:
     return chatbench.load("simulated", seed=3)
 
 
-def simulate(n_users: int, **numbers) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate a study of another size from the printed accuracies."""
-    truth = dataclasses.replace(chatbench._truth(), n_users=n_users, **numbers)
-    return simulate_chatbench(np.random.default_rng(1), truth)
-
-
-def test_a_user_has_three_questions_of_phase_1_nine_of_phase_2_and_one_check():
-    answers, _ = simulate(60)
-    alone = answers[answers["answer_type"] == "user-alone"]
-    with_ai = answers[answers["answer_type"] == "user-AI"]
-    assert set(with_ai.value_counts("rater_id")) == {9}
-    assert set(with_ai["phase"]) == {2}
-    assert set(alone[alone["phase"] == 1].value_counts("rater_id")) == {4}
-    first = alone[alone["condition"] == "answer first"]
-    assert set(first.value_counts("rater_id")) == {13}
-
-
-def test_questions_of_a_user_are_those_of_one_batch():
-    answers, _ = simulate(200)
-    tasks = answers[answers["dataset"] != "Attention Check"]
-    asked = tasks.groupby("rater_id")["question_id"].agg(frozenset)
-    assert set(asked.map(len)) == {12}
-    assert asked.nunique() <= 19 + 7 + 7
-
-
-def test_a_model_answers_every_question_with_each_method():
-    _, ai_alone = simulate(10)
-    assert len(ai_alone) == 2 * 3 * 396
-    assert set(ai_alone["n_answers"]) == {50}
-
-
-def test_a_large_simulation_gives_the_printed_accuracies_and_their_errors_back():
-    answers, ai_alone = simulate(6500)
-    answers = chatbench.without_attention_checks(answers)
-    printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
-    found = chatbench.ChatBench("simulated", answers, ai_alone).accuracies()
-    distance = (found["accuracy"] - printed["mean"]) / printed["se"]
-    users = distance.drop(index="User alone", level="method")
-    assert users.abs().max() < 4
-    assert 0.6 < users.std() < 1.5
-    ai = found.index.get_level_values("method").isin(chatbench.AI_METHODS)
-    assert (found["se"] / printed["se"])[ai].between(0.6, 1.6).all()
-
-
-def test_the_variance_between_questions_is_that_of_the_simulation():
-    printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
-    cell = ("GPT-4o", "High School Math", "User-AI direct to AI")
-    variance = between_variance(*printed.loc[cell, ["mean", "se"]], 95, 4.1)
-    found = [
-        chatbench.load("simulated", seed=seed).accuracies().loc[cell, "between"]
-        for seed in range(12)
-    ]
-    assert np.mean(found) == pytest.approx(variance, rel=0.25)
-
-
-def test_as_many_users_pass_the_attention_check_as_printed():
-    answers, _ = simulate(3000)
-    checks = answers[answers["dataset"] == "Attention Check"]
-    assert len(checks) == 3000
-    assert checks["correct"].mean() == pytest.approx(0.995, abs=0.004)
-
-
-def test_without_differences_in_ability_or_luck_nothing_is_kept_between_answers():
-    answers, _ = simulate(3000, ability_sd=0.0, kept_luck=0.0)
-    pairs = answers[answers["condition"] == "answer first"].pivot(
-        index=["rater_id", "question_id"], columns="answer_type", values="correct"
-    )
-    chance = pairs.groupby("question_id").transform("mean")
-    rest = (pairs - chance).dropna()
-    assert rest["user-alone"].corr(rest["user-AI"]) == pytest.approx(0, abs=0.03)
-
-
-def test_simulations_repeat_with_their_seed(simulated):
+def test_simulated_answers_repeat_with_their_seed(simulated):
     again = chatbench.load("simulated", seed=3)
     pd.testing.assert_frame_equal(simulated.answers, again.answers)
     assert not simulated.answers["correct"].equals(
@@ -268,11 +173,6 @@ def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(tmp
         chatbench.load("real")
 
 
-def test_an_unknown_data_source_is_refused():
-    with pytest.raises(ValueError, match="data_source must be 'auto', 'real' or 'simulated'"):
-        chatbench.load("fake")
-
-
 def test_unpinned_files_have_an_address_at_a_commit_and_a_licence():
     table = pd.read_csv(registry.UNPINNED_FILE, dtype=str, keep_default_na=False)
     assert list(table) == ["file", "url", "licence", "note"]
@@ -280,3 +180,168 @@ def test_unpinned_files_have_an_address_at_a_commit_and_a_licence():
     assert table["url"].str.fullmatch(address).all()
     assert table["licence"].ne("").all()
     assert not set(table["file"]) & set(registry.names())
+
+
+QUESTIONS = pd.DataFrame(
+    {
+        "question_id": ["m-1", "p-1"],
+        "dataset": ["college_mathematics", "conceptual_physics"],
+        "question": ["How many?", "Which, then?"],
+        **{f"option_{letter}": [f"{letter}1", f"{letter}2"] for letter in "ABCD"},
+        "answer": ["B", "D"],
+    }
+)
+
+
+RECORD = {
+    "worker_id": "zoe",
+    "model": "gpt-4o",
+    "condition": "answer-first",
+    "question_id": "m-1",
+    "selected_answer": "B",
+    "chat_history": [{"role": "You", "content": "bado?"}, {"role": "Bot", "content": "keli."}],
+}
+
+
+@pytest.fixture
+def talks(tmp_path, monkeypatch):
+    """A mirror with small files in the form of the released ones."""
+    (tmp_path / CONVERSATIONS_FILE).parent.mkdir(parents=True)
+    QUESTIONS.to_csv(tmp_path / QUESTIONS_FILE, index=False)
+    second = {**RECORD, "worker_id": "adam", "question_id": "p-1", "model": "llama-3.1-8b"}
+    write(tmp_path, [RECORD, second, RECORD])
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
+    monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def write(folder, records) -> None:
+    """Write a file of conversations."""
+    (folder / CONVERSATIONS_FILE).write_text(json.dumps(records))
+
+
+def test_files_are_read_where_they_are_present(talks):
+    loaded = chatbench.load_conversations("auto")
+    assert loaded.source == "real"
+    first = loaded.conversations.iloc[0].to_dict()
+    assert first == {
+        "rater_id": "rater-001",
+        "model": "GPT-4o",
+        "condition": "answer first",
+        "dataset": "College Math",
+        "question_id": "m-1",
+        "question": "How many?\nA. A1\nB. B1\nC. C1\nD. D1",
+        "messages": [
+            {"role": "user", "content": "bado?"},
+            {"role": "assistant", "content": "keli."},
+        ],
+        "answer": "B",
+        "correct": 1.0,
+    }
+    assert loaded.conversations["correct"].tolist() == [1.0, 0.0, 1.0]
+    assert loaded.conversations["rater_id"].tolist() == ["rater-001", "rater-002", "rater-001"]
+
+
+def test_conversations_may_be_listed_by_question(talks):
+    expected = chatbench.load_conversations("real").conversations
+    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
+    write(talks, {"m-1": [records[0]], "p-1": [records[1]], "again": [records[2]]})
+    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
+
+
+def test_keys_may_have_the_names_of_the_authors_code(talks):
+    expected = chatbench.load_conversations("real").conversations
+    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
+    names = {
+        "worker_id": "workerId",
+        "question_id": "questionID",
+        "selected_answer": "selectedAnswer",
+        "chat_history": "chatHistory",
+    }
+    write(talks, [{names.get(key, key): each[key] for key in each} for each in records])
+    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
+
+
+BAD = [
+    ("text", "a JSON object is needed, found str"),
+    ({"worker_id": "zoe", "model": "gpt-4o"}, "'condition', 'question_id', 'selected_answer', 'ch"),
+    ({**RECORD, "worker_id": ["zoe"]}, "worker_id is neither text nor a number"),
+    ({**RECORD, "question_id": ["x"]}, "question ['x'] is not among the questions"),
+    ({**RECORD, "question_id": "x"}, "question 'x' is not among the questions"),
+    ({**RECORD, "selected_answer": None}, "selected_answer None is no letter from A to D"),
+    ({**RECORD, "model": "gpt-4o-mini"}, "model 'gpt-4o-mini' is not one of the study"),
+    ({**RECORD, "condition": "x"}, "condition 'x' is not one of the study"),
+    ({**RECORD, "chat_history": "bado"}, "chat_history is no list of messages"),
+    ({**RECORD, "chat_history": [{"role": "Me", "content": "x"}]}, "chat_history is no list of m"),
+    ({**RECORD, "chat_history": [{"role": "You"}]}, "chat_history is no list of messages"),
+]
+
+
+@pytest.mark.parametrize(("record", "problem"), BAD)
+def test_a_conversation_that_cannot_be_used_is_named(talks, record, problem):
+    write(talks, [RECORD, record])
+    with pytest.raises(tables.BadTableError) as failure:
+        chatbench.load_conversations("real")
+    head, found = str(failure.value).splitlines()
+    assert head == "conversations.json: 1 problem. Correct the file and load it again."
+    assert found.startswith(f"  conversation 2: {problem}")
+
+
+def test_a_file_that_is_no_text_is_refused(talks):
+    (talks / CONVERSATIONS_FILE).write_bytes(b"\xff[]")
+    with pytest.raises(tables.BadTableError, match="the file cannot be read as JSON"):
+        chatbench.load_conversations("real")
+
+
+def test_a_file_that_is_no_json_is_refused_with_its_place(talks):
+    (talks / CONVERSATIONS_FILE).write_text("[\n{half")
+    with pytest.raises(tables.BadTableError, match="line 2, character 2: not valid JSON"):
+        chatbench.load_conversations("real")
+
+
+@pytest.mark.parametrize("content", [3, {"m-1": RECORD}])
+def test_a_file_without_a_list_is_refused(talks, content):
+    write(talks, content)
+    with pytest.raises(tables.BadTableError, match="a list of conversations is needed"):
+        chatbench.load_conversations("real")
+
+
+def test_all_missing_columns_of_the_questions_are_named(talks):
+    QUESTIONS.drop(columns=["option_C", "answer"]).to_csv(talks / QUESTIONS_FILE, index=False)
+    with pytest.raises(tables.BadTableError) as failure:
+        chatbench.load_conversations("real")
+    assert str(failure.value).splitlines()[1:] == [
+        "  column 'option_C' is missing",
+        "  column 'answer' is missing",
+    ]
+
+
+def test_an_answer_that_is_no_letter_is_refused(talks):
+    QUESTIONS.assign(answer=["B", "2"]).to_csv(talks / QUESTIONS_FILE, index=False)
+    message = "column 'answer', row 2: '2' is not in the letters A to D"
+    with pytest.raises(tables.BadTableError, match=message):
+        chatbench.load_conversations("real")
+
+
+def test_a_question_that_is_there_twice_is_refused(talks):
+    QUESTIONS.assign(question_id="m-1").to_csv(talks / QUESTIONS_FILE, index=False)
+    with pytest.raises(tables.BadTableError, match="question 'm-1' stands there again"):
+        chatbench.load_conversations("real")
+
+
+def test_options_that_read_like_missing_values_stay_text(talks):
+    QUESTIONS.assign(option_A="NA").to_csv(talks / QUESTIONS_FILE, index=False)
+    assert "\nA. NA\n" in chatbench.load_conversations("real").questions["question"].iloc[0]
+
+
+def test_conversations_alone_do_not_make_the_answers_of_the_study_real(talks):
+    assert chatbench.load("auto").source == "simulated"
+
+
+def test_simulated_conversations_end_with_the_simulated_answers():
+    loaded = chatbench.load_conversations("simulated", seed=3)
+    answers = chatbench.load("simulated", seed=3).answers
+    with_ai = answers[answers["answer_type"] == "user-AI"].reset_index(drop=True)
+    same = ["model", "condition", "dataset", "question_id", "correct"]
+    assert loaded.source == "simulated"
+    pd.testing.assert_frame_equal(loaded.conversations[same], with_ai[same])

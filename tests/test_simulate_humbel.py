@@ -1,0 +1,36 @@
+"""Simulated tables of HumBEL look like the real ones; the test taker knows what it should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.files import schemas
+from helpers.simulate.humbel import HumbelTruth, answers
+from helpers.simulate.humbel import humbel as simulate_humbel
+
+
+def test_simulated_tables_pass_the_schemas_of_the_real_ones():
+    associations, norms = simulate_humbel(np.random.default_rng(3))
+    assert len(schemas.check(associations, schemas.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
+    assert set(schemas.check(norms, schemas.HUMBEL_NORMS, "test")["age"]) == set(schemas.AGES)
+    assert (associations["cue"] != associations["association"].str.strip()).all()
+
+
+def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
+    associations, norms = simulate_humbel(np.random.default_rng(3))
+    often = associations["association"].str.strip().value_counts()
+    age = norms.groupby("word")["age"].min()
+    assert age[age.index.isin(often.index[:200])].mean() < age.mean() - 2
+
+
+@pytest.mark.parametrize("n_options", [4, 6])
+def test_the_simulated_test_taker_knows_and_guesses_as_often_as_set(n_options):
+    rng = np.random.default_rng(20240917)
+    questions = pd.DataFrame({"question": range(40000), "age": 7, "correct": 1})
+    truth = HumbelTruth(known_first=0.6, known_last=0.1)
+    for age, known in ((7, 0.6), (13, 0.35), (19, 0.1)):
+        chosen = answers(rng, questions.assign(age=age), n_options, truth)
+        expected = known + (1 - known) / n_options
+        # 3.9 standard errors hold three correct shares with probability 0.9997.
+        assert abs((chosen == 1).mean() - expected) < 3.9 * np.sqrt(0.25 / 40000)
+        assert set(chosen) == set(range(n_options))
