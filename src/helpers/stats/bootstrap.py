@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from statsmodels.stats.multitest import multipletests
 from threadpoolctl import ThreadpoolController
 
 from helpers.files.tables import check_clusters, check_numeric
@@ -22,7 +21,7 @@ from helpers.stats.moments import cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
 BATCH = 50  # replicates drawn together; another number gives other draws
-METHODS = {"holm": "holm", "bh": "fdr_bh"}  # names of corrections here and in statsmodels
+METHODS = ("holm", "bh")
 
 
 def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> np.ndarray:
@@ -324,8 +323,16 @@ def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
             f"p-value {position} is {p_values.ravel()[position]}: "
             "give the family without values that are missing or outside [0, 1]"
         )
-    adjusted = multipletests(p_values.ravel(), method=METHODS[method])[1]
-    return adjusted.reshape(p_values.shape)
+    # As statsmodels' `multipletests`, which collects garbage in each call: 0.2 s in a notebook.
+    order = p_values.argsort(axis=None)
+    ascending = p_values.ravel()[order]
+    rank = np.arange(1, len(order) + 1)
+    adjusted = np.empty(len(order))
+    if method == "holm":
+        adjusted[order] = np.maximum.accumulate(ascending * rank[::-1])
+    else:
+        adjusted[order] = np.minimum.accumulate((ascending / (rank / len(rank)))[::-1])[::-1]
+    return np.minimum(adjusted, 1.0).reshape(p_values.shape)
 
 
 def in_batches(
