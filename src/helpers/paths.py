@@ -1,7 +1,4 @@
-"""Where things are in the project. Importing this module creates and changes nothing.
-
-Write files so that nobody ever sees half of one.
-"""
+"""Where things are in the project, and how a file is replaced so that no half of it is seen."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +37,7 @@ def output_dir(out_dir: str) -> Path:
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each in one step so that no half file is ever seen."""
+    """Write files, each under another name first, then put in its place in one step."""
     for file, content in contents.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.part")

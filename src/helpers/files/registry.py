@@ -62,11 +62,6 @@ class Entry:
         """Server that the file is downloaded from."""
         return urlsplit(self.url).netloc
 
-    @property
-    def identities(self) -> set[str]:
-        """All hashes that identify an accepted copy."""
-        return {*self.sha256.split(), self.git_blob}
-
 
 def names() -> list[str]:
     """List the names of all registered files."""
@@ -75,20 +70,17 @@ def names() -> list[str]:
 
 def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
-    entry = _entry(file)
-    mirror, cache = _mirror(), _cache()
-    if mirror and (mirror / file).is_file():
-        advice = "Replace it, or unset DATA_MIRROR to use the cache or a download."
-        return _verified(mirror / file, entry, advice)
-    if (cache / file).is_file():
-        return _verified(cache / file, entry, "Delete it and run again.")
-    return _download(entry, cache / file)
+    entry, cached = _entry(file), _cache() / file
+    copy = _local_copy(file)
+    if copy is None:
+        return _download(entry, cached)
+    mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
+    return _verified(copy, entry, "Delete it and run again." if copy == cached else mirrored)
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     """Fetch all files of a study, or say that it is to be simulated."""
-    _check_source(data_source)
-    if data_source == "simulated":
+    if _is_simulated(data_source):
         return None
     try:
         return {file: fetch(file) for file in files}
@@ -100,8 +92,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
     """Find files whose hashes are not known, or say that they are to be simulated."""
-    _check_source(data_source)
-    if data_source == "simulated":
+    if _is_simulated(data_source):
         return None
     with UNPINNED_FILE.open(encoding="utf-8", newline="") as lines:
         listed = {row["file"]: row["url"] for row in csv.DictReader(lines)}
@@ -118,16 +109,17 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
     )
 
 
-def _check_source(data_source: str) -> None:
-    """Stop unless this is one of the known kinds of data."""
+def _is_simulated(data_source: str) -> bool:
+    """Tell whether no data are wanted; stop unless this is one of the known kinds of data."""
     if data_source not in DATA_SOURCES:
         raise ValueError(f"data_source must be 'auto', 'real' or 'simulated', not {data_source!r}")
+    return data_source == "simulated"
 
 
 def _local_copy(file: str) -> Path | None:
     """Return the path of a copy in the mirror or in the cache, if there is one."""
-    folders = [folder for folder in (_mirror(), _cache()) if folder]
-    return next((folder / file for folder in folders if (folder / file).is_file()), None)
+    copies = (folder / file for folder in (_mirror(), _cache()) if folder)
+    return next((copy for copy in copies if copy.is_file()), None)
 
 
 @functools.cache
@@ -152,8 +144,7 @@ def _mirror() -> Path | None:
     name = os.environ.get("DATA_MIRROR")
     if not name:
         return None
-    folder = paths.ROOT / name
-    if not folder.is_dir():
+    if not (folder := paths.ROOT / name).is_dir():
         raise DataError(f"DATA_MIRROR names no folder: {folder}. Correct the variable or unset it.")
     return folder
 
@@ -166,7 +157,9 @@ def _cache() -> Path:
 def _verified(path: Path, entry: Entry, advice: str) -> Path:
     """Return the path if it holds the registered file; otherwise raise with advice."""
     status = path.stat()
-    if entry.identities.isdisjoint(_hashes(path, status.st_size, status.st_mtime_ns)):
+    if {*entry.sha256.split(), entry.git_blob}.isdisjoint(
+        _hashes(path, status.st_size, status.st_mtime_ns)
+    ):
         raise DataCorruptError(
             f"{path} is not the registered {entry.file}: it has {status.st_size} bytes "
             f"(registered: {entry.bytes}) and another SHA-256. {advice}"
@@ -233,10 +226,11 @@ def _require_answer(entry: Entry) -> None:
 
 def _probe(entry: Entry) -> None:
     """Ask a server for a header, in a thread because looking up a name has no time limit."""
+    downloader = _downloader(PROBE_SECONDS)  # loading it must not count as waiting
 
     def ask() -> None:
         try:
-            _downloader(PROBE_SECONDS)(entry.url, None, None, check_only=True)
+            downloader(entry.url, None, None, check_only=True)
             _answering_hosts.add(entry.host)
         except OSError as error:
             _failed_hosts[entry.host] = _reason(error)

@@ -101,13 +101,20 @@ def _text(*values: str) -> pa.Column:
     """Describe a text column, restricted to `values` if any are given."""
     if not values:
         return pa.Column(str, description="text")
-    return pa.Column(str, pa.Check.isin(values), description=_listing(values))
+    return _choice(str, values)
 
 
 def _scale(low: int, high: int) -> pa.Column:
     """Describe a column of whole-number ratings, stored as floats."""
-    steps = range(low, high + 1)
-    return pa.Column(float, pa.Check.isin(steps), coerce=True, description=_listing(steps))
+    return _choice(float, range(low, high + 1))
+
+
+def _choice(kind: type, values: Iterable, **options: bool) -> pa.Column:
+    """Describe a column that holds one of some values."""
+    coerce = kind is not str
+    return pa.Column(
+        kind, pa.Check.isin(values), coerce=coerce, description=_listing(values), **options
+    )
 
 
 def _between(low: float, high: float) -> pa.Column:
@@ -119,11 +126,6 @@ def _between(low: float, high: float) -> pa.Column:
 def _count() -> pa.Column:
     """Describe a column of whole numbers from zero on."""
     return pa.Column(int, pa.Check.ge(0), coerce=True, description="a whole number from 0 on")
-
-
-def _optional_number() -> pa.Column:
-    """Describe a column of numbers, empty where there is none."""
-    return pa.Column(float, nullable=True, coerce=True, description="a number, or empty")
 
 
 def _listing(values: Iterable) -> str:
@@ -159,10 +161,8 @@ def _table(columns: dict[str, pa.Column], key: Sequence[str]) -> pa.DataFrameSch
     )
 
 
-_PAIRS = {
-    "is_distractor": pa.Column(bool, description="True or False"),
-    "pair_id": _count(),
-}
+_TRUTH = pa.Column(bool, description="True or False")
+_PAIRS = {"is_distractor": _TRUTH, "pair_id": _count()}
 _DESIGN_1 = {"tasks": TASKS, "systems": SYSTEMS_1}
 _DESIGN_2 = {"tasks": TASKS, "systems": SYSTEMS_2, "arms": ARMS}
 _QUALITY = _scale(1, 5)
@@ -210,7 +210,7 @@ KAMODA_ANSWERS = _table(
         "system": _text(*ANSWER_SYSTEMS),
         "question": _text(),
         "text": _text(),
-        "votes": _optional_number(),
+        "votes": pa.Column(float, nullable=True, coerce=True, description="a number, or empty"),
     },
     key=("item_id",),
 )
@@ -219,7 +219,7 @@ KAMODA_JUSTIFICATIONS = _table(
         "question_id": _text(),
         "rater_id": _text(),
         "text": _text(),
-        "none_appropriate": pa.Column(bool, description="True or False"),
+        "none_appropriate": _TRUTH,
         "minutes": _between(0, 24 * 60),
     },
     key=("question_id", "rater_id"),
@@ -239,7 +239,7 @@ HUMBEL_NORMS = _table(
         "row": _count(),
         "word": _text(),
         "meaning": _text(),
-        "age": pa.Column(int, pa.Check.isin(AGES), coerce=True, description=_listing(AGES)),
+        "age": _choice(int, AGES),
     },
     key=("row",),
 )
@@ -251,10 +251,8 @@ CHATBENCH_ANSWERS = _table(
         "dataset": _text(*CHAT_DATASETS, ATTENTION_CHECK),
         "model": _text(*CHAT_MODELS),
         "condition": _text(*CHAT_CONDITIONS),
-        "phase": pa.Column(int, pa.Check.isin((1, 2)), coerce=True, description="1 or 2"),
-        "confidence": pa.Column(
-            str, pa.Check.isin(CONFIDENCES), nullable=True, description=_listing(CONFIDENCES)
-        ),
+        "phase": _choice(int, (1, 2)),
+        "confidence": _choice(str, CONFIDENCES, nullable=True),
         "correct": _scale(0, 1),
     },
     key=("rater_id", "question_id", "answer_type"),

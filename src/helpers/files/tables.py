@@ -1,15 +1,8 @@
-"""Files with one JSON object per line, parsed so that no line can stop the others.
-
-Read tables from files, with errors that say where a file goes wrong.
-
-What kind of values a column of a file must hold, checked before anything is made of them.
-
-Lists and mappings that a notebook is given from outside, where a command line passes text.
-
-Checks of the tables given to the statistics: one clear error that says where and what to do.
-"""
+"""Tables of files and of analyses: read and checked, with errors that say where and what to do."""
 
 import codecs
+import contextlib
+import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,48 +11,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-
-def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
-    r"""Parse a file of one JSON object per line, line by line; blank lines are skipped."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if text.strip():
-                yield number, *_parse(text, number)
-
-
-def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
-    """Turn one line into an object, or say why that cannot be done."""
-    try:
-        record = _DECODER.decode(line.decode())
-    except UnicodeDecodeError:
-        return None, f"line {number}: not UTF-8"
-    except json.JSONDecodeError as error:
-        return None, f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})"
-    except RecursionError:
-        return None, f"line {number}: too many JSON values within each other"
-    except ValueError as error:
-        return None, f"line {number}: {str(error).partition(':')[0]}"
-    if not isinstance(record, dict):
-        return None, f"line {number}: a JSON object is needed, found {type(record).__name__}"
-    return record, ""
-
-
-def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
-    """Make an object of its keys and values, each of which has a key of its own."""
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        raise ValueError("a key stands there twice")
-    return record
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeated_keys)
-
-
 SHOWN_PROBLEMS = 10
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
-UNREADABLE = (pa.ArrowException, OSError, ValueError, TypeError, MemoryError, OverflowError)
+LARGEST = 2**63  # a number that can be computed with is smaller
+UNREADABLE = (
+    pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
+)  # fmt: skip
 
 
 class PlainError(ValueError):
@@ -68,6 +26,10 @@ class PlainError(ValueError):
     def _render_traceback_(self) -> list[str]:
         """Show readers of a notebook the message alone."""
         return [f"{type(self).__name__}: {self}"]
+
+
+class OptionError(PlainError):
+    """A parameter that cannot be used as it is; the message shows what can."""
 
 
 class BadTableError(PlainError):
@@ -83,6 +45,15 @@ def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -
     return BadTableError(
         "\n".join([f"{name}: {count}. Correct the file and load it again.", *lines])
     )
+
+
+@contextlib.contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Let a file be read, and say so in plain words if it is not what its name says."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise unreadable(path, what, error) from None
 
 
 def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
@@ -126,20 +97,20 @@ def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> 
         raise bad_table(name, problems)
 
 
-def json_records(path: Path) -> dict[int, dict]:
-    r"""Read the objects in a file of one JSON object per line; blank lines are skipped."""
-    try:
-        lines = list(json_objects(path))
-    except OSError as error:
-        raise unreadable(path, "text", error) from None
-    problems = [problem for _, record, problem in lines if record is None]
-    if problems:
-        raise bad_table(path.name, problems)
-    return {number: record for number, record, _ in lines}
+def read_csv(path: Path, **options: object) -> pd.DataFrame:
+    """Read a CSV file in UTF-8."""
+    with readable(path, "a table of cells"):
+        return pd.read_csv(path, **options)
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file."""
+    with readable(path, "a Parquet file"):
+        return pd.read_parquet(path)
 
 
 def read_jsonl(path: Path) -> pd.DataFrame:
-    r"""Read a file of one JSON object per line; blank lines are skipped."""
+    """Read a file of JSON objects, one a line; what stands in inner objects gets a dotted name."""
     records = json_records(path)
     try:
         return pd.json_normalize(list(records.values()))
@@ -149,73 +120,86 @@ def read_jsonl(path: Path) -> pd.DataFrame:
         raise bad_table(path.name, ["a key holds half a character, written \\ud…"]) from None
 
 
-def read_csv(path: Path, **options: object) -> pd.DataFrame:
-    """Read a CSV file in UTF-8."""
+def json_records(path: Path) -> dict[int, dict]:
+    """Read JSON objects, one a line, by the number of their line, or list all that are wrong."""
+    with readable(path, "text"):
+        lines = list(json_objects(path))
+    problems = [problem for _, record, problem in lines if record is None]
+    if problems:
+        raise bad_table(path.name, problems)
+    return {number: record for number, record, _ in lines}
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
+    """Parse JSON objects, one a line: number, object or None, problem; skip blank lines."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if text.strip():
+                yield number, *_parse(text, number)
+
+
+def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
+    """Turn one line into an object, or say why that cannot be done."""
     try:
-        return pd.read_csv(path, **options)
-    except UNREADABLE as error:
-        raise unreadable(path, "a table of cells", error) from None
+        record = _DECODER.decode(line.decode())
+    except UnicodeDecodeError:
+        return None, f"line {number}: not UTF-8"
+    except json.JSONDecodeError as error:
+        return None, f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})"
+    except RecursionError:
+        return None, f"line {number}: too many JSON values within each other"
+    except ValueError as error:
+        return None, f"line {number}: {str(error).partition(':')[0]}"
+    if not isinstance(record, dict):
+        return None, f"line {number}: a JSON object is needed, found {type(record).__name__}"
+    return record, ""
 
 
-def read_parquet(path: Path) -> pd.DataFrame:
-    """Read a Parquet file."""
-    try:
-        return pd.read_parquet(path)
-    except UNREADABLE as error:
-        raise unreadable(path, "a Parquet file", error) from None
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Make an object of its keys and values, each of which has a key of its own."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return record
 
 
-LARGEST = 2**63
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeated_keys)
 
 
-def as_text(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
+def as_text(frame: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
     """Make sure that columns of a file hold text."""
-    return _as_kind(frame, columns, name, is_text, "text", "str")
+    _require_kind(frame, columns, name, is_text, "text")
+    return frame.astype(dict.fromkeys(columns, "str"))
 
 
-def as_numbers(frame: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
+def as_numbers(frame: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
     """Make sure that columns of a file hold numbers, or nothing in some rows."""
-    return _as_kind(frame, columns, name, _is_number, "a number", float)
+    _require_kind(frame, columns, name, _is_number, "a number")
+    return frame.astype(dict.fromkeys(columns, float))
 
 
-def require_plain(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+def require_plain(frame: pd.DataFrame, columns: Sequence[str], name: str) -> None:
     """Stop unless columns of a file hold text, numbers or truth values, or nothing."""
-    columns = list(columns)
     require(frame, columns, name)
     mixed = [column for column in columns if frame[column].dtype.kind in "OMm"]
-    _refuse(frame, mixed, name, _is_plain, "text or a number")
+    _require_kind(frame, mixed, name, _is_plain, "text or a number")
 
 
 def is_text(value: object) -> bool:
-    r"""Tell whether a cell holds text; half a character is none."""
-    if not isinstance(value, str):
-        return False
-    return value.isascii() or value.encode(errors="ignore").decode() == value
+    """Tell whether a cell holds text; half a character is none."""
+    return isinstance(value, str) and value == value.encode(errors="ignore").decode()
 
 
-def _as_kind(
+def _require_kind(
     frame: pd.DataFrame,
-    columns: Iterable[str],
-    name: str,
-    is_right: Callable[[object], bool],
-    kind: str,
-    dtype: type | str,
-) -> pd.DataFrame:
-    """Check every cell of some columns and give them a type."""
-    columns = list(columns)
-    require(frame, columns, name)
-    _refuse(frame, columns, name, is_right, kind)
-    return frame.astype(dict.fromkeys(columns, dtype))
-
-
-def _refuse(
-    frame: pd.DataFrame,
-    columns: list[str],
+    columns: Sequence[str],
     name: str,
     is_right: Callable[[object], bool],
     kind: str,
 ) -> None:
-    """List the cells of some columns that are not right."""
+    """List the cells of some columns that are not of a kind."""
+    require(frame, columns, name)
     problems = [
         f"column {column!r}, row {row}: {kind} is needed, found {_found(value)}"
         for column in columns
@@ -232,8 +216,8 @@ def _found(value: object) -> str:
         return "nothing"
     if isinstance(value, str):
         return "text" if is_text(value) else "broken text"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return "too large a number" if is_number and not _is_number(value) else type(value).__name__
+    too_large = isinstance(value, int | float) and abs(value) >= LARGEST
+    return "too large a number" if too_large else type(value).__name__
 
 
 def _is_number(value: object) -> bool:
@@ -241,16 +225,12 @@ def _is_number(value: object) -> bool:
     if value is None or value is pd.NA:
         return True
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and (value != value or abs(value) < LARGEST)
+    return is_number and not abs(value) >= LARGEST
 
 
 def _is_plain(value: object) -> bool:
     """Tell whether a cell holds a single value that every later check understands."""
     return isinstance(value, bool) or _is_number(value) or is_text(value)
-
-
-class OptionError(PlainError):
-    """A parameter that cannot be used as it is; the message shows what can."""
 
 
 def name_list(given: str | Sequence[str], parameter: str) -> list[str]:
@@ -284,7 +264,8 @@ def name_list(given: str | Sequence[str], parameter: str) -> list[str]:
     list, such as '["factuality", "tone"]'
     """
     value = _from_json(given)
-    if not _is_list_of_names(value):
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    if not is_list or not all(isinstance(name, str) for name in value):
         raise OptionError(
             f"{parameter} is {given!r}: give names of columns as a JSON list, "
             """such as '["factuality", "tone"]'"""
@@ -334,15 +315,9 @@ def _from_json(given: object) -> object:
         return given
 
 
-def _is_list_of_names(value: object) -> bool:
-    """Tell whether this is a list of one text or more."""
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return is_list and len(value) > 0 and all(isinstance(name, str) for name in value)
-
-
 def _is_scale(ends: object) -> bool:
     """Tell whether these are two numbers, the first below the second."""
-    is_pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
+    is_pair = isinstance(ends, list | tuple) and len(ends) == 2
     return is_pair and all(type(end) in (int, float) for end in ends) and ends[0] < ends[1]
 
 
@@ -369,17 +344,33 @@ def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "r
         check_known(frame, column)
         if column in columns[:position]:
             raise ValueError(f"column {column!r} is named twice: name each column once")
-        if not pd.api.types.is_numeric_dtype(frame[column]):
+        values = frame[column]
+        if not pd.api.types.is_numeric_dtype(values):
+            raise ValueError(f"column {column!r} is of type {values.dtype}: convert it to numbers")
+        if missing == "refuse":
+            check_complete(frame, [column])
+        infinite = np.isinf(values.to_numpy(dtype=float, na_value=np.nan))
+        if infinite.any():
+            row = values.index[infinite][0]
+            raise ValueError(f"column {column!r} is infinite in row {row}: correct the value")
+
+
+def check_complete(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Stop unless every column exists and has a value in each row."""
+    for column in columns:
+        check_known(frame, column)
+        gaps = frame[column].isna().to_numpy()
+        if gaps.any():
+            count = f"{gaps.sum()} missing value{'s' if gaps.sum() > 1 else ''}"
             raise ValueError(
-                f"column {column!r} is of type {frame[column].dtype}: convert it to numbers"
+                f"column {column!r} has {count}, first in row {frame.index[gaps][0]}: "
+                "fill in or drop what is missing"
             )
-        _check_finite(frame[column], missing)
 
 
 def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
     """Stop unless every row belongs to a cluster and there are two clusters or more."""
-    check_known(frame, cluster)
-    _check_present(frame[cluster])
+    check_complete(frame, [cluster])
     n_clusters = frame[cluster].nunique()
     if n_clusters < 2:
         plural = "" if n_clusters == 1 else "s"
@@ -422,26 +413,3 @@ def check_known(frame: pd.DataFrame, column: str) -> None:
     if column not in frame.columns:
         known = ", ".join(map(str, frame.columns))
         raise ValueError(f"column {column!r} is not in the table, which has: {known}")
-
-
-def _check_finite(values: pd.Series, missing: str) -> None:
-    """Stop at the first infinite value and, if they are refused, the first missing one."""
-    if missing == "refuse":
-        _check_present(values)
-    infinite = np.isinf(values.to_numpy(dtype=float, na_value=np.nan))
-    if infinite.any():
-        row = values.index[infinite][0]
-        raise ValueError(f"column {values.name!r} is infinite in row {row}: correct the value")
-
-
-def _check_present(values: pd.Series) -> None:
-    """Stop at the first missing value."""
-    gaps = values.isna().to_numpy()
-    if gaps.any():
-        count, row = gaps.sum(), values.index[gaps][0]
-        what, remedy = ("value", "it") if count == 1 else ("values", "them")
-        rows = "row" if count == 1 else "rows"
-        raise ValueError(
-            f"column {values.name!r} has {count} missing {what}, first in row {row}: "
-            f"fill {remedy} or drop the {rows}"
-        )
