@@ -21,7 +21,7 @@ from helpers.beyond.user_simulator import (
 from helpers.files import tables
 from helpers.studies import chatbench
 
-QUESTION = "How many bado?\nA. one\nB. two\nC. three\nD. four"
+QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})
 WORDS = "bado keli muna pori seva tuzo nali"
 
@@ -74,13 +74,6 @@ def test_each_step_asks_for_what_is_to_be_written_now():
         assert "You: u0\n\nAI: a1\n\n" in task["content"]
         assert 'write "Answer: "' in task["content"]
         assert ("next message" in task["content"]) is not must_answer
-
-
-def test_braces_in_questions_and_messages_stay_as_they_are():
-    said = [{"role": "user", "content": "{x} {conversation}"}]
-    system, task = user_simulator.instructions(r"\frac{a}{b}", said)
-    assert r"\frac{a}{b}" in system["content"]
-    assert "You: {x} {conversation}" in task["content"]
 
 
 @pytest.mark.parametrize(

@@ -286,12 +286,3 @@ def test_most_target_words_stand_in_their_explanation_and_in_the_dictionary(real
     assert tags.notna().mean().round(3).to_dict() == {"cue": 0.886, "association": 0.911}
     assert word_tests.in_dictionary(real_questions["cue"]).mean() > 0.96
     assert tags.stack().dropna().isin(word_tests.FEATURES).mean() > 0.999
-
-
-def test_simulated_pairs_differ_in_every_feature(simulated):
-    tags = word_tests.explained_tags(simulated.associations)
-    marks = word_tests.pair_features(tags)[["modifier", "different", "complex"]]
-    relations = word_tests.relation_features(simulated.associations["relation"])
-    assert tags.notna().all(axis=None)
-    assert (marks.nunique() == 2).all()
-    assert (relations.nunique() == 2).all()

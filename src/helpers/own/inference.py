@@ -449,15 +449,11 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     weights = bootstrap.cluster_weights(n_clusters, n_boot, rng)
     found = _with_and_without(moments.total(), len(study.aspects))[:, 0]
     draws = _with_and_without(moments.total(weights), len(study.aspects))
-    prefixes = {"alone": "alone ", "estimate": "", "change": "change "}
-    columns = {}
-    for (name, prefix), *values in zip(
-        prefixes.items(), found, *bootstrap.interval(draws, axis=1), strict=True
-    ):
-        names = (name, f"{prefix}low", f"{prefix}high")
-        columns |= dict(zip(names, values, strict=True))
-    columns["p, Holm"] = bootstrap.adjust(bootstrap.bootstrap_p_value(draws[2]))
-    return pd.DataFrame(columns, index=study.aspects)
+    parts = np.stack([found, *bootstrap.interval(draws, axis=1)], axis=1)
+    kinds = ("alone", "alone low", "alone high", "estimate", "low", "high")
+    names = [*kinds, "change", "change low", "change high"]
+    table = pd.DataFrame(parts.reshape(len(names), -1).T, study.aspects, names)
+    return table.assign(**{"p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(draws[2]))})
 
 
 def _held(covariate: pd.Series) -> pd.DataFrame | None:

@@ -23,6 +23,7 @@ REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexpla
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
 RARE = 20  # fewer ratings with the rarer marks than this say little
+RARELY = f"rare: fewer than {RARE} ratings tell what it does"
 FEW_CLUSTERS = 30
 ENOUGH_BY_ONE = 10  # ratings by one person in which some variety is to be expected
 BUSY = 3  # times the even share of a rater
@@ -452,7 +453,7 @@ def mark_prevalence(table: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame
             "other ratings": len(other),
             "clusters": other["prompt_id"].nunique(),
             "other, %": 100 * len(other) / len(known),
-            "warning": _rare(len(other)),
+            "warning": "" if len(other) >= RARE else RARELY if len(other) else "never differs",
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -462,10 +463,3 @@ def _marks(marks: pd.Index) -> str:
     if len(marks) <= FEW_MARKS:
         return ", ".join(f"{mark:g}" for mark in sorted(marks))
     return f"{marks.min():g} to {marks.max():g}"
-
-
-def _rare(n_other: int) -> str:
-    """Warn of an aspect that hardly ever differs."""
-    if n_other >= RARE:
-        return ""
-    return f"rare: fewer than {RARE} ratings tell what it does" if n_other else "never differs"
