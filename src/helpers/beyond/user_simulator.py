@@ -1,32 +1,18 @@
-"""The task of a simulated user in two steps: open a conversation, then go on or answer.
+"""A model that plays the user of an AI system: how it is told, trained, run and scored.
 
-The wording of the instructions is ours; what they ask for is described by Chang et al. (2025),
-section 5.1 and Figure 6.
+A simulated user opens a conversation, and after each reply goes on or answers. The wording of the
+instructions is ours; what they ask for is described by Chang et al. (2025), section 5.1 and
+Figure 6. `examples` turns conversations into what such a model is fine-tuned on, in files of one
+JSON object a line, as services take them. `run` lets it talk through any endpoint that speaks
+OpenAI's protocol; `VARIABLES` names the environment variables that tell where, and nothing is sent
+to an address that they do not name.
 
-Files of chats, one JSON object a line, as services that fine-tune models take them.
-
-Where models answer that play a user and an AI system: told by environment variables.
-
-Nothing is ever sent to an address that is not named there.
-
-From conversations to the examples that a user simulator is fine-tuned on.
-
-Let a simulated user talk with an AI system, through any endpoint that speaks OpenAI's protocol.
-
-`helpers.beyond.user_simulator` says how to name one.
-
-How close simulated users come to real ones: in the answers they end with, and in their words.
-
-Chang et al. (2025), section 5.2, name four measures: over questions, the correlation and the mean
-absolute error (MAE) of accuracies; over first messages, BLEU and ROUGE. The text does not say
-which variants. Those here follow the authors' published code (`generate_conversations.py` in
-serinachang5/interactive-eval), which scores each simulated message against each real one on the
-same question.
-
-Pretended user simulators, to see what scores of simulators do when the truth is known.
-
-Nothing here writes a conversation. A pretended simulator is right with some chance on each
-question, and how this chance relates to that of people is what the scores should tell.
+Section 5.2 names four measures of how close simulated users come to people: over questions, the
+correlation and the mean absolute error (MAE) of accuracies; over first messages, BLEU and ROUGE.
+The text does not say which variants. Those here follow the authors' published code
+(`generate_conversations.py` in serinachang5/interactive-eval), which scores each simulated message
+against each real one on the same question. What the scores do when the truth is known is seen on
+pretended simulators: these write nothing, but are right with some chance on each question.
 """
 
 import json
@@ -34,6 +20,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +36,20 @@ from helpers.stats.bootstrap import bootstrap_means, interval
 from helpers.stats.correlations import bootstrap_correlations
 from helpers.text import overlap
 
+VARIABLES = {
+    "USER_SIMULATOR_URL": "address of the endpoint, such as http://localhost:8000/v1",
+    "USER_SIMULATOR_KEY": "its key; any word if it asks for none",
+    "USER_SIMULATOR_MODEL": "model that plays the user",
+    "USER_SIMULATOR_AI": "model that the user talks with",
+}
 SPEAKERS = {"user": "You", "assistant": "AI"}
+ROLES = ("system", "user", "assistant")
+AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
+AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
+COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
+KINDS = ("as people", "too able", "unrelated")
+TOO_ABLE = 0.6  # share of people's errors that a simulator "too able" avoids
+N_RUNS = 10  # conversations of a simulator about each question, as in the paper
 
 _ROLE = (
     "Act as a person who has the following multiple-choice question and asks an AI system "
@@ -65,6 +65,68 @@ _NEXT = (
 _LAST = f"There is no time for another message. Choose an option: {_ANSWER}"
 
 _ANSWER_LINE = re.compile(r"\W*(?i:answer)\s*:\W*([A-D])(?:\W*|[.):,].*)")
+
+
+class SimulatorError(RuntimeError):
+    """A simulated conversation cannot be had; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where models answer, and which ones are used."""
+
+    url: str
+    key: str = field(repr=False)
+    user_model: str
+    ai_model: str
+    timeout: float = 60.0
+    retries: int = 2
+
+
+def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Name the variables that are still to be set.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    list of str
+        Empty if an endpoint can be used.
+
+    Examples
+    --------
+    >>> missing_variables({"USER_SIMULATOR_URL": "http://localhost:8000/v1"})
+    ['USER_SIMULATOR_KEY', 'USER_SIMULATOR_MODEL', 'USER_SIMULATOR_AI']
+    """
+    return [name for name in VARIABLES if not environment.get(name)]
+
+
+def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
+    """Read the endpoint from environment variables.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    Endpoint
+        The endpoint.
+
+    Raises
+    ------
+    SimulatorError
+        If a variable is not set. The message names and explains all that are missing.
+    """
+    missing = missing_variables(environment)
+    if missing:
+        lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
+        raise SimulatorError("\n".join(["No endpoint is set. Set these variables:", *lines]))
+    return Endpoint(*(environment[name] for name in VARIABLES))
 
 
 def instructions(
@@ -101,7 +163,8 @@ def instructions(
     """
     task = _FIRST
     if conversation:
-        task = _SO_FAR.format(conversation=transcript(conversation))
+        said = [f"{SPEAKERS[each['role']]}: {each['content']}" for each in conversation]
+        task = _SO_FAR.format(conversation="\n\n".join(said))
         task += _LAST if must_answer else _NEXT
     return [
         {"role": "system", "content": _ROLE.format(question=question)},
@@ -109,33 +172,56 @@ def instructions(
     ]
 
 
-def transcript(conversation: Sequence[dict[str, str]]) -> str:
-    """Write a conversation as a text, as the simulated user is shown it."""
-    return "\n\n".join(
-        f"{SPEAKERS[message['role']]}: {message['content']}" for message in conversation
-    )
+def examples(conversations: pd.DataFrame) -> pd.DataFrame:
+    """Make the training examples of each conversation.
+
+    A conversation with k messages of the user gives k + 1 examples: one for the first message, one
+    for each later message, given the conversation before it, and one for the answer, given the
+    whole conversation. Without a message of the user it gives none; what the AI system says before
+    the first one is left out.
+
+    Parameters
+    ----------
+    conversations : pandas.DataFrame
+        One row per conversation: ``question_id``, ``question``, ``messages`` (dictionaries with
+        ``role``, "user" or "assistant", and ``content``) and ``answer``, a letter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per example: ``conversation``, the label of its row; ``question_id``; ``step``
+        ("first", "next" or "answer"); ``messages``, the instructions followed by what the user
+        wrote, as a message of the assistant.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> talk = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
+    >>> conversations = pd.DataFrame({"question_id": ["q1"], "question": ["How many?"],
+    ...                               "messages": [talk], "answer": ["B"]})
+    >>> made = examples(conversations)
+    >>> made["step"].tolist(), [messages[-1]["content"] for messages in made["messages"]]
+    (['first', 'answer'], ['bado?', 'Answer: B'])
+    """
+    rows = []
+    for row in conversations.itertuples():
+        for step, before, text in _steps(row.messages, row.answer):
+            target = {"role": "assistant", "content": text}
+            messages = [*instructions(row.question, before), target]
+            rows.append((row.Index, row.question_id, step, messages))
+    return pd.DataFrame(rows, columns=["conversation", "question_id", "step", "messages"])
 
 
-def answer(letter: str) -> str:
-    """Write an answer as a simulated user has to."""
-    return f"Answer: {letter}"
-
-
-def parse_answer(reply: str) -> str | None:
-    """Find the letter in a reply that is an answer."""
-    first_line = reply.strip().partition("\n")[0]
-    found = _ANSWER_LINE.fullmatch(first_line)
-    return found[1] if found else None
-
-
-def clean_message(reply: str) -> str:
-    """Take away what models put around a message: the speaker's name and quotation marks."""
-    message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
-    quoted = len(message) > 1 and message[0] == message[-1] == '"'
-    return message[1:-1].strip() if quoted else message
-
-
-ROLES = ("system", "user", "assistant")
+def _steps(messages: Sequence[dict], letter: str) -> Iterator[tuple[str, Sequence[dict], str]]:
+    """Go through what a user wrote: the step, the conversation before it, and the text."""
+    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    for number, place in enumerate(places):
+        yield "next" if number else "first", messages[places[0] : place], messages[place]["content"]
+    if places:
+        yield "answer", messages[places[0] :], f"Answer: {letter}"
 
 
 def write_jsonl(records: Iterable[dict], path: Path) -> None:
@@ -212,202 +298,11 @@ def _problem(messages: object) -> str | None:
     return None
 
 
-VARIABLES = {
-    "USER_SIMULATOR_URL": "address of the endpoint, such as http://localhost:8000/v1",
-    "USER_SIMULATOR_KEY": "its key; any word if it asks for none",
-    "USER_SIMULATOR_MODEL": "model that plays the user",
-    "USER_SIMULATOR_AI": "model that the user talks with",
-}
-
-
-class SimulatorError(RuntimeError):
-    """A simulated conversation cannot be had; the message says why and what to do."""
-
-
-class NoEndpointError(SimulatorError):
-    """The environment does not name an endpoint."""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where models answer, and which ones are used."""
-
-    url: str
-    key: str = field(repr=False)
-    user_model: str
-    ai_model: str
-    timeout: float = 60.0
-    retries: int = 2
-
-
-def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Name the variables that are still to be set.
-
-    Parameters
-    ----------
-    environment : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    list of str
-        Empty if an endpoint can be used.
-
-    Examples
-    --------
-    >>> missing_variables({"USER_SIMULATOR_URL": "http://localhost:8000/v1"})
-    ['USER_SIMULATOR_KEY', 'USER_SIMULATOR_MODEL', 'USER_SIMULATOR_AI']
-    """
-    return [name for name in VARIABLES if not environment.get(name)]
-
-
-def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
-    """Read the endpoint from environment variables.
-
-    Parameters
-    ----------
-    environment : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    Endpoint
-        The endpoint.
-
-    Raises
-    ------
-    NoEndpointError
-        If a variable is not set. The message names and explains all that are missing.
-    """
-    missing = missing_variables(environment)
-    if missing:
-        lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
-        raise NoEndpointError("\n".join(["No endpoint is set. Set these variables:", *lines]))
-    return Endpoint(*(environment[name] for name in VARIABLES))
-
-
-STEPS = ("first", "next", "answer")
-
-
-def examples(conversations: pd.DataFrame) -> pd.DataFrame:
-    """Make the training examples of each conversation.
-
-    A conversation with k messages of the user gives k + 1 examples: one for the first message, one
-    for each later message, given the conversation before it, and one for the answer, given the
-    whole conversation. Without a message of the user it gives none; what the AI system says before
-    the first one is left out.
-
-    Parameters
-    ----------
-    conversations : pandas.DataFrame
-        One row per conversation: ``question_id``, ``question``, ``messages`` (dictionaries with
-        ``role``, "user" or "assistant", and ``content``) and ``answer``, a letter.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per example: ``conversation``, the label of its row; ``question_id``; ``step``, one
-        of `STEPS`; ``messages``, the instructions followed by what the user wrote, as a message of
-        the assistant.
-
-    References
-    ----------
-    Chang et al. (2025), section 5.1.
-
-    Examples
-    --------
-    >>> talk = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
-    >>> conversations = pd.DataFrame({"question_id": ["q1"], "question": ["How many?"],
-    ...                               "messages": [talk], "answer": ["B"]})
-    >>> made = examples(conversations)
-    >>> made["step"].tolist(), [messages[-1]["content"] for messages in made["messages"]]
-    (['first', 'answer'], ['bado?', 'Answer: B'])
-    """
-    rows = [
-        (row.Index, row.question_id, step, [*instructions(row.question, before), _target(text)])
-        for row in conversations.itertuples()
-        for step, before, text in _steps(row.messages, row.answer)
-    ]
-    return pd.DataFrame(rows, columns=["conversation", "question_id", "step", "messages"])
-
-
-def _steps(
-    messages: Sequence[dict[str, str]], letter: str
-) -> Iterator[tuple[str, Sequence[dict[str, str]], str]]:
-    """Go through what a user wrote: the step, the conversation before it, and the text."""
-    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
-    if not places:
-        return
-    start = places[0]
-    for place in places:
-        step = "first" if place == start else "next"
-        yield step, messages[start:place], messages[place]["content"]
-    yield "answer", messages[start:], answer(letter)
-
-
-def _target(text: str) -> dict[str, str]:
-    """What the model should learn to write."""
-    return {"role": "assistant", "content": text}
-
-
-def implied_messages(n_examples: int, n_conversations: int) -> float:
-    """Messages of the user in a conversation, on average, that a number of examples implies.
-
-    Parameters
-    ----------
-    n_examples, n_conversations : int
-        Examples, and conversations that they come from.
-
-    Returns
-    -------
-    float
-        Below 1 if not all conversations can have given examples.
-
-    Examples
-    --------
-    >>> implied_messages(300, 100)
-    2.0
-    """
-    return n_examples / n_conversations - 1
-
-
-AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
-AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
-COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
-
-
-class EndpointError(SimulatorError):
-    """The endpoint cannot be reached, refuses, or does not answer in time."""
-
-
-class ReplyError(SimulatorError):
-    """What the endpoint returns is no reply of a chat model."""
-
-
-def converse(
-    question: str, endpoint: Endpoint, max_messages: int = 10
-) -> tuple[list[dict[str, str]], str | None]:
-    """Let a simulated user ask an AI system about one question."""
-    messages: list[dict[str, str]] = []
-    with _client(endpoint) as client:
-        for _ in range(max_messages):
-            reply = _user_reply(client, endpoint, instructions(question, messages))
-            if messages and (letter := parse_answer(reply)):
-                return messages, letter
-            messages.append({"role": "user", "content": clean_message(reply) or reply})
-            reply = _reply(
-                client, endpoint, endpoint.ai_model, [AI_ROLE, *messages], AI_TEMPERATURE
-            )
-            messages.append({"role": "assistant", "content": reply})
-        last = instructions(question, messages, must_answer=True)
-        return messages, parse_answer(_user_reply(client, endpoint, last))
-
-
 def run(
     questions: pd.DataFrame,
     endpoint: Endpoint,
     path: Path,
-    n_runs: int = 10,
+    n_runs: int = N_RUNS,
     max_messages: int = 10,
 ) -> pd.DataFrame:
     """Hold several conversations about each question, and keep them in a file.
@@ -427,7 +322,7 @@ def run(
     n_runs : int, optional
         Conversations about each question; ten in the paper.
     max_messages : int, optional
-        As for `converse`.
+        Messages of the user after which only an answer is asked for.
 
     Returns
     -------
@@ -454,23 +349,17 @@ def run(
     }
     done = _finished(path, setting)
     for asked in questions.itertuples():
-        runs = range(1, n_runs + 1)
         held = {row["run"] for row in done if row["question_id"] == asked.question_id}
-        for number in [run for run in runs if run not in held]:
-            messages, letter = _named(asked, endpoint, max_messages)
+        for number in sorted(set(range(1, n_runs + 1)) - held):
+            try:
+                messages, letter = _converse(asked.question, endpoint, max_messages)
+            except SimulatorError as error:
+                advice = "Finished questions are kept; run again to go on."
+                raise SimulatorError(f"question {asked.question_id}: {error} {advice}") from error
             result = {"messages": messages, "answer": letter}
             done.append({"question_id": asked.question_id, "run": number, **setting, **result})
         write_jsonl(done, path)
     return pd.DataFrame(done, columns=list(COLUMNS))
-
-
-def _named(asked: tuple, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
-    """Hold a conversation; an error names the question and says that the rest is kept."""
-    try:
-        return converse(asked.question, endpoint, max_messages)
-    except SimulatorError as error:
-        advice = "Finished questions are kept; run again to go on."
-        raise type(error)(f"question {asked.question_id}: {error} {advice}") from error
 
 
 def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
@@ -489,58 +378,70 @@ def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
     return found.astype(object).where(found.notna(), None).to_dict("records")
 
 
-def _client(endpoint: Endpoint) -> openai.OpenAI:
-    """Open a connection to the endpoint."""
-    return openai.OpenAI(
+def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
+    """Let a simulated user ask an AI system about one question; give messages and answer."""
+    messages: list[dict[str, str]] = []
+    with openai.OpenAI(
         base_url=endpoint.url,
         api_key=endpoint.key,
         timeout=endpoint.timeout,
         max_retries=endpoint.retries,
-    )
+    ) as client:
+        by_user = partial(_reply, client, endpoint, endpoint.user_model, USER_TEMPERATURE)
+        by_ai = partial(_reply, client, endpoint, endpoint.ai_model, AI_TEMPERATURE)
+        for _ in range(max_messages):
+            reply = by_user(instructions(question, messages))
+            if messages and (letter := _parse_answer(reply)):
+                return messages, letter
+            messages.append({"role": "user", "content": _clean_message(reply) or reply})
+            messages.append({"role": "assistant", "content": by_ai([AI_ROLE, *messages])})
+        return messages, _parse_answer(by_user(instructions(question, messages, must_answer=True)))
 
 
-def _user_reply(client: openai.OpenAI, endpoint: Endpoint, messages: list) -> str:
-    """Ask the model that plays the user."""
-    return _reply(client, endpoint, endpoint.user_model, messages, USER_TEMPERATURE)
+def _parse_answer(reply: str) -> str | None:
+    """Find the letter in a reply that is an answer."""
+    first_line = reply.strip().partition("\n")[0]
+    found = _ANSWER_LINE.fullmatch(first_line)
+    return found[1] if found else None
+
+
+def _clean_message(reply: str) -> str:
+    """Take away what models put around a message: the speaker's name and quotation marks."""
+    message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
+    quoted = len(message) > 1 and message[0] == message[-1] == '"'
+    return message[1:-1].strip() if quoted else message
 
 
 def _reply(
-    client: openai.OpenAI, endpoint: Endpoint, model: str, messages: list, temperature: float
+    client: openai.OpenAI, endpoint: Endpoint, model: str, temperature: float, messages: list
 ) -> str:
     """Ask a model for a reply, which must have a text."""
     try:
         response = client.chat.completions.create(
             model=model, messages=messages, temperature=temperature
         )
-    except openai.APITimeoutError:
-        raise EndpointError(
-            f"{endpoint.url} did not reply within {endpoint.timeout:g} seconds."
-        ) from None
-    except openai.APIConnectionError as error:
-        raise EndpointError(
-            f"{endpoint.url} cannot be reached ({error}): check USER_SIMULATOR_URL."
-        ) from error
-    except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-        raise EndpointError(
-            f"{endpoint.url} refused the key (status {error.status_code}): "
-            "check USER_SIMULATOR_KEY."
-        ) from error
-    except openai.APIStatusError as error:
-        raise EndpointError(
-            f"{endpoint.url} answered with status {error.status_code} for model {model!r}."
-        ) from error
     except (openai.APIError, ValueError) as error:
-        raise ReplyError(f"{endpoint.url} sent no reply that can be read ({error}).") from error
-    return _text(response, model, endpoint.url)
-
-
-def _text(response: object, model: str, url: str) -> str:
-    """Take the text out of a response; some endpoints send none, or something else."""
+        raise SimulatorError(f"{endpoint.url} {_failure(error, endpoint, model)}.") from error
+    # Some endpoints send no text, or something else altogether.
     choices = getattr(response, "choices", None) or [None]
     text = getattr(getattr(choices[0], "message", None), "content", None)
     if not isinstance(text, str) or not text.strip():
-        raise ReplyError(f"{url} sent no text as reply of model {model!r}.")
+        raise SimulatorError(f"{endpoint.url} sent no text as reply of model {model!r}.")
     return text.strip()
+
+
+def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
+    """Say what an endpoint did wrong, and what to do about it."""
+    match error:
+        case openai.APITimeoutError():
+            return f"did not reply within {endpoint.timeout:g} seconds"
+        case openai.APIConnectionError():
+            return f"cannot be reached ({error}): check USER_SIMULATOR_URL"
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            return f"refused the key (status {error.status_code}): check USER_SIMULATOR_KEY"
+        case openai.APIStatusError():
+            return f"answered with status {error.status_code} for model {model!r}"
+    return f"sent no reply that can be read ({error})"
 
 
 def accuracy_scores(
@@ -676,24 +577,18 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
     pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
     questions = pairs.groupby("question_id")
     metric = BLEU(tokenize="13a", smooth_method="none")
-    bleu = {
-        question: metric.corpus_score(
-            rows["message_simulated"].tolist(), [rows["message_real"].tolist()]
-        ).score
-        / 100
-        for question, rows in questions
-    }
-    scores = questions.agg(
-        n_pairs=("rouge_1", "size"), rouge_1=("rouge_1", "mean"), rouge_l=("rouge_l", "mean")
-    )
-    scores.insert(1, "bleu", pd.Series(bleu))
+    bleu = {}
+    for question, rows in questions:
+        messages = [rows[f"message_{who}"].tolist() for who in ("simulated", "real")]
+        bleu[question] = metric.corpus_score(messages[0], messages[1:]).score / 100
+    scores = questions[["rouge_1", "rouge_l"]].mean()
+    scores.insert(0, "bleu", pd.Series(bleu))
+    scores.insert(0, "n_pairs", questions.size())
     return scores.reset_index()
 
 
-def fisher_interval(
-    correlation: ArrayLike, n: int, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of a correlation of which only its value and the number of rows are known.
+def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """95 % interval of a correlation of which only its value and the number of rows are known.
 
     Parameters
     ----------
@@ -701,8 +596,6 @@ def fisher_interval(
         Pearson's correlations.
     n : int
         Number of rows, at least 4, that are independent and about normally distributed.
-    level : float, optional
-        Coverage.
 
     Returns
     -------
@@ -726,18 +619,12 @@ def fisher_interval(
     """
     if n < 4:
         raise ValueError(f"an interval of a correlation needs at least 4 rows, got {n}")
-    half = stats.norm.ppf((1 + level) / 2) / np.sqrt(n - 3)
+    half = stats.norm.ppf(0.975) / np.sqrt(n - 3)
     z = np.arctanh(np.asarray(correlation, dtype=float))
     return np.tanh(z - half), np.tanh(z + half)
 
 
-KINDS = ("as people", "too able", "unrelated")
-TOO_ABLE = 0.6
-
-
-def simulator_accuracies(
-    rng: np.random.Generator, questions: pd.DataFrame, n_runs: int = 10
-) -> pd.DataFrame:
+def simulator_accuracies(rng: np.random.Generator, questions: pd.DataFrame) -> pd.DataFrame:
     """Let people and pretended simulators of them answer the same questions.
 
     The chance of a right answer follows a beta distribution over questions. A simulator "as
@@ -751,8 +638,6 @@ def simulator_accuracies(
     questions : pandas.DataFrame
         One row per question: ``question_id``; ``mean`` and ``variance`` of the chance over
         questions like this one; ``n_answers``, given by people.
-    n_runs : int, optional
-        Conversations of a simulator about each question; ten in the paper.
 
     Returns
     -------
@@ -772,15 +657,13 @@ def simulator_accuracies(
     >>> bool((found["too able, chance"] >= found["people, chance"]).all())
     True
     """
-    chances, shares = _answered(rng, questions, n_runs, n_draws=1)
+    chances, shares = _answered(rng, questions, n_draws=1)
     columns = shares | {f"{name}, chance": chance for name, chance in chances.items()}
     first_draws = {name: values[0] for name, values in columns.items()}
     return pd.DataFrame({"question_id": questions["question_id"].to_numpy(), **first_draws})
 
 
-def score_spread(
-    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int, n_runs: int = 10
-) -> pd.DataFrame:
+def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> pd.DataFrame:
     """Draw people and pretended simulators again and again, and score the simulators each time.
 
     Parameters
@@ -791,8 +674,6 @@ def score_spread(
         As for `simulator_accuracies`.
     n_draws : int
         Number of draws.
-    n_runs : int, optional
-        As for `simulator_accuracies`.
 
     Returns
     -------
@@ -808,9 +689,12 @@ def score_spread(
     >>> spread.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)
     """
-    _, shares = _answered(rng, questions, n_runs, n_draws)
+    _, shares = _answered(rng, questions, n_draws)
     people = shares["people"]
-    draws = {("correlation", kind): _correlations(shares[kind], people) for kind in KINDS}
+    draws = {
+        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
+        for kind in KINDS
+    }
     draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
     draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
     low, high = draws.quantile(0.025), draws.quantile(0.975)
@@ -818,7 +702,7 @@ def score_spread(
 
 
 def _answered(
-    rng: np.random.Generator, questions: pd.DataFrame, n_runs: int, n_draws: int
+    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Chances, and shares of right answers, of people and simulators; (n_draws, n_questions)."""
     people = _chances(rng, questions, n_draws)
@@ -828,7 +712,7 @@ def _answered(
         "too able": people + TOO_ABLE * (1 - people),
         "unrelated": _chances(rng, questions, n_draws),
     }
-    n = dict.fromkeys(KINDS, n_runs) | {"people": questions["n_answers"].to_numpy()}
+    n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
     shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
     return chances, shares
 
@@ -840,9 +724,3 @@ def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) ->
     variance = np.clip(questions["variance"].to_numpy(), 0.02 * largest, 0.95 * largest)
     strength = largest / variance - 1
     return rng.beta(mean * strength, (1 - mean) * strength, (n_draws, len(questions)))
-
-
-def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of two rows, for each pair of rows."""
-    x, y = (each - each.mean(axis=1, keepdims=True) for each in (x, y))
-    return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))

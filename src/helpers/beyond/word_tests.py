@@ -1,24 +1,17 @@
-"""The large word classes test of HumBEL asks for the two of four words that go together best.
+"""The two large tests of HumBEL, built anew, and what may make a pair of words hard.
 
-The paper leaves several steps of building it open (section 2.2.1); each is an option here.
-
-The definitions test of HumBEL: which of four words has this meaning? (appendix A).
-
-What may make a pair of words hard: parts of speech, morphological features, their relation.
-
-`FEATURES` lists for each tag of the Penn Treebank what its form says, after the features that
-Universal Dependencies gives to English words: a noun has a number, singular too; an adjective has
-a degree; a past tense has a form and a tense.
-
-Parts of speech by a tagger whose data come with its package.
-
-TextBlob's PatternTagger gives every word the tag that its dictionary holds, guesses by the ending
-where the dictionary has nothing, and ignores the words around.
+WC large asks for the two of four words that go together best; the paper leaves several steps of
+building it open (section 2.2.1), and each is an option here. Def asks which of four words has a
+meaning (appendix A). `FEATURES` lists for each tag of the Penn Treebank what its form says, after
+the features that Universal Dependencies gives to English words: a noun has a number, singular too;
+an adjective has a degree; a past tense has a form and a tense. Tags come from TextBlob's
+PatternTagger, whose data come with its package: it gives every word the tag that its dictionary
+holds, guesses by the ending where the dictionary has nothing, and ignores the words around.
 """
 
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -39,6 +32,37 @@ CHOICES = {
     "known_pairs": ("surviving", "all"),
     "meanings": ("latest", "earliest"),
 }
+SEEDS = (515, 516, 517)  # of the words beside the right ones; the last one sets the order too
+
+PARTS_OF_SPEECH = {
+    "noun": {"NN": ("number",), "NNS": ("number",)},
+    "proper noun": {"NNP": ("number",), "NNPS": ("number",)},
+    "verb": {
+        "VB": ("form",),
+        "VBP": ("form", "tense"),
+        "VBD": ("form", "tense"),
+        "VBG": ("form", "tense", "aspect"),
+        "VBN": ("form", "tense", "aspect"),
+        "VBZ": ("form", "tense", "number", "person"),
+        "MD": ("modal",),
+    },
+    "adjective": {"JJ": ("degree",), "JJR": ("degree",), "JJS": ("degree",)},
+    "adverb": {"RB": ("degree",), "RBR": ("degree",), "RBS": ("degree",), "WRB": ()},
+    "pronoun": {"PRP": ("type",), "PRP$": ("type", "possessive"), "WP": (), "WP$": ("possessive",)},
+    "determiner": {"DT": (), "PDT": (), "WDT": (), "EX": ("type",)},
+    "preposition": {"IN": (), "RP": (), "TO": ("type", "form")},
+    "number": {"CD": ("type",)},
+    "conjunction": {"CC": ("type",)},
+    "interjection": {"UH": ()},
+}
+FEATURES = {tag: names for tags in PARTS_OF_SPEECH.values() for tag, names in tags.items()}
+PART_OF_TAG = {tag: part for part, tags in PARTS_OF_SPEECH.items() for tag in tags}
+
+MODIFIERS = ("adjective", "adverb")
+EASY_RELATIONS = ("Action", "Location", "Common-Phrase", "Synonym")
+COMPLEXITY = ("low", "medium", "high")
+MOST_FEATURES = (2, 4)  # of low and of medium complexity
+_WORD = re.compile(r"[\w'-]+")
 
 
 @dataclass(frozen=True)
@@ -70,8 +94,8 @@ class Options:
     age_filter: str = "after"
     known_pairs: str = "surviving"
     meanings: str = "latest"
-    seeds: tuple[int, int] = (515, 516)
-    order_seed: int = 517
+    seeds: tuple[int, int] = SEEDS[:2]
+    order_seed: int = SEEDS[2]
 
     def __post_init__(self):
         for option, choices in CHOICES.items():
@@ -80,8 +104,11 @@ class Options:
                 raise ValueError(f"{option} must be {allowed}, not {getattr(self, option)!r}")
 
 
+DEFAULTS = Options()
+
+
 def word_classes(
-    associations: pd.DataFrame, norms: pd.DataFrame, options: Options | None = None
+    associations: pd.DataFrame, norms: pd.DataFrame, options: Options = DEFAULTS
 ) -> pd.DataFrame:
     """Build WC large, which asks for the two of four words that go together best.
 
@@ -111,13 +138,12 @@ def word_classes(
     >>> questions[FOUR].nunique(axis=1).unique().tolist()
     [4]
     """
-    options = options or Options()
     steps, words, ages = _steps(associations, norms, options)
     return _asked(steps["no second known pair"], words, ages, options.order_seed)
 
 
 def attrition(
-    associations: pd.DataFrame, norms: pd.DataFrame, options: Options | None = None
+    associations: pd.DataFrame, norms: pd.DataFrame, options: Options = DEFAULTS
 ) -> pd.Series:
     """Count what is left after each step of building WC large.
 
@@ -138,7 +164,7 @@ def attrition(
     >>> attrition(study.associations, study.norms).is_monotonic_decreasing
     True
     """
-    steps, _, _ = _steps(associations, norms, options or Options())
+    steps, _, _ = _steps(associations, norms, options)
     return pd.Series({step: len(left) for step, left in steps.items()}, name="left")
 
 
@@ -170,7 +196,7 @@ def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
     return others.isin(_pair_keys(pairs)).to_numpy().any(axis=1)
 
 
-def word_ages(norms: pd.DataFrame, options: Options | None = None) -> pd.Series:
+def word_ages(norms: pd.DataFrame, options: Options = DEFAULTS) -> pd.Series:
     """Find the age of each word.
 
     Parameters
@@ -191,27 +217,15 @@ def word_ages(norms: pd.DataFrame, options: Options | None = None) -> pd.Series:
     >>> word_ages(norms).to_dict()
     {'bank': 12, 'tree': 7}
     """
-    options = options or Options()
-    by_word = norms["age"].groupby(_clean(norms["word"], options))
+    by_word = norms["age"].groupby(_clean(norms["word"], options.words))
     return by_word.max() if options.meanings == "latest" else by_word.min()
-
-
-def all_different(codes: np.ndarray) -> np.ndarray:
-    """Mark rows in which no number stands twice."""
-    return (np.diff(np.sort(codes, axis=1), axis=1) > 0).all(axis=1)
-
-
-def random_order(shape: tuple[int, int], seed: int) -> np.ndarray:
-    """Draw an order of the columns for each row."""
-    columns = np.tile(np.arange(shape[1]), (shape[0], 1))
-    return np.random.default_rng(seed).permuted(columns, axis=1)
 
 
 def _steps(
     associations: pd.DataFrame, norms: pd.DataFrame, options: Options
 ) -> tuple[dict[str, pd.DataFrame], np.ndarray, np.ndarray]:
     """Build questions step by step, with numbers for words; give the words and ages to these."""
-    written = associations[TARGET].apply(_clean, options=options)
+    written = associations[TARGET].apply(_clean, how=options.words)
     codes, words = pd.factorize(written.to_numpy().ravel())
     ages = word_ages(norms, options).reindex(words).to_numpy()
     steps = {}
@@ -221,19 +235,19 @@ def _steps(
     if options.age_filter == "before":
         steps["both words with an age"] = pairs = pairs[_aged(pairs, ages)]
     four = _with_alternatives(pairs, options)
-    steps["four different words"] = four = four[all_different(four.to_numpy())]
+    steps["four different words"] = four = four[_all_different(four.to_numpy())]
     steps["all four with an age"] = four = four[_aged(four, ages)]
     known = steps["associations"] if options.known_pairs == "all" else four
     steps["no second known pair"] = four[~second_pairs(four, known)]
     return steps, words, ages
 
 
-def _clean(words: pd.Series, options: Options) -> pd.Series:
-    """Write words as the options say."""
-    if options.words == "raw":
+def _clean(words: pd.Series, how: str) -> pd.Series:
+    """Write words as the option says."""
+    if how == "raw":
         return words
     stripped = words.str.strip()
-    return stripped if options.words == "strip" else stripped.str.lower()
+    return stripped if how == "strip" else stripped.str.lower()
 
 
 def _aged(words: pd.DataFrame, ages: np.ndarray) -> np.ndarray:
@@ -262,7 +276,7 @@ def _pair_keys(codes: np.ndarray) -> np.ndarray:
 def _asked(four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int) -> pd.DataFrame:
     """Number the questions, look up words and ages, and show the words in random order."""
     codes = four.to_numpy()
-    order = random_order(codes.shape, seed)
+    order = _random_order(codes.shape, seed)
     places = np.sort(np.argsort(order, axis=1)[:, :2], axis=1)
     asked = pd.DataFrame(words[codes], columns=FOUR)
     asked.insert(0, "row", four.index)
@@ -274,14 +288,7 @@ def _asked(four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int) -
     return asked.rename_axis("question").reset_index()
 
 
-SEEDS = (515, 516, 517)
-
-
-def definitions(
-    norms: pd.DataFrame,
-    vocabulary: Collection[str] | None = None,
-    seeds: Sequence[int] = SEEDS,
-) -> pd.DataFrame:
+def definitions(norms: pd.DataFrame, vocabulary: Collection[str] | None = None) -> pd.DataFrame:
     """Build Def, which asks for the one of four words that has a given meaning.
 
     Parameters
@@ -290,8 +297,6 @@ def definitions(
         As `studies.humbel.load` gives them.
     vocabulary : collection of str, optional
         Ask about these words only; by default about all.
-    seeds : sequence of int, optional
-        One for each of the three alternatives; the last one also sets the order of words.
 
     Returns
     -------
@@ -313,47 +318,25 @@ def definitions(
     True
     """
     asked = norms if vocabulary is None else norms[norms["word"].isin(vocabulary)]
-    drawn = [asked["word"].sample(frac=1, random_state=seed).to_numpy() for seed in seeds]
+    drawn = [asked["word"].sample(frac=1, random_state=seed).to_numpy() for seed in SEEDS]
     four = np.column_stack([asked["word"].to_numpy(), *drawn])
-    different = all_different(pd.factorize(four.ravel())[0].reshape(four.shape))
+    different = _all_different(pd.factorize(four.ravel())[0].reshape(four.shape))
     asked, four = asked[different].reset_index(drop=True), four[different]
-    order = random_order(four.shape, seeds[-1])
+    order = _random_order(four.shape, SEEDS[-1])
     shown = pd.DataFrame(np.take_along_axis(four, order, axis=1), columns=SHOWN)
     asked = asked[["row", "word", "meaning", "age"]].join(shown)
     return asked.assign(correct=(order == 0).argmax(axis=1)).rename_axis("question").reset_index()
 
 
-VERB_FORMS = {
-    "VB": ("form",),
-    "VBP": ("form", "tense"),
-    "VBD": ("form", "tense"),
-    "VBG": ("form", "tense", "aspect"),
-    "VBN": ("form", "tense", "aspect"),
-    "VBZ": ("form", "tense", "number", "person"),
-    "MD": ("modal",),
-}
-PARTS_OF_SPEECH = {
-    "noun": {"NN": ("number",), "NNS": ("number",)},
-    "proper noun": {"NNP": ("number",), "NNPS": ("number",)},
-    "verb": VERB_FORMS,
-    "adjective": {"JJ": ("degree",), "JJR": ("degree",), "JJS": ("degree",)},
-    "adverb": {"RB": ("degree",), "RBR": ("degree",), "RBS": ("degree",), "WRB": ()},
-    "pronoun": {"PRP": ("type",), "PRP$": ("type", "possessive"), "WP": (), "WP$": ("possessive",)},
-    "determiner": {"DT": (), "PDT": (), "WDT": (), "EX": ("type",)},
-    "preposition": {"IN": (), "RP": (), "TO": ("type", "form")},
-    "number": {"CD": ("type",)},
-    "conjunction": {"CC": ("type",)},
-    "interjection": {"UH": ()},
-}
-FEATURES = {tag: names for tags in PARTS_OF_SPEECH.values() for tag, names in tags.items()}
-PART_OF_TAG = {tag: part for part, tags in PARTS_OF_SPEECH.items() for tag in tags}
-UNKNOWN = "unknown"
+def _all_different(codes: np.ndarray) -> np.ndarray:
+    """Mark rows in which no number stands twice."""
+    return (np.diff(np.sort(codes, axis=1), axis=1) > 0).all(axis=1)
 
-MODIFIERS = ("adjective", "adverb")
-EASY_RELATIONS = ("Action", "Location", "Common-Phrase", "Synonym")
-NO_RELATION = "UNK"
-COMPLEXITY = ("low", "medium", "high")
-MOST_FEATURES = (2, 4)  # of low and of medium complexity
+
+def _random_order(shape: tuple[int, int], seed: int) -> np.ndarray:
+    """Draw an order of the columns for each row."""
+    columns = np.tile(np.arange(shape[1]), (shape[0], 1))
+    return np.random.default_rng(seed).permuted(columns, axis=1)
 
 
 def part_of_speech(tags: pd.DataFrame) -> pd.DataFrame:
@@ -374,7 +357,7 @@ def part_of_speech(tags: pd.DataFrame) -> pd.DataFrame:
     >>> part_of_speech(pd.DataFrame({"cue": ["VBZ", None]}))["cue"].tolist()
     ['verb', 'unknown']
     """
-    return tags.apply(lambda column: column.map(PART_OF_TAG)).fillna(UNKNOWN)
+    return tags.apply(lambda column: column.map(PART_OF_TAG)).fillna("unknown")
 
 
 def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
@@ -443,15 +426,8 @@ def relation_features(relation: pd.Series) -> pd.DataFrame:
     >>> relation_features(pd.Series(["UNK", "Synonym", "PartOf"])).to_dict("list")
     {'labelled': [0, 1, 1], 'hard': [1, 0, 1]}
     """
-    return pd.DataFrame(
-        {
-            "labelled": (relation != NO_RELATION).astype(int),
-            "hard": (~relation.isin(EASY_RELATIONS)).astype(int),
-        }
-    )
-
-
-_WORD = re.compile(r"[\w'-]+")
+    labelled, hard = relation != "UNK", ~relation.isin(EASY_RELATIONS)
+    return pd.DataFrame({"labelled": labelled, "hard": hard}).astype(int)
 
 
 def tag(words: pd.Series) -> pd.Series:
@@ -478,8 +454,9 @@ def tag(words: pd.Series) -> pd.Series:
     >>> tag(pd.Series(["dogs", "quickly ", "ice cream"])).tolist()
     ['NNS', 'RB', nan]
     """
+    tagger, _ = _tagger()
     stripped = words.str.strip()
-    tagged = {word: _tagger().tag(word, tokenize=False) for word in stripped.unique()}
+    tagged = {word: tagger.tag(word, tokenize=False) for word in stripped.unique()}
     return stripped.map({word: tags[0][1] for word, tags in tagged.items() if len(tags) == 1})
 
 
@@ -491,7 +468,7 @@ def in_dictionary(words: pd.Series) -> pd.Series:
     >>> in_dictionary(pd.Series(["dog", "chickadee"])).tolist()
     [True, False]
     """
-    known = _dictionary()
+    _, known = _tagger()
     return words.str.strip().map(lambda word: word in known or word.lower() in known)
 
 
@@ -522,18 +499,11 @@ def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
     >>> tag_in_context(pd.Series(["charity", "charity"]), used).tolist()
     ['NN', 'VB']
     """
-    rules = _dictionary().context
+    tagger, dictionary = _tagger()
     written = (" ".join(_WORD.findall(text)) for text in texts.str.lower())
-    sentences = (rules.apply(_tagger().tag(text, tokenize=False)) for text in written)
+    sentences = (dictionary.context.apply(tagger.tag(text, tokenize=False)) for text in written)
     pairs = zip(words.str.strip().str.lower(), sentences, strict=True)
     return pd.Series([dict(tagged).get(word) for word, tagged in pairs], words.index)
-
-
-def used_in(words: pd.Series, texts: pd.Series) -> pd.Series:
-    """Tell which texts use their word in this very form; capitals do not count."""
-    pairs = zip(words.str.strip().str.lower(), texts.str.lower(), strict=True)
-    found = [word in _WORD.findall(text) for word, text in pairs]
-    return pd.Series(found, index=words.index)
 
 
 def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -562,26 +532,20 @@ def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
     >>> explained_tags(pairs).loc[0].tolist()
     ['NN', nan]
     """
-    return pd.DataFrame(
-        {
-            role: tag(pairs[role]).where(used_in(pairs[role], pairs["explanation"]))
-            for role in TARGET
-        }
-    )
+    texts = pairs["explanation"].str.lower().map(_WORD.findall)
+    tags = {}
+    for role in TARGET:
+        words = pairs[role].str.strip().str.lower()
+        used = [word in text for word, text in zip(words, texts, strict=True)]
+        tags[role] = tag(pairs[role]).where(np.array(used))
+    return pd.DataFrame(tags)
 
 
 @cache
-def _dictionary() -> Lexicon:
-    """Load the dictionary and the rules, whose files the tagger forgets to close."""
+def _tagger() -> tuple[PatternTagger, Lexicon]:
+    """Load the tagger with its dictionary and rules, whose files it forgets to close."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         lexicon.load()
         lexicon.context.load()
-    return lexicon
-
-
-@cache
-def _tagger() -> PatternTagger:
-    """Make the tagger, with its dictionary loaded."""
-    _dictionary()
-    return PatternTagger()
+    return PatternTagger(), lexicon

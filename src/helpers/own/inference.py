@@ -1,10 +1,7 @@
-"""How much each aspect of any study weighs in the outcome, by several methods side by side.
+"""What ratings of any study say: weights by several methods, agreement, a confounder, a tree.
 
-Each function returns a table with one row per aspect, or a table that says why there is none.
-
-What stands behind the weights of any study: agreement, a possible confounder, a tree.
-
-Each function returns a table, or one that says why there is none.
+Each function returns a table, most with one row per aspect, or one that says why there is none.
+Weights are in points of the outcome, from the lowest to the highest mark of an aspect.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +22,10 @@ from helpers.stats.moments import ClusterMoments, cluster_sums
 MOST_FOLDS = 10
 WEAKEST_PENALTIES = (3e-3, 3e-2, 3e-1)  # as shares of the penalty that leaves no weight
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
+MOST_LABELS = 30  # of a covariate without numbers
+ROWS_FOR_DEPTH = 200  # with fewer, a tree asks two questions in a row instead of three
+N_SPLITS = 20
+TEST_SHARE = 0.2
 
 
 def not_done(reason: str) -> pd.DataFrame:
@@ -70,20 +71,13 @@ def least_squares_weights(moments: ClusterMoments) -> pd.DataFrame:
     n_rows = total[0, 0]
     correction = n_clusters / (n_clusters - 1) * (n_rows - 1) / (n_rows - size)
     covariance = correction * inverse @ scores.T @ scores @ inverse
-    error = np.sqrt(np.diagonal(covariance))[1:]
-    margin = stats.t.ppf(0.975, n_clusters - 1) * error
-    p_values = 2 * stats.t.sf(np.abs(weights[1:]) / error, n_clusters - 1)
-    return pd.DataFrame(
-        {
-            "estimate": weights[1:],
-            "standard_error": error,
-            "low": weights[1:] - margin,
-            "high": weights[1:] + margin,
-            "p_value": p_values,
-            "p, Holm": bootstrap.adjust(p_values),
-        },
-        index=list(moments.features),
-    )
+    error = np.sqrt(np.diagonal(covariance))
+    table = pd.DataFrame({"estimate": weights, "standard_error": error}).iloc[1:]
+    margin = stats.t.ppf(0.975, n_clusters - 1) * error[1:]
+    table["low"], table["high"] = weights[1:] - margin, weights[1:] + margin
+    table["p_value"] = 2 * stats.t.sf(np.abs(weights[1:]) / error[1:], n_clusters - 1)
+    table["p, Holm"] = bootstrap.adjust(table["p_value"])
+    return table.set_axis(list(moments.features))
 
 
 def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generator) -> float:
@@ -218,7 +212,9 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
         except (np.linalg.LinAlgError, ValueError) as error:
             return not_done(f"the model has no solution: {error}")
         else:
-            return effects.table(table[_ways(table)]).reindex(study.aspects)
+            ways = [way for way in ("rater_id", "cluster") if way in table]
+            ways = [way for way in ways if table[way].nunique() >= 2]
+            return effects.table(table[ways]).reindex(study.aspects)
     return not_done("every aspect tells high from low ratings without exception")
 
 
@@ -232,7 +228,7 @@ def sensitivity(
     study : Study
         Ratings.
     least_squares : pandas.DataFrame
-        Result of the function of that name.
+        Result of `least_squares_weights`.
     others : mapping of str to pandas.DataFrame
         Weights by other methods, by their names; those that are `not_done` are passed over.
 
@@ -260,58 +256,37 @@ def sensitivity(
     if "estimate" not in least_squares:
         return least_squares
     table = study.scaled()
+    values = table[[*study.aspects, study.outcome]]
     columns = {"all ratings": least_squares["estimate"]}
     if table.duplicated(["item_id", "cluster"]).any():
-        columns["items averaged"] = _slopes(study, _item_means(table, study))
+        items = values.groupby([table["item_id"], table["cluster"]], observed=True)
+        columns["items averaged"] = _slopes(items.mean())
     if "rater_id" in table and table["rater_id"].duplicated().any():
-        columns["within raters"] = _slopes(study, _within_raters(table, study))
+        by_rater = values.groupby(table["rater_id"], observed=True)
+        columns["within raters"] = _slopes(values - by_rater.transform("mean"))
     columns |= {name: other["estimate"] for name, other in others.items() if "estimate" in other}
     lowest, highest = _leaving_one_out(study)
     return pd.DataFrame(columns | {"lowest": lowest, "highest": highest}, index=study.aspects)
 
 
-def aspect_slopes(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
+def _slopes(values: pd.DataFrame) -> np.ndarray:
+    """Least-squares weights of all columns but the last, which is the outcome."""
+    covariance = np.cov(values, rowvar=False)
+    return _weights(covariance[:-1, :-1], covariance[:-1, -1])
+
+
+def _weights(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
     """Least-squares weights; of features that are redundant in a sample, the shortest solution."""
     return (np.linalg.pinv(gram, hermitian=True) @ cross[..., None])[..., 0]
-
-
-def _ways(table: pd.DataFrame) -> list[str]:
-    """Name the columns by which intervals are clustered."""
-    ways = [way for way in ("rater_id", "cluster") if way in table]
-    return [way for way in ways if table[way].nunique() >= 2]
-
-
-def _slopes(study: Study, table: pd.DataFrame) -> np.ndarray:
-    """Least-squares weights of the aspects in a table."""
-    covariance = np.cov(table[[*study.aspects, study.outcome]], rowvar=False)
-    return aspect_slopes(covariance[:-1, :-1], covariance[:-1, -1])
-
-
-def _item_means(table: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """Average the ratings of each item."""
-    groups = table.groupby(["item_id", "cluster"], observed=True)
-    return groups[[*study.aspects, study.outcome]].mean()
-
-
-def _within_raters(table: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """Subtract each rater's own means, so that lenient and strict raters do not differ."""
-    values = table[[*study.aspects, study.outcome]]
-    return values - values.groupby(table["rater_id"], observed=True).transform("mean")
 
 
 def _leaving_one_out(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest weight of each aspect when none or one of the others is left out."""
     gram, cross, _ = study.moments().total().covariances()
     kept = np.vstack([np.ones(len(study.aspects)), 1 - np.eye(len(study.aspects))])
-    weights = aspect_slopes(gram * kept[:, :, None] * kept[:, None, :], cross * kept)
+    weights = _weights(gram * kept[:, :, None] * kept[:, None, :], cross * kept)
     weights = np.where(kept == 1, weights, np.nan)
     return np.nanmin(weights, axis=0), np.nanmax(weights, axis=0)
-
-
-MOST_LABELS = 30  # of a covariate without numbers
-ROWS_FOR_DEPTH = 200  # with fewer, a tree asks two questions in a row instead of three
-N_SPLITS = 20
-TEST_SHARE = 0.2
 
 
 def agreement(
@@ -368,6 +343,58 @@ def agreement(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
+def _some_items(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw whole items where there are more ratings than needed."""
+    if len(table) <= MOST_ROWS:
+        return table
+    codes, items = pd.factorize(table["item_id"])
+    n_items = int(MOST_ROWS * len(items) / len(table))
+    drawn = np.zeros(len(items), dtype=bool)
+    drawn[rng.choice(len(items), n_items, replace=False)] = True
+    return table[drawn[codes]]
+
+
+def _agreement(
+    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """One row of the table of agreement; nothing if there is too little to say."""
+    known = table[table[column].notna()]
+    known = known[known.duplicated("item_id", keep=False)]
+    marks = np.unique(known[column])
+    if len(marks) < 2 or known["cluster"].nunique() < 2:
+        return {}
+    row = {"items": known["item_id"].nunique()}
+    if len(marks) > FEW_MARKS:
+        return row | _interval_alpha(known, column, n_boot, rng)
+    found = agreement_table(
+        known, [column], "item_id", "cluster", list(marks), n_boot, rng, level="ordinal"
+    ).iloc[0]
+    return row | {
+        "same mark, %": 100 * found["observed_agreement"],
+        "AC1": found["ac1"],
+        "AC1 low": found["ac1_low"],
+        "AC1 high": found["ac1_high"],
+        "estimate": found["alpha"],
+        "low": found["alpha_low"],
+        "high": found["alpha_high"],
+    }
+
+
+def _interval_alpha(
+    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Krippendorff's alpha for numbers, from sums: no list of all marks is needed."""
+    values = table[column] - table[column].mean()
+    variance = values.groupby(table["item_id"], observed=True).transform("var")
+    parts = np.column_stack([np.ones(len(values)), values, values**2, variance])
+    sums = cluster_sums(parts, table["cluster"])
+    weights = bootstrap.cluster_weights(len(sums), n_boot, rng)
+    n, total, squares, within = (np.vstack([np.ones(len(sums)), weights]) @ sums).T
+    alphas = 1 - (within / n) / ((squares - total**2 / n) / (n - 1))
+    low, high = bootstrap.interval(alphas[1:])
+    return {"estimate": alphas[0], "low": low, "high": high}
+
+
 def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
     """Weights with a covariate held constant, beside those without.
 
@@ -419,15 +446,36 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     n_clusters, size = len(moments.products), len(moments.features) + 1
     if n_clusters <= size:
         return not_done(f"{n_clusters} clusters are too few for {size} numbers")
-    weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
-    n_aspects = len(study.aspects)
-    results = []
-    for total in (moments.total(), moments.total(weights)):
-        gram, cross, _ = total.covariances()
-        alone = aspect_slopes(gram[:, :n_aspects, :n_aspects], cross[:, :n_aspects])
-        results.append((alone, aspect_slopes(gram, cross)[:, :n_aspects]))
-    (alone, adjusted), (alone_draws, adjusted_draws) = results
-    return _confounder_table(study.aspects, alone[0], adjusted[0], alone_draws, adjusted_draws)
+    weights = bootstrap.cluster_weights(n_clusters, n_boot, rng)
+    found = _with_and_without(moments.total(), len(study.aspects))[:, 0]
+    draws = _with_and_without(moments.total(weights), len(study.aspects))
+    parts = np.stack([found, *bootstrap.interval(draws, axis=1)], axis=1)
+    kinds = ("alone", "alone low", "alone high", "estimate", "low", "high")
+    names = [*kinds, "change", "change low", "change high"]
+    table = pd.DataFrame(parts.reshape(len(names), -1).T, study.aspects, names)
+    return table.assign(**{"p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(draws[2]))})
+
+
+def _held(covariate: pd.Series) -> pd.DataFrame | None:
+    """Turn a covariate into numbers to hold constant, if it varies and has not too many labels."""
+    if covariate.nunique() < 2:
+        return None
+    if isinstance(covariate.dtype, pd.CategoricalDtype):
+        if covariate.nunique() > MOST_LABELS:
+            return None
+        labels = covariate.cat.remove_unused_categories()
+        held = pd.get_dummies(labels, drop_first=True, dtype=float)
+    else:
+        held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
+    return held.set_axis([f"covariate {number}" for number in range(held.shape[1])], axis="columns")
+
+
+def _with_and_without(total: ClusterMoments, n_aspects: int) -> np.ndarray:
+    """Weights of aspects alone, with the covariate held constant, and the change between them."""
+    gram, cross, _ = total.covariances()
+    alone = _weights(gram[:, :n_aspects, :n_aspects], cross[:, :n_aspects])
+    held = _weights(gram, cross)[:, :n_aspects]
+    return np.stack([alone, held, held - alone])
 
 
 def tree(study: Study, rng: np.random.Generator) -> pd.DataFrame:
@@ -500,7 +548,7 @@ def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     )["rho"]
     moments = study.moments()
     gram, cross, _ = moments.total(~held_out).covariances()
-    by_sum = moments.total(held_out).correlation(aspect_slopes(gram, cross))
+    by_sum = moments.total(held_out).correlation(_weights(gram, cross))
     rho = pd.DataFrame({"tree": by_tree, "weighted sum": by_sum})
     low, high = bootstrap.interval(rho, level=0.9)
     return pd.DataFrame({"estimate": rho.median(), "low": low, "high": high})
@@ -509,105 +557,3 @@ def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
 def _depth(frame: pd.DataFrame) -> int:
     """Choose how many questions in a row a tree may ask."""
     return 3 if len(frame) >= ROWS_FOR_DEPTH else 2
-
-
-def _some_items(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw whole items where there are more ratings than needed."""
-    if len(table) <= MOST_ROWS:
-        return table
-    codes, items = pd.factorize(table["item_id"])
-    n_items = int(MOST_ROWS * len(items) / len(table))
-    drawn = np.zeros(len(items), dtype=bool)
-    drawn[rng.choice(len(items), n_items, replace=False)] = True
-    return table[drawn[codes]]
-
-
-def _agreement(
-    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
-) -> dict[str, float]:
-    """One row of the table of agreement; nothing if there is too little to say."""
-    known = table[table[column].notna()]
-    known = known[known.duplicated("item_id", keep=False)]
-    marks = np.unique(known[column])
-    if len(marks) < 2 or known["cluster"].nunique() < 2:
-        return {}
-    row = {"items": known["item_id"].nunique()}
-    if len(marks) > FEW_MARKS:
-        return row | _interval_alpha(known, column, n_boot, rng)
-    found = agreement_table(
-        known, [column], "item_id", "cluster", list(marks), n_boot, rng, level="ordinal"
-    ).iloc[0]
-    return row | {
-        "same mark, %": 100 * found["observed_agreement"],
-        "AC1": found["ac1"],
-        "AC1 low": found["ac1_low"],
-        "AC1 high": found["ac1_high"],
-        "estimate": found["alpha"],
-        "low": found["alpha_low"],
-        "high": found["alpha_high"],
-    }
-
-
-def _interval_alpha(
-    table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
-) -> dict[str, float]:
-    """Krippendorff's alpha for numbers, from sums: no list of all marks is needed."""
-    values = table[column] - table[column].mean()
-    items = values.groupby(table["item_id"], observed=True)
-    variance = items.transform("var")
-    parts = np.column_stack([np.ones(len(values)), values, values**2, variance])
-    sums = cluster_sums(parts, table["cluster"])
-    once = np.ones((1, len(sums)))
-    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
-    alphas = [_alpha(weights @ sums) for weights in (once, replicates)]
-    low, high = bootstrap.interval(alphas[1])
-    return {"estimate": alphas[0][0], "low": low, "high": high}
-
-
-def _alpha(sums: np.ndarray) -> np.ndarray:
-    """One minus the variance within items over the variance of all ratings."""
-    n, total, squares, within = sums.T
-    return 1 - (within / n) / ((squares - total**2 / n) / (n - 1))
-
-
-def _held(covariate: pd.Series) -> pd.DataFrame | None:
-    """Turn a covariate into numbers to hold constant, if it varies and has not too many labels."""
-    if covariate.nunique() < 2:
-        return None
-    if isinstance(covariate.dtype, pd.CategoricalDtype):
-        if covariate.nunique() > MOST_LABELS:
-            return None
-        labels = covariate.cat.remove_unused_categories()
-        held = pd.get_dummies(labels, drop_first=True, dtype=float)
-    else:
-        held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
-    return held.set_axis([f"covariate {number}" for number in range(held.shape[1])], axis="columns")
-
-
-def _confounder_table(
-    aspects: list[str],
-    alone: np.ndarray,
-    adjusted: np.ndarray,
-    alone_draws: np.ndarray,
-    adjusted_draws: np.ndarray,
-) -> pd.DataFrame:
-    """Put both weights and the change between them side by side."""
-    changes = adjusted_draws - alone_draws
-    alone_low, alone_high = bootstrap.interval(alone_draws)
-    low, high = bootstrap.interval(adjusted_draws)
-    change_low, change_high = bootstrap.interval(changes)
-    return pd.DataFrame(
-        {
-            "alone": alone,
-            "alone low": alone_low,
-            "alone high": alone_high,
-            "estimate": adjusted,
-            "low": low,
-            "high": high,
-            "change": adjusted - alone,
-            "change low": change_low,
-            "change high": change_high,
-            "p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(changes)),
-        },
-        index=aspects,
-    )

@@ -1,12 +1,8 @@
-"""Ratings of any study made ready for analysis: complete, without repeats, on one scale.
+"""Ratings of any study looked over and made ready for analysis: complete, once, on one scale.
 
-All weights are in points of the outcome, from the lowest to the highest mark of an aspect, so that
-errors that are marked or not and aspects with graded marks can be compared.
-
-A check-up of ratings before any analysis: what is missing, repeated, far off or unbalanced.
-
-Tables are those of `helpers.files.ratings.read`. Nothing is corrected here; `helpers.own.intake` leaves
-out what cannot be used.
+`findings` is a check-up before any analysis: what is missing, repeated, far off or unbalanced. It
+corrects nothing; `prepare` leaves out what cannot be used. Tables are those of
+`helpers.files.ratings.read`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import BadTableError, OptionError
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
@@ -23,6 +20,198 @@ MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.samp
 FEWEST_ROWS = 10
 FEWEST_CLUSTERS = 5
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
+MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
+FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
+RARE = 20  # fewer ratings with the rarer marks than this say little
+RARELY = f"rare: fewer than {RARE} ratings tell what it does"
+FEW_CLUSTERS = 30
+ENOUGH_BY_ONE = 10  # ratings by one person in which some variety is to be expected
+BUSY = 3  # times the even share of a rater
+
+
+def source(table: pd.DataFrame, data_source: str) -> str:
+    """Say whether ratings are real: neither the file nor the reader calls them simulated.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `helpers.files.ratings.read` returns them.
+    data_source : {"auto", "real", "simulated"}
+        With ``"simulated"`` any file counts as simulated. With the others it counts as what it
+        says in its column ``source``, so that simulated ratings never pass for real.
+
+    Returns
+    -------
+    {"real", "simulated"}
+
+    Raises
+    ------
+    tables.OptionError
+        If there is no such choice.
+
+    Examples
+    --------
+    >>> source(pd.DataFrame({"source": ["simulated"]}), "real")
+    'simulated'
+    """
+    if data_source not in DATA_SOURCES:
+        raise OptionError(f"data_source must be one of {DATA_SOURCES}, not {data_source!r}")
+    simulated = data_source == "simulated" or (table["source"] == "simulated").any()
+    return "simulated" if simulated else "real"
+
+
+def describe_file(table: pd.DataFrame) -> str:
+    """Count ratings, items, clusters and raters.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `helpers.files.ratings.read` returns them.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
+    '3 ratings of 2 items in 1 cluster; the file names no raters.'
+    """
+    columns = {"item": "item_id", "cluster": "prompt_id", "rater": "rater_id"}
+    counts = {
+        word: _count(table[column].nunique(), word)
+        for word, column in columns.items()
+        if column in table
+    }
+    people = counts.get("rater", "the file names no raters")
+    ratings = _count(len(table), "rating")
+    return f"{ratings} of {counts['item']} in {counts['cluster']}; {people}."
+
+
+def _count(n: int, word: str) -> str:
+    """Write a number with its noun."""
+    return f"{n:,} {word}{'s' * (n != 1)}"
+
+
+def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.DataFrame:
+    """List what a reader should know about a file before believing any result.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `helpers.files.ratings.read` returns them.
+    outcome : str
+        Column to explain.
+    aspects : sequence of str
+        Columns that may explain it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per finding: ``what``, ``where``, how many ``rows``, and ``consequence``. One row
+        says so if nothing was found.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "tone": [1.0, 2.0] * 20,
+    ...                       "overall": [4.0] * 39 + [None]})
+    >>> findings(table, "overall", ["tone"])[["what", "where", "rows"]]
+                  what    where  rows
+    0          missing  overall     1
+    1  always the same  overall    39
+    """
+    columns = [outcome, *aspects]
+    rows = [
+        *_missing(table, columns),
+        *_constant(table, columns),
+        *_far_off(table, columns),
+        *_repeated(table),
+        *_unbalanced(table, outcome),
+    ]
+    n_clusters = table["prompt_id"].nunique()
+    if n_clusters < FEW_CLUSTERS:
+        consequence = "intervals tend to be too narrow"
+        rows.append((f"only {n_clusters} clusters", "", len(table), consequence))
+    rows = rows or [("nothing", "", 0, "all ratings are used as they are")]
+    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence"])
+
+
+def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+    """Columns with empty cells."""
+    for column in columns:
+        n_missing = int(table[column].isna().sum())
+        mostly = column != columns[0] and n_missing > MOSTLY * len(table)
+        consequence = "the aspect is left out" if mostly else "these ratings are left out"
+        if n_missing:
+            yield "missing", column, n_missing, consequence
+
+
+def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+    """Columns in which all ratings are the same."""
+    for column in columns:
+        if _is_constant(table[column]):
+            consequence = "it says nothing and is left out"
+            yield "always the same", column, int(table[column].notna().sum()), consequence
+
+
+def _is_constant(values: pd.Series) -> bool:
+    """Tell whether all numbers that there are in a column are the same."""
+    return bool(values.min() == values.max())
+
+
+def _far_off(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+    """Columns in which a few ratings are far from all others, as a slip of the pen would be."""
+    for column in columns:
+        marks, counts = np.unique(table[column].dropna(), return_counts=True)
+        far = _is_far(marks, counts)
+        if far.any():
+            shown = ", ".join(f"{mark:g}" for mark in marks[far][:3])
+            consequence = f"kept: is {shown} on the scale? If not, correct the file"
+            yield "far from the others", column, int(counts[far].sum()), consequence
+
+
+def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Tell which marks are rare and beyond a gap: three times the middle 98 % of ratings wide."""
+    if len(marks) < 3:
+        return np.zeros(len(marks), dtype=bool)
+    if len(marks) <= FEW_MARKS:
+        low, high = marks[counts > 0.01 * counts.sum()][[0, -1]]
+        reach = 3 * np.median(np.diff(marks))
+    else:
+        low, high = np.interp([0.01, 0.99], counts.cumsum() / counts.sum(), marks)
+        reach = 3 * (high - low)
+    return (marks < low - reach) | (marks > high + reach)
+
+
+def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
+    """Ratings of an item by the same person, or rows that are the same in everything."""
+    if "rater_id" in table:
+        n_again = int(table.duplicated(["item_id", "rater_id"]).sum())
+        what, consequence = "an item rated again by the same rater", "the first rating counts"
+    else:
+        n_again = int(table.duplicated().sum())
+        what, consequence = "same in all columns as a row before", "kept: without raters unclear"
+    if n_again:
+        yield what, "", n_again, consequence
+
+
+def _unbalanced(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
+    """Raters with far more ratings than others, and raters who never vary."""
+    if "rater_id" not in table or table["rater_id"].nunique() < 2:
+        return
+    by_rater = table.groupby("rater_id", observed=True)[outcome]
+    counts, variety = by_rater.size(), by_rater.nunique()
+    busy = counts[counts > BUSY * len(table) / len(counts)]
+    if len(busy):
+        where = f"{len(busy)} of {len(counts)} raters"
+        consequence = f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
+        yield "far more ratings than others", where, int(busy.sum()), consequence
+    flat = counts[(counts >= ENOUGH_BY_ONE) & (variety == 1)]
+    if len(flat):
+        where = f"{len(flat)} of {len(counts)} raters"
+        consequence = "kept: did they read what they rated?"
+        yield f"always the same {outcome}", where, int(flat.sum()), consequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +258,9 @@ class Study:
         ClusterMoments
             One set per cluster.
         """
-        table = self.scaled()[[*self.aspects, self.outcome, "cluster"]]
-        if held is not None:
-            table = table.assign(**held)
-        features = [*self.aspects, *(held if held is not None else ())]
-        return cluster_moments(table, features, self.outcome, "cluster")
+        held = pd.DataFrame(index=self.frame.index) if held is None else held
+        table = self.scaled()[[*self.aspects, self.outcome, "cluster"]].assign(**held)
+        return cluster_moments(table, [*self.aspects, *held], self.outcome, "cluster")
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> "Study":
         """Draw ratings at random where there are more than a method can take.
@@ -141,25 +328,58 @@ def prepare(
     """
     if "rater_id" in table:
         table = table[~table.duplicated(["item_id", "rater_id"])]
-    left_out = {
-        aspect: "mostly missing" for aspect in aspects if table[aspect].isna().mean() > MOSTLY
-    }
+    missing = table[list(aspects)].isna().mean()
+    left_out = {aspect: "mostly missing" for aspect in aspects if missing[aspect] > MOSTLY}
     kept = [aspect for aspect in aspects if aspect not in left_out]
     frame = table.dropna(subset=[outcome, *kept])
     _require_enough(frame, outcome)
-    left_out |= {aspect: "always the same" for aspect in kept if is_constant(frame[aspect])}
+    left_out |= {aspect: "always the same" for aspect in kept if _is_constant(frame[aspect])}
     kept = [aspect for aspect in kept if aspect not in left_out]
-    redundant = _redundant(frame, kept)
-    left_out |= dict.fromkeys(redundant, "made up of the aspects before it")
-    kept = [aspect for aspect in kept if aspect not in redundant]
+    left_out |= dict.fromkeys(_redundant(frame, kept), "made up of the aspects before it")
+    kept = [aspect for aspect in kept if aspect not in left_out]
     if not kept:
         raise BadTableError(f"no aspect varies in the {len(frame):,} complete ratings")
     marks = frame[[outcome, *kept]]
     ends = pd.DataFrame({"low": marks.min(), "high": marks.max()})
-    known = pd.DataFrame.from_dict(dict(scales or {}), orient="index", columns=["low", "high"])
-    ends.update(known)
+    ends.update(pd.DataFrame.from_dict(dict(scales or {}), "index", columns=["low", "high"]))
     clusters = join_clusters(frame["prompt_id"], rng)
     return Study(frame.assign(cluster=clusters), outcome, kept, ends, left_out)
+
+
+def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
+    """Stop where no statistics can help."""
+    n_clusters = frame["prompt_id"].nunique()
+    if len(frame) < FEWEST_ROWS or n_clusters < FEWEST_CLUSTERS:
+        raise BadTableError(
+            f"complete ratings: {len(frame)}, clusters: {n_clusters}; at least {FEWEST_ROWS} and "
+            f"{FEWEST_CLUSTERS} are needed. Are some columns mostly empty, or is the wrong column "
+            "named as cluster?"
+        )
+    if _is_constant(frame[outcome]):
+        raise BadTableError(
+            f"column {outcome!r} is {frame[outcome].iloc[0]:g} in all complete ratings: there is "
+            "nothing to explain"
+        )
+
+
+def _redundant(frame: pd.DataFrame, aspects: list[str]) -> list[str]:
+    """Name the aspects that are a sum of those before them, one by one."""
+    correlations = frame[aspects].corr()
+    kept = []
+    for aspect in aspects:
+        with_others = correlations.loc[kept, aspect]
+        solved = np.linalg.solve(correlations.loc[kept, kept], with_others)
+        if 1 - with_others @ solved >= REDUNDANT:
+            kept.append(aspect)
+    return [aspect for aspect in aspects if aspect not in kept]
+
+
+def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
+    """Number clusters, several at random under one number if there are very many."""
+    codes, names = pd.factorize(clusters)
+    if len(names) <= MOST_CLUSTERS:
+        return codes
+    return (rng.permutation(len(names)) % MOST_CLUSTERS)[codes]
 
 
 def describe_study(study: Study) -> str:
@@ -192,154 +412,6 @@ def describe_study(study: Study) -> str:
         )
     lines += [f"left out: {aspect}, {reason}" for aspect, reason in study.left_out.items()]
     return "\n".join(lines)
-
-
-def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
-    """Number clusters, several at random under one number if there are very many."""
-    codes, names = pd.factorize(clusters)
-    if len(names) <= MOST_CLUSTERS:
-        return codes
-    return (rng.permutation(len(names)) % MOST_CLUSTERS)[codes]
-
-
-def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
-    """Stop where no statistics can help."""
-    n_clusters = frame["prompt_id"].nunique()
-    if len(frame) < FEWEST_ROWS or n_clusters < FEWEST_CLUSTERS:
-        raise BadTableError(
-            f"complete ratings: {len(frame)}, clusters: {n_clusters}; at least {FEWEST_ROWS} and "
-            f"{FEWEST_CLUSTERS} are needed. Are some columns mostly empty, or is the wrong column "
-            "named as cluster?"
-        )
-    if is_constant(frame[outcome]):
-        raise BadTableError(
-            f"column {outcome!r} is {frame[outcome].iloc[0]:g} in all complete ratings: there is "
-            "nothing to explain"
-        )
-
-
-def _redundant(frame: pd.DataFrame, aspects: list[str]) -> list[str]:
-    """Name the aspects that are a sum of those before them, one by one."""
-    kept, redundant = [], []
-    correlations = np.corrcoef(frame[aspects].to_numpy(dtype=float), rowvar=False).reshape(
-        len(aspects), len(aspects)
-    )
-    for position, aspect in enumerate(aspects):
-        with_others = correlations[np.ix_(kept, [position])][:, 0]
-        solved = np.linalg.solve(correlations[np.ix_(kept, kept)], with_others)
-        if 1 - with_others @ solved < REDUNDANT:
-            redundant.append(aspect)
-        else:
-            kept.append(position)
-    return redundant
-
-
-MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
-FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
-RARE = 20  # fewer ratings with the rarer marks than this say little
-FEW_CLUSTERS = 30
-ENOUGH_BY_ONE = 10  # ratings by one person in which some variety is to be expected
-BUSY = 3  # times the even share of a rater
-
-DATA_SOURCES = ("auto", "real", "simulated")
-
-
-def source(table: pd.DataFrame, data_source: str) -> str:
-    """Say whether ratings are real: neither the file nor the reader calls them simulated.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
-    data_source : {"auto", "real", "simulated"}
-        With ``"simulated"`` any file counts as simulated. With the others it counts as what it
-        says in its column ``source``, so that simulated ratings never pass for real.
-
-    Returns
-    -------
-    {"real", "simulated"}
-
-    Raises
-    ------
-    options.OptionError
-        If there is no such choice.
-
-    Examples
-    --------
-    >>> source(pd.DataFrame({"source": ["simulated"]}), "real")
-    'simulated'
-    """
-    if data_source not in DATA_SOURCES:
-        raise OptionError(f"data_source must be one of {DATA_SOURCES}, not {data_source!r}")
-    simulated = data_source == "simulated" or (table["source"] == "simulated").any()
-    return "simulated" if simulated else "real"
-
-
-def describe_file(table: pd.DataFrame) -> str:
-    """Count ratings, items, clusters and raters.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
-
-    Returns
-    -------
-    str
-        A sentence.
-
-    Examples
-    --------
-    >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
-    '3 ratings of 2 items in 1 cluster; the file names no raters.'
-    """
-    counts = [(len(table), "rating"), (table["item_id"].nunique(), "item")]
-    counts.append((table["prompt_id"].nunique(), "cluster"))
-    ratings, items, clusters = (f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts)
-    people = "the file names no raters."
-    if "rater_id" in table:
-        n_raters = table["rater_id"].nunique()
-        people = f"{n_raters:,} rater{'s' * (n_raters != 1)}."
-    return f"{ratings} of {items} in {clusters}; {people}"
-
-
-def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.DataFrame:
-    """List what a reader should know about a file before believing any result.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
-    outcome : str
-        Column to explain.
-    aspects : sequence of str
-        Columns that may explain it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per finding: ``what``, ``where``, how many ``rows``, and ``consequence``. One row
-        says so if nothing was found.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "tone": [1.0, 2.0] * 20,
-    ...                       "overall": [4.0] * 39 + [None]})
-    >>> findings(table, "overall", ["tone"])[["what", "where", "rows"]]
-                  what    where  rows
-    0          missing  overall     1
-    1  always the same  overall    39
-    """
-    rows = [
-        *_missing(table, [outcome, *aspects]),
-        *_constant(table, [outcome, *aspects]),
-        *_far_off(table, [outcome, *aspects]),
-        *_repeated(table),
-        *_unbalanced(table, outcome),
-        *_few_clusters(table),
-    ]
-    rows = rows or [("nothing", "", 0, "all ratings are used as they are")]
-    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence"])
 
 
 def mark_prevalence(table: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
@@ -381,21 +453,9 @@ def mark_prevalence(table: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame
             "other ratings": len(other),
             "clusters": other["prompt_id"].nunique(),
             "other, %": 100 * len(other) / len(known),
-            "warning": _rare(len(other)),
+            "warning": "" if len(other) >= RARE else RARELY if len(other) else "never differs",
         }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def is_constant(values: pd.Series) -> bool:
-    """Tell whether all numbers that there are in a column are the same."""
-    return bool(values.min() == values.max())
-
-
-def _rare(n_other: int) -> str:
-    """Warn of an aspect that hardly ever differs."""
-    if n_other >= RARE:
-        return ""
-    return f"rare: fewer than {RARE} ratings tell what it does" if n_other else "never differs"
 
 
 def _marks(marks: pd.Index) -> str:
@@ -403,82 +463,3 @@ def _marks(marks: pd.Index) -> str:
     if len(marks) <= FEW_MARKS:
         return ", ".join(f"{mark:g}" for mark in sorted(marks))
     return f"{marks.min():g} to {marks.max():g}"
-
-
-def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
-    """Columns with empty cells."""
-    for column in columns:
-        n_missing = int(table[column].isna().sum())
-        mostly = column != columns[0] and n_missing > MOSTLY * len(table)
-        consequence = "the aspect is left out" if mostly else "these ratings are left out"
-        if n_missing:
-            yield "missing", column, n_missing, consequence
-
-
-def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
-    """Columns in which all ratings are the same."""
-    for column in columns:
-        if is_constant(table[column]):
-            consequence = "it says nothing and is left out"
-            yield "always the same", column, int(table[column].notna().sum()), consequence
-
-
-def _far_off(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
-    """Columns in which a few ratings are far from all others, as a slip of the pen would be."""
-    for column in columns:
-        marks, counts = np.unique(table[column].dropna(), return_counts=True)
-        far = _is_far(marks, counts)
-        if far.any():
-            shown = ", ".join(f"{mark:g}" for mark in marks[far][:3])
-            consequence = f"kept: is {shown} on the scale? If not, correct the file"
-            yield "far from the others", column, int(counts[far].sum()), consequence
-
-
-def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Tell which marks are rare and beyond a gap: three times the middle 98 % of ratings wide."""
-    if len(marks) < 3:
-        return np.zeros(len(marks), dtype=bool)
-    low, high = np.interp([0.01, 0.99], counts.cumsum() / counts.sum(), marks)
-    reach = 3 * (high - low)
-    if len(marks) <= FEW_MARKS:
-        low, high = (marks[counts > 0.01 * counts.sum()][end] for end in (0, -1))
-        reach = 3 * np.median(np.diff(marks))
-    return (marks < low - reach) | (marks > high + reach)
-
-
-def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
-    """Ratings of an item by the same person, or rows that are the same in everything."""
-    if "rater_id" in table:
-        n_again = int(table.duplicated(["item_id", "rater_id"]).sum())
-        what, consequence = "an item rated again by the same rater", "the first rating counts"
-    else:
-        n_again = int(table.duplicated().sum())
-        what, consequence = "same in all columns as a row before", "kept: without raters unclear"
-    if n_again:
-        yield what, "", n_again, consequence
-
-
-def _unbalanced(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
-    """Raters with far more ratings than others, and raters who never vary."""
-    if "rater_id" not in table or table["rater_id"].nunique() < 2:
-        return
-    by_rater = table.groupby("rater_id", observed=True)[outcome]
-    counts, variety = by_rater.size(), by_rater.nunique()
-    busy = counts[counts > BUSY * len(table) / len(counts)]
-    if len(busy):
-        where = f"{len(busy)} of {len(counts)} raters"
-        consequence = f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
-        yield "far more ratings than others", where, int(busy.sum()), consequence
-    flat = counts[(counts >= ENOUGH_BY_ONE) & (variety == 1)]
-    if len(flat):
-        where = f"{len(flat)} of {len(counts)} raters"
-        consequence = "kept: did they read what they rated?"
-        yield f"always the same {outcome}", where, int(flat.sum()), consequence
-
-
-def _few_clusters(table: pd.DataFrame) -> Iterator[tuple]:
-    """Warn where intervals rest on too few clusters."""
-    n_clusters = table["prompt_id"].nunique()
-    if n_clusters < FEW_CLUSTERS:
-        consequence = "intervals tend to be too narrow"
-        yield f"only {n_clusters} clusters", "", len(table), consequence

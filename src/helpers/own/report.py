@@ -1,6 +1,6 @@
-"""Figures of any study, readable for two aspects and for forty; an empty one says why it is.
+"""Conclusions from ratings of any study: figures, words, and the file that keeps them.
 
-What ratings of any study say about each aspect, in plain words, and the file that keeps it.
+Figures can be read for two aspects and for forty; an empty one says why it is empty.
 """
 
 import re
@@ -13,12 +13,14 @@ from matplotlib.axes import Axes
 
 from helpers import paths
 from helpers.own.intake import Study, mark_prevalence
-from helpers.paths import replace_files
 from helpers.show import COLORS, GREY, INK, YELLOW, forest_plot, zero_line
 
 LONGEST = 28  # characters of a label
 LONGEST_IN_BOX = 18
 MARKERS = "osD^vP*"
+SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
+SIGNIFICANT = 0.05  # after Holm's correction
+UP, DOWN, NONE, UNKNOWN = "higher", "lower", "hardly any link", "not known"
 
 
 def height(n_rows: int) -> float:
@@ -148,20 +150,13 @@ def choices_plot(ax: Axes, table: pd.DataFrame) -> None:
         _say_why(ax, table)
         return
     rows = np.arange(len(table))
-    ax.hlines(
-        rows,
-        table["lowest"],
-        table["highest"],
-        color=GREY,
-        linewidth=7,
-        alpha=0.35,
-        label="one other aspect left out",
-    )
+    bars = {"color": GREY, "linewidth": 7, "alpha": 0.35, "label": "one other aspect left out"}
+    ax.hlines(rows, table["lowest"], table["highest"], **bars)
     shown = table.drop(columns=["lowest", "highest"])
     for position, (name, weights) in enumerate(shown.items()):
-        offset = 0.13 * (position - (shown.shape[1] - 1) / 2)
-        marker, color = MARKERS[position], COLORS[position]
-        ax.plot(weights, rows + offset, marker, color=color, label=name, markersize=6)
+        places = rows + 0.13 * (position - (shown.shape[1] - 1) / 2)
+        style = {"color": COLORS[position], "markersize": 6, "label": name}
+        ax.plot(weights, places, MARKERS[position], **style)
     ax.set_yticks(rows, [label(name) for name in table.index])
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
@@ -202,106 +197,6 @@ def _say_why(ax: Axes, table: pd.DataFrame) -> None:
     ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
 
 
-SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
-SIGNIFICANT = 0.05  # after Holm's correction
-
-UP, DOWN, NONE, UNKNOWN = "higher", "lower", "hardly any link", "not known"
-
-
-def verdicts(study: Study, least_squares: pd.DataFrame) -> pd.Series:
-    """Judge each aspect by its interval from least squares, corrected for their number."""
-    if "estimate" not in least_squares:
-        return pd.Series(UNKNOWN, index=study.aspects)
-    judged = pd.Series(UNKNOWN, index=study.aspects)
-    judged[_is_small(study, least_squares["low"], least_squares["high"])] = NONE
-    sure = least_squares["p, Holm"] < SIGNIFICANT
-    judged[sure & (least_squares["estimate"] > 0)] = UP
-    judged[sure & (least_squares["estimate"] < 0)] = DOWN
-    return judged
-
-
-def results(
-    study: Study, aspects: Sequence[str], tables: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Put all that was found about each aspect into one row, with a conclusion in plain words.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    aspects : sequence of str
-        All aspects that were asked for.
-    tables : mapping of str to pandas.DataFrame
-        Tables with a row per aspect by their names: ``"least squares"``, and any others with an
-        ``estimate``. Those that are `helpers.own.inference.not_done` have no columns in the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per aspect: ``conclusion``, ``other ratings`` (with another mark than the most
-        frequent one), and for each table its ``estimate``, ``low`` and ``high`` and, if it has
-        one, ``p, Holm``, under the name of the table.
-    """
-    rows = mark_prevalence(study.frame, study.aspects)[["other ratings", "warning"]]
-    judged = verdicts(study, tables["least squares"])
-    words = {
-        aspect: _in_words(study, aspect, judged[aspect], rows["warning"][aspect], tables)
-        for aspect in study.aspects
-    }
-    words |= {aspect: f"left out: {reason}" for aspect, reason in study.left_out.items()}
-    counts = rows["other ratings"].astype("Int64")
-    columns = {"conclusion": pd.Series(words), "other ratings": counts}
-    for name, table in tables.items():
-        for part in ("estimate", "low", "high", "p, Holm"):
-            if "estimate" in table and part in table:
-                columns[name if part == "estimate" else f"{name}: {part}"] = table[part]
-    return pd.DataFrame(columns).reindex(list(aspects)).rename_axis("aspect")
-
-
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Choose the columns of the results that a reader wants to see side by side.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `results`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Without intervals and p-values of the single methods.
-
-    Examples
-    --------
-    >>> shown(pd.DataFrame(columns=["conclusion", "Lasso", "Lasso: low"])).columns.tolist()
-    ['conclusion', 'Lasso']
-    """
-    return table[[column for column in table if ": " not in column]]
-
-
-def results_summary(study: Study, least_squares: pd.DataFrame) -> str:
-    """Sum up the verdicts in one sentence.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    least_squares : pandas.DataFrame
-        Result of `helpers.own.inference.least_squares_weights`.
-
-    Returns
-    -------
-    str
-        How many aspects have which verdict.
-    """
-    counts = verdicts(study, least_squares).value_counts()
-    found = counts.get(UP, 0) + counts.get(DOWN, 0)
-    return (
-        f"Aspects that go with {study.outcome} beyond chance: {found} of {len(study.aspects)}; "
-        f"with hardly any link: {counts.get(NONE, 0)}; not known: {counts.get(UNKNOWN, 0)}."
-    )
-
-
 def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
     """Name the aspect with the largest weight, for the title of a figure.
 
@@ -326,7 +221,7 @@ def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
     first = weights["estimate"].abs().idxmax()
     if weights["estimate"][first] == 0:
         return "No aspect has a weight"
-    points = f"{weights['estimate'][first]:+.2f}".replace("-", "−")
+    points = _number(weights["estimate"][first], "+.2f")
     return f"{label(first)} weighs most: {points} points of {label(outcome)}"
 
 
@@ -350,8 +245,7 @@ def least_agreement(agreement: pd.DataFrame) -> str:
     if "estimate" not in agreement or agreement["estimate"].isna().all():
         return "Agreement between raters"
     last = agreement["estimate"].idxmin()
-    alpha = f"{agreement['estimate'][last]:.2f}".replace("-", "−")
-    return f"People agree least on {label(last)}: alpha {alpha}"
+    return f"People agree least on {label(last)}: alpha {_number(agreement['estimate'][last])}"
 
 
 def most_sensitive(choices: pd.DataFrame) -> str:
@@ -398,9 +292,130 @@ def largest_change(held: pd.DataFrame) -> str:
     if "estimate" not in held:
         return "A covariate held constant"
     first = held["change"].abs().idxmax()
-    before, after = held.loc[first, ["alone", "estimate"]]
-    change = f"{before:.2f} to {after:.2f}".replace("-", "−")
-    return f"Largest change with the covariate: {label(first)}, {change}"
+    before, after = (_number(held[column][first]) for column in ("alone", "estimate"))
+    return f"Largest change with the covariate: {label(first)}, {before} to {after}"
+
+
+def _number(value: float, form: str = ".2f") -> str:
+    """Write a number with the sign for minus, not a hyphen."""
+    return format(value, form).replace("-", "−")
+
+
+def results(
+    study: Study, aspects: Sequence[str], tables: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Put all that was found about each aspect into one row, with a conclusion in plain words.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    aspects : sequence of str
+        All aspects that were asked for.
+    tables : mapping of str to pandas.DataFrame
+        Tables with a row per aspect by their names: ``"least squares"``, and any others with an
+        ``estimate``. Those that are `helpers.own.inference.not_done` have no columns in the result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: ``conclusion``, ``other ratings`` (with another mark than the most
+        frequent one), and for each table its ``estimate``, ``low`` and ``high`` and, if it has
+        one, ``p, Holm``, under the name of the table.
+    """
+    counts = mark_prevalence(study.frame, study.aspects)
+    judged = _verdicts(study, tables["least squares"])
+    words = {
+        aspect: _in_words(study, aspect, judged[aspect], tables["least squares"])
+        + (f"; {warning}" if warning else "")
+        for aspect, warning in counts["warning"].items()
+    }
+    words |= {aspect: f"left out: {reason}" for aspect, reason in study.left_out.items()}
+    columns = {
+        "conclusion": pd.Series(words),
+        "other ratings": counts["other ratings"].astype("Int64"),
+    }
+    for name, table in tables.items():
+        for part in ("estimate", "low", "high", "p, Holm"):
+            if "estimate" in table and part in table:
+                columns[name if part == "estimate" else f"{name}: {part}"] = table[part]
+    return pd.DataFrame(columns).reindex(list(aspects)).rename_axis("aspect")
+
+
+def results_summary(study: Study, least_squares: pd.DataFrame) -> str:
+    """Sum up the verdicts in one sentence.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    least_squares : pandas.DataFrame
+        Result of `helpers.own.inference.least_squares_weights`.
+
+    Returns
+    -------
+    str
+        How many aspects have which verdict.
+    """
+    counts = _verdicts(study, least_squares).value_counts()
+    counts = counts.reindex([UP, DOWN, NONE, UNKNOWN], fill_value=0)
+    return (
+        f"Aspects that go with {study.outcome} beyond chance: {counts[UP] + counts[DOWN]} of "
+        f"{len(study.aspects)}; with hardly any link: {counts[NONE]}; not known: {counts[UNKNOWN]}."
+    )
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Choose the columns of the results that a reader wants to see side by side.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `results`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Without intervals and p-values of the single methods.
+
+    Examples
+    --------
+    >>> shown(pd.DataFrame(columns=["conclusion", "Lasso", "Lasso: low"])).columns.tolist()
+    ['conclusion', 'Lasso']
+    """
+    return table[[column for column in table if ": " not in column]]
+
+
+def _verdicts(study: Study, least_squares: pd.DataFrame) -> pd.Series:
+    """Judge each aspect by its interval from least squares, corrected for their number."""
+    judged = pd.Series(UNKNOWN, index=study.aspects)
+    if "estimate" in least_squares:
+        judged[_is_small(study, least_squares["low"], least_squares["high"])] = NONE
+        sure = least_squares["p, Holm"] < SIGNIFICANT
+        judged[sure & (least_squares["estimate"] > 0)] = UP
+        judged[sure & (least_squares["estimate"] < 0)] = DOWN
+    return judged
+
+
+def _is_small(study: Study, low: float | pd.Series, high: float | pd.Series) -> bool | pd.Series:
+    """Tell whether an interval holds small weights only."""
+    bottom, top = study.ends.loc[study.outcome, ["low", "high"]]
+    small = SMALL * (top - bottom)
+    return (low > -small) & (high < small)
+
+
+def _in_words(study: Study, aspect: str, verdict: str, least_squares: pd.DataFrame) -> str:
+    """Say what was found about one aspect."""
+    if "estimate" not in least_squares:
+        return f"{UNKNOWN}: too few clusters for so many aspects"
+    low, high = least_squares.loc[aspect, ["low", "high"]]
+    at_most = f"at most {max(-low, high):.2f} points either way"
+    if verdict == UNKNOWN:
+        return f"{verdict}: anything from {low:+.2f} to {high:+.2f} points fits"
+    if verdict == NONE:
+        return f"{verdict}: {at_most}"
+    hardly = f", but hardly: {at_most}" if _is_small(study, low, high) else ""
+    return f"higher marks go with {verdict} {study.outcome}{hardly}"
 
 
 def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
@@ -427,30 +442,4 @@ def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
     <BLANKLINE>
     """
     file = paths.output_dir(out_dir) / "results" / f"{name}.csv"
-    replace_files({file: table.to_csv(lineterminator="\n", float_format="%.6g").encode()})
-
-
-def _is_small(study: Study, low: float | pd.Series, high: float | pd.Series) -> bool | pd.Series:
-    """Tell whether an interval holds small weights only."""
-    bottom, top = study.ends.loc[study.outcome, ["low", "high"]]
-    small = SMALL * (top - bottom)
-    return (low > -small) & (high < small)
-
-
-def _in_words(
-    study: Study, aspect: str, verdict: str, warning: str, tables: Mapping[str, pd.DataFrame]
-) -> str:
-    """Say what was found about one aspect."""
-    table = tables["least squares"]
-    if "estimate" not in table:
-        return f"{UNKNOWN}: too few clusters for so many aspects"
-    low, high = table.loc[aspect, ["low", "high"]]
-    at_most = f"at most {max(-low, high):.2f} points either way"
-    if verdict == UNKNOWN:
-        words = f"{verdict}: anything from {low:+.2f} to {high:+.2f} points fits"
-    elif verdict == NONE:
-        words = f"{verdict}: {at_most}"
-    else:
-        words = f"higher marks go with {verdict} {study.outcome}"
-        words += f", but hardly: {at_most}" if _is_small(study, low, high) else ""
-    return f"{words}; {warning}" if warning else words
+    paths.replace_files({file: table.to_csv(lineterminator="\n", float_format="%.6g").encode()})

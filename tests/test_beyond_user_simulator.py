@@ -1,0 +1,426 @@
+"""A model that plays the user: what it is told, trained on, how it talks, how it is scored."""
+
+import itertools
+import json
+import math
+from collections import Counter
+
+import endpoint
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.beyond import user_simulator
+from helpers.beyond.user_simulator import (
+    KINDS,
+    Endpoint,
+    SimulatorError,
+    score_spread,
+    simulator_accuracies,
+)
+from helpers.files import tables
+from helpers.studies import chatbench
+
+QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
+QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})
+WORDS = "bado keli muna pori seva tuzo nali"
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def talk(speakers: str) -> list[dict]:
+    """Messages told by the first letters of their speakers: u for user, a for the AI."""
+    roles = {"u": "user", "a": "assistant"}
+    return [{"role": roles[who], "content": f"{who}{place}"} for place, who in enumerate(speakers)]
+
+
+def made_of(speakers: str) -> pd.DataFrame:
+    """Examples made of one conversation."""
+    row = {"question_id": "q1", "question": "How many?", "messages": talk(speakers), "answer": "B"}
+    return user_simulator.examples(pd.DataFrame([row], index=["talk"]))
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with endpoint.running() as stub:
+        yield stub
+
+
+@pytest.fixture
+def hold(server, tmp_path):
+    """Hold conversations with the stub, by default one about one question."""
+
+    def hold(questions=QUESTIONS[:1], n_runs=1, max_messages=10, **changes):
+        known = {"url": server.url, "key": endpoint.KEY, "user_model": "user", "ai_model": "ai"}
+        at = Endpoint(**known | {"timeout": 5.0, "retries": 0} | changes)
+        file = tmp_path / "new" / "talks.jsonl"
+        return user_simulator.run(questions, at, file, n_runs, max_messages)
+
+    return hold
+
+
+def test_each_step_asks_for_what_is_to_be_written_now():
+    system, first = user_simulator.instructions(QUESTION, [])
+    assert (system["role"], first["role"]) == ("system", "user")
+    assert system["content"].endswith(QUESTION)
+    assert "first message" in first["content"]
+    assert "Answer:" not in first["content"]
+    for must_answer in (False, True):
+        same, task = user_simulator.instructions(QUESTION, talk("ua"), must_answer)
+        assert same == system
+        assert "You: u0\n\nAI: a1\n\n" in task["content"]
+        assert 'write "Answer: "' in task["content"]
+        assert ("next message" in task["content"]) is not must_answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        (" answer: C\n", "C"),
+        ('"Answer: C"', "C"),
+        ("**Answer:** C", "C"),
+        ("Answer: (C) nine bado", "C"),
+        ("Answer: C. nine bado", "C"),
+        ("Answer: C\nbecause bado", "C"),
+        ("", None),
+        ("C", None),
+        ("Answer: E", None),
+        ("Answer: c", None),
+        ("Answer: A man has two bado", None),
+        ("Answer: A or B?", None),
+        ("What is the answer: A, B, C or D?", None),
+        ("Thanks.\nAnswer: B", None),
+    ],
+)
+def test_a_reply_is_an_answer_only_if_its_first_line_is_one(reply, letter):
+    assert user_simulator._parse_answer(reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (" bado? ", "bado?"),
+        ('You: "bado?"', "bado?"),
+        ('is "bado" a word?', 'is "bado" a word?'),
+        ('"', '"'),
+        ('""', ""),
+    ],
+)
+def test_only_what_surrounds_a_message_is_taken_away(reply, message):
+    assert user_simulator._clean_message(reply) == message
+
+
+@pytest.mark.parametrize(
+    ("speakers", "targets"),
+    [
+        ("uauaua", ["u0", "u2", "u4", "Answer: B"]),
+        ("uuaau", ["u0", "u1", "u4", "Answer: B"]),
+        ("aua", ["u1", "Answer: B"]),
+        ("a", []),
+        ("", []),
+    ],
+)
+def test_each_message_of_the_user_and_the_answer_are_an_example(speakers, targets):
+    made = made_of(speakers)
+    assert [messages[-1]["content"] for messages in made["messages"]] == targets
+    middle = ["next"] * (len(targets) - 2)
+    assert made["step"].tolist() == (["first", *middle, "answer"] if targets else [])
+    assert set(made["conversation"]) <= {"talk"}
+
+
+def test_an_example_shows_the_conversation_up_to_what_is_to_be_learnt():
+    shown = [messages[1]["content"] for messages in made_of("auaua")["messages"]]
+    assert shown[0] == user_simulator.instructions("How many?", [])[1]["content"]
+    assert "You: u1\n\nAI: a2\n\n" in shown[1]
+    assert "u3" not in shown[1]
+    assert "You: u1\n\nAI: a2\n\nYou: u3\n\nAI: a4\n\n" in shown[2]
+    assert not any("a0" in text for text in shown)
+
+
+def test_examples_of_a_study_are_the_words_of_its_users_and_survive_their_file(tmp_path):
+    talks = chatbench.load_conversations("simulated", seed=1).conversations.head(50)
+    made = user_simulator.examples(talks)
+    learnt = made["messages"].str[-1].str["content"].groupby(made["conversation"]).agg(list)
+    for each, texts in zip(talks.itertuples(), learnt, strict=True):
+        said = [one["content"] for one in each.messages if one["role"] == "user"]
+        assert texts == [*said, f"Answer: {each.answer}"]
+    file = tmp_path / "new" / "examples.jsonl"
+    user_simulator.write_jsonl(({"messages": each} for each in made["messages"]), file)
+    assert user_simulator.read_examples(file) == made["messages"].tolist()
+    assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
+
+
+def test_any_text_survives_its_file_and_a_file_is_written_whole_or_not(tmp_path):
+    text = "two\nlines “quotes” \\frac{a}{b} \u2028 é 🙂 \r\n"
+    made = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
+    file = tmp_path / "examples.jsonl"
+    user_simulator.write_jsonl([{"messages": made}], file)
+    assert len(file.read_text().splitlines()) == 1
+    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+        user_simulator.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
+    assert user_simulator.read_examples(file) == [made]
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        (None, "'messages' is missing or no list"),
+        ("a", "'messages' is missing or no list"),
+        ([], "'messages' is missing or no list"),
+        ([{"role": "You"}], "message 1 has none of the roles system, user, assistant"),
+        ([*talk("u"), "b"], "message 2 has none of the roles system, user, assistant"),
+        ([{"role": "user", "content": ""}], "message 1 has no text"),
+        ([{"role": "user", "content": None}], "message 1 has no text"),
+        (
+            talk("u"),
+            "the last message is not of the assistant, so that there is nothing to learn",
+        ),
+    ],
+)
+def test_a_line_that_is_no_example_is_named(tmp_path, messages, problem):
+    file = tmp_path / "examples.jsonl"
+    good, bad = (json.dumps({"messages": each}) for each in (talk("ua"), messages))
+    file.write_text(f"{good}\n\n{bad}\n")
+    with pytest.raises(tables.BadTableError) as failure:
+        user_simulator.read_examples(file)
+    assert str(failure.value).splitlines() == [
+        "examples.jsonl: 1 problem. Correct the file and load it again.",
+        f"  line 3: {problem}",
+    ]
+
+
+def test_a_file_without_examples_is_refused(tmp_path):
+    (tmp_path / "examples.jsonl").write_text("\n")
+    with pytest.raises(tables.BadTableError, match="there is no example in it"):
+        user_simulator.read_examples(tmp_path / "examples.jsonl")
+
+
+def test_the_endpoint_comes_from_the_environment_and_does_not_show_its_key():
+    environment = dict(zip(user_simulator.VARIABLES, ["url", "secret", "u", "a"], strict=True))
+    found = user_simulator.endpoint_from(environment)
+    assert (found.url, found.key, found.user_model, found.ai_model) == ("url", "secret", "u", "a")
+    assert "secret" not in repr(found)
+    environment |= {"USER_SIMULATOR_KEY": "", "USER_SIMULATOR_AI": ""}
+    with pytest.raises(SimulatorError) as failure:
+        user_simulator.endpoint_from(environment)
+    assert str(failure.value).splitlines() == [
+        "No endpoint is set. Set these variables:",
+        "  USER_SIMULATOR_KEY: its key; any word if it asks for none",
+        "  USER_SIMULATOR_AI: model that the user talks with",
+    ]
+
+
+def test_a_conversation_ends_with_the_answer_of_the_user_who_alone_sees_the_question(server, hold):
+    held = hold()
+    assert held["answer"].tolist() == ["B"]
+    assert held["messages"].tolist() == [
+        [
+            {"role": "user", "content": "what is bado?"},
+            {"role": "assistant", "content": "two."},
+        ]
+    ]
+    assert [request["model"] for request in server.asked] == ["user", "ai", "user"]
+    assert [request["temperature"] for request in server.asked] == [1.0, 0.7, 1.0]
+    told = [json.dumps(request["messages"]) for request in server.asked]
+    assert ["How many bado?" in each for each in told] == [True, False, True]
+    assert "what is bado?" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("replies", "n_messages", "answer"),
+    [
+        (["and then?"] * 3, 4, None),
+        (["first", "second", "**Answer: D**"], 4, "D"),
+        (["Answer: A", "Answer: C"], 2, "C"),  # nobody answers before any conversation
+    ],
+)
+def test_after_the_last_message_only_an_answer_is_asked_for(
+    server, hold, replies, n_messages, answer
+):
+    server.user_replies = iter(replies)
+    held = hold(max_messages=2).iloc[0]
+    assert (len(held["messages"]), held["answer"]) == (n_messages, answer)
+    asked = [each["messages"][1]["content"] for each in server.asked if each["model"] == "user"]
+    assert ["no time" in each for each in asked] == [False, False, True][: len(replies)]
+
+
+@pytest.mark.parametrize(
+    ("stub", "changes", "message"),
+    [
+        ({}, {"key": "other"}, r"refused the key \(status 401\): check USER_SIMULATOR_KEY"),
+        ({}, {"url": "/v2"}, "answered with status 404 for model 'user'"),
+        ({"status": 500}, {}, "answered with status 500 for model 'user'"),
+        ({"body": b"{half"}, {}, "sent no reply that can be read"),
+        ({"seconds": 0.2}, {"timeout": 0.05}, r"did not reply within 0\.05 seconds"),
+        ({}, {"url": "nobody"}, r"cannot be reached \(.*\): check USER_SIMULATOR_URL"),
+        ({"body": b"[]"}, {}, "sent no text as reply of model 'user'"),
+        ({"body": b'{"choices": []}'}, {}, "sent no text as reply of model 'user'"),
+        ({"body": b'{"choices": [{}]}'}, {}, "sent no text as reply of model 'user'"),
+        ({"body": endpoint.completion(None)}, {}, "sent no text as reply of model 'user'"),
+        ({"body": endpoint.completion(" ")}, {}, "sent no text as reply of model 'user'"),
+    ],
+)
+def test_an_endpoint_that_fails_is_named_with_what_to_do(server, hold, stub, changes, message):
+    vars(server).update(stub)
+    urls = {"/v2": server.url.replace("v1", "v2"), "nobody": "http://127.0.0.1:9/v1"}
+    changes = {key: urls.get(value, value) for key, value in changes.items()}
+    with pytest.raises(SimulatorError, match=rf"^question q1: http://127\S+ {message}"):
+        hold(**changes)
+
+
+def test_a_failure_that_may_pass_is_tried_again(server, hold):
+    server.status = 500
+    with pytest.raises(SimulatorError):
+        hold(retries=1)
+    assert len(server.asked) == 2
+
+
+def test_conversations_are_kept_in_a_file_which_then_needs_no_endpoint(server, hold, tmp_path):
+    held = hold(QUESTIONS, n_runs=2)
+    assert held["question_id"].tolist() == ["q1", "q1", "q2", "q2"]
+    assert held["run"].tolist() == [1, 2, 1, 2]
+    assert set(held["answer"]) == {"B"}
+    pd.testing.assert_frame_equal(tables.read_jsonl(tmp_path / "new" / "talks.jsonl"), held)
+    server.status = 500
+    pd.testing.assert_frame_equal(hold(QUESTIONS, n_runs=2), held)
+    message = r"talks.jsonl was made with user_model 'user', not 'new': delete it or choose"
+    with pytest.raises(SimulatorError, match=message):
+        hold(user_model="new")
+
+
+def test_after_a_failure_finished_questions_are_kept_and_a_new_run_goes_on(server, hold, tmp_path):
+    server.user_replies = iter(["hello?", "hm", "hello?", " "])
+    with pytest.raises(SimulatorError, match=r"^question q2: .* Finished questions are kept; run"):
+        hold(QUESTIONS, max_messages=1)
+    assert [each.name for each in (tmp_path / "new").iterdir()] == ["talks.jsonl"]
+    server.user_replies = iter(["hello?", "Answer: D"])
+    held = hold(QUESTIONS, max_messages=1)
+    assert held["question_id"].tolist() == ["q1", "q2"]
+    assert held["answer"].fillna("none").tolist() == ["none", "D"]
+
+
+def test_a_damaged_file_is_refused_and_left_alone(hold, tmp_path):
+    (tmp_path / "new").mkdir()
+    file = tmp_path / "new" / "talks.jsonl"
+    file.write_text('{"question_id": "q1"\n')
+    with pytest.raises(tables.BadTableError, match=r"talks.jsonl: 1 problem.*\n  line 1, char"):
+        hold()
+    assert file.read_text() == '{"question_id": "q1"\n'
+
+
+def messages(*texts: str, question: str = "q1") -> pd.DataFrame:
+    """First messages about one question."""
+    return pd.DataFrame({"question_id": question, "message": texts})
+
+
+def bleu(candidates: list[str], references: list[str]) -> float:
+    """BLEU of a corpus by its formula: up to four words in a row, one reference each."""
+    pairs = [(a.split(), b.split()) for a, b in zip(candidates, references, strict=True)]
+    precisions = []
+    for n in range(1, 5):
+        runs = [
+            [Counter(zip(*(words[k:] for k in range(n)), strict=False)) for words in pair]
+            for pair in pairs
+        ]
+        shared = sum((candidate & reference).total() for candidate, reference in runs)
+        precisions.append(shared / max(1, sum(candidate.total() for candidate, _ in runs)))
+    lengths = [sum(len(pair[side]) for pair in pairs) for side in (0, 1)]
+    return min(1.0, math.exp(1 - lengths[1] / lengths[0])) * math.prod(precisions) ** 0.25
+
+
+def test_bleu_is_that_of_the_formula_over_all_pairs():
+    simulated = ["bado keli muna pori seva", "keli muna pori seva tuzo nali", "nali"]
+    real = [WORDS, "bado keli muna pori"]
+    scores = user_simulator.wording_scores(messages(*simulated), messages(*real))
+    pairs = zip(*itertools.product(simulated, real), strict=True)
+    assert scores["n_pairs"].item() == 6
+    assert scores["bleu"].item() == pytest.approx(bleu(*map(list, pairs)))
+
+
+def test_rouge_is_averaged_over_pairs_and_rouge_l_minds_the_order():
+    scores = user_simulator.wording_scores(messages("keli bado", "bado"), messages("bado keli"))
+    assert scores["rouge_1"].item() == pytest.approx((1 + 2 / 3) / 2)
+    assert scores["rouge_l"].item() == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert scores["bleu"].item() == 0  # no four words in a row in common
+
+
+def test_only_messages_about_the_same_question_are_compared():
+    other = messages("vavo liri bado keli", question="q2")
+    scores = user_simulator.wording_scores(
+        pd.concat([other, messages(WORDS)]), pd.concat([messages(WORDS), other])
+    )
+    assert scores["question_id"].tolist() == ["q1", "q2"]
+    assert scores[["bleu", "rouge_1", "rouge_l"]].to_numpy() == pytest.approx(1)
+    with pytest.raises(ValueError, match="no question has both simulated and real messages"):
+        user_simulator.wording_scores(messages(WORDS), other)
+
+
+def test_messages_are_taken_from_users_who_open_the_conversation():
+    talks = [talk("ua"), talk("au"), [{"role": "user", "content": "?!"}], []]
+    table = pd.DataFrame({"question_id": ["q1", "q2", "q3", "q4"], "messages": talks})
+    found = user_simulator.first_messages(table)
+    assert found.to_dict("records") == [{"question_id": "q1", "message": "u0"}]
+
+
+def questions(n: int) -> pd.DataFrame:
+    """Questions whose chances vary like those of the study."""
+    return pd.DataFrame(
+        {"question_id": range(n), "mean": 0.7, "variance": 0.06, "n_answers": np.arange(n) % 9 + 5}
+    )
+
+
+def test_scores_of_accuracies_are_correlation_and_mean_absolute_error():
+    frame = pd.DataFrame({"simulated": [0.2, 0.4, 0.9, 1.0], "real": [0.1, 0.6, 0.7, 1.0]})
+    frame["q"] = range(4)
+    scores = user_simulator.accuracy_scores(frame, "simulated", "real", "q", 500, rng())
+    expected = np.corrcoef(frame["simulated"], frame["real"])[0, 1]
+    assert scores["estimate"].to_numpy() == pytest.approx([expected, 0.125])
+    assert (scores["low"] <= scores["estimate"]).all()
+    assert (scores["estimate"] <= scores["high"]).all()
+
+
+def test_intervals_and_draws_lie_around_the_scores_of_a_large_sample():
+    large = simulator_accuracies(rng(), questions(100_000))
+    spread = score_spread(rng(2), questions(135), n_draws=1000)
+    for kind in KINDS:
+        expected = [large[kind].corr(large["people"]), (large[kind] - large["people"]).abs().mean()]
+        found = spread.xs(kind, level="simulator")
+        assert found["mean"].to_numpy() == pytest.approx(expected, abs=0.015)
+        assert (found["low"] < found["mean"]).all()
+        assert (found["mean"] < found["high"]).all()
+    truth, inside = large["people"].corr(large["too able"]), []
+    for seed in range(60):
+        frame = simulator_accuracies(rng(seed), questions(150))
+        pair = ("too able", "people")
+        scores = user_simulator.accuracy_scores(frame, *pair, "question_id", 150, rng(seed))
+        inside.append(scores["low"].iloc[0] <= truth <= scores["high"].iloc[0])
+    # Three standard errors below the nominal 95 %.
+    assert np.mean(inside) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 60)
+
+
+def test_pretended_simulators_differ_from_people_as_they_are_said_to():
+    found = simulator_accuracies(rng(1), questions(4000))
+    chances = found[["people, chance", *(f"{kind}, chance" for kind in KINDS)]]
+    people, same, able, unrelated = chances.to_numpy().T
+    assert same == pytest.approx(people)
+    assert 1 - able == pytest.approx(0.4 * (1 - people))
+    assert np.corrcoef(people, unrelated)[0, 1] == pytest.approx(0, abs=0.05)
+    assert people.mean() == pytest.approx(0.7, abs=0.02)
+    assert people.var() == pytest.approx(0.06, abs=0.005)
+    assert set(10 * found["too able"]) <= set(range(11))
+
+
+def test_fishers_interval_is_1_96_standard_errors_of_z_and_covers_as_often_as_it_says():
+    low, high = user_simulator.fisher_interval([0.0, 0.6], 28)
+    z = np.array([0, 0.5 * math.log(1.6 / 0.4)])
+    assert low == pytest.approx(np.tanh(z - 0.392), abs=1e-4)
+    assert high == pytest.approx(np.tanh(z + 0.392), abs=1e-4)
+    x, noise = rng().normal(size=(2, 1000, 30))
+    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, 0.6 * x + 0.8 * noise, strict=True)]
+    low, high = user_simulator.fisher_interval(found, 30)
+    assert np.mean((low < 0.6) & (high > 0.6)) == pytest.approx(0.95, abs=0.021)
+    with pytest.raises(ValueError, match="at least 4 rows, got 3"):
+        user_simulator.fisher_interval(0.5, 3)

@@ -1,0 +1,122 @@
+"""The notebook for ratings of one's own, cell by cell in this process, on files of many kinds."""
+
+import json
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from example_study import ASPECTS, RATES, SEED, WEIGHTS, example_ratings
+
+from helpers import paths, show
+from helpers.files.tables import BadTableError
+
+NOTEBOOK = nbformat.read(paths.NOTEBOOKS / "53_your_ratings.ipynb", as_version=4)
+EXAMPLE = paths.DATA / "example" / "ratings.csv"
+THREE = ["factuality", "tone", "repetition"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run all cells on a table or a file; return their variables and the files they wrote.
+
+    Figures are drawn, but neither laid out nor written: that takes most of the time.
+    """
+    saved = []
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    monkeypatch.setattr(show, "save", lambda fig, name, *where: saved.append((name, where[-1])))
+
+    def run(ratings, **parameters):
+        if isinstance(ratings, pd.DataFrame):
+            ratings.to_csv(tmp_path / "mine.csv", index=False)
+            ratings = tmp_path / "mine.csv"
+        given = {"ratings": str(ratings), "aspects": json.dumps(THREE), "n_boot": 50}
+        variables = {}
+        with mpl.rc_context():
+            for cell in NOTEBOOK.cells:
+                if cell.cell_type == "code":
+                    exec(cell.source, variables)
+                if "parameters" in cell.metadata.get("tags", []):
+                    variables |= given | {"out_dir": str(tmp_path / "run")} | parameters
+        names = [f"53_{name}" for name in ("agreement", "weights", "choices", "confounder", "tree")]
+        assert saved == [(name, variables["source"]) for name in names]
+        return variables
+
+    return run
+
+
+@pytest.fixture
+def table():
+    return example_ratings(np.random.default_rng(2), n_prompts=40).drop(columns="source")
+
+
+def why(result):
+    return result["not done"].item()
+
+
+def test_the_committed_example_is_what_the_simulator_draws():
+    table = example_ratings(np.random.default_rng(SEED))
+    written = table.to_csv(index=False, lineterminator="\n", float_format="%.0f")
+    assert EXAMPLE.read_text(encoding="utf-8") == written
+    assert table["rater_id"].str.startswith("simulated-rater-").all()
+    assert set(table["source"]) == {"simulated"}
+    assert table[ASPECTS].isna().sum().sum() == 9
+    assert table.duplicated().sum() == table.duplicated(["item_id", "rater_id"]).sum() == 1
+    assert (table.iloc[:-1].groupby("item_id").size() == 3).all()
+    assert set(table[[*RATES]].stack().dropna()) == {0, 1}
+
+
+def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
+    found = run(EXAMPLE, aspects=ASPECTS)
+    assert found["source"] == "simulated"
+    for aspect, conclusion in found["everything"]["conclusion"].items():
+        words = "higher marks go with" if WEIGHTS[aspect] else "hardly any link"
+        assert conclusion.startswith(words)
+
+
+def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_path, run, table):
+    assert run(table)["source"] == "real"
+    file = tmp_path / "run" / "results" / "53_your_ratings.csv"
+    assert [each for each in (tmp_path / "run").rglob("*") if each.is_file()] == [file]
+    results = pd.read_csv(file, index_col="aspect")
+    assert results.index.tolist() == THREE
+    assert results.loc["factuality", "conclusion"] == "higher marks go with higher overall"
+
+
+def test_parts_that_the_file_does_not_allow_say_why(run, table):
+    bare = table.drop(columns=["rater_id", "item_id", "prompt_id", "response_words"])
+    found = run(bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare))))
+    assert why(found["agreement"]).startswith("the file names no raters")
+    assert why(found["held"]) == "no covariate is named"
+    assert why(found["ordered"]) == "overall is not one of up to 11 whole marks"
+
+
+def test_one_rater_two_aspects_and_fifty_rows_are_enough(run, table):
+    one = table.drop_duplicates("item_id").iloc[:50].assign(rater_id="me")
+    found = run(one, aspects=["factuality", "tone"], cluster="item_id")
+    assert why(found["agreement"]) == "all ratings are by one rater"
+    assert found["least_squares"]["estimate"].notna().all()
+    assert found["nodes"]["depth"].max() == 2
+
+
+def test_more_aspects_than_clusters_end_in_words_not_in_an_error(run):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.integers(0, 2, (60, 20))).add_prefix("aspect_")
+    names = list(wide)
+    wide = wide.assign(overall=rng.integers(1, 6, 60), prompt_id=np.arange(60) % 6)
+    assert "clusters are too few for" in why(run(wide, aspects=names)["least_squares"])
+
+
+def test_a_bad_file_leads_to_one_error_and_no_file(tmp_path, run, table):
+    bad = table.assign(tone=table["tone"].astype(object))
+    bad.loc[[3, 9], "tone"] = ["4,5", "good"]
+    with pytest.raises(BadTableError) as caught:
+        run(bad)
+    assert str(caught.value).splitlines() == [
+        "mine.csv: 2 problems. Correct the file and load it again.",
+        "  column 'tone', comma instead of a decimal point: row 5 '4,5'",
+        "  column 'tone', not a number: row 11 'good'",
+    ]
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,83 @@
+"""All notebooks: what they import is there, also in branches that no other test runs."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import endpoint
+import nbformat
+import pytest
+
+from helpers import paths
+from helpers.beyond.user_simulator import VARIABLES
+from helpers.files import tables
+from helpers.run import execute
+
+NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+TEMPLATE = paths.DATA / "templates" / "new_notebook.ipynb"
+
+
+def code_cells(notebook: Path) -> list[str]:
+    """Code of each code cell."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+def imports(notebook: Path) -> set[tuple[str, str | None]]:
+    """Modules that any line of a notebook imports, each with a name in it or None."""
+    found = set()
+    for node in (node for cell in code_cells(notebook) for node in ast.walk(ast.parse(cell))):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, None) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {(node.module, alias.name) for alias in node.names}
+    return found
+
+
+def is_there(module: str, name: str | None) -> bool:
+    """Whether a module, or a name in it, can be imported."""
+    try:
+        found = importlib.import_module(module)
+        return name is None or hasattr(found, name) or bool(is_there(f"{module}.{name}", None))
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("notebook", [*NOTEBOOKS, TEMPLATE], ids=lambda file: file.stem)
+def test_all_that_a_notebook_imports_is_there(notebook):
+    needed = imports(notebook)
+    assert {module for module, _ in needed} & {"helpers", "pandas"}
+    assert [each for each in sorted(needed, key=str) if not is_there(*each)] == []
+
+
+def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
+    cell = "import json\nif False:\n    from helpers import paths, user_simulator\n    import nope"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    nbformat.write(notebook, tmp_path / "branch.ipynb")
+    missing = {each for each in imports(tmp_path / "branch.ipynb") if not is_there(*each)}
+    assert missing == {("helpers", "user_simulator"), ("nope", None)}
+
+
+def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monkeypatch):
+    small = {"n_worded": 3, "n_asked": 2, "n_draws": 20, "n_boot": 20, "max_messages": 2}
+    with endpoint.running() as server:
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        for variable, value in zip(
+            VARIABLES, [server.url, endpoint.KEY, "user", "ai"], strict=True
+        ):
+            monkeypatch.setenv(variable, value)
+        execute(
+            paths.NOTEBOOKS / "32_user_simulator.ipynb",
+            tmp_path / "executed.ipynb",
+            {"data_source": "simulated", "out_dir": str(tmp_path), **small},
+        )
+    printed = "".join(
+        output.get("text", "")
+        for cell in nbformat.read(tmp_path / "executed.ipynb", as_version=4).cells
+        for output in cell.get("outputs", [])
+    )
+    assert "2 conversations of user with ai about simulated questions: 2 with an answer" in printed
+    assert "no endpoint is named" not in printed
+    assert [request["model"] for request in server.asked] == ["user", "ai", "user"] * 2
+    held = tables.read_jsonl(tmp_path / "conversations" / "32_conversations.jsonl")
+    assert held["answer"].tolist() == ["B", "B"]

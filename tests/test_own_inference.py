@@ -1,0 +1,295 @@
+"""What ratings of any study say: weights by several methods, agreement, a confounder, a tree."""
+
+from dataclasses import replace
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from example_study import ASPECTS, WEIGHTS, example_ratings
+
+from helpers.files.tables import OptionError
+from helpers.own import inference
+from helpers.own.intake import prepare
+from helpers.stats import lasso
+from helpers.stats.agreement import agreement_table
+from helpers.stats.bootstrap import adjust
+from helpers.stats.moments import cluster_moments
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def study_of(table, aspects=ASPECTS):
+    return prepare(table, "overall", list(aspects), rng(0))
+
+
+def changed(study, **columns):
+    return replace(study, frame=study.frame.assign(**columns))
+
+
+def wide(n_rows, n_aspects):
+    """Marks and overall ratings drawn at random, five to each cluster."""
+    drawn = rng(0)
+    table = pd.DataFrame(drawn.integers(0, 2, (n_rows, n_aspects)).astype(float)).add_prefix("a")
+    names = list(table)
+    table = table.assign(overall=drawn.integers(1, 6, n_rows), item_id=range(n_rows))
+    return study_of(table.assign(prompt_id=table["item_id"] // 5), names)
+
+
+def why(result):
+    return result["not done"].item()
+
+
+@pytest.fixture(scope="module")
+def table():
+    frame = example_ratings(rng(3), n_gaps=0).iloc[:-1]
+    return frame.rename(columns={"response_words": "covariate"})
+
+
+@pytest.fixture(scope="module")
+def study(table):
+    return study_of(table)
+
+
+@pytest.fixture(scope="module")
+def large():
+    table = example_ratings(rng(3), n_prompts=600)
+    return study_of(table.assign(covariate=np.log(table["response_words"])))
+
+
+def not_solved(*arguments):
+    raise RuntimeError("not solved")
+
+
+def test_least_squares_are_those_of_statsmodels(study):
+    found = inference.least_squares_weights(study.moments())
+    expected = lasso.ols(study.scaled(), ASPECTS, "overall", "prompt_id").loc[ASPECTS]
+    pd.testing.assert_frame_equal(found[expected.columns], expected)
+    np.testing.assert_allclose(found["p, Holm"], adjust(expected["p_value"]))
+
+
+def test_three_methods_find_the_truth_again(large):
+    truth, moments = WEIGHTS.drop("completeness"), large.moments()
+    for table in (
+        inference.least_squares_weights(moments),
+        inference.lasso_weights(moments, 0.001, 20, rng()),
+        inference.ordered_marks(large, rng()),
+    ):
+        assert (table["estimate"][truth.index] - truth).abs().max() < 0.2
+
+
+def test_the_lasso_is_that_of_the_rows(study):
+    found = inference.lasso_weights(study.moments(), 0.02, 50, rng())
+    expected = lasso.lasso(study.scaled(), ASPECTS, "overall", 0.02)
+    np.testing.assert_allclose(found["estimate"], expected, atol=1e-9)
+    assert (found["low"] <= found["high"]).all()
+
+
+def test_few_clusters_allow_no_least_squares():
+    reason = "8 clusters are too few for 13 numbers"
+    assert why(inference.least_squares_weights(wide(40, 12).moments())) == reason
+    assert why(inference.sensitivity(None, inference.not_done(reason), {})) == reason
+
+
+def test_a_penalty_can_be_chosen_even_with_more_aspects_than_clusters():
+    moments = wide(50, 25).moments()
+    alpha = inference.choose_penalty(moments, 0, rng())
+    assert alpha > 0
+    assert inference.lasso_weights(moments, alpha, 20, rng())["estimate"].notna().all()
+
+
+def test_when_no_penalty_can_be_validated_the_strongest_is_taken(monkeypatch, study):
+    monkeypatch.setattr(inference, "lasso_cross_validation", not_solved)
+    moments = study.moments()
+    alpha = inference.choose_penalty(moments, 0, rng())
+    assert (inference.lasso_weights(moments, 1.001 * alpha, 2, rng())["estimate"] == 0).all()
+    assert (inference.lasso_weights(moments, 0.999 * alpha, 2, rng())["estimate"] != 0).any()
+
+
+def test_a_lasso_without_solution_says_so(monkeypatch, study):
+    monkeypatch.setattr(inference, "lasso_table", not_solved)
+    reason = why(inference.lasso_weights(study.moments(), 0.01, 20, rng()))
+    assert reason == "with a penalty of 0.01 there is no solution; choose a larger one"
+
+
+@pytest.mark.parametrize("given", [-0.1, float("nan")])
+def test_a_negative_penalty_is_refused(study, given):
+    with pytest.raises(OptionError, match=r"^penalty must be 0 or more, got .*: 0 lets cross-"):
+        inference.choose_penalty(study.moments(), given, rng())
+
+
+def test_ordered_marks_need_a_scale_and_enough_ratings(study):
+    for overall in (np.arange(len(study.frame)), study.frame["overall"] / 2):
+        reason = why(inference.ordered_marks(changed(study, overall=overall), rng()))
+        assert reason == "overall is not one of up to 11 whole marks"
+    few = why(inference.ordered_marks(wide(60, 4), rng()))
+    assert few == "60 ratings are too few; at least 90 are needed"
+
+
+def test_an_aspect_that_separates_high_from_low_has_no_effect_but_the_others_have():
+    study = wide(400, 2)
+    overall = (1 + 4 * study.frame["a0"]).where(np.arange(400) % 7 > 0, 3)
+    study = changed(study, overall=overall, a0=(overall > 3).astype(float))
+    table = inference.ordered_marks(study, rng())
+    assert table["estimate"].isna().tolist() == [True, False]
+    reason = why(inference.ordered_marks(replace(study, aspects=["a0"]), rng()))
+    assert reason == "every aspect tells high from low ratings without exception"
+
+
+def test_leniency_of_raters_is_taken_out_within_raters():
+    table = example_ratings(rng(5), n_prompts=150, n_gaps=0)
+    strict = table["rater_id"].isin(table["rater_id"].unique()[:8])
+    table = table.assign(tone=table["tone"].mask(strict, 1), overall=table["overall"] - 2 * strict)
+    study = study_of(table)
+    found = inference.sensitivity(study, inference.least_squares_weights(study.moments()), {})
+    assert found.loc["tone", "all ratings"] > 1
+    assert abs(found.loc["tone", "within raters"]) < 0.25
+
+
+def test_other_choices_appear_only_where_they_differ(study):
+    least_squares = inference.least_squares_weights(study.moments())
+    others = {"Lasso": least_squares, "ordered marks": inference.not_done("no")}
+    found = inference.sensitivity(study, least_squares, others)
+    assert found.columns.tolist() == [
+        "all ratings", "items averaged", "within raters", "Lasso", "lowest", "highest",
+    ]  # fmt: skip
+    means = study.scaled().groupby("item_id")[[*ASPECTS, "overall"]].mean()
+    expected = lasso.ols(means.reset_index(), ASPECTS, "overall", "item_id")["estimate"]
+    np.testing.assert_allclose(found["items averaged"], expected[ASPECTS])
+    once = replace(study, frame=study.frame.drop_duplicates("item_id").drop(columns="rater_id"))
+    found = inference.sensitivity(once, least_squares, {})
+    assert found.columns.tolist() == ["all ratings", "lowest", "highest"]
+
+
+def test_leaving_out_an_aspect_moves_one_that_says_nearly_the_same():
+    study = wide(400, 3)
+    a0, a2 = study.frame["a0"], study.frame["a2"]
+    study = changed(study, overall=a0 + 0.01 * a2, a1=a0.where(np.arange(400) >= 20, 1 - a0))
+    found = inference.sensitivity(study, inference.least_squares_weights(study.moments()), {})
+    assert found.loc["a1", "highest"] == pytest.approx(0.9, abs=0.02)
+    assert found.loc["a1", "lowest"] == pytest.approx(0, abs=0.01)
+    assert found.loc["a0", ["lowest", "highest"]].tolist() == pytest.approx([1, 1], abs=0.01)
+
+
+def test_duplicating_every_row_within_its_cluster_changes_no_weight(study):
+    twice = pd.concat([study.scaled()] * 2)
+    table = inference.least_squares_weights(cluster_moments(twice, ASPECTS, "overall", "cluster"))
+    expected = inference.least_squares_weights(study.moments())
+    np.testing.assert_allclose(table["estimate"], expected["estimate"])
+    np.testing.assert_allclose(table["standard_error"], expected["standard_error"], rtol=0.01)
+
+
+def test_agreement_is_that_of_the_known_statistics(table):
+    found = inference.agreement(table.assign(typos=0.0), ["tone", "refusal", "typos"], 50, rng())
+    categories = {"tone": [1, 2, 3, 4, 5], "refusal": [0, 1]}
+    expected = agreement_table(
+        table, ["tone", "refusal"], "item_id", "prompt_id", categories, 50, rng(), "ordinal"
+    )
+    assert found.index.tolist() == ["tone", "refusal"]
+    np.testing.assert_allclose(found["estimate"], expected["alpha"])
+    np.testing.assert_allclose(found["AC1"], expected["ac1"])
+    np.testing.assert_allclose(found["same mark, %"], 100 * expected["observed_agreement"])
+
+
+def test_agreement_on_numbers_is_alpha_of_the_package(table):
+    frame = table.iloc[:300].assign(tone=lambda t: t["tone"] + rng(0).normal(0, 0.3, len(t)))
+    found = inference.agreement(frame, ["tone"], 50, rng()).loc["tone"]
+    matrix = frame.pivot(index="rater_id", columns="item_id", values="tone").to_numpy()
+    expected = krippendorff.alpha(matrix, level_of_measurement="interval")
+    assert found["estimate"] == pytest.approx(expected)
+    assert found["low"] < expected < found["high"]
+    assert "AC1" not in found
+
+
+def test_agreement_needs_two_people_on_an_item(table):
+    two = table[table["item_id"] == table["item_id"].iloc[0]]
+    for frame, reason in (
+        (
+            table.drop(columns="rater_id"),
+            "the file names no raters: two ratings of an item may be by one person",
+        ),
+        (table.assign(rater_id="me"), "all ratings are by one rater"),
+        (table.drop_duplicates("item_id"), "no item was rated by two people"),
+        (two, "too few items were rated by two people"),
+    ):
+        assert why(inference.agreement(frame, ["tone"], 9, rng())) == reason
+
+
+def test_a_second_rating_by_the_same_person_is_no_agreement(table):
+    again = pd.concat([table, table], ignore_index=True)
+    found, expected = (inference.agreement(each, ["tone"], 9, rng()) for each in (again, table))
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_items_that_several_clusters_share_are_resampled_themselves(table):
+    found, expected = (
+        inference.agreement(table.assign(prompt_id=table[column]), ["tone"], 50, rng())
+        for column in ("rater_id", "item_id")
+    )
+    assert found["estimate"].item() == pytest.approx(expected["estimate"].item())
+    assert found["low"].item() == pytest.approx(expected["low"].item(), abs=0.02)
+
+
+def test_of_many_ratings_whole_items_are_drawn(monkeypatch, table):
+    monkeypatch.setattr(inference, "MOST_ROWS", 300)
+    assert inference.agreement(table, ["tone"], 9, rng())["items"].item() == 100
+
+
+def test_holding_the_confounder_constant_finds_the_truth(large):
+    found = inference.confounder(large, 200, rng()).loc["completeness"]
+    assert abs(found["estimate"] - WEIGHTS["completeness"]) < 0.11
+    assert found["alone"] - WEIGHTS["completeness"] > 0.15
+    assert found["change"] == pytest.approx(found["estimate"] - found["alone"])
+    assert found["change low"] < found["change"] < found["change high"] < 0
+    assert found["p, Holm"] < 0.1
+
+
+def test_labels_are_held_constant_by_comparing_within_them(study):
+    is_first = np.arange(len(study.frame)) % 2 == 1
+    shifted = changed(
+        study,
+        covariate=pd.Categorical(np.where(is_first, "GPT-4", "Llama")),
+        overall=study.frame["overall"] + 10 * is_first,
+        typos=np.where(is_first, study.frame["typos"], 0.0),
+    )
+    found = inference.confounder(shifted, 50, rng())
+    assert found.loc["typos", "alone"] > 3
+    assert abs(found.loc["typos", "estimate"]) < 0.5
+
+
+def test_a_confounder_needs_a_covariate_that_varies(study):
+    names = pd.Categorical([f"label-{row}" for row in range(len(study.frame))])
+    for other, reason in (
+        (replace(study, frame=study.frame.drop(columns="covariate")), "no covariate is named"),
+        (
+            changed(study, covariate=1.0),
+            "the covariate has 1 values in 600 ratings; numbers, or 2 to 30 labels, are needed",
+        ),
+        (changed(study, covariate=names), "the covariate has 600 values in 600 ratings; numbers"),
+        (
+            replace(study, frame=study.frame[study.frame["cluster"] < 8]),
+            "8 clusters are too few for 8 numbers",
+        ),
+    ):
+        assert why(inference.confounder(other, 9, rng())).startswith(reason)
+
+
+def test_the_tree_asks_about_what_matters_in_the_marks_of_the_file(study):
+    nodes = inference.tree(study, rng())
+    assert nodes["rule"].iloc[1].startswith("factuality at most ")
+    assert float(nodes["rule"].iloc[1].split()[-1]) in {1.5, 2.5, 3.5, 4.5}
+    assert nodes["depth"].max() == 3
+    assert nodes["n"].min() >= 5
+    small = replace(study, frame=study.frame.iloc[:100])
+    assert inference.tree(small, rng())["depth"].max() == 2
+
+
+def test_prediction_of_unseen_clusters_beats_chance_and_not_the_truth(study):
+    found = inference.prediction(study, rng())
+    assert found.index.tolist() == ["tree", "weighted sum"]
+    assert found["estimate"].between(0.4, 0.9).all()
+    assert (found["low"] < found["high"]).all()
+    nothing = changed(study, overall=rng(0).permutation(study.frame["overall"]))
+    assert (inference.prediction(nothing, rng())["estimate"].abs() < 0.2).all()
