@@ -1,7 +1,5 @@
 """Instruments: Wald ratio, linearmodels as reference, recovery, weak instruments, messages."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,11 +7,9 @@ from linearmodels.iv import IV2SLS, IVGMM
 from scipy import stats
 
 from helpers.beyond.instruments import (
-    Region,
     anderson_rubin,
     anderson_rubin_statistic,
     first_stage,
-    least_squares,
     overidentification,
     prepare_instruments,
     reduced_form,
@@ -53,50 +49,33 @@ def test_one_binary_instrument_gives_the_ratio_of_two_differences():
     problem = prepare_instruments(frame, "marked", ["tone"], ["high"], "prompt_id")
     means = frame.groupby("high")[["marked", "tone"]].mean().diff().loc[1]
     assert two_stage(problem).value["tone"] == pytest.approx(means["marked"] / means["tone"])
+    assert reduced_form(problem).value.tolist() == pytest.approx(means.tolist())
 
 
 def test_an_effect_is_recovered_where_least_squares_fails():
-    problem = make_problem(make_frame(n_prompts=2000))
-    staged = two_stage(problem).table(problem.clusters).loc["tone"]
-    assert staged["low"] < EFFECT < staged["high"]
-    assert staged["high"] - staged["low"] < 0.5
-    assert least_squares(problem).table(problem.clusters).loc["tone", "high"] < EFFECT - 0.5
+    found = side_by_side(make_problem(make_frame(n_prompts=2000)))
+    assert found["iv_low"] < EFFECT < found["iv_high"] < found["iv_low"] + 0.5
+    assert found["ols_high"] < EFFECT - 0.5
 
 
-def test_slopes_and_errors_are_those_of_linearmodels():
+@pytest.mark.filterwarnings("ignore")
+def test_slopes_errors_and_hansens_j_are_those_of_linearmodels():
     frame = make_frame(n_prompts=60)
     prompts = pd.get_dummies(frame["prompt_id"], dtype=float)
     exogenous = pd.concat([frame[["words"]], prompts], axis=1)
     model = IV2SLS(frame["marked"], exogenous, frame[["tone"]], frame[ARMS])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        reference = model.fit(cov_type="clustered", clusters=frame[["prompt_id"]])
+    reference = model.fit(cov_type="clustered", clusters=frame[["prompt_id"]])
     problem = make_problem(frame)
     row = two_stage(problem).table(problem.clusters).loc["tone"]
-    n_prompts = frame["prompt_id"].nunique()
-    small_sample = np.sqrt(n_prompts / (n_prompts - 1))
     assert row["estimate"] == pytest.approx(reference.params["tone"])
-    assert row["standard_error"] / reference.std_errors["tone"] == pytest.approx(
-        small_sample, rel=1e-6
-    )
-
-
-def test_hansens_j_is_that_of_linearmodels():
-    problem = make_problem()
-    model = IVGMM(
-        problem.outcome,
-        None,
-        problem.causes,
-        problem.instruments,
-        weight_type="clustered",
-        clusters=problem.clusters.to_numpy(),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        reference = model.fit(iter_limit=2)
-    ours = overidentification(problem)
-    assert ours["j"] == pytest.approx(reference.j_stat.stat, rel=0.02)
-    assert ours["degrees"] == 2
+    error = np.sqrt(60 / 59) * reference.std_errors["tone"]
+    assert row["standard_error"] == pytest.approx(error, rel=1e-6)
+    columns = (problem.outcome, None, problem.causes, problem.instruments)
+    clusters = problem.clusters.to_numpy()
+    model = IVGMM(*columns, weight_type="clustered", clusters=clusters)
+    found = overidentification(problem)
+    assert found["j"] == pytest.approx(model.fit(iter_limit=2).j_stat.stat, rel=0.03)
+    assert found["degrees"] == 2
 
 
 def test_within_group_means_and_controls_equal_indicators():
@@ -114,70 +93,55 @@ def test_first_stage_f_of_one_instrument_is_its_squared_t():
     assert strength["f"] == pytest.approx((row["estimate"] / row["standard_error"]) ** 2)
     assert strength["effective_f"] == pytest.approx(strength["f"])
     assert strength["f_p_value"] == pytest.approx(row["p_value"])
-
-
-@pytest.mark.parametrize(("n_instruments", "printed"), [(1, 23.1), (3, 23.1)])
-def test_critical_f_of_equal_directions_does_not_exceed_the_published_one(n_instruments, printed):
-    critical = first_stage(make_problem(instruments=ARMS[:n_instruments])).loc["tone", "critical_f"]
-    assert 10 < critical < printed + 0.05
-
-
-def test_anderson_rubin_of_one_instrument_holds_the_estimate_where_it_is_zero():
-    problem = make_problem(instruments=["high"])
-    estimate = two_stage(problem).value["tone"]
-    assert anderson_rubin_statistic(problem, np.array([estimate]))[0] == pytest.approx(0, abs=1e-9)
-    assert estimate in anderson_rubin(problem)
+    correlation = np.corrcoef(problem.causes["tone"], problem.instruments[:, 0])[0, 1]
+    assert strength["partial_r2"] == pytest.approx(correlation**2)
+    assert strength["critical_f"] == pytest.approx(23.1, abs=0.05)  # as published for one
 
 
 def test_anderson_rubin_of_one_strong_instrument_is_close_to_the_normal_interval():
     problem = make_problem(make_frame(strength=5.0), instruments=["high"])
     row = two_stage(problem).table(problem.clusters).loc["tone"]
-    region = anderson_rubin(problem)
-    assert len(region.intervals) == 1
-    assert [region.low, region.high] == pytest.approx([row["low"], row["high"]], abs=0.02)
+    ends = np.array(anderson_rubin(problem))
+    np.testing.assert_allclose(ends, [[row["low"], row["high"]]], atol=0.02)
+    at_estimate = anderson_rubin_statistic(problem, np.array([row["estimate"]]))
+    assert at_estimate[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_ends_of_the_anderson_rubin_region_have_the_critical_value():
     problem = make_problem()
-    region = anderson_rubin(problem)
-    statistic = anderson_rubin_statistic(problem, np.array([region.low, region.high]))
+    [ends] = anderson_rubin(problem)
     critical = stats.f.ppf(0.95, len(ARMS), problem.clusters["prompt_id"].nunique() - 1)
+    statistic = anderson_rubin_statistic(problem, np.array(ends))
     np.testing.assert_allclose(statistic, critical, rtol=1e-3)
 
 
 def test_weak_instruments_give_a_region_without_end():
     problem = make_problem(make_frame(strength=0.0), instruments=["high"])
     assert first_stage(problem).loc["tone", "f"] < 3.8
-    region = anderson_rubin(problem)
-    assert region.low == -np.inf
-    assert region.high == np.inf
+    assert side_by_side(problem)["anderson_rubin"] == "(-inf, inf)"
 
 
 def test_anderson_rubin_covers_with_weak_instruments():
-    problems = [
-        make_problem(make_frame(strength=0.15, n_prompts=60, seed=seed), within=None)
-        for seed in range(100)
-    ]
-    critical = stats.f.ppf(0.95, len(ARMS), 59)
-    effect = np.array([EFFECT])
+    frames = (make_frame(strength=0.15, n_prompts=60, seed=seed) for seed in range(40))
+    problems = [make_problem(frame, within=None) for frame in frames]
+    critical, effect = stats.f.ppf(0.95, len(ARMS), 59), np.array([EFFECT])
     held = [anderson_rubin_statistic(problem, effect)[0] <= critical for problem in problems]
-    assert np.mean(held) >= 0.89
+    assert np.mean(held) >= 0.95 - 3 * 0.034  # three standard errors of 40 trials
 
 
 def test_an_instrument_with_a_way_of_its_own_is_found_out():
-    fair, broken = make_problem(), make_problem(make_frame(direct=4.0))
-    assert overidentification(fair)["p_value"] > 0.05
-    assert overidentification(broken)["p_value"] < 0.001
-    assert str(anderson_rubin(broken)) == "none"
-    assert np.isnan(anderson_rubin(broken).low)
+    broken = side_by_side(make_problem(make_frame(direct=4.0)))
+    assert broken["j_p_value"] < 0.001
+    assert broken["anderson_rubin"] == "none"
+    assert side_by_side(make_problem())["j_p_value"] > 0.05
 
 
 def test_a_second_cause_takes_over_what_it_explains():
     frame = make_frame(n_prompts=1000)
     frame["marked"] += 4 * frame["complex"]
-    alone, both = make_problem(frame), make_problem(frame, causes=("tone", "complex"))
+    both = make_problem(frame, causes=("tone", "complex"))
     table = two_stage(both).table(both.clusters)
-    assert overidentification(alone)["p_value"] < 0.001
+    assert overidentification(make_problem(frame))["p_value"] < 0.001
     assert (table["low"] < [EFFECT, 4]).all()
     assert (table["high"] > [EFFECT, 4]).all()
     assert (first_stage(both)["conditional_f"] > 20).all()
@@ -192,44 +156,29 @@ def test_same_direction_twice_leaves_nothing_for_a_second_cause():
     assert (strength["conditional_f"] < 10).all()
 
 
-def test_row_order_does_not_matter():
+def test_neither_the_order_of_rows_nor_the_unit_matters():
     frame = make_frame(n_prompts=30)
     shuffled = frame.sample(frac=1, random_state=1)
-    ours, other = (side_by_side(make_problem(table)) for table in (frame, shuffled))
-    assert ours.pop("anderson_rubin") == other.pop("anderson_rubin")
-    assert ours == pytest.approx(other)
+    hundred = shuffled.assign(marked=100 * shuffled["marked"])
+    ours, other = (side_by_side(make_problem(table)) for table in (frame, hundred))
+    scaled = {
+        name: value * (100 if name.endswith(("s", "v", "low", "high")) else 1)
+        for name, value in ours.items()
+        if name != "anderson_rubin"
+    }
+    del other["anderson_rubin"]
+    assert other == pytest.approx(scaled)
 
 
-def test_unit_of_the_outcome_scales_everything():
-    frame = make_frame()
-    one, hundred = make_problem(frame), make_problem(frame.assign(marked=100 * frame["marked"]))
-    assert two_stage(hundred).value["tone"] == pytest.approx(100 * two_stage(one).value["tone"])
-    assert anderson_rubin(hundred).low == pytest.approx(100 * anderson_rubin(one).low)
-    assert overidentification(hundred)["j"] == pytest.approx(overidentification(one)["j"])
-
-
-def test_regions_are_written_with_their_ends():
-    assert str(Region(((-np.inf, np.inf),))) == "(-inf, inf)"
-    assert str(Region(((-np.inf, -1.0), (2.0, np.inf)))) == "(-inf, -1.00] or [2.00, inf)"
-    assert 0.0 not in Region(((-np.inf, -1.0), (2.0, np.inf)))
-
-
-def test_fewer_instruments_than_causes():
-    with pytest.raises(ValueError, match="2 causes and 1 instruments: name at least one cause"):
-        make_problem(causes=("tone", "complex"), instruments=["high"])
-
-
-def test_redundant_instrument():
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ({"causes": ("tone", "complex"), "instruments": ["high"]}, "2 causes and 1 instruments: n"),
+        ({"instruments": [*ARMS, "baseline"]}, "feature 'baseline' is a combination of"),
+        ({"causes": ("tone", "complex")}, "got 2 causes: the region is for one, give one"),
+    ],
+)
+def test_problems_that_cannot_be_solved(problem, message):
     frame = make_frame().assign(baseline=lambda table: 1 - table[ARMS].sum(axis=1))
-    with pytest.raises(ValueError, match="feature 'baseline' is a combination of"):
-        make_problem(frame, instruments=[*ARMS, "baseline"])
-
-
-def test_region_for_two_causes():
-    with pytest.raises(ValueError, match="got 2 causes: the region is for one, give one"):
-        anderson_rubin(make_problem(causes=("tone", "complex")))
-
-
-def test_level_outside_its_range():
-    with pytest.raises(ValueError, match="level must be between 0 and 1, got 95"):
-        anderson_rubin(make_problem(), level=95)
+    with pytest.raises(ValueError, match=message):
+        anderson_rubin(make_problem(frame, **problem))
