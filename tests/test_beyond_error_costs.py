@@ -35,7 +35,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def result(tables):
-    return error_costs.cost_curve(tables, EMPTY, 40, np.random.default_rng(2))
+    return error_costs.cost_curve(tables, EMPTY, 5, np.random.default_rng(2))
 
 
 def chosen(table: pd.DataFrame, **choice) -> pd.Series:
