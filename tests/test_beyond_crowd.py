@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import fisher_exact
 
 from helpers.beyond import crowd
-from helpers.files.ratings import aggregate
 from helpers.stats.rates import detection_rates
 
 NAMES = ("item_id", "rater_id", "label")
@@ -39,15 +38,6 @@ def test_where_nobody_disagrees_all_rules_agree(rule):
     table = RATINGS.assign(score=RATINGS["item_id"].map({"a": 0, "b": 1}))
     assert combine(table, rule).tolist() == pytest.approx([0, 1], abs=1e-6)
     assert combine(RATINGS.assign(score=3), rule).tolist() == [3, 3]
-
-
-def test_mean_and_halved_mode_are_those_of_aggregate():
-    rng = np.random.default_rng(1)
-    table = pd.DataFrame({"item_id": np.arange(400) // 4, "rater_id": np.arange(400) % 7})
-    table["score"] = rng.integers(4, size=400)
-    for rule, way in (("mean", "mean"), ("mode, ties halved", "mode")):
-        expected = aggregate(table, "item_id", **{way: ["score"]})["score"]
-        np.testing.assert_allclose(combine(table, rule), expected)
 
 
 def test_unknown_rules_and_missing_labels_are_refused():
@@ -114,13 +104,6 @@ def test_the_solution_is_a_fixed_point_of_the_equations_of_the_paper():
     shares = np.exp(by_hand) / np.exp(by_hand).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(shares, posterior, atol=1e-3)
     np.testing.assert_allclose(model.expected(), posterior[:, 1])
-
-
-def test_order_of_rows_and_names_do_not_matter():
-    table, _ = simulate(8, 300, [[[0.9, 0.1], [0.2, 0.8]]] * 4, [0.7, 0.3])
-    shuffled = table.sample(frac=1, random_state=1).replace({"label": {0: "a", 1: "b"}})
-    first, second = (crowd.fit_dawid_skene(each, *NAMES) for each in (table, shuffled))
-    np.testing.assert_allclose(first.posterior, second.posterior, atol=1e-8)
 
 
 def test_raters_with_two_labels_overfit_unless_pooled():

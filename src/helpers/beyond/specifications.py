@@ -258,9 +258,9 @@ def joint_test(
             f"draws have shape {null_estimate.shape}: give one column for each of the "
             f"{len(table)} specifications"
         )
-    if not np.isfinite(null_estimate).all():
-        n_lost = int((~np.isfinite(null_estimate)).sum())
-        raise ValueError(f"{n_lost} of {null_estimate.size} draws are not finite")
+    lost = ~np.isfinite(null_estimate)
+    if lost.any():
+        raise ValueError(f"{lost.sum()} of {lost.size} draws are not finite")
     error = table["standard_error"].to_numpy()
     critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
     observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
