@@ -1,27 +1,14 @@
-"""One label of an item from the labels of several raters, by rules that people choose among.
+"""What raters' labels tell about true errors: alone, combined, and beside labels by experts.
 
-True labels and raters' mistakes from labels that disagree: the model of Dawid and Skene (1979).
+Labels of several raters become one label of an item by rules that people choose among. One rule is
+the model of Dawid and Skene (1979): each item has one true label, which nobody sees, and each rater
+a confusion matrix, how often they give each label to items of each true label; given the true
+labels, raters err independently. Latent classes say the same of all raters together.
 
-Each item has one true label, which nobody sees. Each rater has a confusion matrix: how often they
-give each label to items of each true label. Given the true labels, raters err independently.
-
-Whether an error is there, when all that is known is what several people marked.
-
-Each output has the error or not. A rater marks it with one probability if it is there, and with
-another if it is not; an expert has two probabilities of their own. Which outputs have it is not
-observed, but the numbers of marks tell: with raters who only guess they would be binomial.
-
-Whether raters find more in one group of outputs than in another: changes of sensitivity.
-
-Tables of error rates by crowd, by experts, and by both together (prediction-powered).
-
-Tables have one row per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN where
-no expert labelled the output; see `helpers.stats.rates.pair_labels`. Rates are percentages.
-
-How often prediction-powered intervals hold the true rate, in simulated labels.
-
-The simulated study has the design of the real one: outputs come in prompts, experts label some of
-the prompts whole, and several crowd workers mark every output, missing errors and imagining others.
+Tables of error rates by crowd, by experts, and by both together (prediction-powered) have one row
+per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN where no expert labelled
+the output; see `helpers.stats.rates.pair_labels`. Rates are percentages. Simulated studies tell how
+often the intervals hold the true rate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
 from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats.bootstrap import bootstrap_p_value, interval
-from helpers.stats.moments import cluster_sums
 from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
@@ -53,6 +39,20 @@ MODES = {
 }
 RULES = ("mean", *MODES, "Dawid–Skene", "Dawid–Skene, pooled")
 LEAST_LABELS = 10  # of a rater who has a confusion matrix of their own when others are pooled
+OCCASIONAL = "occasional raters"
+MAX_STEPS = 10_000
+TOLERANCE = 1e-9  # of the log-likelihood, relative
+NEVER = 1e-10  # count in place of zero: what a rater never did is improbable, not impossible
+COLUMNS = (
+    "prevalence",
+    "sensitivity",
+    "false_alarms",
+    "expert_sensitivity",
+    "expert_false_alarms",
+)
+CLASS_STEPS = 5000
+CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
+MEASURES = {"sensitivity": 1, "specificity": 0}  # label by experts of the outputs that count
 
 
 def combine(
@@ -64,61 +64,34 @@ def combine(
     check_numeric(ratings, columns)
     for name in (item, rater):
         check_clusters(ratings, name)
-    items = pd.Index(np.sort(ratings[item].unique()), name=item)
     if rule == "mean":
-        combined = [_mean(ratings[column], ratings[item]) for column in columns]
-    elif rule in MODES:
-        combined = [_mode(ratings[column], ratings[item], MODES[rule]) for column in columns]
-    else:
-        labels = ratings[[item, rater, *columns]]
-        if rule == "Dawid–Skene, pooled":
-            pooled = pool_occasional(ratings[rater].astype(str), LEAST_LABELS)
-            labels = labels.assign(**{rater: pooled})
-        combined = [_expected(labels, item, rater, column) for column in columns]
-    return pd.DataFrame(np.column_stack(combined), items, list(columns))
+        return ratings.groupby(item)[list(columns)].mean()
+    if rule in MODES:
+        chosen = {c: _mode(ratings[c], ratings[item], MODES[rule]) for c in columns}
+        return pd.DataFrame(chosen)
+    if rule == "Dawid–Skene, pooled":
+        raters = ratings[rater].astype(str)
+        frequent = raters.map(raters.value_counts()) >= LEAST_LABELS
+        ratings = ratings.assign(**{rater: raters.where(frequent, OCCASIONAL)})
+    return pd.DataFrame({c: fit_dawid_skene(ratings, item, rater, c).expected() for c in columns})
 
 
-def _mean(values: pd.Series, items: pd.Series) -> np.ndarray:
-    """Mean of each item."""
-    rows = np.column_stack([values.to_numpy(dtype=float), np.ones(len(values))])
-    total, count = cluster_sums(rows, items).T
-    return total / count
-
-
-def _mode(values: pd.Series, items: pd.Series, ties: str) -> np.ndarray:
+def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     """Most frequent value of each item."""
-    codes, options = pd.factorize(values.to_numpy(dtype=float), sort=True)
-    counts = cluster_sums(np.eye(len(options))[codes], items)
-    winners = counts == counts.max(axis=1, keepdims=True)
+    counts = pd.crosstab(items, values.astype(float))
+    winners = counts.eq(counts.max(axis="columns"), axis="index")
     if ties == "middle":
-        return winners @ options / winners.sum(axis=1)
-    first = winners.argmax(axis=1)
-    last = len(options) - 1 - winners[:, ::-1].argmax(axis=1)
-    return options[first if ties == "lowest" else last]
-
-
-def _expected(ratings: pd.DataFrame, item: str, rater: str, column: str) -> np.ndarray:
-    """Expected true value of each item; the one value there is where nobody disagrees."""
-    values = ratings[column].to_numpy(dtype=float)
-    if (values == values[0]).all():
-        return np.full(ratings[item].nunique(), values[0])
-    return fit_dawid_skene(ratings, item, rater, column).expected().to_numpy()
-
-
-MAX_STEPS = 10_000
-TOLERANCE = 1e-9  # of the log-likelihood, relative
-NEVER = 1e-10  # count in place of zero: what a rater never did is improbable, not impossible
-OCCASIONAL = "occasional raters"
+        return winners @ winners.columns.to_numpy() / winners.sum(axis="columns")
+    return winners.iloc[:, :: -1 if ties == "highest" else 1].idxmax(axis="columns")
 
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene:
-    """A fitted model, made by `fit_dawid_skene`."""
+    """True labels and raters' mistakes, made by `fit_dawid_skene`."""
 
     posterior: pd.DataFrame
     confusion: pd.DataFrame
     prevalence: pd.Series
-    log_likelihood: float
     n_steps: int
 
     def expected(self) -> pd.Series:
@@ -128,51 +101,27 @@ class DawidSkene:
 
 def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> DawidSkene:
     """Estimate true labels and confusion matrices by maximum likelihood."""
-    _check_complete(ratings, [item, rater, label])
-    columns = (pd.factorize(ratings[name], sort=True) for name in (item, rater, label))
-    (item_codes, items), (rater_codes, raters), (label_codes, labels) = columns
-    if len(labels) < 2:
-        raise ValueError(
-            f"column {label!r} is {labels[0]!r} in all {len(ratings)} rows: nobody disagrees"
-        )
-    given = rater_codes * len(labels) + label_codes
+    votes = pd.crosstab(ratings[item], ratings[label], normalize="index")
+    items, labels = votes.axes
+    rater_codes, raters = pd.factorize(ratings[rater], sort=True)
+    given = rater_codes * len(labels) + labels.get_indexer(ratings[label])
     marks = sparse.csr_array(
-        (np.ones(len(given)), (given, item_codes)), shape=(len(raters) * len(labels), len(items))
+        (np.ones(len(given)), (given, items.get_indexer(ratings[item]))),
+        shape=(len(raters) * len(labels), len(items)),
     )
-    votes = np.zeros((len(items), len(labels)))
-    np.add.at(votes, (item_codes, label_codes), 1.0)
-    posterior = votes / votes.sum(axis=1, keepdims=True)
-    posterior, confusion, prevalence, likelihood, n_steps = _maximise(marks, posterior)
+    posterior, confusion, prevalence, n_steps = _maximise(marks, votes.to_numpy())
     names = pd.MultiIndex.from_product([raters, labels], names=[rater, "true"])
-    given_labels = pd.Index(labels, name=label)
     return DawidSkene(
-        pd.DataFrame(posterior, pd.Index(items, name=item), given_labels),
-        pd.DataFrame(confusion.transpose(0, 2, 1).reshape(len(names), -1), names, given_labels),
-        pd.Series(prevalence, given_labels, name="prevalence"),
-        likelihood,
+        pd.DataFrame(posterior, items, labels),
+        pd.DataFrame(confusion.transpose(0, 2, 1).reshape(len(names), -1), names, labels),
+        pd.Series(prevalence, labels, name="prevalence"),
         n_steps,
     )
 
 
-def pool_occasional(raters: pd.Series, least: int) -> pd.Series:
-    """Treat all raters with few labels as one, who has one confusion matrix."""
-    return raters.where(raters.map(raters.value_counts()) >= least, OCCASIONAL)
-
-
-def _check_complete(ratings: pd.DataFrame, columns: list[str]) -> None:
-    """Stop at the first column that is not there or has a gap."""
-    for column in columns:
-        if column not in ratings:
-            raise ValueError(f"no column {column!r}; the table has {', '.join(ratings.columns)}")
-        gaps = ratings[column].isna().to_numpy()
-        if gaps.any():
-            row = ratings.index[gaps][0]
-            raise ValueError(f"column {column!r} is empty in row {row}: drop the row")
-
-
 def _maximise(
     marks: sparse.csr_array, posterior: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, int]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Alternate between raters and items until the likelihood rises no more."""
     by_item = marks.T.tocsr()
     n_labels = posterior.shape[1]
@@ -182,28 +131,14 @@ def _maximise(
         counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
         confusion = counts / counts.sum(axis=1, keepdims=True)
         joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
-        largest = joint.max(axis=1, keepdims=True)
-        shares = np.exp(joint - largest)
-        totals = shares.sum(axis=1, keepdims=True)
-        posterior = shares / totals
-        likelihood = float((largest + np.log(totals)).sum())
+        total = logsumexp(joint, axis=1, keepdims=True)
+        posterior, likelihood = np.exp(joint - total), total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
-            return posterior, confusion, prevalence, likelihood, step
+            return posterior, confusion, prevalence, step
         before = likelihood
     raise RuntimeError(
         f"the likelihood still rises after {MAX_STEPS} steps: pool raters with few labels"
     )
-
-
-COLUMNS = (
-    "prevalence",
-    "sensitivity",
-    "false_alarms",
-    "expert_sensitivity",
-    "expert_false_alarms",
-)
-CLASS_STEPS = 5000
-CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
 
 
 def fit_classes(
@@ -212,22 +147,37 @@ def fit_classes(
     """Estimate how common errors are, and how often they are marked rightly and wrongly."""
     errors = list(errors)
     _check_marks(marks, errors)
-    marked = marks.groupby("item_id")[errors].sum()
-    size = marks.groupby("item_id").size()
-    if experts is None:
-        seen = pd.DataFrame(np.nan, marked.index, errors)
-    else:
+    marked, size = marks.groupby("item_id")[errors].sum(), marks.groupby("item_id").size()
+    seen = pd.DataFrame(np.nan, marked.index, errors)
+    if experts is not None:
         _check_marks(experts, errors)
-        _check_known(experts["item_id"], marked.index)
+        unknown = experts["item_id"][~experts["item_id"].isin(marked.index)]
+        if len(unknown):
+            raise ValueError(
+                f"experts checked output {unknown.iloc[0]}, which nobody marked: leave it out"
+            )
         seen = experts.drop_duplicates("item_id").set_index("item_id")[errors].reindex(marked.index)
-    rows = {error: _fit(marked[error], size, seen[error]) for error in errors}
+    rows = {error: _probabilities(marked[error], size, seen[error]) for error in errors}
     table = pd.DataFrame(rows, index=list(COLUMNS)).T
     if experts is None:
         table[list(COLUMNS[3:])] = np.nan
     return table
 
 
-def _fit(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
+def _check_marks(marks: pd.DataFrame, errors: list[str]) -> None:
+    """Stop unless every mark is 0 or 1."""
+    check_clusters(marks, "item_id")
+    check_numeric(marks, errors)
+    for error in errors:
+        wrong = marks[error][~marks[error].isin([0, 1])]
+        if len(wrong):
+            raise ValueError(
+                f"column {error!r} is {wrong.iloc[0]} in row {wrong.index[0]}: "
+                "give single marks, 0 or 1, not averages"
+            )
+
+
+def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
     """Probabilities for one error, in the order of `COLUMNS`."""
     patterns = pd.DataFrame({"marked": marked, "size": size, "seen": seen})
     patterns = patterns.value_counts(dropna=False).sort_index().reset_index()
@@ -238,51 +188,16 @@ def _fit(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
     rate = (marked.sum() + 1) / (size.sum() + 2)
     found = np.array([0.1, 0.6, 0.5 * rate, 0.8, 0.1])
     for _ in range(CLASS_STEPS):
-        there = count * expit(_log_odds(found, yes, no))
-        before, found = found, _probabilities(there, count - there, yes, no)
+        prevalence, right, wrong = found[0], found[[1, 3]], found[[2, 4]]
+        evidence = yes @ np.log(right / wrong) + no @ np.log((1 - right) / (1 - wrong))
+        there = count * expit(logit(prevalence) + evidence)
+        weights = (there, count - there)
+        right, wrong = ((n @ yes + 1) / (n @ (yes + no) + 2) for n in weights)
+        prevalence = (there.sum() + 1) / (count.sum() + 2)
+        before, found = found, np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
         if np.abs(found - before).max() < CLASS_TOLERANCE:
             break
     return found
-
-
-def _log_odds(found: np.ndarray, yes: np.ndarray, no: np.ndarray) -> np.ndarray:
-    """Log-odds that the error is there, for each pattern of marks."""
-    prevalence, right, wrong = found[0], found[[1, 3]], found[[2, 4]]
-    evidence = yes @ np.log(right / wrong) + no @ np.log((1 - right) / (1 - wrong))
-    return np.log(prevalence / (1 - prevalence)) + evidence
-
-
-def _probabilities(
-    there: np.ndarray, absent: np.ndarray, yes: np.ndarray, no: np.ndarray
-) -> np.ndarray:
-    """Probabilities if so many outputs of each pattern have the error and so many do not."""
-    right, wrong = ((n @ yes + 1) / (n @ (yes + no) + 2) for n in (there, absent))
-    prevalence = (there.sum() + 1) / (there.sum() + absent.sum() + 2)
-    return np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
-
-
-def _check_marks(marks: pd.DataFrame, errors: list[str]) -> None:
-    """Stop unless every mark is 0 or 1."""
-    check_clusters(marks, "item_id")
-    check_numeric(marks, errors)
-    for error in errors:
-        wrong = ~marks[error].isin([0, 1]).to_numpy()
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"column {error!r} is {marks[error].iloc[row]} in row {marks.index[row]}: "
-                "give single marks, 0 or 1, not averages"
-            )
-
-
-def _check_known(items: pd.Series, known: pd.Index) -> None:
-    """Stop at the first output that only experts checked."""
-    unknown = ~items.isin(known).to_numpy()
-    if unknown.any():
-        raise ValueError(
-            f"experts checked output {items.iloc[int(np.argmax(unknown))]}, which nobody marked: "
-            "leave it out"
-        )
 
 
 def compare_detection(
@@ -291,7 +206,6 @@ def compare_detection(
     contrasts: Mapping[str, tuple[str, str]],
     n_permutations: int,
     rng: np.random.Generator,
-    measures: Sequence[str] = ("sensitivity", "specificity"),
 ) -> pd.DataFrame:
     """Change of sensitivity and specificity between two groups of outputs, in points.
 
@@ -303,8 +217,8 @@ def compare_detection(
     Parameters
     ----------
     pairs : pandas.DataFrame
-        From `helpers.stats.rates.pair_labels`, with expert labels 0 and 1; rows without one are left
-        out.
+        From `helpers.stats.rates.pair_labels`, with expert labels 0 and 1; rows without one are
+        left out.
     rates : pandas.DataFrame
         From `helpers.stats.rates.detection_rates` of the same pairs by ``"error"`` and a second
         column, such as ``"arm"``, whose groups are compared.
@@ -313,9 +227,6 @@ def compare_detection(
     n_permutations : int
         Number of permutations.
     rng : numpy.random.Generator
-        Source of randomness.
-    measures : sequence of str, optional
-        ``"sensitivity"``, ``"specificity"`` or both.
 
     Returns
     -------
@@ -340,12 +251,12 @@ def compare_detection(
     ...                       "arm": ["low", "high"] * 20, "crowd": [1, 0] * 20})
     >>> rng = np.random.default_rng(0)
     >>> rates = detection_rates(pairs, ["error", "arm"], "prompt_id", 99, rng)
-    >>> table = compare_detection(pairs, rates, {"tone": ("low", "high")}, 999, rng,
-    ...                           ["sensitivity"])
+    >>> table = compare_detection(pairs, rates, {"tone": ("low", "high")}, 999, rng)
     >>> table[["n_from", "n_to", "estimate", "low", "high", "p_value"]].round(3)
                                      n_from  n_to  estimate    low    high  p_value
     contrast measure     error
     tone     sensitivity factuality    20.0  20.0    -100.0 -100.0 -77.213    0.001
+             specificity factuality     0.0   0.0       NaN    NaN     NaN      NaN
     """
     pairs = pairs.dropna(subset="expert")
     if not pairs["expert"].isin([0, 1]).all():
@@ -353,11 +264,20 @@ def compare_detection(
     by = rates.index.names[-1]
     rows = {}
     for contrast, groups in contrasts.items():
-        _require_groups(pairs, by, groups)
-        for measure in measures:
-            for error, subset in pairs.groupby("error", sort=False):
+        missing = set(groups) - set(pairs[by])
+        if missing:
+            raise ValueError(
+                f"experts labelled no output of {by} {min(missing)!r}: "
+                f"there are {sorted(pairs[by].unique())}"
+            )
+        for measure, label in MEASURES.items():
+            counted = pairs[pairs[by].isin(groups) & (pairs["expert"] == label)]
+            for error in pairs["error"].unique():
                 one, other = (rates.loc[(measure, error, group)] for group in groups)
-                p_value = _permutation_test(subset, by, groups, measure, n_permutations, rng)
+                subset = counted[counted["error"] == error]
+                is_first = (subset[by] == groups[0]).to_numpy()
+                marks = subset["crowd"].to_numpy(float)
+                p_value = _permutation_test(marks, is_first, n_permutations, rng)
                 rows[contrast, measure, error] = _difference(one, other) | {"p_value": p_value}
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table.rename_axis(["contrast", "measure", "error"])
@@ -378,32 +298,16 @@ def _difference(one: pd.Series, other: pd.Series) -> dict[str, float]:
 
 
 def _permutation_test(
-    pairs: pd.DataFrame,
-    by: str,
-    groups: tuple[str, str],
-    measure: str,
-    n_permutations: int,
-    rng: np.random.Generator,
+    labels: np.ndarray, is_first: np.ndarray, n_permutations: int, rng: np.random.Generator
 ) -> float:
-    """Two-sided p-value for no difference between two groups among the outputs that count."""
-    wanted = {"sensitivity": 1, "specificity": 0}[measure]
-    pairs = pairs[pairs[by].isin(groups) & (pairs["expert"] == wanted)]
-    labels, first = pairs["crowd"].to_numpy(float), (pairs[by] == groups[0]).to_numpy()
-    if first.all() or not first.any():
+    """Two-sided p-value for no difference between two groups."""
+    if is_first.all() or not is_first.any():
         return np.nan
     shuffled = rng.permuted(np.tile(labels, (n_permutations, 1)), axis=1)
-    expected = labels.mean() * first.sum()
-    observed = abs(labels[first].sum() - expected)
-    extreme = np.abs(shuffled[:, first].sum(axis=1) - expected) >= observed - 1e-9
+    expected = labels.mean() * is_first.sum()
+    observed = abs(labels[is_first].sum() - expected)
+    extreme = np.abs(shuffled[:, is_first].sum(axis=1) - expected) >= observed - 1e-9
     return (1 + extreme.sum()) / (1 + n_permutations)
-
-
-def _require_groups(pairs: pd.DataFrame, by: str, groups: tuple[str, str]) -> None:
-    """Stop where a group to compare has no outputs."""
-    missing = [group for group in groups if group not in set(pairs[by])]
-    if missing:
-        known = sorted(pairs[by].unique())
-        raise ValueError(f"experts labelled no output of {by} {missing[0]!r}: there are {known}")
 
 
 def rate_table(
@@ -426,7 +330,6 @@ def rate_table(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -463,21 +366,31 @@ def rate_table(
     prediction-powered factuality      34.3  27.2  42.3
     """
     groups, sums = _prepare(pairs, by, cluster)
-    ends = {
-        "independent": _independent(groups),
+    rates = dict(zip(ESTIMATORS, estimates(sums.sum(axis=0)), strict=True))
+    bounds = _intervals(_independent(groups), sums, n_boot, rng)
+    tables = {
+        (estimator, kind): pd.DataFrame(
+            {"estimate": rates[estimator], "low": low, "high": high}, index=groups.size().index
+        )
+        for (estimator, kind), (low, high) in bounds.items()
+    }
+    return 100 * pd.concat(tables, names=["estimator", "interval"])
+
+
+def _intervals(
+    independent: np.ndarray, sums: np.ndarray, n_boot: int, rng: np.random.Generator
+) -> dict[tuple[str, str], np.ndarray]:
+    """Ends of 95 % intervals for each estimator and kind of interval."""
+    kinds = {
+        "independent": independent,
         "resampled": np.stack(interval(estimates(cluster_draws(sums, n_boot, rng)), axis=1), 1),
         "Wilson": wilson_intervals(sums),
     }
-    rows = zip(ESTIMATORS, estimates(sums.sum(axis=0)), strict=True)
-    tables = {
-        (estimator, kind): pd.DataFrame(
-            {"estimate": rate, "low": bounds[number][0], "high": bounds[number][1]},
-            index=groups.size().index,
-        )
-        for number, (estimator, rate) in enumerate(rows)
-        for kind, bounds in ends.items()
+    return {
+        (estimator, kind): ends[number]
+        for number, estimator in enumerate(ESTIMATORS)
+        for kind, ends in kinds.items()
     }
-    return 100 * pd.concat(tables, names=["estimator", "interval"])
 
 
 def crowd_bias(
@@ -675,14 +588,13 @@ def coverage(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``estimator`` and ``interval`` as `helpers.beyond.crowd.rate_table`: ``coverage`` in
-        percent with its standard error ``simulation_error``, mean ``width`` and ``bias`` of the
-        estimate in percentage points.
+        Indexed by ``estimator`` and ``interval`` as `rate_table`: ``coverage`` in percent with its
+        standard error ``simulation_error``, mean ``width`` and ``bias`` of the estimate in
+        percentage points.
 
     References
     ----------
@@ -699,29 +611,20 @@ def coverage(
     prediction-powered    95.0         91.0       93.0
     """
     crowd, truth = simulate_labels(rng, design, n_studies)
-    n_labelled = design.labelled_prompts
+    n_labelled, rate = design.labelled_prompts, design.rate
     labelled = np.arange(design.prompts)[:, None] < n_labelled
     sums = label_terms(crowd, np.where(labelled, truth, np.nan)).sum(axis=2).swapaxes(0, 1)
     parts = (crowd[:, :n_labelled], crowd[:, n_labelled:], truth[:, :n_labelled])
-    ends = {
-        "independent": independent_intervals(*(part.reshape(n_studies, -1).T for part in parts)),
-        "resampled": np.stack(interval(estimates(cluster_draws(sums, n_boot, rng)), axis=1), 1),
-        "Wilson": wilson_intervals(sums),
-    }
-    bias = 100 * (estimates(sums.sum(axis=0)).mean(axis=1) - design.rate)
-    rows = {
-        (estimator, kind): _summary(*bounds[number], design.rate) | {"bias": bias[number]}
-        for number, estimator in enumerate(ESTIMATORS)
-        for kind, bounds in ends.items()
-    }
+    independent = independent_intervals(*(part.reshape(n_studies, -1).T for part in parts))
+    bias = 100 * (estimates(sums.sum(axis=0)).mean(axis=1) - rate)
+    bias = dict(zip(ESTIMATORS, bias, strict=True))
+    rows = {}
+    for (estimator, kind), (low, high) in _intervals(independent, sums, n_boot, rng).items():
+        held = ((low <= rate) & (rate <= high)).mean()
+        rows[estimator, kind] = {
+            "coverage": 100 * held,
+            "simulation_error": 100 * np.sqrt(held * (1 - held) / n_studies),
+            "width": 100 * (high - low).mean(),
+            "bias": bias[estimator],
+        }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["estimator", "interval"])
-
-
-def _summary(low: np.ndarray, high: np.ndarray, rate: float) -> dict[str, float]:
-    """Share of intervals that hold the rate, its standard error, and the mean width."""
-    held = ((low <= rate) & (rate <= high)).mean()
-    return {
-        "coverage": 100 * held,
-        "simulation_error": 100 * np.sqrt(held * (1 - held) / len(low)),
-        "width": 100 * (high - low).mean(),
-    }

@@ -1,13 +1,7 @@
-"""Models of scores on error labels for many specifications at once, from sums within prompts.
-
-`helpers.beyond.error_costs` says what is computed with them.
-
-What errors cost in the overall score, under every way to compute it.
+"""What errors cost in the overall score, under every way to compute it.
 
 Weights are points lost: the coefficient of an error label with its sign turned. All specifications
 are computed on the same resamples of prompts, so that their differences can be taken draw by draw.
-
-What an error costs in the overall score when its labels are dealt out anew among the outputs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from helpers.beyond import crowd, specifications
-from helpers.stats import ordinal
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.lasso import solve_lasso
 from helpers.stats.moments import ClusterMoments
 from helpers.stats.ordinal import SeparationError
 
+SINGLE = "single marks"
 SCORES = ("unbiased", "biased", "mean of both")
 PENALTIES = {
     "least squares": 0.0,
@@ -30,73 +24,11 @@ PENALTIES = {
     "Lasso, 0.01": 0.01,
     "Lasso, 0.03": 0.03,
 }
-REFUSALS = ("kept", "left out")
-RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
-
-
-def label_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """Mark the rows that count, for every part of the answers and treatment of refusals."""
-    subsets = specifications.subsets(table, ["task"], ["system"])
-    answered = ~table["refused"].to_numpy()
-    whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
-    return whole | {(name, "left out"): rows & answered for (name, _), rows in whole.items()}
-
-
-def scores_in(table: pd.DataFrame) -> list[str]:
-    """Name the scores that a table has."""
-    return [score for score in SCORES if score in table]
-
-
-def design(table: pd.DataFrame, errors: Sequence[str]) -> np.ndarray:
-    """Set out one, the errors and the scores of each row."""
-    columns = table[[*errors, *scores_in(table)]].to_numpy(dtype=float)
-    return np.column_stack([np.ones(len(table)), columns])
-
-
-def products(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Sum products of columns within each prompt."""
-    return np.add.reduceat(values[:, :, None] * values[:, None, :], starts)
-
-
-def linear_slopes(
-    sums: np.ndarray, errors: Sequence[str], scores: Sequence[str], part: pd.DataFrame
-) -> np.ndarray:
-    """Fit linear models to sets of rows."""
-    first = len(errors) + 1
-    cross = {}
-    for place, score in enumerate(scores, first):
-        chosen = [*range(first), place]
-        moments = ClusterMoments(tuple(errors), score, sums[:, chosen][:, :, chosen])
-        gram, cross[score], _ = moments.covariances()
-    targets = np.stack([cross[score] for score in part["score"]])
-    alpha = part["model"].map(PENALTIES).to_numpy(dtype=float)
-    free = alpha == 0
-    slopes = np.empty_like(targets)
-    slopes[~free] = solve_lasso(gram, targets[~free], alpha[~free, None], tol=1e-6)
-    size = np.trace(gram, axis1=1, axis2=2)[:, None, None]
-    steady = gram + RIDGE * size * np.eye(len(errors))
-    slopes[free] = np.linalg.solve(steady, targets[free][..., None])[..., 0]
-    return slopes.swapaxes(0, 1)
-
-
-def ordinal_effects(
-    rows: pd.DataFrame, errors: Sequence[str], prompts: np.ndarray, drawn: np.ndarray
-) -> np.ndarray:
-    """Fit an ordinal model of the biased score, with draws of its linear approximation."""
-    varying = [error for error in errors if rows[error].min() < rows[error].max()]
-    estimates = ordinal.fit(rows, varying, "biased").effects(rows)
-    by_prompt = np.zeros((len(prompts), len(varying)))
-    np.add.at(by_prompt, np.searchsorted(prompts, rows["prompt_id"]), estimates.influence)
-    value = estimates.value.to_numpy()
-    effects = np.zeros((1 + len(drawn), len(errors)))
-    places = [list(errors).index(error) for error in varying]
-    effects[:, places] = np.vstack([value, value + (drawn - 1) @ by_prompt])
-    return effects
-
-
-SINGLE = "single marks"
 ORDINAL = "ordinal"
+REFUSALS = ("kept", "left out")
+ROWS = ["labels", "answers", "refusals"]  # choices that say which rows and labels are used
 LEAST_CASES = 5  # answers or marks with an error, below which its weight is not estimated
+RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,33 +92,9 @@ class WeightCurve:
         """Curve of the specifications with enough cases of some errors."""
         enough = (self.cases[list(errors)] >= LEAST_CASES).all(axis="columns").to_numpy()
         draws = draws[:, enough]
-        table = specifications.curve(
-            self.specifications[enough],
-            estimate[enough],
-            draws.std(axis=0),
-            1,
-            self.freedom[enough],
-        )
-        return table, draws
-
-
-def cost_choices(frame: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Combine the choices of this analysis."""
-    combined = [rule for rule in rules if rule != SINGLE]
-    parts = specifications.subsets(frame, ["task"], ["system"])
-    options = {
-        "labels": rules,
-        "score": SCORES,
-        "model": (*PENALTIES, ORDINAL),
-        "answers": list(parts),
-        "refusals": REFUSALS,
-    }
-    apart = {"labels": [SINGLE], "score": ["unbiased", "mean of both"]}
-    impossible = {
-        "those who gave the unbiased score marked no errors": apart if SINGLE in rules else {},
-        "an ordinal model needs single ratings": {"labels": combined, "model": [ORDINAL]},
-    }
-    return specifications.cross(options, {why: rule for why, rule in impossible.items() if rule})
+        error, freedom = draws.std(axis=0), self.freedom[enough]
+        rows = self.specifications[enough]
+        return specifications.curve(rows, estimate[enough], error, 1, freedom), draws
 
 
 def label_tables(
@@ -246,7 +154,6 @@ def cost_curve(
     n_boot : int
         Number of resamples of prompts.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -281,30 +188,36 @@ def cost_curve(
     least squares    2.00
     Name: refusal, dtype: float64
     """
-    possible, left_out = cost_choices(next(iter(tables.values())), list(tables))
-    prompts = _shared_prompts(tables)
+    first = next(iter(tables.values()))
+    prompts = np.unique(first["prompt_id"])
+    for name, table in tables.items():
+        if not np.array_equal(np.unique(table["prompt_id"]), prompts):
+            raise ValueError(f"table {name!r} has other prompts than the first: give all the same")
+    possible, left_out = _choices(first, list(tables))
     drawn = cluster_weights(len(prompts), n_boot, rng)
-    replicates = np.vstack([np.ones(len(prompts)), drawn])
+    weights = np.vstack([np.ones(len(prompts)), drawn])
+    replicates = pd.DataFrame(weights, columns=pd.Index(prompts, name="prompt_id"))
     found = np.empty((n_boot + 1, len(possible), len(errors)))
     cases = np.empty((len(possible), len(errors)))
     freedom = np.empty(len(possible))
     reasons = pd.Series("", index=possible.index)
-    for labels, specified in possible.groupby("labels"):
-        table = tables[labels].sort_values("prompt_id", kind="stable")
-        starts = np.searchsorted(table["prompt_id"], prompts)
-        values, scores = design(table, errors), scores_in(table)
-        parts = label_parts(table)
-        for (answers, refusals), part in specified.groupby(["answers", "refusals"]):
-            kept = parts[answers, refusals]
-            sums = products(values * kept[:, None], starts)
-            freedom[part.index] = (sums[:, 0, 0] > 0).sum() - 1
-            cases[part.index] = (values[kept, 1 : len(errors) + 1] >= 0.5).sum(axis=0)
-            linear = part[part["model"] != ORDINAL]
-            totals = np.tensordot(replicates, sums, axes=1)
-            found[:, linear.index] = -linear_slopes(totals, errors, scores, linear)
-            for place in part.index.difference(linear.index):
-                effects, reasons[place] = _ordinal(table[kept], errors, prompts, drawn)
-                found[:, place] = -effects
+    parts = {labels: _parts(table) for labels, table in tables.items()}
+    for (labels, *rows), part in possible.groupby(ROWS):
+        table, kept = tables[labels], parts[labels][tuple(rows)]
+        scores = _scores_in(table)
+        sums = specifications.products(table, [*errors, *scores], kept, "prompt_id")
+        freedom[part.index] = (sums[:, 0, 0] > 0).sum() - 1
+        cases[part.index] = (table.loc[kept, list(errors)] >= 0.5).sum()
+        linear = part[part["model"] != ORDINAL]
+        totals = np.tensordot(weights, sums, axes=1)
+        found[:, linear.index] = -_linear_slopes(totals, errors, scores, linear)
+        for place in part.index.difference(linear.index):
+            try:
+                found[:, place] = -specifications.ordinal_effects(
+                    table[kept], errors, "biased", replicates
+                )
+            except SeparationError as error:
+                reasons[place] = f"{error.feature} has no finite odds in an ordinal model"
     done = (reasons == "").to_numpy()
     failed = possible[~done].assign(reason=reasons[~done])
     return WeightCurve(
@@ -315,6 +228,57 @@ def cost_curve(
         pd.DataFrame(cases[done], columns=list(errors)),
         freedom[done],
     )
+
+
+def _choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Combine the choices of this analysis."""
+    options = {
+        "labels": rules,
+        "score": SCORES,
+        "model": (*PENALTIES, ORDINAL),
+        "answers": list(specifications.subsets(table, ["task"], ["system"])),
+        "refusals": REFUSALS,
+    }
+    combined = [rule for rule in rules if rule != SINGLE]
+    impossible = {
+        "those who gave the unbiased score marked no errors": {
+            "labels": [SINGLE],
+            "score": ["unbiased", "mean of both"],
+        },
+        "an ordinal model needs single ratings": {"labels": combined, "model": [ORDINAL]},
+    }
+    return specifications.cross(options, impossible)
+
+
+def _parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+    """Rows that count, for every part of the answers and treatment of refusals."""
+    subsets = specifications.subsets(table, ["task"], ["system"])
+    whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
+    answered = ~table["refused"].to_numpy()
+    return whole | {(name, "left out"): rows & answered for (name, _), rows in whole.items()}
+
+
+def _scores_in(table: pd.DataFrame) -> list[str]:
+    """Scores that a table has."""
+    return [score for score in SCORES if score in table]
+
+
+def _linear_slopes(
+    sums: np.ndarray, errors: Sequence[str], scores: Sequence[str], part: pd.DataFrame
+) -> np.ndarray:
+    """Slopes in linear models of sets of rows, from cross-products of (1, errors, scores)."""
+    n = len(errors)
+    gram, last, _ = ClusterMoments((*errors, *scores[:-1]), scores[-1], sums).covariances()
+    gram, cross = gram[:, :n, :n], np.dstack([gram[:, :n, n:], last[:, :n]])
+    targets = np.stack([cross[:, :, scores.index(score)] for score in part["score"]])
+    alpha = part["model"].map(PENALTIES).to_numpy(dtype=float)
+    free = alpha == 0
+    slopes = np.empty_like(targets)
+    slopes[~free] = solve_lasso(gram, targets[~free], alpha[~free, None], tol=1e-6)
+    size = np.trace(gram, axis1=1, axis2=2)[:, None, None]
+    steady = gram + RIDGE * size * np.eye(n)
+    slopes[free] = np.linalg.solve(steady, targets[free][..., None])[..., 0]
+    return slopes.swapaxes(0, 1)
 
 
 def ranks(result: WeightCurve) -> pd.DataFrame:
@@ -347,26 +311,6 @@ def ranks(result: WeightCurve) -> pd.DataFrame:
     return table.sort_values("median", ascending=False)
 
 
-def _shared_prompts(tables: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    """Prompts in sorted order, the same ones in every table."""
-    prompts = [np.sort(table["prompt_id"].unique()) for table in tables.values()]
-    for name, others in zip(tables, prompts, strict=True):
-        if not np.array_equal(others, prompts[0]):
-            raise ValueError(f"table {name!r} has other prompts than the first: give all the same")
-    return prompts[0]
-
-
-def _ordinal(
-    rows: pd.DataFrame, errors: Sequence[str], prompts: np.ndarray, drawn: np.ndarray
-) -> tuple[np.ndarray, str]:
-    """Effects in an ordinal model, or NaN and the reason why there are none."""
-    try:
-        return ordinal_effects(rows, errors, prompts, drawn), ""
-    except SeparationError as error:
-        nothing = np.full((len(drawn) + 1, len(errors)), np.nan)
-        return nothing, f"{error.feature} has no finite odds in an ordinal model"
-
-
 def permuted_costs(
     tables: Mapping[str, pd.DataFrame],
     errors: Sequence[str],
@@ -381,13 +325,12 @@ def permuted_costs(
     Parameters
     ----------
     tables, errors
-        As for `helpers.beyond.error_costs.cost_curve`; each table has the same outputs,
+        As for `cost_curve`; each table has the same outputs,
         ``item_id``.
     error : str
         The error.
     table : pandas.DataFrame
-        Specifications to compute, rows of a `helpers.beyond.error_costs.WeightCurve`; no
-        ordinal ones.
+        Specifications to compute, rows of a `WeightCurve`; no ordinal ones.
     orders : numpy.ndarray of int, shape (n_draws, n_outputs)
         Which output's labels each output gets, outputs in sorted order of ``item_id``.
 
@@ -412,23 +355,21 @@ def permuted_costs(
     feature = 1 + list(errors).index(error)
     for labels, specified in table.groupby("labels"):
         rows = tables[labels].sort_values("item_id", kind="stable")
-        values = design(rows, errors)
-        parts = label_parts(rows)
+        scores, parts = _scores_in(rows), _parts(rows)
+        values = rows.assign(one=1.0)[["one", *errors, *scores]].to_numpy(dtype=float)
         dealt = rows[error].to_numpy(dtype=float)[_row_orders(rows["item_id"], orders)]
-        for (answers, refusals), part in specified.groupby(["answers", "refusals"]):
-            kept = parts[answers, refusals]
+        for choice, part in specified.groupby(ROWS[1:]):
+            kept = parts[choice]
             sums = np.tile(values[kept].T @ values[kept], (len(orders), 1, 1))
-            cross = dealt[:, kept] @ values[kept]
-            sums[:, feature], sums[:, :, feature] = cross, cross
+            sums[:, feature] = sums[:, :, feature] = dealt[:, kept] @ values[kept]
             sums[:, feature, feature] = (dealt[:, kept] ** 2).sum(axis=1)
-            scores = scores_in(rows)
-            slopes = linear_slopes(sums, errors, scores, part)
+            slopes = _linear_slopes(sums, errors, scores, part)
             found[:, places[part.index]] = -slopes[:, :, feature - 1]
     return found
 
 
 def _row_orders(items: pd.Series, orders: np.ndarray) -> np.ndarray:
-    """Turn orders of items into orders of their rows; an item with too few rows lends them again."""
+    """Orders of rows from orders of items; an item with too few rows lends them again."""
     codes, starts, counts = np.unique(items, return_index=True, return_counts=True)
     item = np.searchsorted(codes, items)
     slot = np.arange(len(items)) - starts[item]

@@ -6,17 +6,14 @@ what they do to the outcome, divided by what they do to the cause, is the effect
 standard errors allow for clusters. Controls and the means of groups are removed from every column
 first, which by the theorem of Frisch, Waugh and Lovell changes no slope.
 
-The Anderson-Rubin interval: what instruments tell about an effect, however weak they are.
-
-An effect b is compatible with the data if, once b times the cause is taken off the outcome, the
-instruments no longer explain it. The interval holds all such b. With weak instruments it grows, if
-need be without end, instead of pretending to know.
-
-Whether instruments are fit for use: how strongly they move causes, and whether they agree.
+Where instruments are weak, the interval of Anderson and Rubin holds: an effect b is compatible with
+the data if, once b times the cause is taken off the outcome, the instruments no longer explain it.
+It grows, if need be without end, instead of pretending to know. Other tests say whether instruments
+are fit for use: how strongly they move causes, and whether they agree.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +22,9 @@ from scipy import stats
 from helpers.files.tables import check_clusters, check_full_rank, check_numeric
 from helpers.stats.clustered import Estimates, covariance
 from helpers.stats.moments import cluster_sums
+
+POINTS = 4001  # effects that are tried for the interval of Anderson and Rubin
+BIAS = 0.1  # of two-stage least squares, as a share of the worst case
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,9 @@ def prepare_instruments(
     --------
     >>> frame = pd.DataFrame({"tone": [1.0, 2.0, 3.0, 4.0], "arm": [0, 1, 0, 1],
     ...                       "marked": [1.0, 0.0, 1.0, 1.0], "prompt_id": [1, 1, 2, 2]})
-    >>> prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id", within="prompt_id").outcome
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id",
+    ...                               within="prompt_id")
+    >>> problem.outcome
     array([ 0.5, -0.5,  0. ,  0. ])
     """
     columns = [*controls, *instruments]
@@ -97,26 +99,20 @@ def prepare_instruments(
             f"{len(causes)} causes and {len(instruments)} instruments: name at least one cause, "
             "and an instrument for each"
         )
-    groups = frame[within] if within is not None else np.zeros(len(frame))
     values = frame[names].astype(float)
-    centred = values - values.groupby(groups).transform("mean")
-    check_full_rank(centred, columns, intercept=False)
-    free = centred.to_numpy()
-    held = free[:, values.columns.get_indexer(list(controls))]
+    groups = frame[within] if within is not None else np.zeros(len(frame))
+    free = values - values.groupby(groups).transform("mean")
+    check_full_rank(free, columns, intercept=False)
     if controls:
-        free = free - held @ np.linalg.lstsq(held, free, rcond=None)[0]
-    free = pd.DataFrame(free, columns=values.columns)
+        held = free[list(controls)].to_numpy()
+        free = free - held @ np.linalg.lstsq(held, free.to_numpy(), rcond=None)[0]
+    free = free.reset_index(drop=True)
     return Instrumented(
         free[outcome].to_numpy(),
         free[list(causes)],
         free[list(instruments)].to_numpy(),
         frame[[cluster]].reset_index(drop=True),
     )
-
-
-def least_squares(problem: Instrumented) -> Estimates:
-    """Slopes of the outcome on the causes without instruments, which bias from confounders moves."""
-    return _regress(problem, problem.causes.to_numpy())
 
 
 def two_stage(problem: Instrumented) -> Estimates:
@@ -131,7 +127,7 @@ def two_stage(problem: Instrumented) -> Estimates:
     -------
     Estimates
         One slope per cause; `Estimates.table` gives cluster-robust intervals, which are too
-        narrow where instruments are weak (see `helpers.beyond.instruments`).
+        narrow where instruments are weak.
 
     References
     ----------
@@ -143,12 +139,23 @@ def two_stage(problem: Instrumented) -> Estimates:
 
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
     ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
-    >>> two_stage(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")).value.round(6)
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
+    >>> two_stage(problem).value.round(6)
     tone   -1.5
     dtype: float64
     """
     z, x = problem.instruments, problem.causes.to_numpy()
     return _regress(problem, z @ np.linalg.lstsq(z, x, rcond=None)[0])
+
+
+def _regress(problem: Instrumented, fitted: np.ndarray) -> Estimates:
+    """Slopes by the fitted part of the causes; residuals are those from the causes themselves."""
+    x = problem.causes.to_numpy()
+    inverse = np.linalg.inv(fitted.T @ fitted)
+    slopes = inverse @ (fitted.T @ problem.outcome)
+    residual = problem.outcome - x @ slopes
+    names = list(problem.causes)
+    return Estimates(pd.Series(slopes, names), residual[:, None] * (fitted @ inverse))
 
 
 def reduced_form(problem: Instrumented) -> Estimates:
@@ -168,76 +175,45 @@ def reduced_form(problem: Instrumented) -> Estimates:
     --------
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
     ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
-    >>> reduced_form(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")).value.tolist()
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
+    >>> reduced_form(problem).value.tolist()
     [-3.0, 2.0]
     """
-    z = problem.instruments
     y = np.column_stack([problem.outcome, problem.causes])
-    inverse = np.linalg.inv(z.T @ z)
-    slopes = inverse @ (z.T @ y)
-    influence = (y - z @ slopes)[:, :, None] * (z @ inverse)[:, None, :]
-    names = pd.MultiIndex.from_product([["outcome", *problem.causes], range(z.shape[1])])
+    slopes, influence = _on_instruments(problem, y)
+    numbers = range(problem.instruments.shape[1])
+    names = pd.MultiIndex.from_product([["outcome", *problem.causes], numbers])
     return Estimates(pd.Series(slopes.T.ravel(), names), influence.reshape(len(y), -1))
 
 
-def _regress(problem: Instrumented, fitted: np.ndarray) -> Estimates:
-    """Slopes by the fitted part of the causes; residuals are those from the causes themselves."""
-    x = problem.causes.to_numpy()
-    inverse = np.linalg.inv(fitted.T @ fitted)
-    slopes = inverse @ (fitted.T @ problem.outcome)
-    residual = problem.outcome - x @ slopes
-    names = list(problem.causes)
-    return Estimates(pd.Series(slopes, names), residual[:, None] * (fitted @ inverse))
+def _on_instruments(problem: Instrumented, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of columns on the instruments, and each row's influence on them."""
+    z = problem.instruments
+    inverse = np.linalg.inv(z.T @ z)
+    slopes = inverse @ (z.T @ y)
+    return slopes, (y - z @ slopes)[:, :, None] * (z @ inverse)[:, None, :]
 
 
-POINTS = 4001
-
-
-@dataclass(frozen=True)
-class Region:
-    """Effects that a test does not reject."""
-
-    intervals: tuple[tuple[float, float], ...]
-
-    @property
-    def low(self) -> float:
-        """Smallest effect that is not rejected, NaN if there is none."""
-        return self.intervals[0][0] if self.intervals else float("nan")
-
-    @property
-    def high(self) -> float:
-        """Largest effect that is not rejected, NaN if there is none."""
-        return self.intervals[-1][1] if self.intervals else float("nan")
-
-    def __contains__(self, effect: float) -> bool:
-        """Whether an effect is not rejected."""
-        return any(low <= effect <= high for low, high in self.intervals)
-
-    def __str__(self) -> str:
-        """The intervals with two decimals."""
-        if not self.intervals:
-            return "none"
-        return " or ".join(
-            f"{'(-inf' if np.isinf(low) else f'[{low:.2f}'}, "
-            f"{'inf)' if np.isinf(high) else f'{high:.2f}]'}"
-            for low, high in self.intervals
-        )
-
-
-def anderson_rubin(problem: Instrumented, level: float = 0.95) -> Region:
-    """All effects of one cause that the instruments do not reject."""
+def anderson_rubin(problem: Instrumented) -> list[tuple[float, float]]:
+    """Intervals of the effects of one cause that the instruments do not reject, at 95 %."""
     if problem.causes.shape[1] != 1:
         raise ValueError(f"got {problem.causes.shape[1]} causes: the region is for one, give one")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
     degrees = problem.clusters.iloc[:, 0].nunique() - 1
-    critical = stats.f.ppf(level, problem.instruments.shape[1], degrees)
+    critical = stats.f.ppf(0.95, problem.instruments.shape[1], degrees)
     estimate = two_stage(problem)
     error = np.sqrt(covariance(estimate.influence, problem.clusters)[0, 0])
     angles = np.linspace(-np.pi / 2, np.pi / 2, POINTS)[1:-1]
     effects = estimate.value.iloc[0] + 2 * max(error, 1e-12) * np.tan(angles)
     excess = anderson_rubin_statistic(problem, effects) - critical
-    return Region(_accepted(effects, excess))
+    inside = np.concatenate([[False], excess <= 0, [False]])
+    starts, stops = np.flatnonzero(np.diff(inside.astype(int))).reshape(-1, 2).T
+    return [
+        (
+            -np.inf if start == 0 else _crossing(effects, excess, start - 1),
+            np.inf if stop == len(effects) else _crossing(effects, excess, stop - 1),
+        )
+        for start, stop in zip(starts, stops, strict=True)
+    ]
 
 
 def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.ndarray:
@@ -246,30 +222,18 @@ def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.n
     n_instruments = problem.instruments.shape[1]
     outcome, cause = np.split(reduced.value.to_numpy(), 2)
     blocks = covariance(reduced.influence, problem.clusters).reshape(2, n_instruments, 2, -1)
-    mixed = blocks[0, :, 1] + blocks[1, :, 0]
     b = effects[:, None, None]
+    mixed = blocks[0, :, 1] + blocks[1, :, 0]
     variance = blocks[0, :, 0] - b * mixed + b**2 * blocks[1, :, 1]
     left = outcome - effects[:, None] * cause
     explained = np.linalg.solve(variance, left[:, :, None])[:, :, 0]
     return (left * explained).sum(axis=1) / n_instruments
 
 
-def _accepted(effects: np.ndarray, excess: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """Stretches of the grid without excess; those that reach its ends go on for ever."""
-    inside = np.concatenate([[False], excess <= 0, [False]])
-    starts, stops = np.flatnonzero(np.diff(inside.astype(int))).reshape(-1, 2).T
-    stretches = []
-    for start, stop in zip(starts, stops, strict=True):
-        low = -np.inf if start == 0 else _crossing(effects, excess, start - 1)
-        high = np.inf if stop == len(effects) else _crossing(effects, excess, stop - 1)
-        stretches.append((float(low), float(high)))
-    return tuple(stretches)
-
-
 def _crossing(effects: np.ndarray, excess: np.ndarray, before: int) -> float:
     """Where a straight line between two neighbours of the grid reaches zero."""
     (x1, x2), (y1, y2) = effects[before : before + 2], excess[before : before + 2]
-    return x1 - y1 * (x2 - x1) / (y2 - y1)
+    return float(x1 - y1 * (x2 - x1) / (y2 - y1))
 
 
 def first_stage(problem: Instrumented) -> pd.DataFrame:
@@ -278,7 +242,7 @@ def first_stage(problem: Instrumented) -> pd.DataFrame:
     Parameters
     ----------
     problem : Instrumented
-        From `prepare`.
+        From `prepare_instruments`.
 
     Returns
     -------
@@ -295,23 +259,55 @@ def first_stage(problem: Instrumented) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from helpers.beyond.instruments import prepare_instruments
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
     >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
-    >>> problem = prepare_instruments(frame.assign(marked=frame["tone"]), "marked", ["tone"], ["arm"],
-    ...                   "prompt_id")
+    >>> frame["marked"] = frame["tone"]
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
     >>> first_stage(problem)[["f", "effective_f", "critical_f"]].round(1)
               f  effective_f  critical_f
     tone  127.5        127.5        23.1
     """
-    rows = {}
-    for number, name in enumerate(problem.causes):
-        column = problem.causes[name].to_numpy()
-        rows[name] = _strength(problem, column)
-        if problem.causes.shape[1] > 1:
-            rows[name]["conditional_f"] = _conditional_f(problem, number)
+    rows = {name: _strength(problem, column.to_numpy()) for name, column in problem.causes.items()}
+    if len(rows) > 1:
+        for name in rows:
+            rows[name]["conditional_f"] = _conditional_f(problem, name)
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _strength(problem: Instrumented, column: np.ndarray) -> dict[str, float]:
+    """Strength of the instruments for one cause."""
+    z, clusters = problem.instruments, problem.clusters
+    slopes, influence = _on_instruments(problem, column[:, None])
+    slopes, variance = slopes[:, 0], covariance(influence[:, 0], clusters)
+    n_instruments, square = z.shape[1], z.T @ z
+    f = slopes @ np.linalg.solve(variance, slopes) / n_instruments
+    residual = column - z @ slopes
+    return {
+        "partial_r2": 1 - residual @ residual / (column @ column),
+        "f": f,
+        "f_p_value": stats.f.sf(f, n_instruments, clusters.iloc[:, 0].nunique() - 1),
+        "effective_f": slopes @ square @ slopes / np.trace(variance @ square),
+        "critical_f": _critical_f(variance @ square),
+    }
+
+
+def _critical_f(matrix: np.ndarray) -> float:
+    """Critical value of the effective F, at the 5 % level."""
+    eigenvalues = np.linalg.eigvals(matrix).real
+    total, largest = eigenvalues.sum(), eigenvalues.max()
+    square = (eigenvalues**2).sum()
+    degrees = total**2 * (1 + 2 / BIAS) / (square + 2 / BIAS * total * largest)
+    return float(stats.ncx2.ppf(0.95, degrees, degrees / BIAS) / degrees)
+
+
+def _conditional_f(problem: Instrumented, name: str) -> float:
+    """Strength for one cause of what instruments do not need for the others."""
+    column, others = problem.causes[name].to_numpy(), problem.causes.drop(columns=name)
+    partial = replace(problem, outcome=column, causes=others)
+    residual = column - others.to_numpy() @ two_stage(partial).value.to_numpy()
+    n_instruments = problem.instruments.shape[1]
+    return _strength(problem, residual)["f"] * n_instruments / (n_instruments - others.shape[1])
 
 
 def overidentification(problem: Instrumented) -> dict[str, float]:
@@ -322,7 +318,7 @@ def overidentification(problem: Instrumented) -> dict[str, float]:
     Parameters
     ----------
     problem : Instrumented
-        From `prepare`.
+        From `prepare_instruments`.
 
     Returns
     -------
@@ -335,7 +331,6 @@ def overidentification(problem: Instrumented) -> dict[str, float]:
 
     Examples
     --------
-    >>> from helpers.beyond.instruments import prepare_instruments
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
     ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
     >>> overidentification(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id"))
@@ -361,7 +356,7 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
     Parameters
     ----------
     problem : Instrumented
-        From `helpers.beyond.instruments.prepare_instruments`, with one cause.
+        From `prepare_instruments`, with one cause.
 
     Returns
     -------
@@ -383,68 +378,31 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
 
     Examples
     --------
-    >>> from helpers.beyond.instruments import prepare_instruments
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"arm": np.tile([0, 1], 200), "prompt_id": np.arange(400)})
     >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
     >>> frame["marked"] = 2 * frame["tone"] + rng.normal(size=400)
-    >>> side_by_side(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id"))["anderson_rubin"]
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
+    >>> side_by_side(problem)["anderson_rubin"]
     '[1.87, 2.23]'
     """
-    region = anderson_rubin(problem)
-    plain = least_squares(problem).table(problem.clusters).iloc[0]
-    staged = two_stage(problem).table(problem.clusters).iloc[0]
+    found = {}
+    estimates = {"ols": _regress(problem, problem.causes.to_numpy()), "iv": two_stage(problem)}
+    for name, estimate in estimates.items():
+        row = estimate.table(problem.clusters).iloc[0]
+        found |= {name: row["estimate"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+    intervals = [_written(*ends) for ends in anderson_rubin(problem)]
     strength = first_stage(problem).iloc[0]
-    return {
-        "ols": plain["estimate"],
-        "ols_low": plain["low"],
-        "ols_high": plain["high"],
-        "iv": staged["estimate"],
-        "iv_low": staged["low"],
-        "iv_high": staged["high"],
-        "iv_p_value": staged["p_value"],
-        "anderson_rubin": str(region),
+    return found | {
+        "iv_p_value": row["p_value"],
+        "anderson_rubin": " or ".join(intervals) or "none",
         "effective_f": strength["effective_f"],
         "critical_f": strength["critical_f"],
         "j_p_value": overidentification(problem)["p_value"],
     }
 
 
-def _strength(problem: Instrumented, column: np.ndarray) -> dict[str, float]:
-    """Strength of the instruments for one cause."""
-    z = problem.instruments
-    n_instruments, square = z.shape[1], z.T @ z
-    inverse = np.linalg.inv(square)
-    slopes = inverse @ (z.T @ column)
-    residual = column - z @ slopes
-    variance = covariance(residual[:, None] * (z @ inverse), problem.clusters)
-    f = slopes @ np.linalg.solve(variance, slopes) / n_instruments
-    spread = np.trace(variance @ square)
-    degrees = problem.clusters.iloc[:, 0].nunique() - 1
-    return {
-        "partial_r2": 1 - residual @ residual / (column @ column),
-        "f": f,
-        "f_p_value": stats.f.sf(f, n_instruments, degrees),
-        "effective_f": slopes @ square @ slopes / spread,
-        "critical_f": _critical_f(variance @ square),
-    }
-
-
-def _critical_f(matrix: np.ndarray, bias: float = 0.1, level: float = 0.05) -> float:
-    """Critical value of the effective F for a bias of at most a tenth of the worst case."""
-    eigenvalues = np.linalg.eigvals(matrix).real
-    total, largest = eigenvalues.sum(), eigenvalues.max()
-    square = (eigenvalues**2).sum()
-    degrees = total**2 * (1 + 2 / bias) / (square + 2 / bias * total * largest)
-    return float(stats.ncx2.ppf(1 - level, degrees, degrees / bias) / degrees)
-
-
-def _conditional_f(problem: Instrumented, number: int) -> float:
-    """Strength for one cause of what instruments do not need for the others."""
-    names = list(problem.causes)
-    others = problem.causes.drop(columns=names[number])
-    column = problem.causes[names[number]].to_numpy()
-    partial = Instrumented(column, others, problem.instruments, problem.clusters)
-    residual = column - others.to_numpy() @ two_stage(partial).value.to_numpy()
-    n_instruments = problem.instruments.shape[1]
-    return _strength(problem, residual)["f"] * n_instruments / (n_instruments - len(names) + 1)
+def _written(low: float, high: float) -> str:
+    """An interval with two decimals."""
+    start = "(-inf" if np.isinf(low) else f"[{low:.2f}"
+    return f"{start}, {'inf)' if np.isinf(high) else f'{high:.2f}]'}"

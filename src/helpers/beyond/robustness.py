@@ -1,32 +1,30 @@
-"""By how much one aspect outweighs the next in an overall rating, under every way to compute it.
+"""Three findings under every way to compute them: aspects' weights, arms' gaps, AI's accuracy.
 
-Weights are points of the overall rating lost. All specifications are computed on the same
-resamples of questions.
+By how much one aspect outweighs the next in an overall rating: weights are points of the overall
+rating lost, and all specifications are computed on the same resamples of questions.
 
-How many more errors a crowd misses in one arm than in another, under every way to compute it.
+How many more errors a crowd misses in one arm than in another: the gap is the crowd's error rate
+minus the experts'. Its change from one arm to another says whether the arm hides errors.
 
-The gap is the crowd's error rate minus the experts'. Its change from one arm to another says
-whether the arm hides errors from the crowd. All numbers are percentage points.
+How far AI-alone accuracy is from user-AI accuracy: only accuracies with standard errors are needed,
+one for each model, dataset and method. Every specification is a weighted sum of them, so that one
+draw of all accuracies gives a draw of the whole curve.
 
-How far AI-alone accuracy is from user-AI accuracy, under every way to compare them.
-
-Only accuracies with standard errors are needed, one for each model, dataset and method. Every
-specification is a weighted sum of them, so that one draw of all accuracies gives a draw of the
-whole curve, in which an accuracy that enters several specifications is one and the same.
+`helpers.beyond.error_costs` does the same for what errors cost in the overall score.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from helpers.beyond import crowd, specifications
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.stats import ordinal
 from helpers.stats.aspects import ideal_distance, rater_pairs
 from helpers.stats.bootstrap import cluster_weights
-from helpers.stats.moments import ClusterMoments, cluster_sums
+from helpers.stats.moments import ClusterMoments
 from helpers.stats.rates import REFUSAL_RULES, drop_refusals
 
 WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", "mean of distances"
@@ -34,39 +32,11 @@ RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
 MODELS = ("no intercept", "intercept", "ordinal")
 UNITS = ("whole scale", "standard deviation")
-
-
-def aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Combine the choices of this analysis."""
-    options = {
-        "ratings": RATINGS,
-        "model": MODELS,
-        "weight per": UNITS,
-        "answers": list(_parts(frame)),
-    }
-    impossible = {
-        "raters' own levels take the place of an intercept": {
-            "ratings": [WITHIN],
-            "model": ["no intercept"],
-        },
-        "the variance of what raters agree on can be zero or less": {
-            "ratings": [BETWEEN],
-            "model": ["intercept"],
-        },
-        "what raters agree on may have no standard deviation": {
-            "ratings": [BETWEEN],
-            "weight per": ["standard deviation"],
-        },
-        "an ordinal model needs ratings in whole numbers": {
-            "ratings": [name for name in RATINGS if name not in WHOLE],
-            "model": ["ordinal"],
-        },
-        "the effects of an ordinal model are from ideal to worst, not per standard deviation": {
-            "model": ["ordinal"],
-            "weight per": ["standard deviation"],
-        },
-    }
-    return specifications.cross(options, impossible)
+COUNTED = ("marks", "answers", "prompts")
+CROWD = ("all answers", "answers that experts saw")
+SIZES = "all, by number of questions"
+EQUAL = "all, equal weight"
+BOTH = "both"
 
 
 def tables(
@@ -98,16 +68,21 @@ def tables(
     """
     design = ["item_id", "question_id", "system"]
     items = frame[design].drop_duplicates("item_id").set_index("item_id").sort_index()
-    single = _distances(frame, aspects, overall, ideals, ranges)
+
+    def in_distances(rows: pd.DataFrame) -> pd.DataFrame:
+        """Distances in place of aspects, missing points beside the overall rating."""
+        distances = ideal_distance(rows, aspects, ideals, ranges)
+        return rows.assign(**distances, missing=ideals[overall] - rows[overall])
+
+    single = in_distances(frame)
     numbers = [*aspects, "missing"]
     own_level = single.groupby("rater_id")[numbers].transform("mean")
-    found = {"single": single, WITHIN: single.assign(**(single[numbers] - own_level))}
-    found[BETWEEN] = single
+    within = single.assign(**(single[numbers] - own_level))
+    found = {"single": single, WITHIN: within, BETWEEN: single}
     found[DISTANCES] = items.join(single.groupby("item_id")[numbers].mean()).reset_index()
     for rule in RATINGS[4:]:
         combined = crowd.combine(frame, [*aspects, overall], rule, "item_id", "rater_id")
-        rows = items.join(combined).reset_index()
-        found[rule] = _distances(rows, aspects, overall, ideals, ranges)
+        found[rule] = in_distances(items.join(combined).reset_index())
     return found
 
 
@@ -131,7 +106,6 @@ def gaps(
     n_boot : int
         Number of resamples of questions.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -146,25 +120,32 @@ def gaps(
     ----------
     Kamoda et al. (2025), section 4.1; Simonsohn, Simmons and Nelson (2020).
     """
-    possible, left_out = aspect_choices(found["single"])
-    questions = np.sort(found["single"]["question_id"].unique())
+    possible, left_out = _aspect_choices(found["single"])
+    questions = pd.Index(np.unique(found["single"]["question_id"]), name="question_id")
     drawn = cluster_weights(len(questions), n_boot, rng)
-    replicates = np.vstack([np.ones(len(questions)), drawn])
+    replicates = pd.DataFrame(np.vstack([np.ones(len(questions)), drawn]), columns=questions)
     weights = np.empty((n_boot + 1, len(possible), len(aspects)))
-    for ratings, specified in possible.groupby("ratings"):
-        parts = _parts(found[ratings])
-        for answers, part in specified.groupby("answers"):
-            rows = found[ratings][parts[answers]]
-            sums = _sums(rows, ratings, aspects, questions)
-            moments = ClusterMoments(tuple(aspects), "missing", sums).total(replicates)
-            for place, model, unit in part[["model", "weight per"]].itertuples():
-                if model == "ordinal":
-                    weights[:, place] = _ordinal(rows, aspects, questions, drawn)
-                else:
-                    weights[:, place] = _solve(moments, model, unit)
+    parts = {ratings: _parts(table) for ratings, table in found.items()}
+    for (ratings, answers), part in possible.groupby(["ratings", "answers"]):
+        kept = parts[ratings][answers]
+        rows = found[ratings][kept]
+        if ratings == BETWEEN:
+            pairs = rater_pairs(rows, aspects, "missing", "item_id", "question_id").products
+            sums = np.zeros((len(questions), *pairs.shape[1:]))
+            sums[questions.isin(rows["question_id"])] = pairs
+        else:
+            columns = [*aspects, "missing"]
+            sums = specifications.products(found[ratings], columns, kept, "question_id")
+        moments = ClusterMoments(tuple(aspects), "missing", sums).total(replicates.to_numpy())
+        for place, model, unit in part[["model", "weight per"]].itertuples():
+            weights[:, place] = (
+                specifications.ordinal_effects(rows, aspects, "missing", replicates)
+                if model == "ordinal"
+                else _solve(moments, model, unit)
+            )
     leader = list(aspects).index(first)
-    others = [place for place in range(len(aspects)) if place != leader]
-    runner_up = np.array(others)[weights[0][:, others].argmax(axis=1)]
+    others = np.delete(np.arange(len(aspects)), leader)
+    runner_up = others[weights[0][:, others].argmax(axis=1)]
     draws = weights[:, :, leader] - weights[:, np.arange(len(possible)), runner_up]
     specified = possible.assign(next=np.array(aspects)[runner_up])
     freedom = len(questions) - 1
@@ -172,16 +153,37 @@ def gaps(
     return table, draws[1:], left_out
 
 
-def _distances(
-    frame: pd.DataFrame,
-    aspects: Sequence[str],
-    overall: str,
-    ideals: Mapping[str, float],
-    ranges: Mapping[str, tuple[float, float]],
-) -> pd.DataFrame:
-    """Replace aspects by distances from the ideal, and the overall rating by missing points."""
-    distances = ideal_distance(frame, aspects, ideals, ranges)
-    return frame.assign(**distances, missing=ideals[overall] - frame[overall])
+def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Combine the choices of the analysis of aspects."""
+    options = {
+        "ratings": RATINGS,
+        "model": MODELS,
+        "weight per": UNITS,
+        "answers": list(_parts(frame)),
+    }
+    impossible = {
+        "raters' own levels take the place of an intercept": {
+            "ratings": [WITHIN],
+            "model": ["no intercept"],
+        },
+        "the variance of what raters agree on can be zero or less": {
+            "ratings": [BETWEEN],
+            "model": ["intercept"],
+        },
+        "what raters agree on may have no standard deviation": {
+            "ratings": [BETWEEN],
+            "weight per": ["standard deviation"],
+        },
+        "an ordinal model needs ratings in whole numbers": {
+            "ratings": [name for name in RATINGS if name not in WHOLE],
+            "model": ["ordinal"],
+        },
+        "the effects of an ordinal model are from ideal to worst, not per standard deviation": {
+            "model": ["ordinal"],
+            "weight per": ["standard deviation"],
+        },
+    }
+    return specifications.cross(options, impossible)
 
 
 def _parts(table: pd.DataFrame) -> pd.DataFrame:
@@ -189,21 +191,6 @@ def _parts(table: pd.DataFrame) -> pd.DataFrame:
     kind = table["system"].str.split("_").str[0]
     of_one_kind = {f"only {name}": kind == name for name in sorted(kind.unique())}
     return specifications.subsets(table, [], ["system"]).assign(**of_one_kind)
-
-
-def _sums(
-    rows: pd.DataFrame, ratings: str, aspects: Sequence[str], questions: np.ndarray
-) -> np.ndarray:
-    """Cross-products of each question."""
-    if ratings == BETWEEN:
-        pairs = rater_pairs(rows, aspects, "missing", "item_id", "question_id").products
-        sums = np.zeros((len(questions), *pairs.shape[1:]))
-        sums[np.searchsorted(questions, np.sort(rows["question_id"].unique()))] = pairs
-        return sums
-    columns = rows[[*aspects, "missing"]].to_numpy(dtype=float)
-    values = np.column_stack([np.ones(len(rows)), columns])
-    codes = np.searchsorted(questions, rows["question_id"])
-    return cluster_sums(values[:, :, None] * values[:, None, :], codes)
 
 
 def _solve(moments: ClusterMoments, model: str, unit: str) -> np.ndarray:
@@ -214,22 +201,6 @@ def _solve(moments: ClusterMoments, model: str, unit: str) -> np.ndarray:
         gram, cross = moments.xx, moments.xy
     weights = np.linalg.solve(gram, cross[:, :, None])[:, :, 0]
     return weights * spread if unit == "standard deviation" else weights
-
-
-def _ordinal(
-    rows: pd.DataFrame, aspects: Sequence[str], questions: np.ndarray, drawn: np.ndarray
-) -> np.ndarray:
-    """Effects on the expected rating from ideal to worst, with linearised draws."""
-    effects = ordinal.fit(rows, aspects, "missing").effects(rows)
-    by_question = np.zeros((len(questions), len(aspects)))
-    codes = np.searchsorted(questions, rows["question_id"])
-    np.add.at(by_question, codes, effects.influence)
-    value = effects.value.to_numpy()
-    return np.vstack([value, value + (drawn - 1) @ by_question])
-
-
-COUNTED = ("marks", "answers", "prompts")
-CROWD = ("all answers", "answers that experts saw")
 
 
 def gap_choices(answers: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -298,9 +269,8 @@ def rated_answers(
     return answers.join(labels).reset_index()
 
 
-@dataclass(frozen=True, eq=False)
-class GapChanges:
-    """Changes of the gap between two arms in all specifications."""
+class GapChanges(NamedTuple):
+    """Changes of the gap between two arms in all specifications, and each prompt's influence."""
 
     estimate: np.ndarray
     standard_error: np.ndarray
@@ -348,17 +318,14 @@ class GapDesign:
         seen = answers["expert"].notna()
         check_numeric(answers[seen], ["expert", "expert_refusal"])
         check_clusters(answers, "prompt_id")
-        codes, prompts = pd.factorize(answers["prompt_id"], sort=True)
-        self._order = np.argsort(codes, kind="stable")
-        answers = answers.assign(prompt=codes).iloc[self._order]
-        self._seen = answers["expert"].notna().to_numpy()
-        self._n_prompts = len(prompts)
-        by_experts = specified.assign(labels="expert", crowd=CROWD[1]).replace(
-            {"counted": {"marks": "answers"}}
-        )
-        labelled = answers[self._seen].assign(refusal=answers["expert_refusal"])
+        self._prompt, prompts = pd.factorize(answers["prompt_id"], sort=True)
+        self._shape = (len(prompts), len(answers))
+        by_experts = specified.assign(labels="expert", crowd=CROWD[1])
+        by_experts = by_experts.replace({"counted": {"marks": "answers"}})
+        by_experts_refused = answers.assign(refusal=answers["expert_refusal"].fillna(0))
         self._crowd = _Side(answers, specified)
-        self._experts = _Side(labelled, by_experts)
+        self._experts = _Side(by_experts_refused, by_experts)
+        self.n_expert_prompts = self._experts.n_prompts(self._member(np.arange(len(answers))))
 
     def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> GapChanges:
         """Compute the change of the gap from one arm to another.
@@ -374,14 +341,12 @@ class GapDesign:
         -------
         GapChanges
         """
-        arm = arm[self._order]
-        estimate, influence = 0.0, np.zeros((self._n_prompts, len(self.n_expert_prompts)))
-        sides = ((self._crowd, arm, 100.0), (self._experts, arm[self._seen], -100.0))
-        for side, given, sign in sides:
-            for label, direction in zip(arms, (-sign, sign), strict=True):
-                rate, prompts, part = side.rates(given == label)
-                estimate = estimate + direction * rate
-                influence[prompts] += direction * part
+        estimate, influence = 0.0, 0.0
+        for label, direction in zip(arms, (-100.0, 100.0), strict=True):
+            member = self._member(np.flatnonzero(arm == label))
+            for side, sign in ((self._crowd, direction), (self._experts, -direction)):
+                rate, part = side.rates(member)
+                estimate, influence = estimate + sign * rate, influence + sign * part
         correction = self.n_expert_prompts / (self.n_expert_prompts - 1)
         error = np.sqrt(correction * (influence**2).sum(axis=0))
         return GapChanges(estimate, error, influence)
@@ -402,14 +367,13 @@ class GapDesign:
         -------
         estimate, standard_error : numpy.ndarray, shape (n_draws, n_specifications)
         """
-        draws = [self.changes(arm[order], arms) for order in orders]
-        estimates = np.array([draw.estimate for draw in draws])
-        return estimates, np.array([draw.standard_error for draw in draws])
+        draws = [self.changes(arm[order], arms)[:2] for order in orders]
+        estimates, errors = zip(*draws, strict=True)
+        return np.array(estimates), np.array(errors)
 
-    @property
-    def n_expert_prompts(self) -> np.ndarray:
-        """Number of prompts with experts' labels in each specification."""
-        return self._experts.n_prompts
+    def _member(self, rows: np.ndarray) -> csr_array:
+        """Matrix that adds up some of the answers within prompts."""
+        return csr_array((np.ones(len(rows)), (self._prompt[rows], rows)), shape=self._shape)
 
 
 class _Side:
@@ -417,48 +381,36 @@ class _Side:
 
     def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame):
         self._by_prompt = (specified["counted"] == "prompts").to_numpy()
-        self._prompt = answers["prompt"].to_numpy()
-        marks = (specified["counted"] == "marks").rename("marks")
-        needed = specified[["labels", "refusals", "crowd", "answers"]].join(marks)
+        needed = specified[["labels", "refusals", "crowd", "answers"]].assign(
+            marks=specified["counted"] == "marks"
+        )
         self._which, distinct = pd.factorize(pd.MultiIndex.from_frame(needed))
         parts = specifications.subsets(answers, ["task"], ["system"])
         for rule in REFUSAL_RULES:
             parts[rule] = answers.index.isin(drop_refusals(answers, rule).index)
-        weights = [_weights(answers, parts, choice) for choice in distinct]
-        labels = [answers[labels].to_numpy() for labels, *_ in distinct]
-        self._weights = np.column_stack(weights).astype(float)
-        self._marked = self._weights * np.column_stack(labels)
-        present = cluster_sums(self._weights, self._prompt) > 0
-        self.n_prompts = present.sum(axis=0)[self._which]
+        parts[CROWD[0]], parts[CROWD[1]] = True, answers["expert"].notna()
+        weights = [
+            parts[list(choices)].all(axis="columns") * (answers["n_ratings"] if marks else 1.0)
+            for _, *choices, marks in distinct
+        ]
+        self._weights = np.column_stack(weights)
+        labels = answers[[labels for labels, *_ in distinct]].fillna(0.0)
+        self._marked = self._weights * labels.to_numpy()
 
-    def rates(self, in_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rates in one arm, the prompts in it, and their influence on every rate."""
-        prompts = self._prompt[in_arm]
-        starts = np.flatnonzero(np.append(True, prompts[1:] != prompts[:-1]))
-        counts = np.add.reduceat(self._weights[in_arm], starts)[:, self._which]
-        sums = np.add.reduceat(self._marked[in_arm], starts)[:, self._which]
+    def n_prompts(self, member: csr_array) -> np.ndarray:
+        """Number of prompts with answers that count."""
+        return (member @ self._weights > 0).sum(axis=0)[self._which]
+
+    def rates(self, member: csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Rates over some answers, and the influence of every prompt on them."""
+        counts = (member @ self._weights)[:, self._which]
+        sums = (member @ self._marked)[:, self._which]
         there = counts[:, self._by_prompt] > 0
         sums[:, self._by_prompt] /= np.where(there, counts[:, self._by_prompt], 1.0)
         counts[:, self._by_prompt] = there
         total = counts.sum(axis=0)
         rate = sums.sum(axis=0) / total
-        return rate, prompts[starts], (sums - rate * counts) / total
-
-
-def _weights(
-    answers: pd.DataFrame, parts: pd.DataFrame, choice: tuple[str, str, str, str, bool]
-) -> np.ndarray:
-    """Weight of each answer in one specification; zero if it does not count."""
-    _, refusals, crowd, part, marks = choice
-    counted = parts[refusals] & parts[part]
-    if crowd == CROWD[1]:
-        counted &= answers["expert"].notna()
-    return (counted * (answers["n_ratings"] if marks else 1)).to_numpy()
-
-
-SIZES = "all, by number of questions"
-EQUAL = "all, equal weight"
-BOTH = "both"
+        return rate, (sums - rate * counts) / total
 
 
 def accuracy_choices(
@@ -542,10 +494,12 @@ def accuracy_differences(
     (20.0, 5.0)
     """
     check_numeric(cells, ["mean", "se"])
-    datasets = list(cells["dataset"].unique())
+    datasets = cells["dataset"].unique()
+    size = {name: {name: 1.0} for name in datasets}
+    size |= {EQUAL: dict.fromkeys(datasets, 1.0), SIZES: dict(sizes)}
     weights = np.zeros((len(specified), len(cells)))
     for row, choice in enumerate(specified.rename(columns={"AI alone": "alone"}).itertuples()):
-        share = cells["dataset"].map(_dataset_weights(choice.dataset, datasets, sizes))
+        share = cells["dataset"].map(size[choice.dataset]).fillna(0.0)
         if choice.model != BOTH:
             share = share * (cells["model"] == choice.model)
         users = list(together) if choice.users == BOTH else [choice.users]
@@ -555,12 +509,10 @@ def accuracy_differences(
                 raise ValueError(f"no accuracy of {methods[0]!r} with model {choice.model!r}")
             weights[row] += (sign * chosen / chosen.sum()).to_numpy()
     error = weights * cells["se"].to_numpy()
-    shared = np.stack(
-        [error[:, (cells["dataset"] == name).to_numpy()].sum(axis=1) for name in datasets]
-    )
+    shared = error @ pd.get_dummies(cells["dataset"], dtype=float).to_numpy()
     correlation = specified["correlation"].to_numpy(dtype=float)
     own = (1 - correlation) * (error**2).sum(axis=1)
-    variance = own + correlation * (shared**2).sum(axis=0)
+    variance = own + correlation * (shared**2).sum(axis=1)
     return 100 * weights @ cells["mean"].to_numpy(), 100 * np.sqrt(variance), weights
 
 
@@ -581,7 +533,6 @@ def null_draws(
     n_draws : int
         Number of draws.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -597,14 +548,3 @@ def null_draws(
     """
     errors = rng.normal(size=(n_draws, len(cells))) * cells["se"].to_numpy()
     return 100 * errors @ weights.T
-
-
-def _dataset_weights(
-    choice: str, datasets: Sequence[str], sizes: Mapping[str, int]
-) -> dict[str, float]:
-    """Weight of each dataset."""
-    if choice == EQUAL:
-        return dict.fromkeys(datasets, 1.0)
-    if choice == SIZES:
-        return {name: float(sizes[name]) for name in datasets}
-    return {name: float(name == choice) for name in datasets}

@@ -1,23 +1,14 @@
 """The specification curve: one finding under every reasonable combination of choices.
 
-An analysis involves choices that could have been made otherwise. Each combination of them is a
-specification. The curve of all their estimates shows which choices matter.
+Each combination of the choices that an analysis could have made otherwise is a specification. The
+curve of all their estimates shows which choices matter; a joint test says whether it could come
+about by chance. It compares the curve with curves drawn where there is no effect. In each draw the
+data are changed once, for all specifications together, because specifications of the same data are
+no independent evidence.
 
 References
 ----------
 Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human Behaviour.
-
-Joint tests: whether a whole specification curve could come about by chance.
-
-The curve is compared with curves drawn where there is no effect. In each draw the data are changed
-once, for all specifications together, because specifications of the same data are no independent
-evidence.
-
-References
-----------
-Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human Behaviour.
-
-Draw a specification curve: sorted estimates above, the choices behind each of them below.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,54 +23,64 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.show import BLUE, GREY, INK, ORANGE, zero_line
+from helpers.stats import ordinal
+from helpers.stats.moments import cluster_sums
 
 EXPECTED, UNSURE, AGAINST = "as expected", "not significant", "against expectation"
+FINDINGS = {  # label and colour
+    EXPECTED: ("significant, as expected", BLUE),
+    UNSURE: ("not significant", "#A9B1BC"),
+    AGAINST: ("significant, against expectation", ORANGE),
+}
+SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
+ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
 
 
 def cross(
     choices: Mapping[str, Sequence], impossible: Mapping[str, Mapping[str, Sequence]] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every combination of choices, and those among them that make no sense."""
-    rules = impossible or {}
-    _check_rules(choices, rules)
+    """Every combination of choices, and those that make no sense with the first reason why."""
     table = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
     reason = pd.Series("", index=table.index)
-    for why, combination in rules.items():
-        applies = [table[choice].isin(list(options)) for choice, options in combination.items()]
-        reason = reason.mask(np.logical_and.reduce(applies) & (reason == ""), why)
+    for why, combination in (impossible or {}).items():
+        applies = table[list(combination)].isin(combination).all(axis="columns")
+        reason = reason.mask(applies & (reason == ""), why)
     possible = reason == ""
     left_out = table[~possible].assign(reason=reason[~possible])
     return table[possible].reset_index(drop=True), left_out.reset_index(drop=True)
-
-
-def _check_rules(
-    choices: Mapping[str, Sequence], rules: Mapping[str, Mapping[str, Sequence]]
-) -> None:
-    """Stop at the first choice or option that is not there."""
-    for why, combination in rules.items():
-        for choice, options in combination.items():
-            if choice not in choices:
-                raise ValueError(f"{why!r} names {choice!r}, which is none of {list(choices)}")
-            unknown = [option for option in options if option not in choices[choice]]
-            if unknown:
-                raise ValueError(
-                    f"{why!r} names {unknown[0]!r}; {choice!r} is one of {list(choices[choice])}"
-                )
 
 
 def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
     """Parts of a table on which an analysis could be repeated."""
     parts = {"all": np.ones(len(frame), dtype=bool)}
     for column in only:
-        parts |= {f"only {value}": frame[column] == value for value in _values(frame[column])}
+        parts |= {f"only {value}": frame[column] == value for value in np.unique(frame[column])}
     for column in without:
-        parts |= {f"without {value}": frame[column] != value for value in _values(frame[column])}
+        parts |= {f"without {value}": frame[column] != value for value in np.unique(frame[column])}
     return pd.DataFrame(parts, index=frame.index)
 
 
-def _values(column: pd.Series) -> list:
-    """Distinct values in sorted order."""
-    return sorted(column.unique())
+def products(
+    table: pd.DataFrame, columns: Sequence[str], kept: ArrayLike, cluster: str
+) -> np.ndarray:
+    """Cross-products of one and the columns over the kept rows of each cluster, in sorted order."""
+    numbers = table[list(columns)].to_numpy(dtype=float)
+    values = np.column_stack([np.ones(len(table)), numbers])
+    kept_values = values * np.asarray(kept)[:, None]
+    return cluster_sums(kept_values[:, :, None] * values[:, None, :], table[cluster])
+
+
+def ordinal_effects(
+    rows: pd.DataFrame, features: Sequence[str], outcome: str, replicates: pd.DataFrame
+) -> np.ndarray:
+    """Effects in an ordinal model, and to first order in replicates that weigh the clusters."""
+    varying = [feature for feature in features if rows[feature].min() < rows[feature].max()]
+    effects = ordinal.fit(rows, varying, outcome).effects(rows)
+    clusters = rows[replicates.columns.name].to_numpy()
+    influence = pd.DataFrame(effects.influence, columns=varying).groupby(clusters).sum()
+    influence = influence.reindex(index=replicates.columns, columns=features, fill_value=0.0)
+    value = effects.value.reindex(features, fill_value=0.0)
+    return value.to_numpy() + (replicates.to_numpy() - 1) @ influence.to_numpy()
 
 
 def matches(table: pd.DataFrame, options: Mapping[str, object]) -> pd.Series:
@@ -208,25 +209,6 @@ def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
     )
 
 
-def by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
-    """Say how estimates differ between the options of each choice."""
-    significant = table.assign(significant=100.0 * (table["finding"] == EXPECTED))
-    parts = {}
-    for choice in choices:
-        groups = significant.groupby(choice, sort=False)
-        parts[choice] = pd.DataFrame(
-            {
-                "specifications": groups.size(),
-                "median": groups["estimate"].median(),
-                "significant": groups["significant"].mean(),
-            }
-        )
-    return pd.concat(parts, names=["choice", "option"])
-
-
-SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
-
-
 def joint_test(
     table: pd.DataFrame, null_estimate: np.ndarray, null_error: np.ndarray | None, sign: int
 ) -> pd.DataFrame:
@@ -266,7 +248,6 @@ def joint_test(
 
     Examples
     --------
-    >>> from helpers.beyond.specifications import curve
     >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.9], [0.2, 0.2], 1)
     >>> null = 0.2 * np.random.default_rng(0).normal(size=(99, 2))
     >>> joint_test(table, null, None, 1)["p_value"].tolist()
@@ -277,9 +258,9 @@ def joint_test(
             f"draws have shape {null_estimate.shape}: give one column for each of the "
             f"{len(table)} specifications"
         )
-    if not np.isfinite(null_estimate).all():
-        n_lost = int((~np.isfinite(null_estimate)).sum())
-        raise ValueError(f"{n_lost} of {null_estimate.size} draws are not finite")
+    lost = ~np.isfinite(null_estimate)
+    if lost.any():
+        raise ValueError(f"{lost.sum()} of {lost.size} draws are not finite")
     error = table["standard_error"].to_numpy()
     critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
     observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
@@ -321,7 +302,6 @@ def permute_within(groups: ArrayLike, n_draws: int, rng: np.random.Generator) ->
     n_draws : int
         Number of orders.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -343,16 +323,6 @@ def permute_within(groups: ArrayLike, n_draws: int, rng: np.random.Generator) ->
     return orders
 
 
-FINDINGS = {EXPECTED: BLUE, UNSURE: "#A9B1BC", AGAINST: ORANGE}
-LABELS = {
-    EXPECTED: "significant, as expected",
-    UNSURE: "not significant",
-    AGAINST: "significant, against expectation",
-}
-ROW = 0.185  # height of an option, in inches
-TOP = 3.2  # height of the curve, in inches
-
-
 def specification_plot(
     table: pd.DataFrame,
     choices: Sequence[str],
@@ -365,7 +335,7 @@ def specification_plot(
     Parameters
     ----------
     table : pandas.DataFrame
-        Result of `helpers.beyond.specifications.curve`.
+        Result of `curve`.
     choices : sequence of str
         Columns of choices, from top to bottom.
     ylabel : str
@@ -383,7 +353,6 @@ def specification_plot(
 
     Examples
     --------
-    >>> from helpers.beyond.specifications import curve
     >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
     >>> fig = specification_plot(table, ["link"], "points")
     >>> [text.get_text() for text in fig.axes[1].get_yticklabels()]
@@ -392,34 +361,43 @@ def specification_plot(
     """
     order = table["estimate"].argsort(kind="stable")
     ranked = table.iloc[order].reset_index(drop=True)
-    options = by_option(table, choices)
-    n_rows = len(options) + len(choices)
-    fig, (top, bottom) = plt.subplots(
-        2,
-        1,
-        figsize=(11.5, TOP + ROW * n_rows + 0.9),
-        height_ratios=[TOP, ROW * n_rows],
-        sharex=True,
-    )
+    options = _by_option(table, choices)
+    height = ROW * (len(options) + len(choices))
+    size, ratios = (11.5, TOP + height + 0.9), [TOP, height]
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=size, height_ratios=ratios, sharex=True)
     _draw_curve(top, ranked, ylabel)
     if published is not None:
-        _mark(top, ranked, published.iloc[order].to_numpy())
+        paper = ranked["estimate"][published.iloc[order].to_numpy()]
+        look = {"color": "white", "mec": INK, "mew": 1.6, "markersize": 7}
+        top.plot(paper.index, paper, "D", label="as in the paper", **look)
     top.legend(loc="upper left", ncols=2)
     _draw_choices(bottom, ranked, options, decimals)
     bottom.set(xlabel=f"{len(table):,} specifications, by size of the estimate")
     return fig
 
 
+def _by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
+    """Median estimate and percentage that is significant as expected, for each option."""
+    table = table.assign(expected=100.0 * (table["finding"] == EXPECTED))
+    parts = {
+        choice: table.groupby(choice, sort=False).agg(
+            median=("estimate", "median"), significant=("expected", "mean")
+        )
+        for choice in choices
+    }
+    return pd.concat(parts, names=["choice", "option"])
+
+
 def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
     """Draw estimates and intervals, coloured by finding."""
-    for finding, color in FINDINGS.items():
+    width = np.clip(400 / len(ranked), 0.5, 2.5)
+    for finding, (label, color) in FINDINGS.items():
         rows = ranked[ranked["finding"] == finding]
         if len(rows):
-            width = np.clip(400 / len(ranked), 0.5, 2.5)
             ax.vlines(rows.index, rows["low"], rows["high"], color=color, alpha=0.4, lw=width)
-            share = f"{100 * len(rows) / len(ranked):.0f} %"
             ax.plot(rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0)
-            ax.plot([], [], "o", color=color, label=f"{LABELS[finding]}: {share}")
+            share = f"{100 * len(rows) / len(ranked):.0f} %"
+            ax.plot([], [], "o", color=color, label=f"{label}: {share}")
     low = min(ranked["low"].quantile(0.01), ranked["estimate"].min())
     high = max(ranked["high"].quantile(0.99), ranked["estimate"].max())
     margin = 0.05 * (high - low)
@@ -429,35 +407,20 @@ def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
     zero_line(ax, axis="y")
 
 
-def _mark(ax: Axes, ranked: pd.DataFrame, published: np.ndarray) -> None:
-    """Mark the specifications of the paper."""
-    places = np.flatnonzero(published)
-    ax.plot(
-        places,
-        ranked["estimate"].to_numpy()[places],
-        "D",
-        color="white",
-        mec=INK,
-        mew=1.6,
-        markersize=7,
-        label="as in the paper",
-    )
-
-
 def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int) -> None:
     """Draw one stroke for each specification in the row of its option."""
-    colors = ranked["finding"].map(FINDINGS).to_numpy()
+    colors = np.array([FINDINGS[finding][1] for finding in ranked["finding"]])
     labels, headings = [], []
     for choice, rows in options.groupby(level="choice", sort=False):
         ax.axhline(len(labels) - 0.5, color=GREY, lw=0.5)
         headings.append(len(labels))
         labels.append(choice)
-        for option, numbers in rows.droplevel("choice").iterrows():
+        for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
             ax.vlines(places, height - 0.38, height + 0.38, color=colors[places], lw=0.7)
-            median = round(numbers["median"], decimals) + 0.0
-            _write(ax, height, f"{median:.{decimals}f}", f"{numbers['significant']:.0f} %")
+            median = round(median, decimals) + 0.0  # no minus before a zero
+            _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %")
             labels.append(str(option).replace("_", " "))
     _write(ax, 0, "median", "signif.", weight="bold")
     ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
@@ -469,8 +432,8 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
     ax.tick_params(axis="y", length=0)
 
 
-def _write(ax: Axes, height: float, *texts: str, **style: str) -> None:
-    """Write texts to the right of the panel, one column each."""
-    for position, text in zip((1.05, 1.105), texts, strict=True):
-        place = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-        ax.text(position, height, text, fontsize=8, **place, **style)
+def _write(ax: Axes, height: float, median: str, significant: str, **style: str) -> None:
+    """Write two texts to the right of the panel."""
+    style |= {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 8}
+    ax.text(1.05, height, median, **style)
+    ax.text(1.105, height, significant, **style)
