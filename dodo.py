@@ -31,7 +31,7 @@ MIRROR = ROOT.parent / "shared" / "data"
 MAIN, ONE_OFF, SIMULATED = "build", "build/one-off", "build/simulated"
 # Simulated data test that notebooks run, not what they find: as few draws as take every branch.
 FEW = {
-    "n_boot": 50,
+    "n_boot": 20,
     "n_draws": 20,
     "n_splits": 20,
     "n_trials": 50,
@@ -78,6 +78,8 @@ def task_data():
             source, reason = run.resolve(study, CHOICE)
             print(f"{study}: {source} data ({reason})")
             replace_files({stamp(study): source.encode()})
+        if "refresh" in sys.argv:  # rather now than after all notebooks have run
+            run.refuse_simulated(sources())
 
     return task(resolve, targets=[stamp(study) for study in STUDIES])
 
@@ -192,20 +194,15 @@ def task_lab():
     return task(lambda: os.execv(sys.executable, command))
 
 
-def task__real_only():
-    """Make sure that committed results will come from real data only."""
-    return task(lambda: run.refuse_simulated(sources()), task_dep=["data"])
-
-
 def task_refresh():
     """Renew the committed outputs, figures and claims from real data."""
 
     def publish():
+        run.refuse_simulated(sources())
         written = run.publish(NAMES, BUILD, ROOT)
         print(f"{len(written)} files renewed in notebooks/ and figures/")
 
-    # Set up after the dependencies: nothing is executed if some data are simulated.
-    return task(publish, task_dep=["_real_only"], setup=["reproduce"])
+    return task(publish, task_dep=["reproduce"])
 
 
 def task_answers():

@@ -114,11 +114,23 @@ def test_a_notebook_runs_beside_the_results_with_other_parameters_or_few_draws(p
 
 
 def test_wrong_requests_are_refused_without_a_traceback_before_anything_runs(project):
-    (project / "build" / ".doit.json").unlink()
-    run = doit(project, "refresh", "notebook", "name=13", "data=simulated")
+    run = doit(project, "refresh", "data=simulated", "--always-execute")
     assert run.returncode == 1
     assert "must come from real data, but hosking would be simulated" in run.stdout
-    assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in run.stdout
-    assert "Traceback" not in run.stdout + run.stderr
-    assert "finished" not in run.stdout
+    other = doit(project, "notebook", "name=13", "data=simulated")
+    assert other.returncode == 1
+    assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in other.stdout
+    for output in (run.stdout + run.stderr, other.stdout + other.stderr):
+        assert "Traceback" not in output
+        assert "finished" not in output
     assert not (project / "figures").exists()
+
+
+def test_a_refresh_publishes_what_a_run_on_real_data_made(project, real_data):
+    run = doit(project, "refresh", f"data={real_data}")
+    assert run.returncode == 0
+    assert run.stdout.endswith("4 files renewed in notebooks/ and figures/\n")
+    assert [file.name for file in (project / "figures").iterdir()] == ["claims.csv"]
+    text = (project / "notebooks" / "11_good.ipynb").read_text()
+    assert "reproduced" in text
+    assert "injected-parameters" not in text
