@@ -67,7 +67,7 @@ def test_every_make_target_is_a_task_or_command_and_every_task_is_described(proj
 
 def test_a_failed_notebook_is_named_and_does_not_stop_the_others(project):
     run = doit(project, "reproduce", "data=simulated")
-    assert run.returncode == 1
+    assert run.returncode != 0
     assert "hosking: simulated data (asked for)" in run.stdout
     assert re.search(r"11_good: finished in \d+\.\d s", run.stdout)
     assert (
@@ -114,11 +114,12 @@ def test_a_notebook_runs_beside_the_results_with_other_parameters_or_few_draws(p
 
 
 def test_wrong_requests_are_refused_without_a_traceback_before_anything_runs(project):
-    run = doit(project, "refresh", "data=simulated", "--always-execute")
-    assert run.returncode == 1
+    (project / "build" / ".doit.json").unlink()
+    run = doit(project, "refresh", "data=simulated")
+    assert run.returncode != 0
     assert "must come from real data, but hosking would be simulated" in run.stdout
     other = doit(project, "notebook", "name=13", "data=simulated")
-    assert other.returncode == 1
+    assert other.returncode != 0
     assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in other.stdout
     for output in (run.stdout + run.stderr, other.stdout + other.stderr):
         assert "Traceback" not in output
