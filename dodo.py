@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from doit import get_var
 sys.modules["rfc3987_syntax"] = None
 
 from helpers import claims, run  # noqa: E402
-from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import Reporter, as_left, run_tools, say, task  # noqa: E402
+from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files  # noqa: E402
+from helpers.run import as_left, run_tools, task  # noqa: E402
 
 NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
@@ -28,14 +28,22 @@ STUDIES = run.studies_of("00", NAMES)
 CHOICE = get_var("data", "auto")
 MIRROR = ROOT.parent / "shared" / "data"
 
-MAIN, ONE_OFF, SIMULATED, COMMITTED = "build", "build/one-off", "build/simulated", "build/refresh"
+MAIN, ONE_OFF, SIMULATED = "build", "build/one-off", "build/simulated"
+# Simulated data test that notebooks run, not what they find: as few draws as take every branch.
+FEW = {
+    "n_boot": 20,
+    "n_draws": 20,
+    "n_splits": 20,
+    "n_trials": 50,
+    "n_studies": 10,
+    "n_sim": 10,
+    "n_sets": 2,
+}
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
     *DATA.glob("*.csv"),
-    *DATA.glob("published/*.csv"),
-    *DATA.glob("answers/*.csv"),
-    *DATA.glob("example/*.csv"),
+    *DATA.glob("*/*.csv"),
 ]
 
 os.environ |= {
@@ -48,6 +56,7 @@ os.environ.pop("MPLBACKEND", None)
 if MIRROR.is_dir():
     os.environ.setdefault("DATA_MIRROR", str(MIRROR))
 BUILD.mkdir(exist_ok=True)
+sys.stdout.reconfigure(line_buffering=True)
 
 DOIT_CONFIG = {
     "backend": "json",
@@ -57,7 +66,6 @@ DOIT_CONFIG = {
     "num_process": max(1, min(os.cpu_count(), len(NAMES))),
     # Threads share one record of ports in use; kernels of separate processes race for them.
     "par_type": "thread",
-    "reporter": Reporter,
     "verbosity": 2,
 }
 
@@ -68,8 +76,10 @@ def task_data():
     def resolve():
         for study in STUDIES:
             source, reason = run.resolve(study, CHOICE)
-            say(f"{study}: {source} data ({reason})")
+            print(f"{study}: {source} data ({reason})")
             replace_files({stamp(study): source.encode()})
+        if "refresh" in sys.argv:  # rather now than after all notebooks have run
+            run.refuse_simulated(sources())
 
     return task(resolve, targets=[stamp(study) for study in STUDIES])
 
@@ -77,16 +87,16 @@ def task_data():
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        studies = run.studies_of(name, NAMES)
-        yield notebook_task(name, MAIN, partial(source_of, studies), studies)
+        yield notebook_task(name, MAIN, run.studies_of(name, NAMES))
 
 
 def task_html():
     """Make a page of each executed notebook."""
     for name in NAMES:
         notebook, page = executed(name, MAIN), BUILD / "html" / f"{name}.html"
-        convert = partial(run.to_html, notebook, page)
-        yield task(convert, name=name, file_dep=[notebook], targets=[page])
+        yield task(
+            partial(run.to_html, notebook, page), name=name, file_dep=[notebook], targets=[page]
+        )
 
 
 def task_claims():
@@ -96,18 +106,14 @@ def task_claims():
 
 def task_report():
     """Make build/index.html."""
-
-    def write():
-        run.write_report(BUILD, NAMES, described())
-
-    return task(write, task_dep=["claims", "html"])
+    return task(lambda: run.write_report(BUILD, NAMES, sources()), task_dep=["claims", "html"])
 
 
 def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        say(*run.summary_lines(BUILD, described()), "build/index.html", sep="\n")
+        print(*run.summary_lines(BUILD, sources()), "build/index.html", sep="\n")
 
     return task(sum_up, task_dep=["report"], clean=[empty_build])
 
@@ -124,7 +130,7 @@ def task_notebook():
         execute(name, ONE_OFF, {"data_source": source, "out_dir": ONE_OFF} | given)
         page = ROOT / ONE_OFF / "html" / f"{name}.html"
         run.to_html(executed(name, ONE_OFF), page)
-        say(page.relative_to(ROOT))
+        print(page.relative_to(ROOT))
 
     return task(start, task_dep=["data"])
 
@@ -134,20 +140,20 @@ def task_new():
 
     def start():
         notebook = run.create(get_var("name", ""))
-        say(f"{notebook.relative_to(ROOT)}: open it with `make lab`, then list it in README.md")
-        say("and notebooks/README.md; `make test` reminds you of that")
+        print(f"{notebook.relative_to(ROOT)}: open it with `make lab`, then list it in README.md")
+        print("and notebooks/README.md; `make test` reminds you of that")
 
     return task(start)
 
 
 def task_lint():
     """Check style and formatting."""
-    return task(lambda: run_tools("lint", ["ruff", "check"], ["ruff", "format", "--check"]))
+    return task(lambda: run_tools(["ruff", "check"], ["ruff", "format", "--check"]))
 
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: run_tools("pytest", ["pytest", "-q", "-rs"]))
+    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
 
 
 def task_nbval():
@@ -155,11 +161,13 @@ def task_nbval():
 
     def compare():
         found = {study: run.resolve(study, CHOICE) for study in STUDIES}
-        missing = [f"{study} ({why})" for study, (source, why) in found.items() if source != "real"]
+        missing = [
+            f"{study} ({why})" for study, (source, why) in found.items() if source == "simulated"
+        ]
         if missing:
-            say(f"nbval: skipped, no real data of {', '.join(missing)}")
+            print(f"nbval: skipped, no real data of {', '.join(missing)}")
             return None
-        return run_tools("nbval", ["pytest", "-q", "--nbval", "notebooks"])
+        return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
 
@@ -167,7 +175,7 @@ def task_nbval():
 def task_simulated():
     """Execute each notebook on simulated data, into build/simulated."""
     for name in NAMES:
-        yield notebook_task(name, SIMULATED, lambda: "simulated", [])
+        yield notebook_task(name, SIMULATED, [], FEW)
 
 
 def task__simulated_claims():
@@ -186,28 +194,15 @@ def task_lab():
     return task(lambda: os.execv(sys.executable, command))
 
 
-def task__real_only():
-    """Make sure that committed results will come from real data only."""
-    return task(lambda: run.start(sources(), BUILD), task_dep=["data"])
-
-
-def task__committed():
-    """Execute each notebook with its own defaults, as readers of the repository see it."""
-    for name in FINDINGS:
-        yield task(partial(execute, name, COMMITTED, {}), name=name, task_dep=["_real_only"])
-
-
 def task_refresh():
     """Renew the committed outputs, figures and claims from real data."""
 
     def publish():
-        write_claims(MAIN)
-        for name in OVERVIEWS:
-            execute(name, COMMITTED, {"claims_file": "build/claims.csv"})
+        run.refuse_simulated(sources())
         written = run.publish(NAMES, BUILD, ROOT)
-        say(f"{len(written)} files renewed in notebooks/ and figures/")
+        print(f"{len(written)} files renewed in notebooks/ and figures/")
 
-    return task(publish, task_dep=["_committed"])
+    return task(publish, task_dep=["reproduce"])
 
 
 def task_answers():
@@ -217,7 +212,7 @@ def task_answers():
         from helpers.beyond import answerers  # takes a second to load, which no other task needs
 
         for file in answerers.answer_all():
-            say(f"written: {file.relative_to(ROOT)}")
+            print(f"written: {file.relative_to(ROOT)}")
 
     return task(answer)
 
@@ -233,13 +228,14 @@ def task_bench():
     return task(measure)
 
 
-def notebook_task(name: str, out_dir: str, source: Callable[[], str], studies: list[str]) -> dict:
-    """Make the task that executes one notebook into a folder."""
+def notebook_task(name: str, out_dir: str, studies: list[str], sizes: Mapping = {}) -> dict:
+    """Make the task that executes one notebook into a folder; no studies means simulated data."""
     joined = {"claims_file": f"{out_dir}/claims.csv"} if name in OVERVIEWS else {}
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
     def start():
-        execute(name, out_dir, {"data_source": source(), "out_dir": out_dir, **joined})
+        source = source_of(studies) if studies else "simulated"
+        execute(name, out_dir, {"data_source": source, "out_dir": out_dir, **joined}, sizes)
 
     return task(
         start,
@@ -259,14 +255,13 @@ def claims_task(out_dir: str) -> dict:
     )
 
 
-def execute(name: str, folder: str, parameters: dict) -> None:
+def execute(name: str, out_dir: str, parameters: dict, sizes: Mapping = {}) -> None:
     """Execute a notebook into a folder, in place of its former results; say how long it took."""
-    for file in results(name, parameters.get("out_dir", MAIN)):
+    for file in results(name, out_dir):
         file.unlink()
-    say(f"{name}: running")
     notebook = NOTEBOOKS / f"{name}.ipynb"
-    seconds = run.execute(notebook, executed(name, folder), parameters)
-    say(f"{name}: finished in {seconds:.1f} s")
+    seconds = run.execute(notebook, executed(name, out_dir), parameters, sizes)
+    print(f"{name}: finished in {seconds:.1f} s")
 
 
 def executed(name: str, folder: str) -> Path:
@@ -295,19 +290,15 @@ def stamp(study: str) -> Path:
     return BUILD / "data" / study
 
 
-def described() -> dict[str, str]:
-    """Name the data of each study as readers should see them."""
-    return {study: run.data_kind(study, source) for study, source in sources().items()}
-
-
 def sources() -> dict[str, str]:
-    """Read which studies are real and which are simulated."""
+    """Read which studies are real, printed or simulated."""
     return {study: stamp(study).read_text() for study in STUDIES}
 
 
 def source_of(studies: list[str]) -> str:
     """Tell real data from simulated; several studies are real only if all are."""
-    return "real" if {stamp(study).read_text() for study in studies} <= {"real"} else "simulated"
+    kinds = {stamp(study).read_text() for study in studies}
+    return "simulated" if "simulated" in kinds else "real"
 
 
 def empty_build() -> None:

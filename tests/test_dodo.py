@@ -12,12 +12,12 @@ import pytest
 
 from helpers import paths
 
-KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
 claims_file: str = "figures/claims.csv"  # claims of all notebooks
+n_boot: int = 1000  # draws
 alpha: float = 1.0  # anything"""
-CLAIMS = """from helpers.ledger import Ledger
+CLAIMS = """from helpers.claims import Ledger
 claims = Ledger("11_good", data_source, out_dir)
 claims.check("hosking.counts.outputs_1", 900)
 claims.table()["verdict"]"""
@@ -46,7 +46,8 @@ def write_notebook(file: Path, code: str) -> None:
         nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
         nbformat.v4.new_code_cell(code),
     ]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, file)
 
 
@@ -70,51 +71,67 @@ def test_a_failed_notebook_is_named_and_does_not_stop_the_others(project):
     assert "hosking: simulated data (asked for)" in run.stdout
     assert re.search(r"11_good: finished in \d+\.\d s", run.stdout)
     assert (
-        "FAILED execute:12_bad\n"
+        "TaskFailed - taskid:execute:12_bad\n"
         "12_bad stopped in cell In [3] of build/notebooks/12_bad.unfinished.ipynb\n"
         "    ZeroDivisionError: division by zero\n"
     ) in run.stdout
-    assert "Failed: execute:12_bad\n" in run.stdout
     assert not (project / "build" / "index.html").exists()
 
 
-def test_a_run_is_summed_up_and_repeated_only_where_something_changed(project):
+def test_only_what_changed_or_was_overwritten_runs_again_and_the_run_is_summed_up(project):
     write_notebook(project / "notebooks" / "12_bad.ipynb", "print('mended')")
+    claims = project / "build" / "claims" / "11_good.csv"
+    right = claims.read_bytes()
     run = doit(project, "reproduce", "data=simulated")
     assert run.returncode == 0
-    assert "\n11_good: unchanged\n" in run.stdout
-    assert "12_bad: finished in" in run.stdout
+    assert "\n-- execute:11_good\n" in run.stdout
     assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
     *_, summary, page = run.stdout.splitlines()
     assert re.fullmatch(r"hosking: simulated data, .*1 simulated, \d+ not run", summary)
-    assert page == "build/index.html"
     assert "SIMULATED DATA: hosking" in (project / page).read_text()
-
-
-def test_results_overwritten_by_hand_are_made_again(project):
-    claims = project / "build" / "claims" / "11_good.csv"
-    right = claims.read_bytes()
     claims.write_bytes(right.replace(b"900", b"901"))
-    run = doit(project, "reproduce", "data=simulated")
+    run = doit(project, "execute", "data=simulated")
     assert "11_good: finished in" in run.stdout
-    assert "\n12_bad: unchanged\n" in run.stdout
+    assert "\n-- execute:12_bad\n" in run.stdout
     assert claims.read_bytes() == right
 
 
-def test_one_notebook_runs_with_other_parameters_beside_the_results(project):
+def test_a_notebook_runs_beside_the_results_with_other_parameters_or_few_draws(project):
     before = (project / "build" / "notebooks" / "12_bad.ipynb").read_bytes()
-    run = doit(project, "notebook", "name=12_bad", "args=-p alpha 0.05", "data=simulated")
+    given = "name=12_bad", "args=-p alpha 7", "data=simulated"
+    run = doit(project, "simulated:12_bad", "notebook", *given)
     assert run.returncode == 0
-    assert run.stdout.endswith("build/one-off/html/12_bad.html\n")
-    executed = project / "build" / "one-off" / "notebooks" / "12_bad.ipynb"
-    assert "alpha = 0.05" in executed.read_text()
+    assert "\nbuild/one-off/html/12_bad.html\n" in run.stdout
+    one_off, simulated = (
+        (project / "build" / folder / "notebooks" / "12_bad.ipynb").read_text()
+        for folder in ("one-off", "simulated")
+    )
+    assert "alpha = 7" in one_off
+    assert "n_boot = " not in one_off
+    assert 'data_source = \\"simulated\\"' in simulated
+    assert int(re.search(r"n_boot = (\d+)", simulated)[1]) < 1000
     assert (project / "build" / "notebooks" / "12_bad.ipynb").read_bytes() == before
 
 
-def test_wrong_requests_are_refused_without_a_traceback(project):
-    run = doit(project, "refresh", "notebook", "name=13", "data=simulated")
+def test_wrong_requests_are_refused_without_a_traceback_before_anything_runs(project):
+    (project / "build" / ".doit.json").unlink()
+    run = doit(project, "refresh", "data=simulated")
     assert run.returncode != 0
     assert "must come from real data, but hosking would be simulated" in run.stdout
-    assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in run.stdout
-    assert "Traceback" not in run.stdout + run.stderr
+    other = doit(project, "notebook", "name=13", "data=simulated")
+    assert other.returncode != 0
+    assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in other.stdout
+    for output in (run.stdout + run.stderr, other.stdout + other.stderr):
+        assert "Traceback" not in output
+        assert "finished" not in output
     assert not (project / "figures").exists()
+
+
+def test_a_refresh_publishes_what_a_run_on_real_data_made(project, real_data):
+    run = doit(project, "refresh", f"data={real_data}")
+    assert run.returncode == 0
+    assert run.stdout.endswith("4 files renewed in notebooks/ and figures/\n")
+    assert [file.name for file in (project / "figures").iterdir()] == ["claims.csv"]
+    text = (project / "notebooks" / "11_good.ipynb").read_text()
+    assert "reproduced" in text
+    assert "injected-parameters" not in text

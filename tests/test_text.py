@@ -1,4 +1,4 @@
-"""Measures of texts against values worked by hand; language models with tiny ones made here."""
+"""Measures of texts by hand and by other libraries, tiny language models, and the lexicon."""
 
 import math
 import sys
@@ -8,35 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from scipy.stats import binomtest
 
 from helpers import text
+from helpers.studies import kamoda
 
 WORDS = ("<start>", "<pad>", "<unknown>", "why", "is", "the", "sky", "blue", "light", "scatters")
 NO_MODELS = "the extra 'models' (torch and transformers) is not installed"
-
-
-@pytest.fixture
-def without_models(monkeypatch):
-    """Make torch and transformers impossible to import."""
-    for package in ("torch", "transformers"):
-        monkeypatch.setitem(sys.modules, package, None)
-
-
-@pytest.fixture
-def empty_cache(monkeypatch):
-    """Packages that look installed, with no weights in the cache; a list of what was asked for."""
-    asked = []
-
-    def from_pretrained(name, **options):
-        asked.append((name, options))
-        raise OSError("no such files")
-
-    kind = SimpleNamespace(from_pretrained=from_pretrained)
-    kinds = "AutoModelForCausalLM", "AutoModelForSequenceClassification", "AutoTokenizer"
-    transformers = SimpleNamespace(**dict.fromkeys(kinds, kind))
-    monkeypatch.setitem(sys.modules, "transformers", transformers)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
-    return asked
 
 
 @pytest.fixture
@@ -84,21 +62,18 @@ def chained_perplexity(model, tokens, windows):
 
 
 def test_words_are_stretches_without_white_space():
-    texts = ["I cannot  help\nwith that.", "", " ", "well-known"]
-    assert text.word_count(texts).tolist() == [5, 0, 0, 1]
+    texts = pd.Series(["I cannot  help\nwith that.", "", " ", "well-known"], index=list("abcd"))
+    assert text.word_count(texts).to_dict() == {"a": 5, "b": 0, "c": 0, "d": 1}
 
 
 def test_readability_is_the_formula_by_hand():
-    short = "The cat sat on the mat."  # 6 words, 6 syllables
-    long = "A dictionary clarifies. Absolutely nobody objected."  # 8 and 10 syllables
-    grades = text.readability([short, long])
-    expected = [0.39 * 6 + 11.8 * 6 / 6 - 15.59, 0.39 * 6 / 2 + 11.8 * 18 / 6 - 15.59]
-    assert grades.tolist() == pytest.approx(expected)
-
-
-def test_readability_counts_one_or_two_words_as_part_of_another_sentence():
-    grades = text.readability(["The cat sat on the mat. Of course. No.", "The cat sat on the mat."])
-    assert (grades + 15.59 - 11.8).tolist() == pytest.approx([0.39 * 9, 0.39 * 6])
+    texts = [
+        "The cat sat on the mat.",  # 6 words, 6 syllables
+        "A dictionary clarifies. Absolutely nobody objected.",  # 6 words, 18 syllables
+        "The cat sat on the mat. Of course. No.",  # one or two words are no sentence
+    ]
+    expected = np.array([0.39 * 6, 0.39 * 3, 0.39 * 9]) + 11.8 * np.array([1, 3, 1]) - 15.59
+    assert text.readability(texts).tolist() == pytest.approx(expected)
 
 
 def test_sentiment_is_the_compound_by_hand():
@@ -114,25 +89,11 @@ def test_sentiment_carries_the_name_of_its_scorer():
     assert text.sentiment(["no"]).name == "vader"
 
 
-def test_overlap_is_the_one_by_hand():
-    reference = "The cat sat down there."
-    scores = text.overlap(["the cat sat", "sat cat the", "a dog"], [reference] * 3)
-    # all three words of five: 2 · 1 · 0.6 / 1.6; of the reversed text only one is in order
-    assert scores["rouge_1"].tolist() == pytest.approx([0.75, 0.75, 0])
-    assert scores["rouge_l"].tolist() == pytest.approx([0.75, 2 * (1 / 3) * (1 / 5) * 15 / 8, 0])
-
-
-def test_overlap_can_compare_stems():
-    pair = ["running cats"], ["run cat"]
-    assert text.overlap(*pair).to_numpy().tolist() == [[0, 0]]
-    assert text.overlap(*pair, use_stemmer=True).to_numpy().tolist() == [[1, 1]]
-
-
 @pytest.mark.parametrize("use_stemmer", [False, True])
 def test_overlap_equals_that_of_the_package_rouge_score(use_stemmer):
     rng = np.random.default_rng(8)
     vocabulary = np.array(["The", "cats", "running", "2", "isn't", "naïve", "well-known", "sky."])
-    texts = [" ".join(rng.choice(vocabulary, size)) for size in rng.integers(1, 90, 40)]
+    texts = [" ".join(rng.choice(vocabulary, size)) for size in rng.integers(1, 40, 12)]
     scorer = RougeScorer(["rouge1", "rougeL"], use_stemmer=use_stemmer)
     pairs = list(zip(texts, texts[::-1], strict=True))
     expected = [
@@ -147,33 +108,18 @@ def test_words_without_letters_of_the_alphabet_are_shared_with_nothing():
     assert text.overlap(["ä", "ä b"], ["ä", "b"]).to_numpy().tolist() == [[0, 0], [1, 1]]
 
 
-def test_overlap_of_a_text_with_itself_is_complete_and_swapping_changes_nothing():
-    texts = ["the sky is blue", "light scatters", "why is the sky dark"]
-    assert (text.overlap(texts, texts) == 1).all(axis=None)
-    there, back = text.overlap(texts, texts[::-1]), text.overlap(texts[::-1], texts)
-    np.testing.assert_allclose(there, back)
-
-
-def test_results_keep_the_index_of_the_texts():
+def test_results_keep_the_index_of_the_texts_and_no_texts_give_none():
     texts = pd.Series(["one two", "three!"], index=["b", "a"])
-    results = (
-        text.word_count(texts),
-        text.readability(texts),
-        text.sentiment(texts),
-        text.overlap(texts, ["one", "three"]),
-    )
-    for result in results:
-        assert result.index.tolist() == ["b", "a"]
+    for measure in (text.readability, text.sentiment, text.mentions):
+        assert measure(texts).index.tolist() == ["b", "a"]
+        assert len(measure([])) == 0
+    assert text.overlap(texts, ["one", "three"]).index.tolist() == ["b", "a"]
 
 
-def test_no_texts_give_no_results():
-    for measure in (text.word_count, text.readability, text.sentiment):
-        assert measure([]).tolist() == []
-    assert text.overlap([], []).shape == (0, 2)
-
-
-@pytest.mark.parametrize("measure", [text.word_count, text.readability, text.sentiment])
-@pytest.mark.parametrize("value", [None, np.nan, 3])
+@pytest.mark.parametrize(
+    "measure", [text.word_count, text.readability, text.sentiment, text.mentions]
+)
+@pytest.mark.parametrize("value", [None, 3])
 def test_values_that_are_not_texts_are_refused(measure, value):
     texts = pd.Series(["fine", value], index=["a", "b"], dtype=object)
     with pytest.raises(ValueError, match=f"texts has {value} in row b: give a text or drop the"):
@@ -181,85 +127,60 @@ def test_values_that_are_not_texts_are_refused(measure, value):
 
 
 @pytest.mark.parametrize("measure", [text.readability, text.sentiment])
-@pytest.mark.parametrize("value", ["", " \n", "..."])
-def test_texts_without_a_word_are_refused(measure, value):
+def test_texts_without_a_word_and_single_texts_are_refused(measure):
     with pytest.raises(ValueError, match="texts has no word in row 1: drop the row"):
-        measure(["fine", value])
-
-
-def test_a_single_text_is_refused():
+        measure(["fine", " ..."])
     with pytest.raises(ValueError, match="texts is a single text: give a sequence of texts"):
-        text.readability("The cat sat on the mat.")
+        measure("The cat sat on the mat.")
 
 
-def test_overlap_refuses_texts_that_do_not_pair():
-    with pytest.raises(ValueError, match="2 texts cannot be paired with 1: give as many of both"):
-        text.overlap(["one", "two"], ["one"])
-    with pytest.raises(ValueError, match="candidates has no word in row 0"):
-        text.overlap([""], ["one"])
-    with pytest.raises(ValueError, match="references has None in row 0"):
-        text.overlap(["one"], [None])
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["one", "two"], ["one"], "2 texts cannot be paired with 1: give as many of both"),
+        ([""], ["one"], "(candidates|texts) has no word in row 0"),
+        (["one"], [None], "(references|contexts) has None in row 0"),
+    ],
+)
+def test_texts_that_do_not_pair_are_refused(first, second, message):
+    with pytest.raises(ValueError, match=message):
+        text.overlap(first, second)
+    with pytest.raises(ValueError, match=message):
+        text.perplexity(first, second, model=None, tokenizer=None)
 
 
-def test_perplexity_refuses_texts_that_do_not_pair():
-    with pytest.raises(ValueError, match="2 texts cannot be paired with 1: give as many of both"):
-        text.perplexity(["one", "two"], ["one"], model=None, tokenizer=None)
-    with pytest.raises(ValueError, match="texts has no word in row 0"):
-        text.perplexity([""], ["why"], model=None, tokenizer=None)
-    with pytest.raises(ValueError, match="contexts has None in row 0"):
-        text.perplexity(["blue"], [None], model=None, tokenizer=None)
-
-
-@pytest.mark.parametrize("names", [(), ("mood",), ("vader", "mood")])
+@pytest.mark.parametrize("names", [(), ("vader", "mood")])
 def test_unknown_sentiment_scorers_are_refused(names):
     with pytest.raises(ValueError, match=r"are unknown: choose from \('vader', 'twitter'\)"):
         text.sentiment_scorer(*names)
 
 
-@pytest.mark.usefixtures("without_models")
-def test_without_the_extra_models_say_what_to_install():
+def test_without_the_extra_models_the_next_scorer_steps_in_or_the_message_helps(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
     message = "package 'transformers' is not installed: install this project with the extra 'model"
     with pytest.raises(text.ModelUnavailableError, match=message):
         text.load_language_model()
-    with pytest.raises(text.ModelUnavailableError, match=message):
-        text.sentiment_scorer("twitter")
-
-
-@pytest.mark.usefixtures("without_models")
-def test_the_next_sentiment_scorer_steps_in_and_says_its_name():
     assert text.sentiment_scorer("twitter", "vader").name == "vader"
 
 
-def test_weights_that_are_not_in_the_cache_are_not_downloaded(empty_cache):
-    with pytest.raises(
-        text.ModelUnavailableError, match="the files of 'gpt2' are not on this mach"
-    ):
+def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
+    asked = []
+
+    def from_pretrained(name, **options):
+        asked.append((name, options))
+        raise OSError("no such files")
+
+    kinds = "AutoModelForCausalLM", "AutoModelForSequenceClassification", "AutoTokenizer"
+    kind = SimpleNamespace(from_pretrained=from_pretrained)
+    installed = SimpleNamespace(**dict.fromkeys(kinds, kind))
+    monkeypatch.setitem(sys.modules, "transformers", installed)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
+    with pytest.raises(text.ModelUnavailableError, match="the files of 'gpt2' are not on this m"):
         text.load_language_model()
     with pytest.raises(text.ModelUnavailableError, match="fetch them with `hf download cardiffnlp"):
         text.sentiment_scorer("twitter")
     local = {"local_files_only": True}
-    assert empty_cache == [("gpt2", local), (text.TWITTER_MODEL, local)]
-
-
-def test_a_model_without_preferences_is_as_perplexed_as_there_are_words(tiny_gpt2):
-    model, tokenizer = tiny_gpt2
-    for weight in model.parameters():
-        weight.data.zero_()
-    texts = ["light scatters", "blue " * 30]
-    perplexity = text.perplexity(texts, ["why is the sky blue", ""], model, tokenizer)
-    assert perplexity.tolist() == pytest.approx([len(WORDS)] * 2)
-
-
-def test_perplexity_chains_the_predictions_of_the_text_after_its_context(tiny_gpt2):
-    model, tokenizer = tiny_gpt2
-    texts = pd.Series(["light scatters", "blue"], index=["x", "y"])
-    perplexity = text.perplexity(texts, ["why is the sky", ""], model, tokenizer)
-    expected = [
-        chained_perplexity(model, [0, 3, 4, 5, 6, 8, 9], [(0, 5, 7)]),
-        chained_perplexity(model, [0, 7], [(0, 1, 2)]),
-    ]
-    assert perplexity.index.tolist() == ["x", "y"]
-    assert perplexity.tolist() == pytest.approx(expected, rel=1e-4)
+    assert asked == [("gpt2", local), (text.TWITTER_MODEL, local)]
 
 
 def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
@@ -300,3 +221,144 @@ def test_the_twitter_score_is_the_chance_of_positive_less_that_of_negative(
     scores = text.sentiment(["blue sky", "blue " * 50], text.sentiment_scorer("twitter", "vader"))
     assert scores.name == "twitter"
     assert scores.tolist() == pytest.approx([0.3, 0.3])
+
+
+@pytest.fixture
+def answers():
+    """Three answers to each of three questions, in mixed order."""
+    rows = [
+        ("q1", "casual", "sky so blue"),
+        ("q1", "top", "the sky is blue"),
+        ("q2", "top", "it rains"),
+        ("q2", "casual", "it snows"),
+        ("q1", "formal", "the sky is blue"),
+        ("q3", "formal", "no"),
+        ("q3", "top", "yes"),
+        ("q2", "formal", "rains it"),
+        ("q3", "casual", "yes"),
+    ]
+    table = pd.DataFrame(rows, columns=["question_id", "system", "text"], index=list("abcdefghi"))
+    return table.assign(question="why " + table["question_id"] + "?")
+
+
+def test_answers_are_compared_with_the_reference_to_their_question(answers):
+    scores = text.reference_overlap(answers, "top")
+    assert scores.index.tolist() == list("abcdefghi")
+    assert scores.isna().all(axis="columns").equals(answers["system"] == "top")
+    expected = {"a": 4 / 7, "d": 1 / 2, "e": 1, "f": 0, "h": 1, "i": 1}
+    assert scores["rouge_1"].dropna().to_dict() == pytest.approx(expected)
+    assert scores.loc["h", "rouge_l"] == pytest.approx(1 / 2)
+
+
+def test_words_can_be_reduced_to_stems(answers):
+    answers.loc["d", "text"] = "it is raining"
+    assert text.reference_overlap(answers, "top", True).loc["d", "rouge_1"] == pytest.approx(4 / 5)
+
+
+def test_every_question_needs_one_reference(answers):
+    with pytest.raises(ValueError, match="question q3 has no answer of 'top': add it"):
+        text.reference_overlap(answers.drop("g"), "top")
+    twice = pd.concat([answers, answers.loc[["c"]]])
+    with pytest.raises(ValueError, match="question q2 has several answers of 'top': keep one"):
+        text.reference_overlap(twice, "top")
+
+
+def test_perplexities_follow_the_own_and_another_question_all_equally_likely(answers, monkeypatch):
+    asked = []
+
+    def note_questions(texts, questions, model, tokenizer):
+        asked.append(questions)
+        return pd.Series(float(model), index=texts.index)
+
+    monkeypatch.setattr(text, "perplexity", note_questions)
+    many = pd.concat([answers] * 100, ignore_index=True)[::-1]
+    found = text.question_perplexities(many, 7, None, np.random.default_rng(0))
+    own, other = asked
+    assert own.equals(many["question"])
+    assert found.equals(pd.DataFrame({"own": 7.0, "random": 7.0}, index=many.index))
+    shares = pd.crosstab(own, other, normalize="index").to_numpy()
+    np.testing.assert_array_equal(shares.diagonal(), 0)
+    # four standard errors of a share of 300 draws
+    np.testing.assert_allclose(shares, (1 - np.eye(3)) / 2, atol=4 * np.sqrt(0.25 / 300))
+
+
+def test_a_random_question_needs_a_second_question(answers):
+    with pytest.raises(ValueError, match="all answers are to one question: there is no other"):
+        text.question_perplexities(answers[:2], None, None, np.random.default_rng(0))
+
+
+SAID = {
+    "amount_info": "It has too much information. Just enough info. Very informative.",
+    "formality": "A bit too informal. I like the tone. It sounds professional.",
+    "factuality": "Inaccurate. It is backed up by the references. None of it is true.",
+    "easy_to_understand": "Easy to follow. Fit for non-experts. Clearly put.",
+    "relevance": "It answers the actual question. It goes off-topic. No tangents.",
+    "structure": "Well organised. It has a logical order. The formatting is poor.",
+    "completeness": "A thorough job. It covers all of it. It lacks the second half.",
+    "grammar": "Bad grammar. Two typos. Misspelled.",
+    "examples": "Good examples. I like the analogy. It illustrates the point.",
+    "specificity": "Rich in detail. Too vague. It goes in-depth.",
+    "conciseness": "SHORT and sweet. Way too wordy. It gets to the point.",
+}
+NOT_SAID = {
+    "amount_info": "It has the most accurate information.",
+    "formality": "It suits people who are not professionals in that area.",
+    "factuality": "It is grammatically correct.",
+    "relevance": "A good answer to the question.",
+    "completeness": "It makes complete sense.",
+    "examples": "It omits things, for example the price.",
+}
+
+
+def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_are_not():
+    assert list(text.LEXICON) == list(SAID)
+    for aspect, said in SAID.items():
+        assert text.mentions(said.split(". "))[aspect].all()
+    for aspect, said in NOT_SAID.items():
+        assert not text.mentions([said]).loc[0, aspect]
+    assert not text.mentions(["Candidate 2 is the best.", ""]).any(axis=None)
+
+
+def test_another_lexicon_can_be_given():
+    own = {"tempo": text.Aspect("How fast it is.", (r"\bslow", r"\b(f)ast"))}
+    found = text.mentions(["Slow to load.", "Breakfast.", "fast"], own)
+    assert found["tempo"].tolist() == [True, False, True]
+
+
+def test_a_keyword_that_is_no_regular_expression_is_named():
+    broken = {"tempo": text.Aspect("How fast it is.", ("fast(",))}
+    message = r"^keyword 'fast\(' of 'tempo' cannot be read: missing \)"
+    with pytest.raises(ValueError, match=message):
+        text.mentions(["fast"], broken)
+
+
+def test_the_longest_texts_come_in_order_and_ties_in_the_order_given():
+    texts = pd.Series(["bb", "a", "cc", "ddd"], index=[4, 5, 6, 7])
+    assert text.longest(texts, 3).index.tolist() == [7, 4, 6]
+
+
+def test_the_lexicon_still_finds_what_it_found_when_it_was_checked(real_data):
+    """The reader marked the 50 longest reasons and 40 of the others, drawn at random."""
+    reasons = kamoda.load_texts(real_data).justifications["text"]
+    longest = text.longest(reasons, 50)
+    others = reasons.drop(longest.index).sample(40, random_state=20240917)
+    counts = text.read_hand_check()
+    assert counts.index.tolist() == [(s, a) for s in ("longest", "others") for a in text.LEXICON]
+    for sample, texts in (("longest", longest), ("others", others)):
+        assert (counts.loc[sample].sum(axis="columns") == len(texts)).all()
+        recorded = counts.loc[sample, ["true_positive", "false_positive"]].sum(axis="columns")
+        assert text.mentions(texts).sum().to_dict() == recorded.to_dict()
+
+
+def test_precision_and_recall_are_shares_of_their_own_totals_or_missing():
+    counts = pd.DataFrame(
+        {"true_positive": [6, 0], "false_positive": [2, 0], "false_negative": [3, 4]},
+        index=["relevance", "grammar"],
+    )
+    rates = text.precision_and_recall(counts)
+    for measure, total in (("precision", 8), ("recall", 9)):
+        ends = binomtest(6, total).proportion_ci(method="wilson")
+        expected = 100 * np.array([6 / total, *ends])
+        assert rates.loc["relevance", measure].tolist() == pytest.approx(expected)
+    assert rates.loc["grammar", "precision"].isna().all()
+    assert rates.loc["grammar", ("recall", "estimate")] == 0

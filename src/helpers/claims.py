@@ -1,10 +1,8 @@
-"""What the papers print: one row for each claim, one claim for each cell of a printed table.
+"""What the papers print, what notebooks compute instead, and the verdict on each claim.
 
-Verdicts: how a recomputed number is compared, and the files that hold the outcome.
-
-Each notebook writes one file; `merge` joins those files with the list of all published claims.
-
-The ledger: a notebook enters what it computes and each published claim gets a verdict.
+Every row of `data/published/claims.csv` and every cell of a printed table is a claim. A notebook
+enters its results in a `Ledger`, which judges them and writes one file; `merge` joins the files of
+all notebooks with the list of claims.
 """
 
 import difflib
@@ -18,11 +16,20 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.paths import replace_files
+from helpers.files.tables import PlainError
 from helpers.show import CaptionedTable, captioned
 
+NUMBERS = ("value", "count", "split")
+STATEMENTS = ("statement", "order")
+VERDICTS = ("reproduced", "within variability", "differs", "not testable", "simulated", "not run")
+PRINTED = ("study", "where", "statement", "published")
+ENTERED = ("computed", "low", "high", "verdict", "note", "notebook", "source")
+COLUMNS = ("claim_id", *PRINTED, *ENTERED)
 
-class ClaimError(ValueError):
+_ROUNDING_SLACK = 1e-9
+
+
+class ClaimError(PlainError):
     """A claim was named or entered in a way that does not fit what is published."""
 
 
@@ -46,31 +53,42 @@ def published_claims() -> pd.DataFrame:
     return pd.concat([claims, *cells], ignore_index=True).set_index("claim_id")
 
 
+def _cell_claims(table: str) -> pd.DataFrame:
+    """Turn a printed table into claims."""
+    printed = printed_table(table)
+    cells, printed = printed.index, printed.reset_index()
+    study, exhibit = table.split("_")
+    kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
+    where = f"{kind.capitalize()} {number.upper()}"
+    return printed[["published", "unit", "decimals"]].assign(
+        claim_id=[_cell_id(table, cell) for cell in cells],
+        study=study,
+        where=where,
+        statement=[f"{where} prints this number for {', '.join(cell)}." for cell in cells],
+        kind="value",
+        testable=printed.get("testable", "yes"),
+        why_not=printed.get("why_not", ""),
+    )
+
+
 def table_names() -> list[str]:
     """Name the printed tables and figures whose cells are claims."""
     return sorted(file.stem for file in paths.PUBLISHED.glob("*.csv") if file.stem != "claims")
 
 
-def table_keys(table: str) -> list[str]:
-    """Name the columns that identify a cell of a printed table: those before `published`."""
+def printed_table(table: str) -> pd.DataFrame:
+    """Read a printed table, indexed by what identifies a cell: the columns before `published`."""
     if table not in table_names():
         known = ", ".join(table_names())
         raise ClaimError(f"There is no table {table!r} in data/published, only {known}.")
-    columns = _read_table(table).columns
-    return list(columns[: columns.get_loc("published")])
+    frame = read_text(paths.PUBLISHED / f"{table}.csv")
+    return frame.set_index(list(frame.columns[: frame.columns.get_loc("published")]))
 
 
-def cell_id(table: str, cell: tuple[str, ...]) -> str:
+def _cell_id(table: str, cell: tuple[str, ...]) -> str:
     """Build the claim id of a table cell."""
     words = [re.sub(r"\W+", "_", key.lower()) for key in cell]
     return ".".join([*table.split("_"), *words])
-
-
-def unknown_claim(claim_id: str, known: pd.Index) -> str:
-    """Say that a claim is not published, and which similar ones are."""
-    similar = difflib.get_close_matches(claim_id, known)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "see data/published/claims.csv."
-    return f"{claim_id} is not a published claim; {hint}"
 
 
 def read_text(path: Path) -> pd.DataFrame:
@@ -89,45 +107,6 @@ def read_text(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _read_table(table: str) -> pd.DataFrame:
-    """Read a printed table in long form."""
-    return read_text(paths.PUBLISHED / f"{table}.csv")
-
-
-def _cell_claims(table: str) -> pd.DataFrame:
-    """Turn a printed table into claims."""
-    printed = _read_table(table)
-    cells = list(printed[table_keys(table)].itertuples(index=False, name=None))
-    study, exhibit = table.split("_")
-    kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
-    where = f"{kind.capitalize()} {number.upper()}"
-    return printed[["published", "unit", "decimals"]].assign(
-        claim_id=[cell_id(table, cell) for cell in cells],
-        study=study,
-        where=where,
-        statement=[f"{where} prints this number for {', '.join(cell)}." for cell in cells],
-        kind="value",
-        testable=printed.get("testable", "yes"),
-        why_not=printed.get("why_not", ""),
-    )
-
-
-VERDICTS = (
-    "reproduced",
-    "within variability",
-    "differs",
-    "not testable",
-    "simulated",
-    "not run",
-)
-AGREEMENT_WITHIN = {"split": "within variability", "attainable": "reproduced"}
-PRINTED = ("study", "where", "statement", "published")
-ENTERED = ("computed", "low", "high", "verdict", "note", "notebook", "source")
-COLUMNS = ("claim_id", *PRINTED, *ENTERED)
-
-_ROUNDING_SLACK = 1e-9
-
-
 def verdict_on_number(
     kind: str,
     published: float,
@@ -136,22 +115,11 @@ def verdict_on_number(
     interval: tuple[float, float] | None = None,
 ) -> str:
     """Compare a recomputed number with the printed one."""
-    half_unit = 0.5 * 10**-decimals + _ROUNDING_SLACK
-    if kind in AGREEMENT_WITHIN:
-        low, high = interval
-        inside = low - half_unit <= published <= high + half_unit
-        return AGREEMENT_WITHIN[kind] if inside else "differs"
-    tolerance = 0 if kind == "count" else half_unit
-    return "reproduced" if abs(computed - published) <= tolerance else "differs"
-
-
-def write_claims(entered: pd.DataFrame, notebook: str, out_dir: str) -> Path:
-    """Write a notebook's claims in one step, so that no half file is ever seen."""
-    written = entered.reset_index()[list(COLUMNS)].astype(object)
-    written[["computed", "low", "high"]] = written[["computed", "low", "high"]].map(_six_digits)
-    file = paths.output_dir(out_dir) / "claims" / f"{notebook}.csv"
-    replace_files({file: written.to_csv(index=False, lineterminator="\n").encode()})
-    return file
+    tolerance = 0 if kind == "count" else 0.5 * 10**-decimals + _ROUNDING_SLACK
+    low, high = interval if kind in ("split", "attainable") else (computed, computed)
+    if not low - tolerance <= published <= high + tolerance:
+        return "differs"
+    return "within variability" if kind == "split" else "reproduced"
 
 
 def merge(claims_dir: str | Path) -> pd.DataFrame:
@@ -160,11 +128,31 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
     entered = _read_entered(Path(claims_dir), published.index)
     merged = published.join(entered.drop(columns=list(PRINTED))).fillna("")
     not_testable = merged["testable"] == "no"
-    absent = merged["verdict"] == ""
-    merged.loc[absent, "verdict"] = "not run"
+    merged.loc[merged["verdict"] == "", "verdict"] = "not run"
     merged.loc[not_testable, "verdict"] = "not testable"
     merged.loc[not_testable, "note"] = merged["why_not"]
     return merged.reset_index()[list(COLUMNS)]
+
+
+def _read_entered(folder: Path, known: pd.Index) -> pd.DataFrame:
+    """Read the files of all notebooks, indexed by claim."""
+    if not folder.is_dir():
+        raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
+    files = [read_text(file) for file in sorted(folder.glob("*.csv"))]
+    entered = pd.concat([pd.DataFrame(columns=list(COLUMNS), dtype=str), *files])
+    for claim_id, notebooks in entered.groupby("claim_id", sort=False)["notebook"]:
+        if claim_id not in known:
+            raise ClaimError(f"{notebooks.iloc[0]}: {_unknown_claim(claim_id, known)}")
+        if len(notebooks) > 1:
+            raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+    return entered.set_index("claim_id")
+
+
+def _unknown_claim(claim_id: str, known: pd.Index) -> str:
+    """Say that a claim is not published, and which similar ones are."""
+    similar = difflib.get_close_matches(claim_id, known)
+    hint = f"did you mean {', '.join(similar)}?" if similar else "see data/published/claims.csv."
+    return f"{claim_id} is not a published claim; {hint}"
 
 
 def verdict_counts(merged: pd.DataFrame) -> pd.DataFrame:
@@ -188,30 +176,6 @@ def verdict_counts(merged: pd.DataFrame) -> pd.DataFrame:
     """
     counts = pd.crosstab(merged["study"], merged["verdict"])
     return counts.reindex(columns=list(VERDICTS), fill_value=0)
-
-
-def _six_digits(value: object) -> object:
-    """Write a number to six digits and leave words as they are."""
-    return f"{value:.6g}" if isinstance(value, float) and not math.isnan(value) else value
-
-
-def _read_entered(folder: Path, known: pd.Index) -> pd.DataFrame:
-    """Read the files of all notebooks, indexed by claim."""
-    if not folder.is_dir():
-        raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
-    files = [read_text(file) for file in sorted(folder.glob("*.csv"))]
-    entered = pd.concat([pd.DataFrame(columns=list(COLUMNS), dtype=str), *files])
-    for claim_id, notebooks in entered.groupby("claim_id", sort=False)["notebook"]:
-        if claim_id not in known:
-            raise ClaimError(f"{notebooks.iloc[0]}: {unknown_claim(claim_id, known)}")
-        if len(notebooks) > 1:
-            raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
-    return entered.set_index("claim_id")
-
-
-NUMBERS = ("value", "count", "split")
-STATEMENTS = ("statement", "order")
-_CELL = r"(table|figure)[a-z]?\d+\."
 
 
 class Ledger:
@@ -372,16 +336,14 @@ class Ledger:
         """
         if (low is None) != (high is None):
             raise ClaimError(f"{table}: give both low and high, or neither.")
-        cells = _by_cell(table, computed)
+        cells, notes = _by_cell(table, computed), notes or {}
         intervals = [None] * len(cells)
         if low is not None:
             ends = [_by_cell(table, end).reindex(cells.index) for end in (low, high)]
             intervals = zip(*ends, strict=True)
         verdicts = [
-            self.check(
-                cell_id(table, cell), value, interval, (notes or {}).get(cell, ""), attainable
-            )
-            for (cell, value), interval in zip(cells.items(), intervals, strict=True)
+            self.check(_cell_id(table, cell), value, ends, notes.get(cell, ""), attainable)
+            for (cell, value), ends in zip(cells.items(), intervals, strict=True)
         ]
         return pd.Series(verdicts, index=cells.index, dtype=str)
 
@@ -397,8 +359,13 @@ class Ledger:
             Indexed by the claim's name without its study; columns `statement`, `published`,
             `computed`, `interval`, `verdict`, `note`.
         """
-        entered = self._entered()
-        write_claims(entered, self.notebook, self.out_dir)
+        results = pd.DataFrame(list(self._rows.values()), index=list(self._rows), columns=ENTERED)
+        results = results.assign(notebook=self.notebook, source=self.source)
+        entered = self._published.loc[results.index].join(results).rename_axis("claim_id")
+        written = entered.reset_index()[list(COLUMNS)].astype(object)
+        written[["computed", "low", "high"]] = written[["computed", "low", "high"]].map(_six_digits)
+        file = paths.output_dir(self.out_dir) / "claims" / f"{self.notebook}.csv"
+        paths.replace_files({file: written.to_csv(index=False, lineterminator="\n").encode()})
         digits = entered["decimals"]
         ends = zip(_shown(entered["low"], digits), _shown(entered["high"], digits), strict=True)
         shown = entered.assign(
@@ -428,7 +395,8 @@ class Ledger:
         """
         table = self.table()
         counts = table["verdict"].value_counts()
-        reproduced_cells = table.index.str.match(_CELL) & table["verdict"].eq("reproduced")
+        is_cell = table.index.str.match(r"(table|figure)[a-z]?\d+\.")
+        reproduced_cells = is_cell & table["verdict"].eq("reproduced")
         caption = f"Claims checked here, source: {self.source}. "
         caption += ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
         if reproduced_cells.any():
@@ -438,7 +406,7 @@ class Ledger:
     def _claim(self, claim_id: str, kinds: tuple[str, ...]) -> pd.Series:
         """Return a published claim, provided that it may be entered now and in this way."""
         if claim_id not in self._published.index:
-            raise ClaimError(unknown_claim(claim_id, self._published.index))
+            raise ClaimError(_unknown_claim(claim_id, self._published.index))
         if claim_id in self._rows:
             raise ClaimError(f"{claim_id} was already entered in {self.notebook}.")
         claim = self._published.loc[claim_id]
@@ -456,20 +424,12 @@ class Ledger:
         self._rows[claim_id] |= {"verdict": verdict, "note": note}
         return verdict
 
-    def _entered(self) -> pd.DataFrame:
-        """Put printed and computed columns side by side, in the order of entering."""
-        results = pd.DataFrame(list(self._rows.values()), index=list(self._rows), columns=ENTERED)
-        results = results.assign(notebook=self.notebook, source=self.source)
-        return self._published.loc[results.index].join(results).rename_axis("claim_id")
-
 
 def _require_numbers(claim_id: str, value: float, interval: tuple[float, float] | None) -> None:
     """Refuse a number or an interval that cannot be compared."""
     if not _is_number(value):
         raise ClaimError(f"{claim_id} needs a finite number, not {value!r}.")
-    if interval is None:
-        return
-    low, high = interval
+    low, high = interval or (value, value)
     if not (_is_number(low) and _is_number(high)):
         raise ClaimError(f"{claim_id} needs a finite interval, not ({low!r}, {high!r}).")
     if low > high:
@@ -483,9 +443,8 @@ def _is_number(value: object) -> bool:
 
 def _by_cell(table: str, values: pd.Series) -> pd.Series:
     """Order the index levels like the key columns of a printed table."""
-    keys = table_keys(table)
-    if sorted(map(str, values.index.names)) != sorted(keys):
-        names = list(values.index.names)
+    keys, names = list(printed_table(table).index.names), list(values.index.names)
+    if sorted(map(str, names)) != sorted(keys):
         raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
     return values.reorder_levels(keys)
 
@@ -503,3 +462,8 @@ def _shown(values: pd.Series, decimals: pd.Series) -> list[str]:
         value if isinstance(value, str) else "" if pd.isna(value) else _rounded(value, int(digits))
         for value, digits in zip(values, decimals, strict=True)
     ]
+
+
+def _six_digits(value: object) -> object:
+    """Write a number to six digits and leave words as they are."""
+    return f"{value:.6g}" if isinstance(value, float) and not math.isnan(value) else value

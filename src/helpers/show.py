@@ -1,22 +1,12 @@
-"""One look for every figure: style, colours that colour-blind readers can tell apart, saving.
+"""Figures and tables in one style, and simulated data that nobody can take for real ones.
 
-Functions here draw one panel each onto an axis that the notebook made, so that a notebook reads
-as a list of panels. Colours are those of Okabe and Ito (2008).
-
-Draw several estimates of each row with their intervals, one below the other.
-
-Draw how ratings are distributed: one bar of shares for each kind of answer.
-
-Draw how a number is spread at each level of a rating.
-
-Draw how a number varies over random splits, beside the number that was printed.
-
-Draw a regression tree from left to right, one box for each group of rows.
-
-Tables for readers: rounded, captioned, shown whole.
+A plot function draws one panel onto an axis that the notebook made, so that a notebook reads as a
+list of panels. Colours are those of Okabe and Ito (2008), which colour-blind readers can tell
+apart. Tables are rounded, captioned and shown whole.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -29,6 +19,7 @@ from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from PIL import Image
 
 from helpers import paths
@@ -52,7 +43,14 @@ ARM_LABELS = {
     "complex_high": "Complexity ++",
 }
 
+MARKERS = "osD^v"
+STEP = 0.25  # in rows, between estimates of the same row
+SMALLEST_LABELLED = 6.0  # percent
+BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
+WIDEST_LINE = 14.0  # in points, for a branch with all rows
+LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
 SAVE_DPI = 160
+CENTRED = {"ha": "center", "va": "center"}
 
 _saved: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
 
@@ -80,7 +78,6 @@ _STYLE = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    "svg.hashsalt": "helpers",
 }
 
 
@@ -128,13 +125,12 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str) -> Path:
     >>> plt.close(fig)
     """
     if source != "real":
-        _watermark(fig)
-    folder = paths.output_dir(str(out_dir)) / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.png"
+        mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
+        mark.set(fontsize=44, rotation=25, weight="bold")
     png = BytesIO()
     fig.savefig(png, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
-    path.write_bytes(png.getvalue())
+    path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
+    paths.replace_files({path: png.getvalue()})
     _show_as_saved(fig, png.getvalue())
     return path
 
@@ -155,23 +151,6 @@ def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int]]:
     width, height = Image.open(BytesIO(png)).size
     scale = fig.dpi / SAVE_DPI
     return png, {"width": round(scale * width), "height": round(scale * height)}
-
-
-def _watermark(fig: Figure) -> None:
-    """Print SIMULATED DATA across the whole figure."""
-    fig.text(
-        0.5,
-        0.5,
-        "SIMULATED DATA",
-        fontsize=44,
-        color=ORANGE,
-        alpha=0.28,
-        rotation=25,
-        ha="center",
-        va="center",
-        weight="bold",
-        zorder=100,
-    )
 
 
 def interval_plot(
@@ -275,15 +254,9 @@ def heat_map(
     ax.spines[:].set_visible(False)
     for (row, column), number in np.ndenumerate(numbers):
         if np.isfinite(number):
-            color = _readable_on(image.cmap(image.norm(number)))
-            text = f"{number:.{decimals}f}"
-            ax.text(column, row, text, ha="center", va="center", color=color, fontsize=8.5)
-
-
-def _readable_on(background: Sequence[float]) -> str:
-    """Return white or ink, whichever stands out on a background colour."""
-    red, green, blue = background[:3]
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else INK
+            brightness = np.dot(image.cmap(image.norm(number))[:3], (0.299, 0.587, 0.114))
+            color = "white" if brightness < 0.55 else INK
+            ax.text(column, row, f"{number:.{decimals}f}", **CENTRED, color=color, fontsize=8.5)
 
 
 def binned_rates(
@@ -332,10 +305,6 @@ def relabel(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     return table.loc[present].rename(index=dict(labels))
 
 
-MARKERS = "osD^v"
-STEP = 0.25  # in rows, between estimates of the same row
-
-
 def forest_plot(
     ax: Axes, tables: Mapping[str, pd.DataFrame], *, colors: Sequence[str] = COLORS
 ) -> None:
@@ -370,17 +339,8 @@ def forest_plot(
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
             raise ValueError(f"table {name!r} has other rows than the first: give all the same")
-        interval_plot(
-            ax,
-            table,
-            color=colors[number],
-            offset=STEP * (number - middle),
-            label=name,
-            marker=MARKERS[number],
-        )
-
-
-SMALLEST_LABELLED = 6.0
+        look = {"color": colors[number], "marker": MARKERS[number]}
+        interval_plot(ax, table, offset=STEP * (number - middle), label=name, **look)
 
 
 def share_plot(
@@ -436,9 +396,6 @@ def share_plot(
     ax.tick_params(axis="y", length=0)
 
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
 def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) -> None:
     """Draw the median, the middle half and the central 90 % of a number at each level.
 
@@ -462,7 +419,9 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     [4.0, 5.0]
     >>> plt.close(fig)
     """
-    spread = values.dropna().groupby(levels.round(2)).quantile(list(QUANTILES)).unstack()
+    spread = (
+        values.dropna().groupby(levels.round(2)).quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()
+    )
     for low, high, width in ((0.05, 0.95, 1.4), (0.25, 0.75, 6)):
         ax.vlines(spread.index, spread[low], spread[high], color=color, lw=width, alpha=0.45)
     ax.plot(spread.index, spread[0.5], "o", color=color, markersize=5.5)
@@ -501,33 +460,12 @@ def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Seque
     ax.hlines(rows, low, high, color=colors, linewidth=3)
     ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
     ax.axvline(float(printed), color=INK, linewidth=1.6)
-    ax.annotate(
-        f"printed {printed}",
-        (float(printed), 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="center",
-        fontsize=9.5,
-    )
+    place = {"xy": (float(printed), 1.0), "xycoords": ("data", "axes fraction")}
+    shift = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
+    ax.annotate(f"printed {printed}", **place, **shift, fontsize=9.5)
     ax.set_yticks(rows, list(draws.columns))
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
-
-
-BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
-WIDEST_LINE = 14.0  # in points, for a branch with all rows
-LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
-
-
-def leaf_order(table: pd.DataFrame) -> pd.Series:
-    """Height of every node: leaves in order, a parent midway between its children."""
-    heights = pd.Series(np.nan, index=table["node"], dtype=float)
-    leaves = table.loc[table["is_leaf"], "node"]
-    heights[leaves] = np.arange(len(leaves), dtype=float)
-    for node in table.loc[~table["is_leaf"], "node"][::-1]:
-        heights[node] = heights[table.loc[table["parent"] == node, "node"]].mean()
-    return heights
 
 
 def draw_tree(
@@ -540,8 +478,8 @@ def draw_tree(
     ax : matplotlib.axes.Axes
         Axis to draw on. Three inches of width a level and half an inch of height a leaf are enough.
     table : pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``, ``parent``, ``rule``,
-        ``n``, ``mean`` and ``is_leaf``.
+        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``, ``parent``,
+        ``rule``, ``n``, ``mean`` and ``is_leaf``.
     limits : tuple of float
         Means shown in the lightest and in the darkest colour: the ends of the scale.
     cmap : str, optional
@@ -559,60 +497,51 @@ def draw_tree(
     mean 1.84, n = 1,200
     >>> plt.close(fig)
     """
-    heights = leaf_order(table)
+    heights = _leaf_heights(table)
     _draw_branches(ax, table, heights)
     span = limits[1] - limits[0]
     share = ((table["mean"] - limits[0]) / span).clip(0, 1)
     colors = mpl.colormaps[cmap](LIGHTEST + (DARKEST - LIGHTEST) * share)
     for node, color in zip(table.itertuples(), colors, strict=True):
-        ax.text(
-            node.depth,
-            heights[node.node],
-            f"{node.rule}\nmean {node.mean:.2f}, n = {node.n:,}",
-            ha="center",
-            va="center",
-            fontsize=10,
-            fontweight="bold" if node.is_leaf else "normal",
-            zorder=3,
-        )
-        corner = (node.depth - BOX_WIDTH / 2, heights[node.node] - BOX_HEIGHT / 2)
-        ax.add_patch(
-            mpl.patches.Rectangle(
-                corner,
-                BOX_WIDTH,
-                BOX_HEIGHT,
-                facecolor=color,
-                edgecolor=INK,
-                linewidth=0.8,
-                zorder=2,
-            )
-        )
+        x, y = node.depth, heights[node.node]
+        words = f"{node.rule}\nmean {node.mean:.2f}, n = {node.n:,}"
+        weight = "bold" if node.is_leaf else "normal"
+        ax.text(x, y, words, **CENTRED, fontsize=10, fontweight=weight, zorder=3)
+        box = Rectangle((x - BOX_WIDTH / 2, y - BOX_HEIGHT / 2), BOX_WIDTH, BOX_HEIGHT)
+        box.set(facecolor=color, edgecolor=INK, linewidth=0.8, zorder=2)
+        ax.add_patch(box)
     ax.set_xlim(-BOX_WIDTH / 2 - 0.02, table["depth"].max() + BOX_WIDTH / 2 + 0.02)
     ax.set_ylim(-0.5, table["is_leaf"].sum() - 0.5)
     ax.axis("off")
 
 
+def _leaf_heights(table: pd.DataFrame) -> pd.Series:
+    """Height of every node: leaves in order, a parent midway between its children."""
+    heights = pd.Series(np.nan, index=table["node"], dtype=float)
+    leaves = table.loc[table["is_leaf"], "node"]
+    heights[leaves] = np.arange(len(leaves), dtype=float)
+    for node in table.loc[~table["is_leaf"], "node"][::-1]:
+        heights[node] = heights[table.loc[table["parent"] == node, "node"]].mean()
+    return heights
+
+
 def _draw_branches(ax: Axes, table: pd.DataFrame, heights: pd.Series) -> None:
     """Draw a line from every parent to its children."""
-    root_size, reach = table["n"].max(), 0.45 * BOX_WIDTH  # a little under the boxes
+    reach = 0.45 * BOX_WIDTH  # a little under the boxes
+    style = {"color": GREY, "alpha": 0.45, "solid_capstyle": "butt", "zorder": 1}
     for node in table[table["parent"] >= 0].itertuples():
-        ax.plot(
-            [node.depth - 1 + reach, node.depth - reach],
-            [heights[node.parent], heights[node.node]],
-            color=GREY,
-            alpha=0.45,
-            linewidth=max(1.0, WIDEST_LINE * node.n / root_size),
-            solid_capstyle="butt",
-            zorder=1,
-        )
+        x = [node.depth - 1 + reach, node.depth - reach]
+        y = [heights[node.parent], heights[node.node]]
+        width = max(1.0, WIDEST_LINE * node.n / table["n"].max())
+        ax.plot(x, y, linewidth=width, **style)
 
 
+@dataclass(repr=False)
 class CaptionedTable:
     """A table that a notebook shows whole, under its caption."""
 
-    def __init__(self, frame: pd.DataFrame, caption: str):
-        self.frame = frame
-        self.caption = caption
+    frame: pd.DataFrame
+    caption: str
 
     def __repr__(self) -> str:
         """Caption and table as text."""
@@ -657,9 +586,19 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     rounded = frame.round(decimals)
     numbers = rounded.select_dtypes("floating").columns
     rounded[numbers] += 0.0
-    for column in filter(_holds_p_values, numbers):
-        rounded[column] = [_p_value(number, decimals) for number in frame[column]]
+    for column in numbers:
+        name = str(column[-1] if isinstance(column, tuple) else column)
+        if name in ("p", "p_value") or name.startswith("p, "):
+            rounded[column] = [_p_value(number, decimals) for number in frame[column]]
     return CaptionedTable(rounded, caption)
+
+
+def _p_value(number: float, decimals: int) -> str:
+    """Write a p-value, never as zero."""
+    if np.isnan(number):
+        return ""
+    unit = 10.0**-decimals
+    return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
 
 
 def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
@@ -684,17 +623,3 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     """
     shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
-
-
-def _holds_p_values(column: str | tuple) -> bool:
-    """Tell by its name, or the last level of it, whether a column holds p-values."""
-    name = column[-1] if isinstance(column, tuple) else column
-    return str(name) in ("p", "p_value") or str(name).startswith("p, ")
-
-
-def _p_value(number: float, decimals: int) -> str:
-    """Write a p-value, never as zero."""
-    if np.isnan(number):
-        return ""
-    unit = 10.0**-decimals
-    return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"

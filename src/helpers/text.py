@@ -1,20 +1,12 @@
-"""What can be measured in a text without asking people: length, readability, sentiment, overlap.
+"""What can be measured in a text without asking people: length, sentiment, overlap, aspects named.
 
-Language models are optional. Nothing here downloads weights: a model is used if the extra
-``models`` is installed and its weights are already on this machine.
+Nothing here downloads weights: a language model is used if the extra ``models`` is installed and
+its weights are already on this machine.
 
-Automatic metrics of answers to questions that were in use before models judged models.
-
-Which quality aspects a written reason mentions, told by lists of keywords.
-
-The keywords are regular expressions of our own, written from the short descriptions of the aspects
-in Appendix C of Kamoda et al. They tell that an aspect comes up, not whether it is praised. How
-often they are right is measured against texts read by hand, see `helpers.text`.
-
-How often the keywords of `helpers.text` are right, from texts that were read by hand.
-
-One reader marked the aspects of 90 justifications of Kamoda et al. by meaning, after the lexicon
-was finished and before it was run on them. The file holds counts only, no text.
+The aspects that a written reason mentions are told by `data/lexicon.csv`: regular expressions of
+our own, written from the short descriptions in Appendix C of Kamoda et al. They tell that an aspect
+comes up, not whether it is praised. One reader marked 90 of the justifications by meaning, after
+the lexicon was finished and before it was run on them; `read_hand_check` holds the counts.
 """
 
 import importlib
@@ -36,6 +28,7 @@ from helpers import paths
 
 SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"
+COUNTS = ("true_positive", "false_positive", "false_negative", "true_negative")
 
 
 class ModelUnavailableError(RuntimeError):
@@ -113,6 +106,29 @@ def readability(texts: Sequence[str]) -> pd.Series:
     return texts.map(textstat.flesch_kincaid_grade).astype(float).rename("readability")
 
 
+def _strings(texts: Sequence[str], name: str) -> pd.Series:
+    """Texts as a Series; stop at the first value that is not one."""
+    if isinstance(texts, str):
+        raise ValueError(f"{name} is a single text: give a sequence of texts")
+    values = pd.Series(texts, dtype=object)
+    wrong = ~values.map(lambda value: isinstance(value, str)).astype(bool)
+    if wrong.any():
+        row = wrong.idxmax()
+        raise ValueError(
+            f"{name} has {values[wrong].iloc[0]!r} in row {row}: give a text or drop the row"
+        )
+    return values
+
+
+def _worded(texts: Sequence[str], name: str) -> pd.Series:
+    """Texts as a Series; stop at the first without a word."""
+    values = _strings(texts, name)
+    wordless = ~values.str.contains(r"\w").astype(bool)
+    if wordless.any():
+        raise ValueError(f"{name} has no word in row {wordless.idxmax()}: drop the row")
+    return values
+
+
 def sentiment_scorer(*names: str) -> SentimentScorer:
     """The first of some sentiment scorers that can be used on this machine.
 
@@ -157,6 +173,29 @@ def sentiment_scorer(*names: str) -> SentimentScorer:
     raise ModelUnavailableError("; ".join(failures))
 
 
+def _score_function(name: str) -> Callable[[str], float]:
+    """How a sentiment scorer scores one text."""
+    if name == "twitter":
+        return _classifier_score(*_from_cache(TWITTER_MODEL, "AutoModelForSequenceClassification"))
+    analyzer = SentimentIntensityAnalyzer()
+    return lambda text: analyzer.polarity_scores(text)["compound"]
+
+
+def _classifier_score(model: Any, tokenizer: Any) -> Callable[[str], float]:
+    """Probability of positive less that of negative sentiment, from a RoBERTa classifier."""
+    torch = _optional("torch")
+    place = {label.lower(): index for index, label in model.config.id2label.items()}
+    longest = model.config.max_position_embeddings - 2  # RoBERTa keeps two positions to itself
+
+    def score(text: str) -> float:
+        tokens = tokenizer(text, truncation=True, max_length=longest, return_tensors="pt")
+        with torch.no_grad():
+            chance = model(**tokens).logits[0].softmax(dim=0)
+        return float(chance[place["positive"]] - chance[place["negative"]])
+
+    return score
+
+
 def sentiment(texts: Sequence[str], scorer: SentimentScorer | None = None) -> pd.Series:
     """How positive each text is.
 
@@ -199,12 +238,21 @@ def overlap(
     candidates = _worded(candidates, "candidates")
     references = _worded(references, "references")
     _check_paired(candidates, references)
-    stemmer = _porter_stemmer() if use_stemmer else None
+    # The package of the stemmer takes a second to import.
+    stemmer = importlib.import_module("nltk.stem.porter").PorterStemmer() if use_stemmer else None
     scores = [
         _rouge(tokenize(candidate, stemmer), tokenize(reference, stemmer))
         for candidate, reference in zip(candidates, references, strict=True)
     ]
     return pd.DataFrame(scores, columns=["rouge_1", "rouge_l"], index=candidates.index, dtype=float)
+
+
+def _check_paired(first: pd.Series, second: pd.Series) -> None:
+    """Stop unless two columns of texts are equally long."""
+    if len(first) != len(second):
+        raise ValueError(
+            f"{len(first)} texts cannot be paired with {len(second)}: give as many of both"
+        )
 
 
 def _rouge(candidate: list[str], reference: list[str]) -> tuple[float, float]:
@@ -226,156 +274,6 @@ def _longest_common_subsequence(first: list[str], second: list[str]) -> int:
         matches = row & places[word]
         row = ((row + matches) | (row - matches)) & everywhere
     return len(first) - row.bit_count()
-
-
-def _porter_stemmer() -> Any:
-    """Porter's stemmer; its package takes a second to import, so only if it is asked for."""
-    return importlib.import_module("nltk.stem.porter").PorterStemmer()
-
-
-def load_language_model(name: str = "gpt2") -> tuple[Any, Any]:
-    """A causal language model with its tokenizer, from the local cache.
-
-    Parameters
-    ----------
-    name : str, optional
-        Name on the Hugging Face hub or path of a folder.
-
-    Returns
-    -------
-    model, tokenizer
-        To be passed on to `perplexity`.
-
-    Raises
-    ------
-    ModelUnavailableError
-        If the extra ``models`` is not installed or the weights are not on this machine.
-
-    References
-    ----------
-    Radford et al. (2019), GPT-2; Kamoda et al. (2025), section 5.1.
-    """
-    return _from_cache(name, "AutoModelForCausalLM")
-
-
-def perplexity(
-    texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
-) -> pd.Series:
-    """How unexpected each text is to a language model that has just read its context."""
-    texts, contexts = _worded(texts, "texts"), _strings(contexts, "contexts")
-    _check_paired(texts, contexts)
-    values = [
-        _perplexity(text, context, model, tokenizer)
-        for text, context in zip(texts, contexts, strict=True)
-    ]
-    return pd.Series(values, index=texts.index, dtype=float, name="perplexity")
-
-
-def _perplexity(text: str, context: str, model: Any, tokenizer: Any) -> float:
-    """Perplexity of one text after its context."""
-    joined = f" {text}" if context else text
-    given, scored = (
-        tokenizer(part, add_special_tokens=False)["input_ids"] for part in (context, joined)
-    )
-    tokens = [tokenizer.bos_token_id, *given, *scored]
-    losses = _token_losses(tokens, len(tokens) - len(scored), model)
-    return math.exp(sum(losses) / len(losses))
-
-
-def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
-    """Negative log-likelihood of each token after the given ones, window by window."""
-    torch = _optional("torch")
-    window = model.config.max_position_embeddings
-    losses = []
-    while n_given < len(tokens):
-        end = min(len(tokens), max(window, n_given + window // 2))
-        begin = max(0, end - window)
-        ids = torch.tensor([tokens[begin:end]])
-        with torch.no_grad():
-            logits = model(ids).logits[0, n_given - begin - 1 : -1]
-        targets = ids[0, n_given - begin :]
-        losses += torch.nn.functional.cross_entropy(logits, targets, reduction="none").tolist()
-        n_given = end
-    return losses
-
-
-def _score_function(name: str) -> Callable[[str], float]:
-    """How a sentiment scorer scores one text."""
-    if name == "twitter":
-        return _classifier_score(*_from_cache(TWITTER_MODEL, "AutoModelForSequenceClassification"))
-    analyzer = SentimentIntensityAnalyzer()
-    return lambda text: analyzer.polarity_scores(text)["compound"]
-
-
-def _classifier_score(model: Any, tokenizer: Any) -> Callable[[str], float]:
-    """Probability of positive less that of negative sentiment, from a RoBERTa classifier."""
-    torch = _optional("torch")
-    place = {label.lower(): index for index, label in model.config.id2label.items()}
-    longest = model.config.max_position_embeddings - 2  # RoBERTa keeps two positions to itself
-
-    def score(text: str) -> float:
-        tokens = tokenizer(text, truncation=True, max_length=longest, return_tensors="pt")
-        with torch.no_grad():
-            chance = model(**tokens).logits[0].softmax(dim=0)
-        return float(chance[place["positive"]] - chance[place["negative"]])
-
-    return score
-
-
-def _from_cache(name: str, model_class: str) -> tuple[Any, Any]:
-    """A model and its tokenizer, if their files are on this machine already."""
-    transformers, _ = _optional("transformers"), _optional("torch")
-    try:
-        return tuple(
-            getattr(transformers, kind).from_pretrained(name, local_files_only=True)
-            for kind in (model_class, "AutoTokenizer")
-        )
-    except OSError as error:
-        raise ModelUnavailableError(
-            f"the files of {name!r} are not on this machine and are never downloaded from here: "
-            f"fetch them with `hf download {name}`"
-        ) from error
-
-
-def _optional(package: str) -> Any:
-    """A package that is not part of the plain installation."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise ModelUnavailableError(
-            f"package {package!r} is not installed: install this project with the extra 'models'"
-        ) from error
-
-
-def _strings(texts: Sequence[str], name: str) -> pd.Series:
-    """Texts as a Series; stop at the first value that is not one."""
-    if isinstance(texts, str):
-        raise ValueError(f"{name} is a single text: give a sequence of texts")
-    values = pd.Series(texts, dtype=object)
-    wrong = ~values.map(lambda value: isinstance(value, str)).astype(bool)
-    if wrong.any():
-        row = wrong.idxmax()
-        raise ValueError(
-            f"{name} has {values[wrong].iloc[0]!r} in row {row}: give a text or drop the row"
-        )
-    return values
-
-
-def _worded(texts: Sequence[str], name: str) -> pd.Series:
-    """Texts as a Series; stop at the first without a word."""
-    values = _strings(texts, name)
-    wordless = ~values.str.contains(r"\w").astype(bool)
-    if wordless.any():
-        raise ValueError(f"{name} has no word in row {wordless.idxmax()}: drop the row")
-    return values
-
-
-def _check_paired(first: pd.Series, second: pd.Series) -> None:
-    """Stop unless two columns of texts are equally long."""
-    if len(first) != len(second):
-        raise ValueError(
-            f"{len(first)} texts cannot be paired with {len(second)}: give as many of both"
-        )
 
 
 def reference_overlap(
@@ -434,6 +332,97 @@ def _check_one_each(found: pd.Index, needed: pd.Series, reference: str) -> None:
         raise ValueError(f"question {twice} has several answers of {reference!r}: keep one")
 
 
+def load_language_model(name: str = "gpt2") -> tuple[Any, Any]:
+    """A causal language model with its tokenizer, from the local cache.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name on the Hugging Face hub or path of a folder.
+
+    Returns
+    -------
+    model, tokenizer
+        To be passed on to `perplexity`.
+
+    Raises
+    ------
+    ModelUnavailableError
+        If the extra ``models`` is not installed or the weights are not on this machine.
+
+    References
+    ----------
+    Radford et al. (2019), GPT-2; Kamoda et al. (2025), section 5.1.
+    """
+    return _from_cache(name, "AutoModelForCausalLM")
+
+
+def _from_cache(name: str, model_class: str) -> tuple[Any, Any]:
+    """A model and its tokenizer, if their files are on this machine already."""
+    transformers, _ = _optional("transformers"), _optional("torch")
+    try:
+        return tuple(
+            getattr(transformers, kind).from_pretrained(name, local_files_only=True)
+            for kind in (model_class, "AutoTokenizer")
+        )
+    except OSError as error:
+        raise ModelUnavailableError(
+            f"the files of {name!r} are not on this machine and are never downloaded from here: "
+            f"fetch them with `hf download {name}`"
+        ) from error
+
+
+def _optional(package: str) -> Any:
+    """A package that is not part of the plain installation."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise ModelUnavailableError(
+            f"package {package!r} is not installed: install this project with the extra 'models'"
+        ) from error
+
+
+def perplexity(
+    texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
+) -> pd.Series:
+    """How unexpected each text is to a language model that has just read its context."""
+    texts, contexts = _worded(texts, "texts"), _strings(contexts, "contexts")
+    _check_paired(texts, contexts)
+    values = [
+        _perplexity(text, context, model, tokenizer)
+        for text, context in zip(texts, contexts, strict=True)
+    ]
+    return pd.Series(values, index=texts.index, dtype=float, name="perplexity")
+
+
+def _perplexity(text: str, context: str, model: Any, tokenizer: Any) -> float:
+    """Perplexity of one text after its context."""
+    joined = f" {text}" if context else text
+    given, scored = (
+        tokenizer(part, add_special_tokens=False)["input_ids"] for part in (context, joined)
+    )
+    tokens = [tokenizer.bos_token_id, *given, *scored]
+    losses = _token_losses(tokens, len(tokens) - len(scored), model)
+    return math.exp(sum(losses) / len(losses))
+
+
+def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
+    """Negative log-likelihood of each token after the given ones, window by window."""
+    torch = _optional("torch")
+    window = model.config.max_position_embeddings
+    losses = []
+    while n_given < len(tokens):
+        end = min(len(tokens), max(window, n_given + window // 2))
+        begin = max(0, end - window)
+        ids = torch.tensor([tokens[begin:end]])
+        with torch.no_grad():
+            logits = model(ids).logits[0, n_given - begin - 1 : -1]
+        targets = ids[0, n_given - begin :]
+        losses += torch.nn.functional.cross_entropy(logits, targets, reduction="none").tolist()
+        n_given = end
+    return losses
+
+
 def question_perplexities(
     answers: pd.DataFrame, model: Any, tokenizer: Any, rng: np.random.Generator
 ) -> pd.DataFrame:
@@ -468,22 +457,10 @@ def question_perplexities(
         raise ValueError("all answers are to one question: there is no other one to draw")
     asked = answers.drop_duplicates("question_id")["question"].to_numpy()
     other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
-    return pd.DataFrame(
-        {
-            "own": perplexity(answers["text"], answers["question"], model, tokenizer),
-            "random": perplexity(
-                answers["text"], pd.Series(asked[other], answers.index), model, tokenizer
-            ),
-        }
-    )
-
-
-_INFORMATION = r"(?:information|info|content|knowledge|facts|explanations?)\b"
-_QUANTITY = (
-    r"\b(?:enough|(?:in)?sufficient|(?:in)?adequate|excess(?:ive)?|extra|additional|"
-    r"(?:un)?necessary|needed|extraneous|limited|missing|lacks?|lacking|all the|much|little)"
-)
-_QUESTION = r"(?:\w+ ){0,3}(?:question|query|prompt|topic|issue)s?\b"
+    contexts = {"own": answers["question"], "random": pd.Series(asked[other], answers.index)}
+    texts = answers["text"]
+    found = {name: perplexity(texts, each, model, tokenizer) for name, each in contexts.items()}
+    return pd.DataFrame(found)
 
 
 @dataclass(frozen=True)
@@ -494,133 +471,15 @@ class Aspect:
     keywords: tuple[str, ...]
 
 
-LEXICON: Mapping[str, Aspect] = {
-    "amount_info": Aspect(
-        "How much information there is: enough, too much, too little, informative.",
-        (
-            rf"\b(?:amounts?|quantity|levels?|lots?|plenty|loads?|tons?) of (?:\w+ ){{0,2}}"
-            rf"(?:details?|{_INFORMATION})",
-            rf"{_QUANTITY} (?:\w+ ){{0,2}}{_INFORMATION}",
-            rf"\b(?:more|most|less|least) (?:background |extra |additional )?{_INFORMATION}",
-            r"\binformative",
-            r"\binformation (?:dump|overload)",
-            r"\bovershar",
-        ),
-    ),
-    "formality": Aspect(
-        "Formal or casual register, tone and style, jokes and rude words.",
-        (
-            r"formal(?:ity|ly)?\b",
-            r"\bcasual",
-            r"\bprofessional(?:ly)?\b(?! in\b)",
-            r"\b(?:tone|style|slang|colloquial|conversational|scholarly|academic|vocabulary)\b",
-            r"\b(?:jok(?:e|es|ing)|humor|humou?rous|snark|snarky|swear|profan|vulgar)",
-        ),
-    ),
-    "factuality": Aspect(
-        "Whether what the answer says is true, correct or supported by sources.",
-        (
-            r"accura(?:te|cy|cies)",
-            r"factual",
-            r"\bfacts\b",
-            r"(?<!grammatically )\b(?:in)?correct",
-            r"\b(?:un)?true\b|\btruth",
-            r"\bwrong\b|\bfalse|\bmisinformation|\bmislead|\berroneous",
-            r"\b(?:unfounded|unsupported|well[- ]supported|evidence|verif(?:y|ied|iable)|valid)\b",
-            r"\b(?:according to|match\w*|support\w*|back\w*|confirm\w*|found in|from|with) "
-            r"(?:\w+ ){0,3}(?:references?|sources?|articles?|websites?|links?)\b",
-        ),
-    ),
-    "easy_to_understand": Aspect(
-        "Whether people without expert knowledge can follow: clear, simple, no jargon.",
-        (
-            r"\bunderst(?:and|ood)|\bcomprehen[ds]i?b?l?e?\b",
-            r"\b(?:eas(?:y|ier|iest|ily)|hard(?:er)?|difficult) (?:\w+ ){0,3}"
-            r"(?:read|follow|grasp|digest|consume)",
-            r"\b(?:readable|readability|digestible|accessible|straightforward)\b",
-            r"\b(?:un)?clear(?:er|est|ly)?\b|\bclarity\b",
-            r"\bsimpl(?:e|er|est|icity|ify|ified|ifies|istic)\b",
-            r"\bsimply (?:put|explain|state|written|worded)",
-            r"\blay(?:man|men|person|people)|\blay (?:man|person|people|reader|terms)",
-            r"\bn(?:ot|on)[- ](?:\w+ ){0,2}(?:professionals?|experts?)\b",
-            r"\bjargon|\btechnical(?:ly)?\b",
-            r"\bconfus",
-            r"\b(?:too|overly|very|more|less|so) (?:complex|complicated)\b|\bovercomplicat",
-            r"\bplain (?:english|language|terms)\b|\beli5\b",
-            r"\b(?:make|makes|made|making) (?:\w+ ){0,2}sense\b",
-        ),
-    ),
-    "relevance": Aspect(
-        "Whether the answer answers the question and stays with it.",
-        (
-            rf"\b(?:answer(?:s|ed|ing)?|address(?:es|ed|ing)?) (?!(?:to|of|for)\b){_QUESTION}",
-            r"relevan(?:t|ce|cy)\b|\bpertinent",
-            r"\b(?:on|off)[- ](?:topic|point|subject)|\btangent|\bunrelated\b|\bdigress|\bstray",
-            r"\brelat(?:ed|es|ing) to\b",
-            r"\b(?:stay|stays|stayed|stick|sticks|stuck) (?:\w+ )?(?:on|to)\b",
-            r"\bfocus",
-            r"\bveer",
-        ),
-    ),
-    "structure": Aspect(
-        "Order and layout of the answer: organised, logical, coherent, well formatted.",
-        (
-            r"\b(?:well[- ]?|un|poorly )?structured?\b",
-            r"organi[sz]ed\b",
-            r"\b(?:in)?coheren|\bcohesive",
-            r"\b(?:il)?logical",
-            r"\bflow(?:s|ed)?\b",
-            r"\bformat(?:s|ted|ting)?\b|\blay ?out\b|\blaid out\b|\btidy\b",
-            r"\bhaphazard|\bdisjointed|\borderly\b|\b(?:logical|sensible) order\b",
-            r"\bbullet|\bparagraph|\bstep[- ]by[- ]step",
-            r"\bwell[- ](?:presented|constructed|composed|put together)|\bpresentation\b",
-        ),
-    ),
-    "completeness": Aspect(
-        "Whether everything that is needed is there, or something is left out.",
-        (
-            r"\bcomprehensive|\bthorough|\b(?:in)?complete(?:ness)?\b(?! sense)|\bwell[- ]rounded",
-            r"\b(?:fully|completely) (?:answer|explain|address|cover|discuss|describ|respond)",
-            r"\b(?:answer|explain|address|cover)\w* (?:\w+ ){0,4}(?:fully|completely|in full)\b",
-            r"\bcover(?:s|ed|ing)? (?:\w+ ){0,2}(?:all|both|every|everything|most|more|multiple)\b",
-            r"\ball (?:of )?(?:the |its )?(?:\w+ )?"
-            r"(?:information|info|points|aspects|factors|parts|bases|details|facts|reasons)\b",
-            r"\b(?:both|all|every|second|other) (?:of the )?(?:parts?|questions|sides?)\b",
-            r"\b(?:left|leaves?|leaving) out\b|\bomit|\bfleshed out\b",
-            r"\b(?:lack|lacks|lacked|lacking|missing|misses)\b",
-        ),
-    ),
-    "grammar": Aspect(
-        "Correct or incorrect grammar, spelling and punctuation.",
-        (r"\bgramma(?:r|tical)", r"\b(?:mis)?spell", r"\btypos?\b", r"\bpunctuat|\bsyntax\b"),
-    ),
-    "examples": Aspect(
-        "Examples, analogies or illustrations in the answer, or their absence.",
-        (r"(?<!for )\bexamples?\b", r"\banalog(?:y|ies)\b|\bmetaphor", r"\billustrat"),
-    ),
-    "specificity": Aspect(
-        "How specific, detailed, precise or deep the answer is, or how vague.",
-        (
-            r"\bspecific",
-            r"\bdetail",
-            r"\b(?:in[- ])?depth\b|\bdeeper\b",
-            r"\bprecis(?:e|ely|ion)\b|\bexact\b",
-            r"\bvague|\b(?:too|more|very|overly) (?:general|broad)\b|\bgenerali[sz]",
-            r"\belaborat",
-        ),
-    ),
-    "conciseness": Aspect(
-        "Whether the answer is short enough: concise, to the point, wordy, too long.",
-        (
-            r"\bconcis|\bsuccinct|\bbrief|\bbrevity\b|\bcompact\b",
-            r"\bto the point\b",
-            r"\bshort(?:er|est)?\b",
-            r"\bword(?:y|iness)\b|\bverbos|\blong[- ]?wind|\blengthy\b|\btoo long\b|\blength\b",
-            r"\brambl|\bbloated\b|\bfluff|\bfiller\b|\bredundan|\brepetiti",
-            r"\b(?:few|fewer|less|many|unnecessary|extra) words\b",
-        ),
-    ),
-}
+def _read_lexicon() -> dict[str, Aspect]:
+    """Read the aspects with their keywords, in the order of the file."""
+    aspects = pd.read_csv(paths.DATA / "lexicon.csv").groupby(["aspect", "meaning"], sort=False)
+    return {
+        name: Aspect(meaning, tuple(keywords)) for (name, meaning), keywords in aspects["keyword"]
+    }
+
+
+LEXICON: Mapping[str, Aspect] = _read_lexicon()
 
 
 def mentions(texts: Sequence[str], lexicon: Mapping[str, Aspect] = LEXICON) -> pd.DataFrame:
@@ -656,18 +515,9 @@ def mentions(texts: Sequence[str], lexicon: Mapping[str, Aspect] = LEXICON) -> p
     easy_to_understand  False   True
     conciseness          True  False
     """
-    texts = pd.Series(texts, dtype=object)
-    wrong = ~texts.map(lambda text: isinstance(text, str)).astype(bool)
-    if wrong.any():
-        raise ValueError(f"row {wrong.idxmax()} holds no text: leave it out")
-    patterns = {name: _compile(name, aspect) for name, aspect in lexicon.items()}
-    return pd.DataFrame(
-        {
-            name: [bool(pattern.search(text)) for text in texts]
-            for name, pattern in patterns.items()
-        },
-        index=texts.index,
-    )
+    texts = _strings(texts, "texts")
+    found = {name: texts.map(_compile(name, aspect).search) for name, aspect in lexicon.items()}
+    return pd.DataFrame(found, index=texts.index).notna()
 
 
 def _compile(name: str, aspect: Aspect) -> re.Pattern:
@@ -678,11 +528,6 @@ def _compile(name: str, aspect: Aspect) -> re.Pattern:
         except re.error as error:
             raise ValueError(f"keyword {keyword!r} of {name!r} cannot be read: {error}") from None
     return re.compile("|".join(aspect.keywords), re.IGNORECASE)
-
-
-COUNTS = ("true_positive", "false_positive", "false_negative", "true_negative")
-HAND_CHECK_FILE = paths.DATA / "justifications_hand_check.csv"
-N_LONGEST, N_OTHERS, SAMPLE_SEED = 50, 40, 20240917
 
 
 def longest(texts: pd.Series, n: int) -> pd.Series:
@@ -709,13 +554,6 @@ def longest(texts: pd.Series, n: int) -> pd.Series:
     return texts.loc[order.index[:n]]
 
 
-def hand_samples(texts: pd.Series) -> dict[str, pd.Series]:
-    """Draw the two samples that were read by hand."""
-    chosen = longest(texts, N_LONGEST)
-    others = texts.drop(chosen.index).sample(N_OTHERS, random_state=SAMPLE_SEED)
-    return {"longest": chosen, "others": others}
-
-
 def read_hand_check() -> pd.DataFrame:
     """Read how often hand and lexicon found a mention in each sample.
 
@@ -730,7 +568,8 @@ def read_hand_check() -> pd.DataFrame:
     >>> read_hand_check().sum(axis="columns").unique().tolist()
     [50, 40]
     """
-    return pd.read_csv(HAND_CHECK_FILE, index_col=["sample", "aspect"])[list(COUNTS)]
+    file = paths.DATA / "justifications_hand_check.csv"
+    return pd.read_csv(file, index_col=["sample", "aspect"])[list(COUNTS)]
 
 
 def precision_and_recall(counts: pd.DataFrame) -> pd.DataFrame:
@@ -765,15 +604,13 @@ def precision_and_recall(counts: pd.DataFrame) -> pd.DataFrame:
               high           94.0
     """
     hits = counts["true_positive"]
-    totals = {
-        "precision": hits + counts["false_positive"],
-        "recall": hits + counts["false_negative"],
-    }
-    return pd.concat({name: _share(hits, total) for name, total in totals.items()}, axis="columns")
+    precision = _share(hits, counts["false_positive"])
+    recall = _share(hits, counts["false_negative"])
+    return pd.concat({"precision": precision, "recall": recall}, axis="columns")
 
 
-def _share(hits: pd.Series, total: pd.Series) -> pd.DataFrame:
-    """Share in percent with its Wilson interval, missing where there is nothing to share."""
-    known = total.where(total > 0)
+def _share(hits: pd.Series, others: pd.Series) -> pd.DataFrame:
+    """Share of hits in percent with its Wilson interval, missing where there is nothing at all."""
+    known = (hits + others).where(hits + others > 0)
     low, high = proportion_confint(hits, known, method="wilson")
     return 100 * pd.DataFrame({"estimate": hits / known, "low": low, "high": high})

@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from helpers import paths
+from helpers.files.tables import PlainError
 
 REGISTRY_FILE = paths.DATA / "registry.csv"
 UNPINNED_FILE = paths.DATA / "unpinned.csv"
@@ -33,7 +34,7 @@ _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
 
 
-class DataError(RuntimeError):
+class DataError(PlainError):
     """A data file cannot be provided because something is set up wrongly."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import claims, paths
+from helpers import claims
 from helpers.files import registry, schemas, tables
 from helpers.files.ratings import anonymise
 from helpers.files.schemas import AI_METHODS, ATTENTION_CHECK
@@ -306,8 +306,7 @@ def simulators() -> pd.DataFrame:
 
 def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
-    printed = claims.read_text(paths.PUBLISHED / f"{table}.csv")
-    return printed.set_index(claims.table_keys(table))["published"].astype(float)
+    return claims.printed_table(table)["published"].astype(float)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,258 @@
+"""Figures and tables: what is drawn where, how it is saved, that simulated data are marked."""
+
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from IPython.core.formatters import DisplayFormatter
+from PIL import Image
+from sklearn.tree import DecisionTreeRegressor
+
+from helpers import show
+from helpers.stats import aspects
+
+COLORS = [show.ORANGE, show.BLUE, show.GREY]
+SHARES = pd.DataFrame(
+    {"too casual": [30.0, 5.5], "ideal": [60.0, 88.5], "too formal": [10.0, 6.0]},
+    index=["Human", "Model"],
+)
+
+
+@pytest.fixture
+def ax():
+    yield plt.subplots(figsize=(2, 2))[1]
+    plt.close("all")
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """What a notebook makes of an object: data and their metadata by type."""
+    formatter = DisplayFormatter()
+    formatter.formatters["image/png"].enabled = True
+    monkeypatch.setattr(show, "get_ipython", lambda: SimpleNamespace(display_formatter=formatter))
+    return formatter.format
+
+
+def labels(texts) -> list[str]:
+    return [text.get_text() for text in texts]
+
+
+def estimates(estimate: float, rows=("a", "b")) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"estimate": estimate, "low": estimate - 1, "high": estimate + 1}, index=list(rows)
+    )
+
+
+def segments(collection) -> np.ndarray:
+    return np.array(collection.get_segments())
+
+
+@pytest.mark.parametrize(
+    ("source", "marks"), [("simulated", ["SIMULATED DATA"]), ("", ["SIMULATED DATA"]), ("real", [])]
+)
+def test_all_but_real_figures_carry_a_watermark_above_everything(ax, tmp_path, source, marks):
+    show.save(ax.figure, "line", tmp_path, source)
+    assert labels(ax.figure.texts) == marks
+    for mark in ax.figure.texts:
+        assert (*mark.get_position(), mark.get_zorder(), mark.get_fontsize()) == (0.5, 0.5, 100, 44)
+
+
+def test_saving_twice_gives_the_same_bytes(ax, tmp_path):
+    first, second = (show.save(ax.figure, name, tmp_path, "real") for name in ("one", "two"))
+    assert first.read_bytes() == second.read_bytes()
+    assert b"Matplotlib" not in first.read_bytes()
+
+
+def test_a_notebook_shows_the_file_as_large_as_the_figure(ax, page, tmp_path):
+    path = show.save(ax.figure, "line", tmp_path, source="simulated")
+    data, metadata = page(ax.figure)
+    assert data["image/png"] == path.read_bytes()
+    with Image.open(path) as image:
+        pixels = ax.figure.dpi / 160 * np.array(image.size)
+    assert list(metadata["image/png"].values()) == pixels.round().tolist()
+
+
+@pytest.mark.parametrize("change", [lambda fig: fig.axes[0].set_title("new"), show._saved.pop])
+def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, change):
+    path = show.save(ax.figure, "line", tmp_path, source="real")
+    change(ax.figure)
+    data, metadata = page(ax.figure)
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert data["image/png"] != path.read_bytes()
+    assert metadata == {}
+
+
+def test_intervals_are_drawn_from_top_to_bottom(ax):
+    table = pd.DataFrame({"estimate": [1, 5], "low": [0, 4], "high": [2, 9]}, index=["a", "b"])
+    show.interval_plot(ax, table, offset=0.25)
+    np.testing.assert_allclose(
+        segments(ax.collections[0]), [[[0, 0.25], [2, 0.25]], [[4, 1.25], [9, 1.25]]]
+    )
+    assert ax.get_ylim() == pytest.approx((1.6, -0.6))
+    assert labels(ax.get_yticklabels()) == ["a", "b"]
+
+
+def test_zero_is_marked_on_the_axis_that_is_asked_for(ax):
+    show.zero_line(ax)
+    show.zero_line(ax, axis="y")
+    assert [line.get_xdata() for line in ax.lines] == [[0, 0], [0, 1]]
+
+
+def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
+    table = pd.DataFrame([[1.0, np.nan], [np.nan, 0.0]], index=list("ab"), columns=list("cd"))
+    show.heat_map(ax, table, decimals=1)
+    assert labels(ax.texts) == ["1.0", "0.0"]
+    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 1)]
+    assert [text.get_color() for text in ax.texts] == ["white", show.INK]
+    assert ax.images[0].get_clim() == (0, 1)
+
+
+def test_numbers_turn_white_where_a_colour_is_darker_than_a_little_over_half(ax):
+    show.heat_map(ax, pd.DataFrame([[0.5, 0.6]]), cmap="gray", limits=(0, 1))
+    assert [text.get_color() for text in ax.texts] == ["white", show.INK]
+
+
+def test_a_rate_is_a_line_in_its_band(ax):
+    table = pd.DataFrame({"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]})
+    show.binned_rates(ax, table, color=show.BLUE)
+    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}
+    assert corners == {(1, 3), (1, 7), (2, 2), (2, 6)}
+    assert ax.lines[0].get_ydata().tolist() == [5, 4]
+
+
+def test_relabelling_orders_the_rows_and_drops_those_without_a_label():
+    table = pd.DataFrame({"n": [1, 2, 3]}, index=["complex_low", "baseline", "other"])
+    assert show.relabel(table, show.ARM_LABELS)["n"].to_dict() == {
+        "Baseline": 2,
+        "Complexity −−": 1,
+    }
+
+
+def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
+    tables = {name: estimates(number) for number, name in enumerate(["one", "two", "three"])}
+    show.forest_plot(ax, tables, colors=COLORS)
+    heights = [line.get_ydata().tolist() for line in ax.lines]
+    assert heights == [[-0.25, 0.75], [0, 1], [0.25, 1.25]]
+    assert [line.get_xdata()[0] for line in ax.lines] == [0, 1, 2]
+    assert [line.get_color() for line in ax.lines] == COLORS
+    assert len({line.get_marker() for line in ax.lines}) == 3
+
+
+def test_tables_side_by_side_need_the_same_rows(ax):
+    with pytest.raises(ValueError, match="table 'second' has other rows than the first: give all"):
+        show.forest_plot(ax, {"first": estimates(1), "second": estimates(2, rows=("b", "a"))})
+
+
+def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax):
+    show.share_plot(ax, SHARES, COLORS, marked="ideal")
+    ends = [[bar.get_x() + bar.get_width() for bar in bars] for bars in ax.containers]
+    assert ends == [[30, 5.5], [90, 94], [100, 100]]
+    assert labels(ax.texts) == ["30", "", "60", "88", "10", "6"]
+    assert labels(ax.get_yticklabels()) == ["Human", "Model"]
+    assert ax.get_ylim() == (1.5, -0.5)
+    assert ax.get_xlim() == (0, 100)
+    outlines = [bars[0].get_linewidth() for bars in ax.containers]
+    assert outlines[1] == 2
+    assert outlines[0] == outlines[2] < 2
+
+
+def test_shares_need_to_be_complete_and_to_have_a_colour_each(ax):
+    with pytest.raises(ValueError, match=r"^the shares of a row must sum to 100"):
+        show.share_plot(ax, SHARES.drop(columns="ideal"), COLORS)
+    with pytest.raises(ValueError, match=r"^3 parts need as many colours, got 2$"):
+        show.share_plot(ax, SHARES, COLORS[:2])
+
+
+def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(ax):
+    steps = np.arange(101.0)
+    levels = pd.Series(np.repeat([1 - 2 / 3, 1 / 3, 2.0, 3.0], [50, 51, 101, 1]))
+    show.level_plot(ax, levels, pd.Series([*steps, *(1000 + steps), np.nan]), color="k")
+    assert ax.lines[0].get_xdata().tolist() == [0.33, 2]
+    assert ax.lines[0].get_ydata().tolist() == [50, 1050]
+    wide, narrow = (segments(lines)[:, :, 1] for lines in ax.collections)
+    np.testing.assert_allclose(wide, [[5, 95], [1005, 1095]])
+    np.testing.assert_allclose(narrow, [[25, 75], [1025, 1075]])
+
+
+def test_distributions_show_median_central_range_and_the_printed_number(ax):
+    steps = np.linspace(0, 1, 101)
+    draws = pd.DataFrame({"by rating": [*steps, np.nan], "by question": [*(2 + steps), np.nan]})
+    show.distribution_plot(ax, draws, "0.830", COLORS[:2])
+    lines, points = ax.collections[-2:]
+    np.testing.assert_allclose(
+        segments(lines), [[[0.025, 0], [0.975, 0]], [[2.025, 1], [2.975, 1]]]
+    )
+    np.testing.assert_allclose(points.get_offsets(), [[0.5, 0], [2.5, 1]])
+    assert ax.lines[0].get_xdata() == [0.83, 0.83]
+    assert labels(ax.texts) == ["printed 0.830"]
+    assert labels(ax.get_yticklabels()) == ["by rating", "by question"]
+    assert ax.get_ylim() == pytest.approx((1.6, -0.6))
+
+
+@pytest.fixture
+def tree():
+    """Table of a tree with a leaf at depth 1 and two at depth 2."""
+    x = [[0, -1], [0, 1], [3, -1], [3, 1]]
+    fitted = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[500, 600, 300, 20])
+    return aspects.tree_table(fitted, ["factuality", "formality"])
+
+
+def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_children(ax, tree):
+    show.draw_tree(ax, tree, limits=(0, 3))
+    assert labels(ax.texts) == [
+        "all rows\nmean 0.46, n = 1,420",
+        "factuality at most 1.5\nmean 0.00, n = 1,100",
+        "factuality above 1.5\nmean 2.06, n = 320",
+        "formality at most 0\nmean 2.00, n = 300",
+        "formality above 0\nmean 3.00, n = 20",
+    ]
+    middles = np.array([text.get_position() for text in ax.texts])
+    assert middles.tolist() == [[0, 0.75], [1, 0], [1, 1.5], [2, 1], [2, 2]]
+    boxes = np.array([[*box.get_xy(), box.get_width(), box.get_height()] for box in ax.patches])
+    np.testing.assert_allclose(boxes[:, :2] + boxes[:, 2:] / 2, middles)
+    assert (boxes[:, 2:] == (0.84, 0.72)).all()
+    assert [text.get_fontweight() == "bold" for text in ax.texts] == tree["is_leaf"].tolist()
+    assert ax.get_xlim() == pytest.approx((-0.44, 2.44))
+    assert ax.get_ylim() == (-0.5, 2.5)
+
+
+def test_higher_means_are_darker_and_the_scale_has_ends(ax, tree):
+    show.draw_tree(ax, tree.assign(mean=[2.0, -5.0, 1.0, 4.0, 9.0]), limits=(1, 4))
+    shades = plt.colormaps["Blues"](0.04 + 0.48 * np.array([1 / 3, 0, 0, 1, 1]))
+    np.testing.assert_allclose([box.get_facecolor() for box in ax.patches], shades, atol=0.005)
+
+
+def test_branches_lead_from_parent_to_child_as_wide_as_their_share_of_rows(ax, tree):
+    show.draw_tree(ax, tree, limits=(0, 3))
+    widths = 14 * np.array([1100, 320, 300]) / 1420
+    assert [line.get_linewidth() for line in ax.lines] == pytest.approx([*widths, 1])
+    ends = np.array([line.get_xydata() for line in ax.lines])
+    assert ends[:, :, 1].tolist() == [[0.75, 0], [0.75, 1.5], [1.5, 1], [1.5, 2]]
+    np.testing.assert_allclose(ends[1:3, :, 0], [[0.378, 0.622], [1.378, 1.622]])
+
+
+def test_a_table_is_shown_whole_under_its_caption_in_text_and_html():
+    table = show.captioned(pd.DataFrame({"note": ["x" * 200] * 150}), "Rates < 5 %")
+    assert repr(table).splitlines()[0] == "Rates < 5 %"
+    assert len(repr(table).splitlines()) == 152
+    html = table._repr_html_()
+    assert html.count("x" * 200) == 150
+    assert html.index("Rates &lt; 5 %</caption>") < html.index("<thead")
+
+
+def test_numbers_are_rounded_without_signs_of_zero_and_without_nan():
+    frame = pd.DataFrame({"weight": [-0.001, None, -0.9478], "n": [1, 2, 3]})
+    table = show.captioned(frame, "Weights")
+    assert table.frame["weight"].tolist()[::2] == [0, -0.95]
+    assert "-0.00" not in repr(table)
+    assert "NaN" not in repr(table) + table._repr_html_()
+    assert frame.loc[2, "weight"] == -0.9478
+
+
+@pytest.mark.parametrize("column", ["p", "p_value", "p, Holm", ("own marks", "p, Holm"), "pairs"])
+def test_p_values_and_no_other_numbers_are_never_shown_as_zero(column):
+    frame = pd.DataFrame({column: [0.000499, 0.0005, 0.0312, None]})
+    shown = show.captioned(frame, "Tests", decimals=3).frame[column].fillna(-1).tolist()
+    assert shown == ([0, 0, 0.031, -1] if column == "pairs" else ["<0.001", "0.001", "0.031", ""])
