@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from helpers.beyond import coverage
-from helpers.beyond.coverage import Call, Population, count, coverage_table, intervals, measure
+from helpers.beyond.coverage import Call, Population, count, coverage_table, intervals_of, measure
 from helpers.stats import (
     accuracy,
     agreement,
@@ -86,11 +86,11 @@ def test_steps_are_taken_again_with_the_tables_drawn(answers):
     call = calls[-1]
     assert [call.kind for call in calls] == ["", "Lasso weight"]
     assert call.clusters() == ["prompt_id"]
-    found = intervals(call, itself, 50, np.random.default_rng(1))
+    found = intervals_of(call, itself, 50, np.random.default_rng(1))
     weight = lasso.lasso(answers, ["error"], "score", 0.01)["error"]
     assert found.loc["error", "estimate"] == pytest.approx(weight)
     assert found.loc["error", "low"] < weight < found.loc["error", "high"]
-    half = intervals(call, first_half, 5, np.random.default_rng(1))
+    half = intervals_of(call, first_half, 5, np.random.default_rng(1))
     part = lasso.lasso(first_half(answers), ["error"], "score", 0.01)["error"]
     assert half.loc["error", "estimate"] == pytest.approx(part)
 
@@ -105,7 +105,7 @@ def test_parts_of_a_result_are_steps_too(answers):
         "correlation of a judge",
         "gain of a judge",
     ]
-    table = intervals(calls[-1], itself, 50, np.random.default_rng(0))
+    table = intervals_of(calls[-1], itself, 50, np.random.default_rng(0))
     r = both[["error", "other"]].corrwith(both["human"])
     assert table["estimate"].item() == pytest.approx(r["other"] - r["error"])
 

@@ -239,7 +239,9 @@ class EachOnce:
         return np.tile(np.arange(n), (size[0], 1))
 
 
-def intervals(call: Call, sample: Callable, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+def intervals_of(
+    call: Call, sample: Callable, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
     """Make a call and give ``estimate``, ``low`` and ``high`` by statistic."""
     result = call.again(sample, n_boot, rng)
     if isinstance(result, tuple):
@@ -381,12 +383,12 @@ def measure(call: Call, n_sets: int, n_boot: int, seed: int) -> pd.DataFrame:
     """
     rng = np.random.default_rng(seed)
     population = Population(call)
-    truth = intervals(call, lambda table: table, n_boot, rng)["estimate"].dropna()
+    truth = intervals_of(call, lambda table: table, n_boot, rng)["estimate"].dropna()
     slack = ROUNDING * truth.abs() + ROUNDING
     covered = []
     for _ in range(n_sets):
         try:
-            found = intervals(call, population.draw(rng), n_boot, rng).reindex(truth.index)
+            found = intervals_of(call, population.draw(rng), n_boot, rng).reindex(truth.index)
         except (ValueError, np.linalg.LinAlgError):
             found = pd.DataFrame(np.nan, truth.index, ["low", "high"])
         holds = (found["low"] <= truth + slack) & (found["high"] >= truth - slack)
