@@ -27,7 +27,7 @@ print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Path:
-    """Copy of the project with the notebooks 00_all, 11_good and 12_bad."""
+    """Copy of the project with the notebooks 00_all, 10_other, 11_good and 12_bad."""
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(paths.ROOT / "src", root / "src")
     shutil.copytree(paths.DATA, root / "data", ignore=shutil.ignore_patterns("raw"))
@@ -35,6 +35,7 @@ def project(tmp_path_factory) -> Path:
         shutil.copy(paths.ROOT / file, root)
     (root / "notebooks").mkdir()
     write_notebook(root / "notebooks" / "00_all.ipynb", OVERVIEW)
+    write_notebook(root / "notebooks" / "10_other.ipynb", "1")
     write_notebook(root / "notebooks" / "11_good.ipynb", CLAIMS)
     write_notebook(root / "notebooks" / "12_bad.ipynb", "1 / 0")
     return root
@@ -58,15 +59,17 @@ def doit(root: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
 
 
-def test_every_make_target_is_a_task_or_command_and_every_task_is_described(project):
-    listed = dict(re.findall(r"^(\w+) +(\S.*)$", doit(project, "list").stdout, flags=re.MULTILINE))
+def test_every_make_target_is_a_task_or_command_and_every_task_is_described():
+    dodo = (paths.ROOT / "dodo.py").read_text()
+    tasks = dict(re.findall(r'^def task_(\w+)\(\):\n    """(.*)"""$', dodo, re.MULTILINE))
     targets = re.search(r"^\.PHONY: (.*)$", (paths.ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(targets[1].split()) - {"help", "clean"} <= set(listed)
-    assert all(description.endswith(".") for description in listed.values())
+    assert set(targets[1].split()) - {"help", "clean"} <= set(tasks)
+    assert len(tasks) == dodo.count("\ndef task_")
+    assert all(description.endswith(".") for description in tasks.values())
 
 
-def test_a_failed_notebook_is_named_and_does_not_stop_the_others(project):
-    run = doit(project, "reproduce", "data=simulated")
+def test_a_failure_is_named_and_stops_nothing_but_what_needs_it(project):
+    run = doit(project, "reproduce", "notebook", "name=13", "data=simulated")
     assert run.returncode != 0
     assert "hosking: simulated data (asked for)" in run.stdout
     assert re.search(r"11_good: finished in \d+\.\d s", run.stdout)
@@ -75,63 +78,40 @@ def test_a_failed_notebook_is_named_and_does_not_stop_the_others(project):
         "12_bad stopped in cell In [3] of build/notebooks/12_bad.unfinished.ipynb\n"
         "    ZeroDivisionError: division by zero\n"
     ) in run.stdout
+    assert "name must be one of 00_all, 10_other, 11_good, 12_bad, not '13'" in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
     assert not (project / "build" / "index.html").exists()
 
 
-def test_only_what_changed_or_was_overwritten_runs_again_and_the_run_is_summed_up(project):
+def test_what_changed_or_was_overwritten_runs_again_and_single_notebooks_beside_it(project):
     write_notebook(project / "notebooks" / "12_bad.ipynb", "print('mended')")
     claims = project / "build" / "claims" / "11_good.csv"
     right = claims.read_bytes()
-    run = doit(project, "reproduce", "data=simulated")
-    assert run.returncode == 0
-    assert "\n-- execute:11_good\n" in run.stdout
-    assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
-    *_, summary, page = run.stdout.splitlines()
-    assert re.fullmatch(r"hosking: simulated data, .*1 simulated, \d+ not run", summary)
-    assert "SIMULATED DATA: hosking" in (project / page).read_text()
     claims.write_bytes(right.replace(b"900", b"901"))
-    run = doit(project, "execute", "data=simulated")
-    assert "11_good: finished in" in run.stdout
-    assert "\n-- execute:12_bad\n" in run.stdout
-    assert claims.read_bytes() == right
-
-
-def test_a_notebook_runs_beside_the_results_with_other_parameters_or_few_draws(project):
-    before = (project / "build" / "notebooks" / "12_bad.ipynb").read_bytes()
     given = "name=12_bad", "args=-p alpha 7", "data=simulated"
-    run = doit(project, "simulated:12_bad", "notebook", *given)
+    run = doit(project, "simulated:12_bad", "notebook", "reproduce", *given)
     assert run.returncode == 0
-    assert "\nbuild/one-off/html/12_bad.html\n" in run.stdout
-    one_off, simulated = (
+    assert "-- execute:10_other" in run.stdout
+    assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
+    assert claims.read_bytes() == right
+    assert re.search(r"hosking: simulated data, .*1 simulated, \d+ not run", run.stdout)
+    assert "SIMULATED DATA: hosking" in (project / "build" / "index.html").read_text()
+    main, one_off, simulated = (
         (project / "build" / folder / "notebooks" / "12_bad.ipynb").read_text()
-        for folder in ("one-off", "simulated")
+        for folder in ("", "one-off", "simulated")
     )
-    assert "alpha = 7" in one_off
-    assert "n_boot = " not in one_off
+    assert ["alpha = 7" in text for text in (main, one_off, simulated)] == [False, True, False]
+    assert (project / "build" / "one-off" / "html" / "12_bad.html").is_file()
     assert 'data_source = \\"simulated\\"' in simulated
+    assert "n_boot = " not in main + one_off
     assert int(re.search(r"n_boot = (\d+)", simulated)[1]) < 1000
-    assert (project / "build" / "notebooks" / "12_bad.ipynb").read_bytes() == before
 
 
-def test_wrong_requests_are_refused_without_a_traceback_before_anything_runs(project):
+def test_a_refresh_from_simulated_data_is_refused_before_anything_runs(project):
     (project / "build" / ".doit.json").unlink()
     run = doit(project, "refresh", "data=simulated")
     assert run.returncode != 0
     assert "must come from real data, but hosking would be simulated" in run.stdout
-    other = doit(project, "notebook", "name=13", "data=simulated")
-    assert other.returncode != 0
-    assert "name must be one of 00_all, 11_good, 12_bad, not '13'" in other.stdout
-    for output in (run.stdout + run.stderr, other.stdout + other.stderr):
-        assert "Traceback" not in output
-        assert "finished" not in output
+    assert "Traceback" not in run.stdout + run.stderr
+    assert "finished" not in run.stdout
     assert not (project / "figures").exists()
-
-
-def test_a_refresh_publishes_what_a_run_on_real_data_made(project, real_data):
-    run = doit(project, "refresh", f"data={real_data}")
-    assert run.returncode == 0
-    assert run.stdout.endswith("4 files renewed in notebooks/ and figures/\n")
-    assert [file.name for file in (project / "figures").iterdir()] == ["claims.csv"]
-    text = (project / "notebooks" / "11_good.ipynb").read_text()
-    assert "reproduced" in text
-    assert "injected-parameters" not in text
