@@ -217,6 +217,21 @@ def task_answers():
     return task(answer)
 
 
+def task_coverage():
+    """Measure how often printed intervals hold the truth, into data/coverage.csv."""
+
+    def measure():
+        from helpers.beyond import coverage  # takes seconds to load, which no other task needs
+
+        names = [name for name in NAMES if name[0] in "1234" and name not in coverage.SIMULATED]
+        run.refuse_simulated(sources())
+        table = coverage.of_notebooks(names, os.cpu_count())
+        replace_files({DATA / "coverage.csv": table.to_csv(lineterminator="\n").encode()})
+        print(f"written: data/coverage.csv, {len(table):,} statistics")
+
+    return task(measure, task_dep=["data"])
+
+
 def task_bench():
     """Print speed ratios, each measured in one run."""
 

@@ -119,7 +119,7 @@ def read_ratings(path):
 
 def read_answers(path):
     questions = pd.DataFrame([[0, *"abcd"], [1, *"efgh"]], columns=["question", *SHOWN])
-    first = f"# questions {answerers.questions_fingerprint(questions)}\n".encode()
+    first = f"{answerers._first_line(questions)}\n".encode()
     path.write_bytes(first + path.read_bytes())
     return answerers.read_model_answers(path, questions)
 

@@ -9,6 +9,7 @@ clusters at a time, and makes the very same calls again.
 import functools
 import importlib
 import inspect
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import pandas as pd
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from helpers import paths
 from helpers.stats.bootstrap import adjust
 from helpers.stats.groups import interval_table
 
@@ -34,7 +36,6 @@ CONSERVATIVE = (TRUTH_ZERO, "(Hoeffding)")  # ends of names: these hold the trut
 
 KINDS = {
     "stats.bootstrap.bootstrap_means": "mean",
-    "stats.bootstrap.bootstrap_correlation": "correlation of ratings",
     "stats.groups.group_means": "mean of a group",
     "stats.groups.group_mean_draws": "mean of a group",
     "stats.groups.median_table": "median",
@@ -43,7 +44,6 @@ KINDS = {
     "stats.lasso.lasso_bootstrap": "Lasso weight",
     "stats.lasso.ols": "least squares by cluster",
     "stats.clustered.Estimates.table": "model of single ratings",
-    "stats.clustered.LinearProbability.clustered": "model of single ratings",
     "stats.rates.error_rates": "rate in a group (Wilson)",
     "stats.rates.crowd_expert_gap": "crowd minus experts",
     "stats.rates.arm_contrasts": "change between arms",
@@ -86,6 +86,8 @@ STEPS = (
     "stats.clustered.Estimates.times",
 )
 PROMPTS = "prompt_id"  # clusters of functions that take no other
+SIMULATED = ("32_user_simulator",)  # its users are simulated even beside real data
+LONG_RUN = {"n_sets": 100, "n_boot": 300, "seed": 20240917}
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,6 +449,16 @@ def measure_all(
             counts[kind, call.where, number] = part
     table = pd.concat(counts, names=["interval", "notebook", "call", "statistic"])
     return table.droplevel("call")
+
+
+def of_notebooks(names: list[str], n_jobs: int) -> pd.DataFrame:
+    """Run notebooks, with few draws, and measure the coverage of all intervals they print."""
+    calls = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            given = {"data_source": "auto", "n_boot": 50, "out_dir": folder}
+            calls += printed_by(paths.NOTEBOOKS / f"{name}.ipynb", given)
+    return measure_all(calls, n_jobs=n_jobs, **LONG_RUN)
 
 
 def coverage_table(counts: pd.DataFrame) -> pd.DataFrame:
