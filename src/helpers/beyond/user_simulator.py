@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import openai
 import pandas as pd
 from numpy.typing import ArrayLike
 from sacrebleu.metrics import BLEU
@@ -380,6 +380,8 @@ def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
 
 def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
     """Let a simulated user ask an AI system about one question; give messages and answer."""
+    import openai  # takes a second or two, which readers of the simulated part need not wait for
+
     messages: list[dict[str, str]] = []
     with openai.OpenAI(
         base_url=endpoint.url,
@@ -412,10 +414,10 @@ def _clean_message(reply: str) -> str:
     return message[1:-1].strip() if quoted else message
 
 
-def _reply(
-    client: openai.OpenAI, endpoint: Endpoint, model: str, temperature: float, messages: list
-) -> str:
+def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list) -> str:
     """Ask a model for a reply, which must have a text."""
+    import openai
+
     try:
         response = client.chat.completions.create(
             model=model, messages=messages, temperature=temperature
@@ -432,6 +434,8 @@ def _reply(
 
 def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
     """Say what an endpoint did wrong, and what to do about it."""
+    import openai
+
     match error:
         case openai.APITimeoutError():
             return f"did not reply within {endpoint.timeout:g} seconds"
