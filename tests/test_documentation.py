@@ -94,12 +94,12 @@ def test_committed_notebooks_are_as_agreed(name):
 
 
 def test_committed_claims_that_differ_say_why():
-    claims = pd.read_csv(paths.FIGURES / "claims.csv", dtype=str, keep_default_na=False)
+    claims = pd.read_csv(paths.ROOT / "figures" / "claims.csv", dtype=str, keep_default_na=False)
     differs = claims[claims["verdict"] == "differs"]
     unexplained = differs["note"].str.contains("no reason recorded") | (differs["note"] == "")
     assert differs.loc[unexplained, "claim_id"].tolist() == []
 
 
 def test_committed_claims_come_from_real_data():
-    claims = pd.read_csv(paths.FIGURES / "claims.csv", dtype=str, keep_default_na=False)
+    claims = pd.read_csv(paths.ROOT / "figures" / "claims.csv", dtype=str, keep_default_na=False)
     assert set(claims["source"]) == {"", "real"}

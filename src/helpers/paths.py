@@ -7,7 +7,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 NOTEBOOKS = ROOT / "notebooks"
-FIGURES = ROOT / "figures"
 BUILD = ROOT / "build"
 
 

@@ -154,7 +154,6 @@ def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
     questions : pandas.DataFrame
         The questions.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -261,7 +260,6 @@ def accuracy_by_age(
     n_boot : int
         Bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -459,7 +457,6 @@ def simulate_counts(
     n_trials : int
         Trials, each with new people.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -515,7 +512,6 @@ def divergence_trials(
     n_trials : int
         Trials at each age.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

@@ -184,7 +184,6 @@ def draw(
     raters : int
         People who check the errors of an output, and as many others who score it.
     rng : numpy.random.Generator
-        Source of randomness.
     outputs : int, optional
         Outputs of each prompt.
 
@@ -485,7 +484,6 @@ def study_losses(
     n_sim : int
         Studies of each size.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -565,7 +563,6 @@ def study_bootstraps(
     n_boot : int
         Bootstrap replicates of a study.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

@@ -469,7 +469,6 @@ def accuracy_scores(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -638,7 +637,6 @@ def simulator_accuracies(rng: np.random.Generator, questions: pd.DataFrame) -> p
     Parameters
     ----------
     rng : numpy.random.Generator
-        Source of randomness.
     questions : pandas.DataFrame
         One row per question: ``question_id``; ``mean`` and ``variance`` of the chance over
         questions like this one; ``n_answers``, given by people.
@@ -673,7 +671,6 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
     Parameters
     ----------
     rng : numpy.random.Generator
-        Source of randomness.
     questions : pandas.DataFrame
         As for `simulator_accuracies`.
     n_draws : int

@@ -141,7 +141,6 @@ def lasso_weights(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -408,7 +407,6 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     n_boot : int
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

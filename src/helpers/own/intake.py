@@ -270,7 +270,6 @@ class Study:
         n_rows : int
             How many, at most.
         rng : numpy.random.Generator
-            Source of randomness.
 
         Returns
         -------

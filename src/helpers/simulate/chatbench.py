@@ -270,7 +270,6 @@ def first_prompts(rng: np.random.Generator, questions: pd.Series, copying: float
     Parameters
     ----------
     rng : numpy.random.Generator
-        Source of randomness.
     questions : pandas.Series of str
         Texts of the questions.
     copying : float

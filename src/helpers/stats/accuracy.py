@@ -320,7 +320,6 @@ def binomial_ceiling(
     n_draws : int
         How often to draw answers.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -371,7 +370,6 @@ def noisy_correlation(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -441,7 +439,6 @@ def lower_and_higher(
     n_draws : int
         How often to draw answers.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -493,7 +490,6 @@ def linear_prediction(
     n_folds : int
         Parts into which clusters are divided.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

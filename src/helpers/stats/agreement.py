@@ -184,7 +184,6 @@ def agreement_table(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
     level : {"nominal", "ordinal", "interval", "ratio"}, optional
         Level of measurement for alpha; AC1 is always nominal.
 
@@ -347,7 +346,6 @@ def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     stacked : pandas.DataFrame
         As from `stack_aspects`.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -385,7 +383,6 @@ def alpha_at_once(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -548,7 +545,6 @@ def against_partner(
     n_boot : int
         Number of bootstrap replicates of prompts.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

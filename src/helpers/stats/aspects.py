@@ -184,7 +184,6 @@ def bootstrap_weights(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -232,7 +231,6 @@ def random_splits(
     test_share : float
         Share of groups to hold out, between 0 and 1.
     rng : numpy.random.Generator
-        Source of randomness.
     group : str, optional
         Column of groups that are never divided; by default every row is a group of its own.
 

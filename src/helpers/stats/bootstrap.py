@@ -34,7 +34,6 @@ def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> n
     n_boot : int
         Number of replicates, at least 1.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -104,7 +103,6 @@ def bootstrap_means(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
     weight : str, optional
         Column of observation weights; by default all rows count the same.
 

@@ -36,7 +36,6 @@ def bootstrap_correlations(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -100,7 +99,6 @@ def compare_correlations(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

@@ -46,7 +46,6 @@ def group_means(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -190,7 +189,6 @@ def median_table(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -345,7 +343,6 @@ def mean_differences(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

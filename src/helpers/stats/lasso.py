@@ -243,7 +243,6 @@ def lasso_bootstrap(
     n_boot : int
         Number of replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

@@ -259,7 +259,6 @@ def adjusted_slope(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -367,8 +366,7 @@ class Curve:
             Values of the covariate.
         n_boot : int
             Number of replicates.
-        rng : numpy.random.Generator
-            Source of randomness. Curves to be compared need generators in the same state.
+        rng : numpy.random.Generator Curves to be compared need generators in the same state.
 
         Returns
         -------
@@ -518,7 +516,6 @@ def binned_means(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------

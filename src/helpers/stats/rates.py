@@ -195,7 +195,6 @@ def arm_contrasts(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -451,7 +450,6 @@ def detection_rates(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
