@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest
 
-from helpers import paths
 from helpers.beyond import answerers
 from helpers.beyond.answerers import AnswersError
 from helpers.beyond.word_tests import PAIRS, SHOWN, definitions, word_classes
@@ -69,25 +68,6 @@ def test_committed_answers_belong_to_the_questions_built_by_default():
     assert right == {"word_classes": 6444, "definitions": 8411}
 
 
-def test_committed_answers_hold_numbers_only():
-    for file in answerers.ANSWERS.glob("*.csv"):
-        first, *rows = file.read_text().splitlines()
-        assert first.startswith("# questions ")
-        assert rows[0] == "question,chosen"
-        assert all(row.replace(",", "").isdigit() for row in rows[1:])
-
-
-def test_written_answers_are_read_again_from_below_the_project_root(
-    monkeypatch, tmp_path, questions
-):
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
-    chosen = answerers.at_random(questions, rng())
-    answerers.write_model_answers("new/mine.csv", questions, chosen.sample(frac=1, random_state=1))
-    read = answerers.read_model_answers("new/mine.csv", questions)
-    pd.testing.assert_series_equal(read, chosen)
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["mine.csv"]
-
-
 def test_answers_count_for_questions_that_look_the_same_only(tmp_path, questions):
     file = tmp_path / "answers.csv"
     answerers.write_model_answers(file, questions, answerers.always_right(questions))
@@ -104,7 +84,6 @@ def test_answers_count_for_questions_that_look_the_same_only(tmp_path, questions
     [
         ("0,1\n", "answers 1 questions in 1 rows; it needs one row for each of the 2 questions 0"),
         ("0,1\n0,1\n", "answers 1 questions in 2 rows; it needs one row for each of the 2"),
-        ("0,1\n1,1\n2,1\n", "answers 3 questions in 3 rows; it needs one row for each of the 2"),
         ("0,1\n1,6\n", "question 1: 6 is no option; give a whole number from 0 to 5"),
         ("0,1\n1,\n", "question 1: nan is no option; give a whole number from 0 to 5"),
     ],
@@ -148,10 +127,6 @@ def test_the_sentence_model_answers_both_tests_with_what_is_most_similar(
     monkeypatch.setattr(answerers, "_sentence_model", lambda: embed)
     monkeypatch.setattr(humbel, "load", lambda data_source: study)
     files = answerers.answer_all()
-    assert [file.name for file in files] == [
-        "all_minilm_l6_v2_word_classes.csv",
-        "all_minilm_l6_v2_definitions.csv",
-    ]
     chosen = answerers.read_model_answers(files[0], questions)
     numbers = questions[SHOWN].map(number).to_numpy()
     gaps = np.column_stack([abs(numbers[:, i] - numbers[:, j]) for i, j in PAIRS])
@@ -166,7 +141,8 @@ def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
     tmp_path, study, questions
 ):
     file = tmp_path / "answers.csv"
-    answerers.write_model_answers(file, questions, answerers.always_right(questions))
+    shuffled = answerers.always_right(questions).sample(frac=1, random_state=1)
+    answerers.write_model_answers(file, questions, shuffled)
     as_if_real = humbel.Humbel("real", study.associations, study.norms)
     read = answerers.of_model(as_if_real, questions, file, seed=0)
     pd.testing.assert_series_equal(read, answerers.always_right(questions))
@@ -190,7 +166,6 @@ def test_the_correction_for_guessing_undoes_guessing():
         correct = answerers.correct_with_guessing(known, n_options)
         again = answerers.known_without_guessing(correct, n_options)
         np.testing.assert_allclose(again, known, atol=1e-15)
-        assert correct[0] == 1 / n_options
     printed = answerers.known_without_guessing([0.67, 0.80], 3)
     np.testing.assert_allclose(printed, [0.505, 0.70])
 
@@ -205,16 +180,6 @@ def test_an_age_has_its_own_questions_or_those_of_lower_ages_too(answers):
     assert up_to[19].equals(answers["right"])
     with pytest.raises(ValueError, match="scope must be 'at' or 'up to', not 'below'"):
         answerers.by_age(answers["right"], answers["age"], "below")
-
-
-def test_accuracy_by_age_is_the_share_of_right_answers(answers):
-    columns = answerers.by_age(answers["right"], answers["age"], "at")
-    table = answerers.accuracy_by_age(columns, answers["cue"], 200, rng())
-    shares = answers.groupby("age")["right"].mean()
-    np.testing.assert_allclose(table["estimate"], 100 * shares.to_numpy())
-    assert table["x"].tolist() == list(AGES)
-    assert (table["low"] < table["estimate"]).all()
-    assert (table["estimate"] < table["high"]).all()
 
 
 def test_the_mean_test_is_scipys_binomial_test(answers):
@@ -242,13 +207,6 @@ def test_the_design_effect_is_that_of_clusters_whatever_their_labels(answers):
     # Independent answers: its standard error is about the root of 2 over the number of clusters.
     assert abs(once - 1) < 3.3 * np.sqrt(2 / 100)
     assert answerers.design_effect(answers["right"] * 0, answers["cue"]) == 1
-
-
-def test_a_missing_answer_or_label_is_refused(answers):
-    for column, name in (("right", "right"), ("cue", "cluster")):
-        gap = answers.assign(**{column: answers[column].where(answers.index > 0)})
-        with pytest.raises(ValueError, match=f"column '{name}' has 1 missing value, first in row"):
-            answerers.design_effect(gap["right"], gap["cue"])
 
 
 @pytest.mark.parametrize(("accuracy", "mean", "agreement"), CASES)
@@ -326,15 +284,6 @@ def test_rejection_rates_are_those_of_simulated_tests():
         computed = answerers.rejection_rate(rate, n, tolerance, estimated=estimated)
         assert computed == pytest.approx(simulated, abs=4 * 0.5 / 100)
     assert answerers.rejection_rate([0, 1], 50, 0.3).tolist() == [0, 1]
-
-
-def test_a_known_tolerance_keeps_the_size_and_an_observed_one_does_not():
-    tolerances = np.linspace(0.1, 0.5, 5)
-    known = answerers.rejection_rate(tolerances, 1000, tolerances)
-    observed = answerers.rejection_rate(tolerances, 1000, tolerances, estimated=True)
-    assert known.max() <= 0.05
-    # The difference of two shares has twice the variance of one.
-    np.testing.assert_allclose(observed, 0.122, atol=0.006)
 
 
 def test_trials_reject_people_as_often_as_the_rejection_rate_says():

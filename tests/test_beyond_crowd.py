@@ -1,14 +1,16 @@
-"""Labels of several raters: hand-computed items, recovered truths, comparisons, messages."""
+"""Crowds and experts: hand-computed items, known truths, other packages, coverage, messages."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 from scipy.stats import fisher_exact
 
 from helpers.beyond import crowd
 from helpers.stats.rates import detection_rates
 
 NAMES = ("item_id", "rater_id", "label")
+LABELLED, ALL = 60, 300
 RATINGS = pd.DataFrame(
     {"item_id": list("aaaabbb"), "rater_id": list("pqrspqr"), "score": [1, 1, 4, 4, 0, 2, 3]}
 )
@@ -79,15 +81,6 @@ def test_confusion_matrices_and_prevalence_are_recovered(confusion, prevalence):
     majority = crowd.combine(table, ["label"], "mode, ties low", *NAMES[:2])["label"]
     right = (model.posterior.idxmax(axis="columns") == truth).mean()
     assert right >= (majority == truth).mean()
-
-
-def test_the_first_step_takes_shares_of_votes_for_true_labels(monkeypatch):
-    monkeypatch.setattr(crowd, "TOLERANCE", np.inf)  # stop at once
-    table = RATINGS.assign(label=[0, 0, 1, 1, 0, 0, 1])
-    model = crowd.fit_dawid_skene(table, *NAMES)
-    assert model.n_steps == 1
-    assert model.prevalence.tolist() == pytest.approx([7 / 12, 5 / 12])
-    assert model.posterior.loc["b", 0] == pytest.approx(7 / 12)
 
 
 def test_the_solution_is_a_fixed_point_of_the_equations_of_the_paper():
@@ -178,9 +171,9 @@ def compare(low: list[int], high: list[int], n_permutations=999) -> pd.DataFrame
     labels = labels.assign(arm=np.repeat(["low", "high"], 4), error="factuality")
     pairs = labels.loc[np.repeat(np.arange(8), [*low, *high])].reset_index(drop=True)
     pairs["prompt_id"], rng = pairs.index, np.random.default_rng(0)
-    rates = detection_rates(pairs, ["error", "arm"], "prompt_id", 10, rng)
+    by_arm = detection_rates(pairs, ["error", "arm"], "prompt_id", 10, rng)
     contrasts = {"tone": ("low", "high")}
-    table = crowd.compare_detection(pairs, rates, contrasts, n_permutations, rng)
+    table = crowd.compare_detection(pairs, by_arm, contrasts, n_permutations, rng)
     return table.loc["tone"].droplevel("error")
 
 
@@ -206,3 +199,137 @@ def test_groups_that_cannot_be_compared():
     share = pd.DataFrame({"expert": [0.5]})
     with pytest.raises(ValueError, match="an expert label is a share"):
         crowd.compare_detection(share, share, {}, 1, np.random.default_rng(0))
+
+
+def make_pairs(seed=0, imagined=0.1, rate=0.3):
+    """One output per prompt; experts label the first prompts."""
+    rng = np.random.default_rng(seed)
+    truth = rng.binomial(1, rate, ALL).astype(float)
+    crowd = rng.binomial(1, np.where(truth == 1, 0.6, imagined)).astype(float)
+    expert = np.where(np.arange(ALL) < LABELLED, truth, np.nan)
+    return pd.DataFrame(
+        {"error": "factuality", "prompt_id": np.arange(ALL), "crowd": crowd, "expert": expert}
+    )
+
+
+def rates(pairs, by=("error",), n_boot=400):
+    return crowd.rate_table(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_estimates_and_intervals_are_those_of_the_package(seed):
+    pairs = make_pairs(seed)
+    labelled, others = pairs[:LABELLED], pairs[LABELLED:]
+    given = [part.to_numpy() for part in (labelled["expert"], labelled["crowd"], others["crowd"])]
+    row = rates(pairs).loc[("prediction-powered", "independent", "factuality")]
+    estimate, (low, high) = ppi_mean_pointestimate(*given), ppi_mean_ci(*given, alpha=0.05)
+    expected = 100 * np.ravel([estimate, low, high])
+    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected)
+    row = rates(pairs).loc[("experts", "independent", "factuality")]
+    expected = 100 * np.ravel(classical_mean_ci(given[0], alpha=0.05))
+    assert row[["low", "high"]].tolist() == pytest.approx(expected)
+
+
+def test_a_crowd_that_always_says_the_same_leaves_the_experts_mean():
+    pairs = make_pairs().assign(crowd=0.5)
+    table = rates(pairs)
+    np.testing.assert_allclose(table.loc["prediction-powered"], table.loc["experts"])
+    assert crowd.gains(pairs, ["error"], "prompt_id")["factor"].item() == 0
+
+
+def test_a_perfect_crowd_is_worth_nearly_as_much_as_expert_labels_everywhere():
+    truth = np.tile([1.0, 0.0, 0.0], ALL // 3)
+    pairs = make_pairs().assign(crowd=truth)
+    pairs["expert"] = np.where(np.arange(ALL) < LABELLED, truth, np.nan)
+    table = rates(pairs)
+    by_crowd = table.loc[("crowd", "independent", "factuality")]
+    powered = table.loc[("prediction-powered", "independent", "factuality")]
+    gain = crowd.gains(pairs, ["error"], "prompt_id").loc["factuality"]
+    assert gain["correlation"] == pytest.approx(1)
+    assert gain["factor"] == pytest.approx((ALL - LABELLED) / ALL, rel=0.01)
+    assert powered["estimate"] == pytest.approx(by_crowd["estimate"])
+    widths = [row["high"] - row["low"] for row in (powered, by_crowd)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.02)
+    assert gain["worth"] == pytest.approx(ALL - LABELLED, rel=0.05)
+
+
+def test_copies_of_outputs_within_prompts_narrow_only_the_interval_of_the_package():
+    once = make_pairs()
+    tables = [rates(pairs, n_boot=4000) for pairs in (once, pd.concat([once, once]))]
+    widths = [table["high"] - table["low"] for table in tables]
+    once, twice = (width["prediction-powered"].droplevel("error") for width in widths)
+    assert once.to_numpy() == pytest.approx(once["independent"], rel=0.1)
+    assert twice["independent"] / once["independent"] == pytest.approx(np.sqrt(0.5), rel=0.02)
+    assert twice["Wilson"] / once["Wilson"] == pytest.approx(1, rel=0.03)
+    assert twice["resampled"] / once["resampled"] == pytest.approx(1, rel=0.05)
+
+
+def test_groups_are_told_apart_whatever_the_order_of_rows_and_names_of_prompts():
+    low = make_pairs(1, rate=0.1)
+    pairs = pd.concat([make_pairs(0).assign(arm="high"), low.assign(arm="low")])
+    table = rates(pairs, ["error", "arm"])
+    found = table.xs(("independent", "low"), level=("interval", "arm"))
+    np.testing.assert_allclose(found, rates(low).xs("independent", level="interval"))
+    pairs["prompt_id"] = "prompt " + pairs["prompt_id"].astype(str).str.zfill(3)
+    shuffled = pairs.sample(frac=1, random_state=3)
+    pd.testing.assert_frame_equal(rates(shuffled, ["error", "arm"]), table)
+
+
+def test_no_error_found_still_leaves_an_interval():
+    high = rates(make_pairs(rate=0.0)).droplevel("error")["high"]
+    assert high["experts", "independent"] == 0
+    by_hand = 100 * 3.8415 / (LABELLED + 3.8415)
+    assert high["prediction-powered", "Wilson"] == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_crowd_bias_finds_what_the_crowd_misses():
+    pairs = pd.concat([make_pairs(seed, imagined=0.0) for seed in range(10)], ignore_index=True)
+    pairs["prompt_id"] = np.arange(len(pairs))
+    rng = np.random.default_rng(0)
+    row = crowd.crowd_bias(pairs, ["error"], "prompt_id", 999, rng).loc["factuality"]
+    assert row["low"] < -0.4 * 30 < row["high"] < 0
+    assert row["p_value"] == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize("lacking", ["with", "without"])
+def test_group_that_lacks_a_kind_of_output(lacking):
+    pairs = make_pairs()
+    pairs = pairs[pairs["expert"].isna()] if lacking == "with" else pairs.dropna()
+    with pytest.raises(ValueError, match=f"'factuality' has no output {lacking} an expert label"):
+        rates(pairs)
+
+
+def test_simulated_labels_have_the_rates_they_should():
+    design = crowd.LabellingDesign(rate=0.2, outputs_per_prompt=5, raters=1)
+    labels, truth = crowd.simulate_labels(np.random.default_rng(0), design, 200)
+    assert truth.mean() == pytest.approx(0.2, abs=0.005)
+    assert labels[truth == 1].mean() == pytest.approx(design.sensitivity, abs=0.01)
+    assert labels[truth == 0].mean() == pytest.approx(design.false_positive, abs=0.005)
+    within = np.corrcoef(truth[:, :, 0].ravel(), truth[:, :, 1].ravel())[0, 1]
+    assert 0.03 < within < 0.2
+
+
+def coverage(n_simulations=400, **design):
+    rng = np.random.default_rng(0)
+    return crowd.coverage(crowd.LabellingDesign(**design), n_simulations, 100, rng)
+
+
+def test_package_interval_covers_frequent_errors_of_independent_outputs():
+    table = coverage(rate=0.4, prompts=1500, labelled_prompts=300, prompt_share=0.0)
+    row = table.loc[("prediction-powered", "independent")]
+    assert row["coverage"] == pytest.approx(95, abs=4 * row["simulation_error"])
+    assert row["bias"] == pytest.approx(0, abs=0.5)
+
+
+def test_clusters_and_rare_errors_break_the_package_interval_but_not_wilsons():
+    clustered = {"rate": 0.2, "outputs_per_prompt": 5, "prompt_share": 0.5}
+    for design in (clustered, {"rate": 0.02}):
+        covered = coverage(**design).loc["prediction-powered", "coverage"]
+        assert covered["independent"] < 88
+        assert covered["Wilson"] > 91
+
+
+def test_the_crowd_alone_is_confidently_wrong():
+    table = coverage(100, rate=0.2).loc["crowd"]
+    assert (table["coverage"] == 0).all()
+    assert (table["bias"] < -10).all()

@@ -19,7 +19,6 @@ from helpers.beyond.user_simulator import (
     simulator_accuracies,
 )
 from helpers.files import tables
-from helpers.studies import chatbench
 
 QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})
@@ -62,55 +61,20 @@ def hold(server, tmp_path):
     return hold
 
 
-def test_each_step_asks_for_what_is_to_be_written_now():
-    system, first = user_simulator.instructions(QUESTION, [])
-    assert (system["role"], first["role"]) == ("system", "user")
-    assert system["content"].endswith(QUESTION)
-    assert "first message" in first["content"]
-    assert "Answer:" not in first["content"]
-    for must_answer in (False, True):
-        same, task = user_simulator.instructions(QUESTION, talk("ua"), must_answer)
-        assert same == system
-        assert "You: u0\n\nAI: a1\n\n" in task["content"]
-        assert 'write "Answer: "' in task["content"]
-        assert ("next message" in task["content"]) is not must_answer
+ANSWERS = ("Answer: (C) nine bado", " answer: C\n", '"Answer: C"', "**Answer:** C", "Answer: C\nso")
+OTHERS = ("", "C", "Answer: E", "Answer: c", "Answer: A man", "Answer: A or B?", "Hm.\nAnswer: B")
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        (" answer: C\n", "C"),
-        ('"Answer: C"', "C"),
-        ("**Answer:** C", "C"),
-        ("Answer: (C) nine bado", "C"),
-        ("Answer: C. nine bado", "C"),
-        ("Answer: C\nbecause bado", "C"),
-        ("", None),
-        ("C", None),
-        ("Answer: E", None),
-        ("Answer: c", None),
-        ("Answer: A man has two bado", None),
-        ("Answer: A or B?", None),
-        ("What is the answer: A, B, C or D?", None),
-        ("Thanks.\nAnswer: B", None),
-    ],
+    ("reply", "letter"), [*itertools.product(ANSWERS, "C"), *itertools.product(OTHERS, [None])]
 )
 def test_a_reply_is_an_answer_only_if_its_first_line_is_one(reply, letter):
     assert user_simulator._parse_answer(reply) == letter
 
 
-@pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        (" bado? ", "bado?"),
-        ('You: "bado?"', "bado?"),
-        ('is "bado" a word?', 'is "bado" a word?'),
-        ('"', '"'),
-        ('""', ""),
-    ],
-)
-def test_only_what_surrounds_a_message_is_taken_away(reply, message):
-    assert user_simulator._clean_message(reply) == message
+def test_only_what_surrounds_a_message_is_taken_away():
+    assert user_simulator._clean_message(' You: "bado?" ') == "bado?"
+    assert user_simulator._clean_message('is "bado" a word?') == 'is "bado" a word?'
 
 
 @pytest.mark.parametrize(
@@ -120,7 +84,6 @@ def test_only_what_surrounds_a_message_is_taken_away(reply, message):
         ("uuaau", ["u0", "u1", "u4", "Answer: B"]),
         ("aua", ["u1", "Answer: B"]),
         ("a", []),
-        ("", []),
     ],
 )
 def test_each_message_of_the_user_and_the_answer_are_an_example(speakers, targets):
@@ -140,44 +103,25 @@ def test_an_example_shows_the_conversation_up_to_what_is_to_be_learnt():
     assert not any("a0" in text for text in shown)
 
 
-def test_examples_of_a_study_are_the_words_of_its_users_and_survive_their_file(tmp_path):
-    talks = chatbench.load_conversations("simulated", seed=1).conversations.head(50)
-    made = user_simulator.examples(talks)
-    learnt = made["messages"].str[-1].str["content"].groupby(made["conversation"]).agg(list)
-    for each, texts in zip(talks.itertuples(), learnt, strict=True):
-        said = [one["content"] for one in each.messages if one["role"] == "user"]
-        assert texts == [*said, f"Answer: {each.answer}"]
-    file = tmp_path / "new" / "examples.jsonl"
-    user_simulator.write_jsonl(({"messages": each} for each in made["messages"]), file)
-    assert user_simulator.read_examples(file) == made["messages"].tolist()
-    assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
-
-
 def test_any_text_survives_its_file_and_a_file_is_written_whole_or_not(tmp_path):
     text = "two\nlines “quotes” \\frac{a}{b} \u2028 é 🙂 \r\n"
     made = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
-    file = tmp_path / "examples.jsonl"
+    file = tmp_path / "new" / "examples.jsonl"
     user_simulator.write_jsonl([{"messages": made}], file)
     assert len(file.read_text().splitlines()) == 1
     with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
         user_simulator.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
     assert user_simulator.read_examples(file) == [made]
+    assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
 
 
 @pytest.mark.parametrize(
     ("messages", "problem"),
     [
         (None, "'messages' is missing or no list"),
-        ("a", "'messages' is missing or no list"),
-        ([], "'messages' is missing or no list"),
-        ([{"role": "You"}], "message 1 has none of the roles system, user, assistant"),
         ([*talk("u"), "b"], "message 2 has none of the roles system, user, assistant"),
         ([{"role": "user", "content": ""}], "message 1 has no text"),
-        ([{"role": "user", "content": None}], "message 1 has no text"),
-        (
-            talk("u"),
-            "the last message is not of the assistant, so that there is nothing to learn",
-        ),
+        (talk("u"), "the last message is not of the assistant, so that there is nothing to learn"),
     ],
 )
 def test_a_line_that_is_no_example_is_named(tmp_path, messages, problem):
@@ -217,10 +161,7 @@ def test_a_conversation_ends_with_the_answer_of_the_user_who_alone_sees_the_ques
     held = hold()
     assert held["answer"].tolist() == ["B"]
     assert held["messages"].tolist() == [
-        [
-            {"role": "user", "content": "what is bado?"},
-            {"role": "assistant", "content": "two."},
-        ]
+        [{"role": "user", "content": "what is bado?"}, {"role": "assistant", "content": "two."}]
     ]
     assert [request["model"] for request in server.asked] == ["user", "ai", "user"]
     assert [request["temperature"] for request in server.asked] == [1.0, 0.7, 1.0]
@@ -257,9 +198,6 @@ def test_after_the_last_message_only_an_answer_is_asked_for(
         ({"seconds": 0.2}, {"timeout": 0.05}, r"did not reply within 0\.05 seconds"),
         ({}, {"url": "nobody"}, r"cannot be reached \(.*\): check USER_SIMULATOR_URL"),
         ({"body": b"[]"}, {}, "sent no text as reply of model 'user'"),
-        ({"body": b'{"choices": []}'}, {}, "sent no text as reply of model 'user'"),
-        ({"body": b'{"choices": [{}]}'}, {}, "sent no text as reply of model 'user'"),
-        ({"body": endpoint.completion(None)}, {}, "sent no text as reply of model 'user'"),
         ({"body": endpoint.completion(" ")}, {}, "sent no text as reply of model 'user'"),
     ],
 )
@@ -282,7 +220,6 @@ def test_conversations_are_kept_in_a_file_which_then_needs_no_endpoint(server, h
     held = hold(QUESTIONS, n_runs=2)
     assert held["question_id"].tolist() == ["q1", "q1", "q2", "q2"]
     assert held["run"].tolist() == [1, 2, 1, 2]
-    assert set(held["answer"]) == {"B"}
     pd.testing.assert_frame_equal(tables.read_jsonl(tmp_path / "new" / "talks.jsonl"), held)
     server.status = 500
     pd.testing.assert_frame_equal(hold(QUESTIONS, n_runs=2), held)

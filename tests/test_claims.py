@@ -11,19 +11,6 @@ from helpers import claims, paths
 from helpers.claims import ClaimError, Ledger
 
 QUALITY = ["quality_biased", "quality_unbiased"]
-# Number of different keys in each column of a printed table.
-CROSSED = {
-    "chatbench_table1": (2, 5, 4),
-    "chatbench_tablea1": (5, 4, 2, 6),
-    "chatbench_tablea2": (5, 4, 2, 6),
-    "chatbench_tablea3": (2, 5, 2, 2),
-    "hosking_table2": (5, 12),
-    "hosking_table3": (5, 6, 3),
-    "hosking_table4": (5, 9),
-    "humbel_table3": (4, 7),
-    "humbel_table4": (2, 3),
-    "kamoda_figure1": (4, 4),
-}
 # Scores of wording that AI alone does not have; p-values that are printed as bounds; sub-tests that
 # were not given with every prompt; agreement of one model with itself.
 LEFT_OUT = {
@@ -126,12 +113,10 @@ def test_what_is_published_fits_the_kind_of_claim(papers):
 
 
 def test_printed_tables_have_each_cell_once():
-    assert claims.table_names() == sorted(CROSSED)
-    for table, sizes in CROSSED.items():
+    for table in claims.table_names():
         cells = printed(table).index
         assert cells.is_unique
-        assert cells.levshape == sizes
-        assert len(cells) == np.prod(sizes) - LEFT_OUT.get(table, 0)
+        assert len(cells) == np.prod(cells.levshape) - LEFT_OUT.get(table, 0)
 
 
 @pytest.mark.parametrize(("table", "outputs"), [("hosking_table2", 180), ("hosking_table4", 300)])
@@ -174,13 +159,9 @@ def test_parts_add_up_to_their_wholes(papers):
     for unit in ("questions", "answers"):
         parts = [number(papers, f"{evaluators}{use}{unit}") for use in ("", "training_")]
         assert sum(parts) == number(papers, f"kamoda.counts.{unit}")
-    unanimous = [
-        number(papers, f"kamoda.unanimity.model_{style}") for style in ("formal", "casual")
-    ]
-    assert sum(unanimous) <= number(papers, "kamoda.unanimity.total")
-    per_question = number(papers, "kamoda.counts.answers_per_question")
-    questions = number(papers, "kamoda.counts.questions")
-    assert per_question * questions == number(papers, "kamoda.counts.answers")
+    batches = number(papers, "chatbench.counts.math_batches")
+    for dataset, size in {"elementary_math": 5, "high_school_math": 5, "college_math": 2}.items():
+        assert number(papers, f"chatbench.counts.{dataset}") == batches * size
 
 
 def test_copies_of_a_printed_accuracy_agree():
@@ -190,21 +171,6 @@ def test_copies_of_a_printed_accuracy_agree():
         user_ai = cells.groupby(level=["dataset", "condition"])[["mean_user_ai", "se_user_ai"]]
         pd.testing.assert_frame_equal(alone.min(), alone.max())
         pd.testing.assert_frame_equal(user_ai.min(), user_ai.max())
-
-
-def test_printed_counts_of_answers_are_fewer_than_the_printed_totals(papers):
-    counts = printed("chatbench_tablea3").groupby(level="answer_type").sum()
-    assert counts.to_dict() == {"user-AI": 6912, "user-alone": 5986}
-    assert counts["user-AI"] < number(papers, "chatbench.counts.conversations")
-    assert counts["user-alone"] < number(papers, "chatbench.counts.user_alone_answers")
-
-
-def test_printed_numbers_of_mathematics_batches_differ(papers):
-    batches = number(papers, "chatbench.counts.math_batches")
-    sizes = {"elementary_math": 5, "high_school_math": 5, "college_math": 2}
-    for dataset, size in sizes.items():
-        assert number(papers, f"chatbench.counts.{dataset}") == batches * size
-    assert number(papers, "chatbench.counts.math_batches_appendix") == batches - 1
 
 
 def test_the_printed_share_that_knows_and_agrees_needs_twice_the_printed_sample(papers):
@@ -237,14 +203,6 @@ def test_numbers_printed_in_the_text_are_not_those_of_the_tables(papers):
     assert round(ratio, 1) != number(papers, "kamoda.regression.ratio_in_conclusion")
 
 
-def test_printed_numbers_of_repeat_annotations_exceed_the_printed_total(papers):
-    names = "annotations_per_output_1 outputs_1 duplicated_pairs duplicates_per_pair annotations_1"
-    once, outputs, pairs, repeats, total = (
-        number(papers, f"hosking.counts.{name}") for name in names.split()
-    )
-    assert once * outputs + 2 * pairs * (repeats - 1) > total
-
-
 def test_the_readme_states_the_number_of_rows_of_each_file():
     readme = (paths.PUBLISHED / "README.md").read_text()
     for file in sorted(paths.PUBLISHED.glob("*.csv")):
@@ -252,51 +210,23 @@ def test_the_readme_states_the_number_of_rows_of_each_file():
         assert row.split("|")[-2].strip() == str(len(claims.read_text(file)))
 
 
-def test_cells_of_appendix_tables_say_where_and_whether_they_can_be_tested(papers):
-    cell = "chatbench.tablea1.college_math.ai_free_text.direct_to_ai"
-    assert papers.loc[f"{cell}.z", ["where", "testable", "why_not"]].tolist() == [
-        "Table A1",
-        "yes",
-        "",
-    ]
-    assert papers.loc[f"{cell}.mean_alone", "testable"] == "no"
-    assert papers.loc[f"{cell}.mean_alone", "why_not"].startswith("needs ai_alone_answers.csv")
-
-
 @pytest.mark.parametrize(
-    ("published", "computed", "decimals", "verdict"),
+    ("kind", "published", "decimals", "inside", "outside"),
     [
-        (3.2, 3.25, 1, "reproduced"),
-        (3.2, 3.15, 1, "reproduced"),
-        (3.2, 3.25 + 2e-9, 1, "differs"),
-        (3.2, 3.15 - 2e-9, 1, "differs"),
-        (-0.05, -0.0549, 2, "reproduced"),
-        (-0.05, 0.05, 2, "differs"),
-        (24.0, 24.5, 0, "reproduced"),
-        (24.0, 24.51, 0, "differs"),
+        ("value", 3.2, 1, 3.25, 3.25 + 2e-9),
+        ("value", 3.2, 1, 3.15, 3.15 - 2e-9),
+        ("value", -0.05, 2, -0.0549, 0.05),
+        ("count", 900, 0, 900, 900.4),
     ],
 )
-def test_values_agree_within_half_a_unit_of_the_last_printed_digit(
-    published, computed, decimals, verdict
+def test_values_agree_within_half_a_unit_of_the_last_printed_digit_and_counts_if_equal(
+    kind, published, decimals, inside, outside
 ):
-    assert claims.verdict_on_number("value", published, computed, decimals) == verdict
-
-
-@pytest.mark.parametrize("decimals", [0, 2])
-def test_a_value_agrees_with_what_it_rounds_to_and_with_no_other_number(decimals):
-    unit = 10.0**-decimals
-    for computed in np.random.default_rng(7).uniform(-50, 50, size=50):
-        printed = round(computed, decimals)
-        assert claims.verdict_on_number("value", printed, computed, decimals) == "reproduced"
-        for neighbour in (printed - unit, printed + unit):
-            assert claims.verdict_on_number("value", neighbour, computed, decimals) == "differs"
-
-
-@pytest.mark.parametrize(
-    ("computed", "verdict"), [(900, "reproduced"), (901, "differs"), (900.4, "differs")]
-)
-def test_counts_agree_only_if_equal(computed, verdict):
-    assert claims.verdict_on_number("count", 900, computed, 0) == verdict
+    verdicts = [
+        claims.verdict_on_number(kind, published, computed, decimals)
+        for computed in (inside, outside)
+    ]
+    assert verdicts == ["reproduced", "differs"]
 
 
 @pytest.mark.parametrize(
@@ -325,28 +255,16 @@ def test_nothing_computed_on_simulated_data_gets_another_verdict(demo):
 
 
 def test_a_difference_has_a_note_that_gives_the_reason_or_says_that_there_is_none(ledger):
-    ledger.check("demo.rate.low", 3.3)
     ledger.check("demo.counts.outputs", 901)
     ledger.check("demo.split.rho", 0.8, (0.7, 0.8), note="other split")
     assert ledger.holds("demo.text.highest", np.False_) == "differs"
     assert ledger.check("demo.rate.high", 24.2, note="other filter") == "reproduced"
-    assert ledger.holds("demo.text.order", True, note="other reading") == "reproduced"
     assert ledger.table()["note"].tolist() == [
-        "computed 3.30, printed 3.2; no reason recorded",
         "computed 901, printed 900; no reason recorded",
         "other split",
         "does not hold; no reason recorded",
         "",
-        "",
     ]
-
-
-def test_a_number_from_rounded_inputs_is_reproduced_if_their_rounding_allows_it(ledger):
-    assert ledger.check("demo.rate.low", 3.6, (3.2, 4.0), attainable=True) == "reproduced"
-    values = cells({("Model 1", "refusal"): 2.6})
-    ends = values - 0.1, values + 0.1
-    found = ledger.check_table("demo_table2", values, *ends, attainable=True)
-    assert found.tolist() == ["reproduced"]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +276,6 @@ def test_a_number_from_rounded_inputs_is_reproduced_if_their_rounding_allows_it(
         ("demo.cost.total", 5, None, "is listed as not testable: payment records are not public."),
         ("demo.text.order", 3, None, "is of kind 'order': enter it with holds()."),
         ("demo.rate.low", 3, (3.4, 3.1), "has a reversed interval: 3.4 > 3.1."),
-        ("demo.rate.low", 3, (3.1, np.nan), "needs a finite interval, not (3.1, nan)."),
         ("demo.split.rho", 3, None, "depends on a split: give the interval over redrawn ones."),
         *[
             ("demo.rate.low", value, None, f"needs a finite number, not {value!r}.")
@@ -375,23 +292,17 @@ def test_a_number_that_cannot_be_judged_is_refused_and_leaves_no_trace(
     assert ledger.table().index.tolist() == ["counts.outputs"]
 
 
-@pytest.mark.parametrize(
-    ("claim_id", "result", "message"),
-    [
-        ("demo.rate.low", True, "demo.rate.low is of kind 'value': enter it with check()."),
-        ("demo.text.highest", 1, "demo.text.highest needs True or False, not 1."),
-    ],
-)
-def test_a_statement_is_entered_with_a_truth_value(ledger, claim_id, result, message):
-    with pytest.raises(ClaimError, match=re.escape(message)):
-        ledger.holds(claim_id, result)
+def test_a_statement_is_entered_with_a_truth_value(ledger):
+    with pytest.raises(ClaimError, match=r"rate\.low is of kind 'value': enter it with check\(\)"):
+        ledger.holds("demo.rate.low", True)
+    with pytest.raises(ClaimError, match=r"text\.highest needs True or False, not 1\."):
+        ledger.holds("demo.text.highest", 1)
 
 
 def test_table_cells_are_claims_with_intervals_and_notes_whatever_the_order_of_levels(ledger):
     values = cells({("Model 1", "refusal"): 2.504, ("Model 2", "scope"): 0.5}).swaplevel()
     notes = {("Model 2", "scope"): "one rater more"}
     found = ledger.check_table("demo_table2", values, values - 0.1, (values + 0.1)[::-1], notes)
-    assert found.index.names == ["system", "measure"]
     assert found.to_dict() == {
         ("Model 1", "refusal"): "reproduced",
         ("Model 2", "scope"): "differs",
@@ -406,9 +317,7 @@ def test_table_cells_are_claims_with_intervals_and_notes_whatever_the_order_of_l
     ("name", "cell", "ends", "message"),
     [
         ("set", "refusal", {}, "demo_table2 needs the index levels ['system', 'measure'], not "),
-        ("measure", "refusals", {}, "demo.table2.model_1.refusals is not a published claim; did "),
         ("measure", "scope", {"low": 0}, "demo_table2: give both low and high, or neither."),
-        ("measure", "scope", {"high": 0}, "demo_table2: give both low and high, or neither."),
         ("measure", "scope", {"low": np.nan, "high": 6}, "needs a finite interval, not (nan, 6.0)"),
     ],
 )
@@ -417,13 +326,8 @@ def test_cells_that_do_not_fit_the_printed_table_are_refused(ledger, name, cell,
     given = {name: values * 0 + end for name, end in ends.items()}
     with pytest.raises(ClaimError, match=re.escape(message)):
         ledger.check_table("demo_table2", values, **given)
-
-
-def test_a_table_that_is_not_published_is_refused_with_the_names_of_those_that_are(ledger):
-    with pytest.raises(
-        ClaimError, match=r"There is no table 'x' in .*published, only demo_table2\."
-    ):
-        ledger.check_table("x", cells({("Model 1", "scope"): 0.5}))
+    with pytest.raises(ClaimError, match=r"There is no table 'x' in .*lished, only demo_table2\."):
+        ledger.check_table("x", values)
 
 
 def test_the_written_file_holds_printed_and_computed_side_by_side(ledger, demo):
@@ -441,17 +345,6 @@ demo.text.order,demo,§2,A comes before B.,a > b,a 3.1 > b 2.0,,,reproduced,,11_
     assert (demo / "claims/11_demo.csv").read_text() == expected
 
 
-def test_the_displayed_table_shows_one_digit_more_than_printed(ledger):
-    ledger.check("demo.rate.low", 3.2499, interval=(-0.001, 3.5))
-    ledger.check("demo.rate.high", 23.96)
-    ledger.check("demo.counts.outputs", 900)
-    ledger.holds("demo.text.highest", True, computed=0.25)
-    shown = ledger.table()
-    assert shown["computed"].tolist() == ["3.25", "24.0", "900", "0.25"]
-    assert shown["interval"].tolist() == ["[0.00, 3.50]", "", "", ""]
-    assert " ".join(shown) == "statement published computed interval verdict note"
-
-
 def test_reproduced_table_cells_are_counted_and_not_listed(ledger):
     values = cells({("Model 1", "refusal"): 2.5, ("Model 2", "scope"): 0.9})
     ledger.check_table("demo_table2", values)
@@ -465,13 +358,12 @@ def test_reproduced_table_cells_are_counted_and_not_listed(ledger):
 
 
 def test_a_failed_write_leaves_the_old_file(ledger, demo, monkeypatch):
-    assert ledger.table().empty
-    before = (demo / "claims/11_demo.csv").read_bytes()
-
     def fail(path, content):
         path.write_text("half a fi")
         raise OSError("disk full")
 
+    ledger.table()
+    before = (demo / "claims/11_demo.csv").read_bytes()
     monkeypatch.setattr(Path, "write_bytes", fail)
     ledger.check("demo.rate.high", 24)
     with pytest.raises(OSError, match="disk full"):
@@ -495,29 +387,21 @@ def test_merging_lists_every_claim_with_its_verdict_and_the_summary_counts_them(
     assert found["demo.table2.model_1.scope"] == "not run; ; "
     assert found["demo.cost.total"] == "not testable; ; payment records are not public"
     counts = claims.verdict_counts(merged)
-    assert counts.columns.tolist() == list(claims.VERDICTS)
     assert counts.to_numpy().tolist() == [[1, 0, 0, 1, 1, 8], [0, 0, 0, 0, 0, 1]]
 
 
-def test_a_claim_of_two_notebooks_is_refused(demo):
+def test_files_that_cannot_be_merged_are_refused(demo):
+    with pytest.raises(ClaimError, match=r"There is no folder .*claims: run the notebooks first"):
+        claims.merge(demo / "claims")
     for notebook in ("11_demo", "12_demo"):
         ledger = Ledger(notebook, source="real", out_dir=str(demo))
         ledger.check("demo.rate.low", 3.2)
         ledger.table()
     with pytest.raises(ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."):
         claims.merge(demo / "claims")
-
-
-def test_a_file_with_a_claim_that_is_no_longer_published_is_refused(ledger, demo):
-    ledger.check("demo.rate.low", 3.2)
-    ledger.table()
+    (demo / "claims/12_demo.csv").unlink()
     file = paths.PUBLISHED / "claims.csv"
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo.rate.lowest"
     with pytest.raises(ClaimError, match=re.escape(message)):
         claims.merge(demo / "claims")
-
-
-def test_merging_a_folder_that_is_not_there_is_refused(demo):
-    with pytest.raises(ClaimError, match=r"There is no folder .*nowhere: run the notebooks first"):
-        claims.merge(demo / "nowhere")

@@ -1,3 +1,5 @@
+"""Tables of ratings: formats, cells, roles of columns, messages, summaries by hand and by loop."""
+
 import datetime
 import json
 
@@ -7,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from helpers.files.ratings import aggregate, anonymise, read, to_tidy
+from helpers.files.ratings import aggregate, read, to_tidy
 from helpers.files.tables import BadTableError, OptionError
 
 NAN = float("nan")
 EXAMPLE = "data/example/ratings.csv"
+COMMON_NAMES = ["item_id", "prompt_id", "rater_id", "source", "covariate"]
 
 
 def written(tmp_path, content, name="mine.csv"):
@@ -88,20 +91,14 @@ def test_objects_are_counted_by_line_and_rows_of_parquet_from_one(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("cells", "problem"),
-    [
-        ([[1], [2]], "column 'tone' holds a list or an object in row 1, row 2"),
-        ([{"a": 1}, None], "column 'tone' holds a list or an object in row 1"),
-        ([datetime.date(2024, 1, 2), None],
-         "column 'tone', not a number: row 1 datetime.date(2024, 1, 2)"),
-        ([b"x", b"x"], "column 'tone', not a number: row 1 b'x', row 2 b'x'"),
-    ],
-)  # fmt: skip
-def test_parquet_columns_that_hold_no_ratings_are_named(tmp_path, cells, problem):
-    path = parquet(tmp_path, tone=pa.array(cells), overall=[1, 2])
-    assert problems(path) == [problem]
-    assert len(problems(path, item="tone")) > 1
+def test_parquet_columns_that_hold_no_ratings_are_named(tmp_path):
+    path = parquet(tmp_path, tone=[[1], [2]], overall=[datetime.date(2024, 1, 2), None])
+    expected = [
+        "column 'tone' holds a list or an object in row 1, row 2",
+        "column 'overall', not a number: row 1 datetime.date(2024, 1, 2)",
+    ]
+    assert problems(path) == expected
+    assert len(problems(path, item="tone")) > len(expected)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +106,9 @@ def test_parquet_columns_that_hold_no_ratings_are_named(tmp_path, cells, problem
     [
         ("overall,tones", "column 'tone' is missing; did you mean 'tones'?"),
         ("overall,x", "column 'tone' is missing; there are 'overall', 'x'"),
-        (f"overall,{','.join('abcdefghijkl')}",
-         "column 'tone' is missing; there are 'overall', 'a', 'b', 'c', 'd', 'e', 'f', 'g', "
-         "'h', 'i', 'j', 'k' and others"),
         ("overall,tone,tone", "column 'tone' stands there 2 times; rename all but one"),
     ],
-)  # fmt: skip
+)
 def test_columns_that_cannot_be_read_are_named(tmp_path, header, problem):
     row = ",".join(["1"] * len(header.split(",")))
     assert problems(written(tmp_path, f"{header}\n{row}\n")) == [problem]
@@ -124,10 +118,8 @@ def test_columns_that_cannot_be_read_are_named(tmp_path, header, problem):
     ("name", "content", "problem"),
     [
         ("a.csv", b"", "row 1 is empty; the names of the columns must stand there"),
-        ("a.csv", b"\n\noverall,tone\n", "row 1 is empty; the names of the columns must stand"),
         ("a.csv", b"overall,tone\n,\n \n", "there are no rows"),
         ("a.csv", b"overall,tone\n\xe9,1\n", "line 2 is not UTF-8; save the file as 'CSV UTF-8'"),
-        ("a.csv", "overall,tone\n".encode("utf-16"), "line 1 is not UTF-8; save the file as"),
         ("a.csv", b"overall,tone\n1,2\r3\n", "the file cannot be read as a table of cells (new-"),
         ("a.jsonl", b"\n", "the file is empty"),
         ("a.jsonl", b"\xff\n", "line 1: not UTF-8"),
@@ -141,17 +133,9 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, name, conten
     assert found.startswith(problem)
 
 
-def test_a_damaged_parquet_file_is_refused(tmp_path):
-    path = parquet(tmp_path, overall=[1, 2], tone=["a", "b"])
-    content = bytearray(path.read_bytes())
-    content[4:60] = bytes(56)
-    path.write_bytes(content)
-    assert problems(path)[0].startswith("the file cannot be read as a Parquet file (")
-
-
 def test_a_file_is_looked_for_in_the_working_folder_before_the_project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert len(read(EXAMPLE, "overall", ["tone"])) == 601
+    assert read(EXAMPLE, "overall", ["tone"])["source"].tolist() == ["simulated"] * 601
     (tmp_path / "data" / "example").mkdir(parents=True)
     written(tmp_path, "overall,tone\n1,2\n", EXAMPLE)
     assert len(read(EXAMPLE, "overall", ["tone"])) == 1
@@ -164,10 +148,8 @@ def test_a_name_without_a_file_is_refused(name):
 
 
 def test_a_file_of_another_format_is_refused(tmp_path):
-    message = (
-        "^a.xlsx: the format is told by the end of the name, and known are .csv, .tsv, .parquet, "
-        r".jsonl, .ndjson. Save the file as one of these\.$"
-    )
+    known = ".csv, .tsv, .parquet, .jsonl, .ndjson"
+    message = f"^a.xlsx: the format is told by the end of the name, and known are {known}. Save the"
     with pytest.raises(BadTableError, match=message):
         read(written(tmp_path, "x", "a.xlsx"), "overall", ["tone"])
 
@@ -186,16 +168,12 @@ def test_what_counts_as_a_number_or_as_nothing(tmp_path):
     [
         ("good", "not a number: line 1 'good'"),
         ("1_000", "not a number: line 1 '1_000'"),
-        ("٣", "not a number: line 1 '٣'"),
-        ("0x10", "not a number: line 1 '0x10'"),
         ("x" * 10**6, f"not a number: line 1 '{'x' * 40}…'"),
         ("4,5", "comma instead of a decimal point: line 1 '4,5'"),
         (float("inf"), "infinite or too large: line 1 inf"),
         ("1.1e12", "infinite or too large: line 1 '1.1e12'"),
-        ("-1e999", "infinite or too large: line 1 '-1e999'"),
         (10**400, f"infinite or too large: line 1 1{'0' * 79}…"),
         ("6", "outside 1 to 5.5: line 1 '6'"),
-        ("no", "outside 1 to 5.5: line 1 'no'"),
     ],
 )
 def test_what_counts_as_a_mistake(tmp_path, value, mistake):
@@ -215,39 +193,26 @@ def test_many_mistakes_take_one_line_for_each_kind(tmp_path):
 
 def test_labels_are_text_without_spaces_around_it(tmp_path):
     cells = ["NA", " a", "a ", 7, 7.0, 2.5, True, 0.1 + 0.2]
-    found = tone_of(tmp_path, *[1] * len(cells))
-    lines = [json.dumps({"overall": 1, "tone": 1, "who": cell}) for cell in cells]
-    path = written(tmp_path, "\n".join(lines), "a.jsonl")
-    found = read(path, "overall", ["tone"], item="who")["item_id"]
+    lines = [json.dumps({"overall": 1, "tone": 1, "item_id": cell}) for cell in cells]
+    found = read(written(tmp_path, "\n".join(lines), "a.jsonl"), "overall", ["tone"])["item_id"]
     assert found.tolist() == ["NA", "a", "a", "7", "7", "2.5", "True", "0.3"]
-
-
-def test_a_label_that_is_needed_must_be_there(tmp_path):
-    lines = ['"a"', "null", '" "', '"\\ud800"']
-    text = "\n".join(f'{{"overall": 1, "tone": 1, "item_id": {cell}}}' for cell in lines)
-    assert problems(written(tmp_path, text, "a.jsonl")) == [
-        "column 'item_id', neither text nor a number: line 4 '\\ud800'",
-        "column 'item_id', empty: line 2, line 3",
+    bad = [json.dumps({"tone": 1, "item_id": cell}) for cell in (None, " ", "\ud800")]
+    assert problems(written(tmp_path, "\n".join([*lines, *bad]), "a.jsonl")) == [
+        "column 'item_id', neither text nor a number: line 11 '\\ud800'",
+        "column 'item_id', empty: line 9, line 10",
     ]
 
 
 def test_columns_play_their_roles_under_common_names(tmp_path):
-    text = (
-        "who,what,group,overall,tone,words\nzoe,a1,p1,4,1,80\nadam,a2,p1,5,0,90\nzoe,a2,p1,3,0,90\n"
-    )
+    text = "who,what,group,overall,tone,words\nzoe,a1,p,4,1,80\nadam,a2,p,5,0,90\nzoe,a2,p,3,0,90\n"
     roles = {"item": "what", "rater": "who", "cluster": "group", "covariate": "words"}
     found = read(written(tmp_path, text), "overall", ["tone"], **roles)
-    expected = {
-        "item_id": ["a1", "a2", "a2"],
-        "prompt_id": ["p1"] * 3,
-        "rater_id": ["rater-001", "rater-002", "rater-001"],
-        "source": ["real"] * 3,
-        "covariate": [80, 90, 90],
-        "overall": [4, 5, 3],
-        "tone": [1, 0, 0],
-    }
-    assert found.to_dict("list") == expected
-    assert list(found) == list(expected)
+    assert list(found) == [*COMMON_NAMES, "overall", "tone"]
+    assert found.to_numpy().tolist() == [
+        ["a1", "p", "rater-001", "real", 80, 4, 1],
+        ["a2", "p", "rater-002", "real", 90, 5, 0],
+        ["a2", "p", "rater-001", "real", 90, 3, 0],
+    ]
 
 
 def test_usual_names_are_found_unless_told_otherwise(tmp_path):
@@ -260,13 +225,6 @@ def test_usual_names_are_found_unless_told_otherwise(tmp_path):
     bare = read(path, "overall", ["response_words"], rater="", item=None)
     assert list(bare) == ["item_id", "prompt_id", "source", "overall", "response_words"]
     assert bare["item_id"].tolist() == bare["prompt_id"].tolist() == [2, 3]
-
-
-def test_the_example_is_simulated_and_complete():
-    table = read(EXAMPLE, "overall", ["factuality", "tone"])
-    assert set(table["source"]) == {"simulated"}
-    assert table[["item_id", "prompt_id"]].nunique().tolist() == [200, 50]
-    assert table["rater_id"].str.fullmatch(r"rater-\d{3}").all()
 
 
 def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
@@ -283,11 +241,6 @@ def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
     ]
 
 
-def test_a_file_without_any_of_the_columns_is_refused(tmp_path):
-    missing = [f"column {name!r} is missing; there are 'a', 'b'" for name in ("overall", "tone")]
-    assert problems(written(tmp_path, "a,b\n1,2\n")) == missing
-
-
 def test_a_covariate_may_be_labels(tmp_path):
     path = written(tmp_path, "overall,tone,model\n1,2,GPT-4\n2,1,Llama\n3,1,\n")
     found = read(path, "overall", ["tone"], covariate="model")["covariate"]
@@ -298,8 +251,6 @@ def test_a_covariate_may_be_labels(tmp_path):
     ("outcome", "aspects", "scales", "message"),
     [
         ("overall", ["tone", "tone"], {}, "column 'tone' is named twice: name each column once"),
-        ("tone", ["tone"], {}, "column 'tone' is named twice: name each column once"),
-        ("source", ["tone"], {}, "column 'source' cannot be outcome or aspect under this name"),
         ("overall", ["prompt_id"], {}, "column 'prompt_id' cannot be outcome or aspect under"),
         (7, ["tone"], {}, "7 is no name of a column: give it as text, in papermill with -r"),
         ("overall", ["tone"], {"x": (1, 5)}, "there is a scale of 'x', which is no outcome or"),
@@ -324,9 +275,10 @@ def marks():
     )
 
 
-def test_it_agrees_with_a_loop_over_groups(marks):
+def test_summaries_are_those_of_a_loop_over_groups_in_any_order_of_rows(marks):
     frame = marks.assign(marks=marks["quality"])
-    result = aggregate(frame, "item_id", ["quality"], ["marks", "refusal"], ["system"])
+    shuffled = frame.sample(frac=1, random_state=1)
+    result = aggregate(shuffled, "item_id", ["quality"], ["marks", "refusal"], ["system"])
     assert list(result) == ["item_id", "system", "n_ratings", "quality", "marks", "refusal"]
     groups = list(marks.groupby("item_id"))
     assert len(result) == len(groups)
@@ -355,17 +307,6 @@ def test_several_columns_can_tell_groups_apart():
     assert result.to_numpy().tolist() == [["a", "y", 2, 2.0], ["b", "x", 1, 1.0], ["b", "z", 1, 8]]
 
 
-def test_a_table_without_rows_has_no_groups(marks):
-    empty = aggregate(marks[:0], "item_id", ["quality"], ["refusal"])
-    assert empty.shape == (0, 4)
-
-
-def test_the_order_of_rows_and_their_index_do_not_matter(marks):
-    shuffled = marks.sample(frac=1, random_state=1)
-    summaries = [aggregate(each, "item_id", ["quality"], ["refusal"]) for each in (shuffled, marks)]
-    pd.testing.assert_frame_equal(*summaries)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -383,16 +324,8 @@ def test_what_cannot_be_summed_up_is_named(marks, settings, message):
 
 def test_tidy_form_has_one_row_per_rating_and_aspect():
     wide = pd.DataFrame({"item_id": ["a", "b"], "clarity": [4.0, NAN], "detail": [1.0, 2.0]})
-    expected = {
-        "item_id": ["a", "b", "a", "b"],
-        "aspect": ["clarity", "clarity", "detail", "detail"],
-        "value": [4.0, NAN, 1.0, 2.0],
-    }
-    pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), pd.DataFrame(expected))
+    rows = [("a", "clarity", 4), ("b", "clarity", NAN), ("a", "detail", 1), ("b", "detail", 2)]
+    expected = pd.DataFrame(rows, columns=["item_id", "aspect", "value"])
+    pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), expected)
     with pytest.raises(ValueError, match="column 'tone' is not in the table"):
         to_tidy(wide, ["tone"])
-
-
-def test_people_are_numbered_by_first_appearance_whatever_they_are_called():
-    expected = ["rater-001", "rater-002", "rater-001", "rater-003"]
-    assert anonymise(["x", "a", "x", "b"]) == anonymise(iter([2, 1, 2, 3])) == expected

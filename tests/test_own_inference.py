@@ -14,7 +14,6 @@ from helpers.own.intake import prepare
 from helpers.stats import lasso
 from helpers.stats.agreement import agreement_table
 from helpers.stats.bootstrap import adjust
-from helpers.stats.moments import cluster_moments
 
 
 def rng(seed=1):
@@ -93,13 +92,6 @@ def test_few_clusters_allow_no_least_squares():
     assert why(inference.sensitivity(None, inference.not_done(reason), {})) == reason
 
 
-def test_a_penalty_can_be_chosen_even_with_more_aspects_than_clusters():
-    moments = wide(50, 25).moments()
-    alpha = inference.choose_penalty(moments, 0, rng())
-    assert alpha > 0
-    assert inference.lasso_weights(moments, alpha, 20, rng())["estimate"].notna().all()
-
-
 def test_when_no_penalty_can_be_validated_the_strongest_is_taken(monkeypatch, study):
     monkeypatch.setattr(inference, "lasso_cross_validation", not_solved)
     moments = study.moments()
@@ -152,9 +144,8 @@ def test_other_choices_appear_only_where_they_differ(study):
     least_squares = inference.least_squares_weights(study.moments())
     others = {"Lasso": least_squares, "ordered marks": inference.not_done("no")}
     found = inference.sensitivity(study, least_squares, others)
-    assert found.columns.tolist() == [
-        "all ratings", "items averaged", "within raters", "Lasso", "lowest", "highest",
-    ]  # fmt: skip
+    names = "all ratings, items averaged, within raters, Lasso, lowest, highest"
+    assert ", ".join(found) == names
     means = study.scaled().groupby("item_id")[[*ASPECTS, "overall"]].mean()
     expected = lasso.ols(means.reset_index(), ASPECTS, "overall", "item_id")["estimate"]
     np.testing.assert_allclose(found["items averaged"], expected[ASPECTS])
@@ -171,14 +162,6 @@ def test_leaving_out_an_aspect_moves_one_that_says_nearly_the_same():
     assert found.loc["a1", "highest"] == pytest.approx(0.9, abs=0.02)
     assert found.loc["a1", "lowest"] == pytest.approx(0, abs=0.01)
     assert found.loc["a0", ["lowest", "highest"]].tolist() == pytest.approx([1, 1], abs=0.01)
-
-
-def test_duplicating_every_row_within_its_cluster_changes_no_weight(study):
-    twice = pd.concat([study.scaled()] * 2)
-    table = inference.least_squares_weights(cluster_moments(twice, ASPECTS, "overall", "cluster"))
-    expected = inference.least_squares_weights(study.moments())
-    np.testing.assert_allclose(table["estimate"], expected["estimate"])
-    np.testing.assert_allclose(table["standard_error"], expected["standard_error"], rtol=0.01)
 
 
 def test_agreement_is_that_of_the_known_statistics(table):
@@ -205,11 +188,9 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
 
 def test_agreement_needs_two_people_on_an_item(table):
     two = table[table["item_id"] == table["item_id"].iloc[0]]
+    unnamed = "the file names no raters: two ratings of an item may be by one person"
     for frame, reason in (
-        (
-            table.drop(columns="rater_id"),
-            "the file names no raters: two ratings of an item may be by one person",
-        ),
+        (table.drop(columns="rater_id"), unnamed),
         (table.assign(rater_id="me"), "all ratings are by one rater"),
         (table.drop_duplicates("item_id"), "no item was rated by two people"),
         (two, "too few items were rated by two people"),
@@ -221,15 +202,6 @@ def test_a_second_rating_by_the_same_person_is_no_agreement(table):
     again = pd.concat([table, table], ignore_index=True)
     found, expected = (inference.agreement(each, ["tone"], 9, rng()) for each in (again, table))
     pd.testing.assert_frame_equal(found, expected)
-
-
-def test_items_that_several_clusters_share_are_resampled_themselves(table):
-    found, expected = (
-        inference.agreement(table.assign(prompt_id=table[column]), ["tone"], 50, rng())
-        for column in ("rater_id", "item_id")
-    )
-    assert found["estimate"].item() == pytest.approx(expected["estimate"].item())
-    assert found["low"].item() == pytest.approx(expected["low"].item(), abs=0.02)
 
 
 def test_of_many_ratings_whole_items_are_drawn(monkeypatch, table):
@@ -261,19 +233,15 @@ def test_labels_are_held_constant_by_comparing_within_them(study):
 
 def test_a_confounder_needs_a_covariate_that_varies(study):
     names = pd.Categorical([f"label-{row}" for row in range(len(study.frame))])
+    few = study.frame[study.frame["cluster"] < 8]
+    needed = "values in 600 ratings; numbers, or 2 to 30 labels, are needed"
     for other, reason in (
         (replace(study, frame=study.frame.drop(columns="covariate")), "no covariate is named"),
-        (
-            changed(study, covariate=1.0),
-            "the covariate has 1 values in 600 ratings; numbers, or 2 to 30 labels, are needed",
-        ),
-        (changed(study, covariate=names), "the covariate has 600 values in 600 ratings; numbers"),
-        (
-            replace(study, frame=study.frame[study.frame["cluster"] < 8]),
-            "8 clusters are too few for 8 numbers",
-        ),
+        (changed(study, covariate=1.0), f"the covariate has 1 {needed}"),
+        (changed(study, covariate=names), f"the covariate has 600 {needed}"),
+        (replace(study, frame=few), "8 clusters are too few for 8 numbers"),
     ):
-        assert why(inference.confounder(other, 9, rng())).startswith(reason)
+        assert why(inference.confounder(other, 9, rng())) == reason
 
 
 def test_the_tree_asks_about_what_matters_in_the_marks_of_the_file(study):
@@ -281,7 +249,6 @@ def test_the_tree_asks_about_what_matters_in_the_marks_of_the_file(study):
     assert nodes["rule"].iloc[1].startswith("factuality at most ")
     assert float(nodes["rule"].iloc[1].split()[-1]) in {1.5, 2.5, 3.5, 4.5}
     assert nodes["depth"].max() == 3
-    assert nodes["n"].min() >= 5
     small = replace(study, frame=study.frame.iloc[:100])
     assert inference.tree(small, rng())["depth"].max() == 2
 

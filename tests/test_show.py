@@ -94,12 +94,6 @@ def test_intervals_are_drawn_from_top_to_bottom(ax):
     assert labels(ax.get_yticklabels()) == ["a", "b"]
 
 
-def test_zero_is_marked_on_the_axis_that_is_asked_for(ax):
-    show.zero_line(ax)
-    show.zero_line(ax, axis="y")
-    assert [line.get_xdata() for line in ax.lines] == [[0, 0], [0, 1]]
-
-
 def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
     table = pd.DataFrame([[1.0, np.nan], [np.nan, 0.0]], index=list("ab"), columns=list("cd"))
     show.heat_map(ax, table, decimals=1)
@@ -107,11 +101,6 @@ def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
     assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 1)]
     assert [text.get_color() for text in ax.texts] == ["white", show.INK]
     assert ax.images[0].get_clim() == (0, 1)
-
-
-def test_numbers_turn_white_where_a_colour_is_darker_than_a_little_over_half(ax):
-    show.heat_map(ax, pd.DataFrame([[0.5, 0.6]]), cmap="gray", limits=(0, 1))
-    assert [text.get_color() for text in ax.texts] == ["white", show.INK]
 
 
 def test_a_rate_is_a_line_in_its_band(ax):
@@ -122,14 +111,6 @@ def test_a_rate_is_a_line_in_its_band(ax):
     assert ax.lines[0].get_ydata().tolist() == [5, 4]
 
 
-def test_relabelling_orders_the_rows_and_drops_those_without_a_label():
-    table = pd.DataFrame({"n": [1, 2, 3]}, index=["complex_low", "baseline", "other"])
-    assert show.relabel(table, show.ARM_LABELS)["n"].to_dict() == {
-        "Baseline": 2,
-        "Complexity −−": 1,
-    }
-
-
 def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
     tables = {name: estimates(number) for number, name in enumerate(["one", "two", "three"])}
     show.forest_plot(ax, tables, colors=COLORS)
@@ -137,7 +118,6 @@ def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
     assert heights == [[-0.25, 0.75], [0, 1], [0.25, 1.25]]
     assert [line.get_xdata()[0] for line in ax.lines] == [0, 1, 2]
     assert [line.get_color() for line in ax.lines] == COLORS
-    assert len({line.get_marker() for line in ax.lines}) == 3
 
 
 def test_tables_side_by_side_need_the_same_rows(ax):
@@ -151,8 +131,6 @@ def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax)
     assert ends == [[30, 5.5], [90, 94], [100, 100]]
     assert labels(ax.texts) == ["30", "", "60", "88", "10", "6"]
     assert labels(ax.get_yticklabels()) == ["Human", "Model"]
-    assert ax.get_ylim() == (1.5, -0.5)
-    assert ax.get_xlim() == (0, 100)
     outlines = [bars[0].get_linewidth() for bars in ax.containers]
     assert outlines[1] == 2
     assert outlines[0] == outlines[2] < 2
@@ -187,8 +165,6 @@ def test_distributions_show_median_central_range_and_the_printed_number(ax):
     np.testing.assert_allclose(points.get_offsets(), [[0.5, 0], [2.5, 1]])
     assert ax.lines[0].get_xdata() == [0.83, 0.83]
     assert labels(ax.texts) == ["printed 0.830"]
-    assert labels(ax.get_yticklabels()) == ["by rating", "by question"]
-    assert ax.get_ylim() == pytest.approx((1.6, -0.6))
 
 
 @pytest.fixture
@@ -214,8 +190,6 @@ def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_ch
     np.testing.assert_allclose(boxes[:, :2] + boxes[:, 2:] / 2, middles)
     assert (boxes[:, 2:] == (0.84, 0.72)).all()
     assert [text.get_fontweight() == "bold" for text in ax.texts] == tree["is_leaf"].tolist()
-    assert ax.get_xlim() == pytest.approx((-0.44, 2.44))
-    assert ax.get_ylim() == (-0.5, 2.5)
 
 
 def test_higher_means_are_darker_and_the_scale_has_ends(ax, tree):

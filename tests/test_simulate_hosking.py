@@ -5,7 +5,6 @@ that all of a family of correct estimates keep to with probability 0.999.
 """
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -112,11 +111,6 @@ def test_a_seed_gives_tables_with_the_schemas_of_the_real_ones(name):
         assert table["item_id"].str.contains("simulated").all()
 
 
-def test_truths_do_not_share_their_tables():
-    Hosking1Truth().weights["refusal"] = 0.0
-    assert Hosking1Truth().weights["refusal"] > 0
-
-
 @pytest.mark.parametrize("load", [hosking.load_experiment_1, hosking.load_experiment_2])
 def test_studies_are_as_large_as_the_real_ones(real_data, load):
     def counts(study):
@@ -126,15 +120,6 @@ def test_studies_are_as_large_as_the_real_ones(real_data, load):
         return len(table), table["is_distractor"].sum(), left["prompt_id"].nunique(), repeats
 
     assert counts(load("simulated")) == counts(load(real_data))
-
-
-def test_expert_labels_are_as_many_as_the_real_ones(real_data):
-    def counts(source):
-        labels = hosking.load_experts(source).labels
-        per_prompt = labels[labels["batch"] == "main"].value_counts("prompt_id")
-        return labels.value_counts("batch").to_dict(), per_prompt.value_counts().to_dict()
-
-    assert counts("simulated") == counts(real_data)
 
 
 # How the studies are laid out
@@ -153,8 +138,6 @@ def test_different_people_rate_the_same_pairs_of_responses_to_one_prompt(name):
     checks = attention_checks(first)
     assert checks.groupby("pair_id")[["system", "arm"]].nunique().eq(1).all(axis=None)
     assert checks["is_distractor"].equals(checks["item_id"].str.endswith("|distractor"))
-    if name == "hosking_experiment_1":
-        assert checks["system"].eq("References").all()
 
 
 def test_designs_share_out_systems_and_preambles_evenly():
@@ -164,9 +147,6 @@ def test_designs_share_out_systems_and_preambles_evenly():
     assert second.value_counts("prompt_id").eq(5).all()
     assert second.value_counts(["task", "system", "arm"]).tolist() == [20] * 75
     assert second.value_counts("n_ratings").to_dict() == {4: 1350, 8: 150}
-    small = outputs_2(Hosking2Truth(prompts_per_task=2))
-    assert len(small) == 30
-    assert small.value_counts(["system", "arm"]).max() <= 2
 
 
 def test_one_seed_gives_experts_and_crowd_the_same_outputs_and_errors():
@@ -180,21 +160,6 @@ def test_one_seed_gives_experts_and_crowd_the_same_outputs_and_errors():
 
 
 # What was put in, exactly: the same draws under two truths
-
-
-def test_quality_falls_by_exactly_the_weights_of_the_errors():
-    free = replace(SEEN_1, prompts_per_task=20, weights=NEVER)
-    weighed = replace(free, weights=Hosking1Truth().weights)
-    before, after = (tables("hosking_experiment_1", truth=truth) for truth in (free, weighed))
-    loss = after[0][list(ERRORS_1)] @ pd.Series(weighed.weights)
-    loss = loss.groupby(after[0]["item_id"]).first()
-    for table, quality, factor in (
-        (0, "quality_biased", weighed.priming),
-        (1, "quality_unbiased", 1.0),
-    ):
-        change = (after[table][quality] - before[table][quality])[~after[table]["is_distractor"]]
-        items = after[table].loc[change.index, "item_id"]
-        assert np.allclose(change, -factor * loss[items])
 
 
 def test_quality_rises_by_exactly_the_effects_of_tone():
@@ -345,14 +310,8 @@ def test_harmless_errors_are_found_harmful_as_rarely_as_the_level_says():
         ratings = hosking.without_checks(tables("hosking_experiment_1", seed, truth)[0])
         columns = ["factuality", "quality_biased"]
         outputs = aggregate(ratings, "item_id", columns, first=["prompt_id"])
-        x, y = (
-            outputs[column] - outputs.groupby("prompt_id")[column].transform("mean")
-            for column in columns
-        )
-        slope = (x @ y) / (x @ x)
-        freedom = len(x) - outputs["prompt_id"].nunique() - 1
-        error = np.sqrt(((y - slope * x) ** 2).sum() / freedom / (x @ x))
-        return 2 * stats.t.sf(abs(slope / error), freedom)
+        fit = cluster_ols(outputs["quality_biased"], outputs["factuality"], outputs["prompt_id"])
+        return fit.pvalues[1]
 
     assert_calibrated([p_value(seed) for seed in range(40)])
 
@@ -377,29 +336,10 @@ def test_preambles_alike_are_found_to_differ_as_rarely_as_the_level_says():
 # Submissions
 
 
-def submitted(group, texts=False, seed=0):
-    return simulated.hosking_submissions(np.random.default_rng(seed), *group, texts)
-
-
-@pytest.fixture(scope="module")
-def with_texts():
-    return {group: submitted(group, texts=True) for group in GROUPS}
-
-
-@pytest.mark.parametrize("group", [(1, "errors"), (2, "perception")])
-def test_texts_change_no_rating_and_a_seed_gives_the_same_ones(with_texts, group):
-    plain = submitted(group)
-    pd.testing.assert_frame_equal(with_texts[group][list(plain)], plain)
-    pd.testing.assert_frame_equal(submitted(group, texts=True), with_texts[group])
-    assert submitted(group, seed=1)["seconds"].tolist() != plain["seconds"].tolist()
-
-
 @pytest.mark.parametrize("group", GROUPS)
-def test_submissions_have_what_the_notebooks_look_for(with_texts, group):
-    ratings = with_texts[group]
+def test_submissions_have_what_the_notebooks_look_for(group):
+    ratings = simulated.hosking_submissions(np.random.default_rng(0), *group, True)
     assert ratings["response_words"].tolist() == text.word_count(ratings["response"]).tolist()
-    further = {"dialogsum", "factualnlg"} if group[0] == 1 else set()
-    assert set(ratings["task"]) == {"amazon", "curation", "wikihow"} | further
     a, b = (ratings.iloc[side::2].reset_index(drop=True) for side in (0, 1))
     shared = ["pair_id", "rater_id", "prompt_id", "seconds", "batch"]
     pd.testing.assert_frame_equal(a[shared], b[shared])
@@ -409,39 +349,3 @@ def test_submissions_have_what_the_notebooks_look_for(with_texts, group):
     assert times.index.min() == 1
     assert times[times.index >= 5].sum() > 50
     assert a["seconds"].median() == pytest.approx(GROUPS[group][2], rel=0.1)
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_a_distractor_is_what_the_same_system_wrote_to_another_prompt(with_texts, group):
-    ratings = with_texts[group]
-    outputs = ratings[~ratings["is_distractor"]].drop_duplicates("item_id").set_index("response")
-    shown = ratings[ratings["is_distractor"]]
-    written = outputs.loc[shown["response"]]
-    assert written["system"].tolist() == shown["system"].tolist()
-    assert (written["prompt_id"].to_numpy() != shown["prompt_id"].to_numpy()).all()
-
-
-@pytest.mark.parametrize("experiment", [1, 2])
-def test_an_output_has_the_same_text_for_all_groups_of_raters(with_texts, experiment):
-    rows = [rows for (number, _), rows in with_texts.items() if number == experiment]
-    shown = pd.concat([each[["item_id", "response"]] for each in rows]).drop_duplicates()
-    assert not shown["item_id"].duplicated().any()
-
-
-def test_neighbouring_groups_share_people(with_texts):
-    people = {group: set(rows["rater_id"]) for group, rows in with_texts.items()}
-    for one, other in pairwise(GROUPS):
-        assert people[one] & people[other]
-    assert not people[1, "errors"] & people[2, "perception"]
-
-
-def test_few_people_answer_an_attention_check_wrongly(with_texts):
-    checks = with_texts[1, "errors"].drop_duplicates("pair_id")
-    wrong = checks["attention_high"].ne(5) | checks["attention_low"].ne(1)
-    assert 0 < wrong.mean() < 0.02
-
-
-def test_texts_are_easiest_to_read_under_the_simple_preamble(with_texts):
-    rows = with_texts[2, "errors"].drop_duplicates("item_id").groupby("arm").head(12)
-    grades = text.readability(rows["response"]).groupby(rows["arm"]).mean()
-    assert grades["complex_low"] < grades["baseline"] < grades["complex_high"]

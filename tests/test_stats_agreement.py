@@ -15,9 +15,7 @@ from helpers.studies import hosking_submissions, kamoda
 # Gwet's AC1 by the independent package irrCAC 0.4.4, from
 # CAC(table, categories=[0.0, 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`
 IRRCAC_AC1 = {
-    (30, 3, 2): 0.57647059,
     (40, 4, 3): 0.68096420,
-    (25, 6, 5): 0.66064473,
     (50, 2, 4): 0.54818040,
 }
 
@@ -69,14 +67,6 @@ def ac1_of(frame, categories=(0, 1)):
 
 def alpha_of(frame, categories=(0, 1), level="nominal"):
     return agreement.krippendorff_alpha(frame, "item_id", "grade", categories, level)
-
-
-def test_counts_are_those_of_the_table_with_zeros_for_items_without_ratings():
-    frame = long({"b": [1, 3, 3], "a": [2, np.nan], "c": [np.nan]})
-    counts = agreement.rating_counts(frame, "item_id", "grade", [1, 2, 3])
-    assert counts.index.tolist() == ["a", "b", "c"]
-    assert counts.columns.tolist() == [1, 2, 3]
-    assert counts.to_numpy().tolist() == [[0, 1, 0], [1, 0, 2], [0, 0, 0]]
 
 
 def test_agreement_of_a_tiny_table_is_the_one_by_hand():
@@ -193,21 +183,9 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
         ({"item_id": list("abcd")}, [0, 1], "nominal", "no item has two ratings of 'grade': rate "),
         ({"grade": list("xyxy")}, [0, 1], "nominal", "column 'grade' is of type str: convert it"),
         ({}, [1], "nominal", r"categories are \[1\]: give two or more values in increasing order"),
-        ({}, [0, 0, 1], "nominal", "give two or more values in increasing order"),
-        ({}, [0, np.nan], "nominal", "give two or more values in increasing order"),
         ({}, [0, 1], "rank", "level 'rank' is unknown: choose one of"),
-        (
-            {},
-            [-1, 0, 1],
-            "ratio",
-            "category -1 of 'grade' is negative: level 'ratio' needs a scale",
-        ),
-        (
-            {"prompt_id": range(4)},
-            [0, 1],
-            "nominal",
-            "item_id a belongs to several 'prompt_id': na",
-        ),
+        ({}, [-1, 0, 1], "ratio", "category -1 of 'grade' is negative: level 'ratio' needs a"),
+        ({"prompt_id": range(4)}, [0, 1], "nominal", "item_id a belongs to several 'prompt_id'"),
         ({}, {"x": [0, 1]}, "nominal", "aspect 'grade' has no categories; there are some for: x"),
         ({"item_id": ["a", "a", None, "b"]}, [0, 1], "nominal", "column 'item_id' has 1 missing"),
     ],
@@ -229,9 +207,8 @@ def alphas(frame):
     return agreement.group_alphas(frame, "item_id", "aspect", "value")
 
 
-@pytest.mark.parametrize("missing", [[], [0, 5, 12, 13, 14]])
-def test_every_group_has_the_alpha_of_the_package(tidy, missing):
-    tidy.loc[missing, "value"] = np.nan
+def test_every_group_has_the_alpha_of_the_package(tidy):
+    tidy.loc[[0, 5, 12, 13, 14], "value"] = np.nan
     expected = {}
     for name, group in tidy.groupby("item_id"):
         table = group.pivot(index="rater_id", columns="aspect", values="value").to_numpy()
@@ -253,28 +230,13 @@ def test_groups_of_a_single_unit_are_refused(tidy):
         alphas(tidy[tidy["aspect"] == "x"])
 
 
-@pytest.fixture(scope="module")
-def stacked():
+@pytest.mark.parametrize(("n_aspects", "alpha"), [(2, 1 - 0.25 / (0.25 + 1.5**2)), (1, 0.0)])
+def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(n_aspects, alpha):
     rng = np.random.default_rng(4)
     wide = pd.DataFrame({"item_id": np.repeat([f"answer-{n}" for n in range(200)], 3)})
     wide = wide.assign(factuality=rng.integers(2, 4, 600), formality=rng.integers(-1, 1, 600))
-    return agreement.stack_aspects(wide, "item_id", ["factuality", "formality"])
-
-
-def test_stacked_aspects_of_one_item_are_different_units_and_dealing_out_keeps_them(stacked):
-    assert (stacked.groupby("unit").size() == 3).all()
-    assert stacked["unit"].nunique() == 400
-    dealt = agreement.deal_out(stacked, np.random.default_rng(0))
-    assert not dealt["value"].equals(stacked["value"])
-    pd.testing.assert_frame_equal(dealt.drop(columns="value"), stacked.drop(columns="value"))
-    for aspect, values in stacked.groupby("aspect")["value"]:
-        assert sorted(dealt.loc[dealt["aspect"] == aspect, "value"]) == sorted(values)
-
-
-@pytest.mark.parametrize(("n_aspects", "alpha"), [(2, 1 - 0.25 / (0.25 + 1.5**2)), (1, 0.0)])
-def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(stacked, n_aspects, alpha):
-    rows = stacked[stacked["aspect"].isin(["factuality", "formality"][:n_aspects])]
-    rng = np.random.default_rng(0)
+    rows = agreement.stack_aspects(wide, "item_id", ["factuality", "formality"][:n_aspects])
+    assert rows.groupby("unit").size().tolist() == [3] * 200 * n_aspects
     found = agreement.alpha_at_once(rows, "item_id", "interval", 20, rng)
     assert found["dealt_out"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
     assert found["estimate"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
@@ -358,36 +320,18 @@ def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
         ratings.loc[(ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"] = given
     table = agreement.rank_shares(ratings, "score", "task")
     assert table.index.tolist() == ["wikihow", "amazon"]
-    assert table[["checks", "lower", "not_higher"]].to_numpy().tolist() == [
-        [2, 100, 100],
-        [2, 0, 50],
-    ]
-    bounds = table.loc["amazon"].drop(["checks", "lower", "not_higher"])
-    expected = [
-        *proportion_confint(0, 2, method="wilson"),
-        *proportion_confint(1, 2, method="wilson"),
-    ]
-    assert bounds.tolist() == pytest.approx([100 * bound for bound in expected])
+    shares = ["checks", "lower", "not_higher"]
+    assert table[shares].to_numpy().tolist() == [[2, 100, 100], [2, 0, 50]]
+    expected = np.ravel([proportion_confint(count, 2, method="wilson") for count in (0, 1)])
+    assert table.loc["amazon"].drop(shares).tolist() == pytest.approx(100 * expected)
 
 
 @pytest.mark.parametrize(
     ("function", "change", "message"),
     [
-        (
-            agreement.against_partner,
-            {"is_distractor": False},
-            "no row is a distractor: there is no",
-        ),
-        (
-            agreement.against_partner,
-            {"is_distractor": True},
-            "an attention check is not one distra",
-        ),
-        (
-            agreement.against_same_text,
-            {"response": "same"},
-            "no distractor was rated under its own",
-        ),
+        (agreement.against_partner, {"is_distractor": False}, "no row is a distractor: there is"),
+        (agreement.against_partner, {"is_distractor": True}, "an attention check is not one dis"),
+        (agreement.against_same_text, {"response": "same"}, "no distractor was rated under its "),
     ],
 )
 def test_tables_without_usable_checks_are_refused(function, change, message):

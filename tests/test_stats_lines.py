@@ -56,21 +56,13 @@ def test_parallel_lines_are_an_analysis_of_covariance():
 
 
 @pytest.mark.parametrize("level", lines.LEVELS)
-def test_weights_count_whole_clusters(level):
+def test_weights_count_whole_clusters_in_any_order_of_rows(level):
     frame = make_answers()
     weights = cluster_weights(80, 3, np.random.default_rng(0))
-    drawn = sums_of(frame).lines(weights, level)
+    drawn = sums_of(frame.sample(frac=1, random_state=1)).lines(weights, level)
     for number, counts in enumerate(weights):
         rows = frame.loc[frame.index.repeat(counts[frame["prompt_id"]])]
         assert drawn.slope[number] == pytest.approx(sums_of(rows).lines(level=level).slope[0])
-
-
-def test_a_line_is_read_at_one_or_many_points():
-    fitted = sums_of(make_answers()).lines(np.ones((2, 80)))
-    many = fitted.at([3.0, 4.0])
-    assert (fitted.at(3.0).shape, many.shape) == ((2, 3), (2, 3, 2))
-    assert many[:, :, 0] == pytest.approx(fitted.at(3.0))
-    assert many[:, :, 1] - many[:, :, 0] == pytest.approx(fitted.slope)
 
 
 def test_a_group_whose_x_never_varies_has_no_slope():
@@ -138,15 +130,6 @@ def test_adjusted_slope_is_that_of_two_regressions():
     assert table.loc["explained"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
 
 
-def test_order_of_rows_of_lines_does_not_matter():
-    frame = make_answers()
-    weights = cluster_weights(80, 20, np.random.default_rng(0))
-    slopes = [
-        sums_of(rows).lines(weights).slope for rows in (frame, frame.sample(frac=1, random_state=1))
-    ]
-    assert slopes[0] == pytest.approx(slopes[1])
-
-
 def make_responses(n_prompts: int = 60, per_prompt: int = 4, seed: int = 1) -> pd.DataFrame:
     """Scores that are highest at 100 words."""
     rng = np.random.default_rng(seed)
@@ -167,9 +150,7 @@ def make_responses(n_prompts: int = 60, per_prompt: int = 4, seed: int = 1) -> p
     ("n_knots", "quantiles"),
     [
         (3, [10, 50, 90]),
-        (4, [5, 35, 65, 95]),
         (5, [5, 27.5, 50, 72.5, 95]),
-        (6, [5, 23, 41, 59, 77, 95]),
         (7, [2.5, 18.33, 34.17, 50, 65.83, 81.67, 97.5]),
     ],
 )
@@ -205,17 +186,16 @@ def test_columns_are_straight_beyond_the_outer_knots(outside):
     assert np.diff(columns, n=2, axis=0) == pytest.approx(0, abs=1e-9)
 
 
-def test_draws_refit_the_resampled_rows_with_the_same_knots():
+def test_draws_refit_the_resampled_rows_in_any_order_with_the_same_knots():
     frame = make_responses()
-    curve = lines.fit_curve(frame, "words", "quality", "prompt_id", 4)
+    shuffled = frame.sample(frac=1, random_state=1)
+    curve = lines.fit_curve(shuffled, "words", "quality", "prompt_id", 4)
     draws = curve.draws([50.0, 150.0], 4, np.random.default_rng(2))
-    for weights, heights in zip(
-        cluster_weights(60, 4, np.random.default_rng(2)), draws, strict=True
-    ):
+    drawn = cluster_weights(60, 4, np.random.default_rng(2))
+    for weights, heights in zip(drawn, draws, strict=True):
         rows = frame.loc[frame.index.repeat(weights[frame["prompt_id"]])]
-        design = np.column_stack(
-            [np.ones(len(rows)), lines.natural_spline(rows["words"], curve.knots)]
-        )
+        columns = lines.natural_spline(rows["words"], curve.knots)
+        design = np.column_stack([np.ones(len(rows)), columns])
         slopes = np.linalg.lstsq(design, rows["quality"])[0]
         basis = lines.natural_spline([50.0, 150.0], curve.knots)
         assert heights == pytest.approx(slopes[0] + basis @ slopes[1:])
@@ -280,40 +260,25 @@ def test_a_resample_of_one_response_does_not_determine_a_curve():
         curve.draws([1.0], 500, np.random.default_rng(0))
 
 
-def test_order_of_rows_of_curves_does_not_matter():
-    frame = make_responses()
-    bands = [
-        lines.fit_curve(rows, "words", "quality", "prompt_id").band(
-            [50.0, 100.0], 99, np.random.default_rng(0)
-        )
-        for rows in (frame, frame.sample(frac=1, random_state=1))
-    ]
-    assert bands[0].to_numpy() == pytest.approx(bands[1].to_numpy())
+def binned(frame, n_bins):
+    rng = np.random.default_rng(0)
+    return lines.binned_means(frame, "words", "quality", "prompt_id", n_bins, 99, rng)
 
 
 def test_bins_hold_equal_numbers_and_average_their_rows():
     frame = make_responses()
-    bins = lines.binned_means(
-        frame, "words", "quality", "prompt_id", 10, 99, np.random.default_rng(0)
-    )
+    bins = binned(frame, 10)
     ordered = frame.sort_values("words")["quality"].to_numpy().reshape(10, -1)
     assert bins["n"].tolist() == [24] * 10
     assert bins["estimate"].tolist() == pytest.approx(ordered.mean(axis=1).tolist())
     assert ((bins["low"] < bins["estimate"]) & (bins["estimate"] < bins["high"])).all()
 
 
-def test_equal_values_share_a_bin():
+def test_equal_values_share_a_bin_and_one_bin_is_too_few():
     frame = pd.DataFrame(
         {"words": [1, 1, 1, 1, 5, 9], "quality": [0, 1, 2, 3, 4, 6], "prompt_id": range(6)}
     )
-    bins = lines.binned_means(
-        frame, "words", "quality", "prompt_id", 3, 9, np.random.default_rng(0)
-    )
+    bins = binned(frame, 3)
     assert bins[["x", "n", "estimate"]].to_numpy().tolist() == [[1, 4, 1.5], [7, 2, 5]]
-
-
-def test_one_bin_is_too_few():
     with pytest.raises(ValueError, match="binning needs at least 2 bins, got 1"):
-        lines.binned_means(
-            make_responses(), "words", "quality", "prompt_id", 1, 9, np.random.default_rng(0)
-        )
+        binned(make_responses(), 1)

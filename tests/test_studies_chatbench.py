@@ -12,15 +12,6 @@ from helpers.studies import chatbench
 from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
 
 
-def test_there_are_eight_comparisons_for_each_model_and_dataset():
-    rows = chatbench.comparisons()
-    assert set(rows.value_counts(["model", "dataset"])) == {8}
-    assert set(rows["model"]) == set(chatbench.MODELS)
-    assert set(rows["dataset"]) == set(chatbench.DATASETS)
-    assert set(rows["alone"]) == {*chatbench.AI_METHODS, chatbench.USER_ALONE}
-    assert set(rows["condition"]) == set(chatbench.CONDITIONS)
-
-
 def test_no_printed_standard_error_is_larger_than_possible():
     cells = chatbench.accuracies()
     mean = cells["mean"] + np.clip(0.5 - cells["mean"], -0.005, 0.005)
@@ -44,36 +35,9 @@ def test_printed_p_values_belong_to_their_z_values():
     assert high[~given].max() < 0.01 < low[given].min()
 
 
-def test_counts_have_all_combinations_of_model_dataset_condition_and_kind():
-    counts = chatbench.counts()
-    assert counts.index.is_unique
-    assert len(counts) == 2 * 5 * 2 * 2
-
-
-def test_only_conversations_have_scores_of_wording():
-    table = chatbench.simulators()
-    alone = table.index.get_level_values("method").isin(["Letter-only few-shot", "Free-text"])
-    pd.testing.assert_series_equal(table["bleu"].isna(), table["rouge"].isna(), check_names=False)
-    assert (table["bleu"].isna() == alone).all()
-    assert table[["correlation", "mae"]].notna().all(axis=None)
-
-
 @pytest.fixture(scope="module")
 def simulated() -> chatbench.ChatBench:
     return chatbench.load("simulated", seed=3)
-
-
-def test_simulated_answers_repeat_with_their_seed(simulated):
-    again = chatbench.load("simulated", seed=3)
-    pd.testing.assert_frame_equal(simulated.answers, again.answers)
-    assert not simulated.answers["correct"].equals(
-        chatbench.load("simulated", seed=4).answers["correct"]
-    )
-
-
-def test_users_who_fail_the_attention_check_are_left_out(simulated):
-    assert "Attention Check" not in set(simulated.answers["dataset"])
-    assert simulated.answers["rater_id"].nunique() <= 650
 
 
 def write_released(folder, simulated) -> None:
@@ -175,7 +139,6 @@ def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(tmp
 
 def test_unpinned_files_have_an_address_at_a_commit_and_a_licence():
     table = pd.read_csv(registry.UNPINNED_FILE, dtype=str, keep_default_na=False)
-    assert list(table) == ["file", "url", "licence", "note"]
     address = r"https://huggingface\.co/datasets/microsoft/ChatBench/resolve/[0-9a-f]{40}/[\w./]+"
     assert table["url"].str.fullmatch(address).all()
     assert table["licence"].ne("").all()
@@ -199,7 +162,7 @@ RECORD = {
     "condition": "answer-first",
     "question_id": "m-1",
     "selected_answer": "B",
-    "chat_history": [{"role": "You", "content": "bado?"}, {"role": "Bot", "content": "keli."}],
+    "chat_history": [{"role": "You", "content": "bado"}, {"role": "Bot", "content": "keli"}],
 }
 
 
@@ -232,8 +195,8 @@ def test_files_are_read_where_they_are_present(talks):
         "question_id": "m-1",
         "question": "How many?\nA. A1\nB. B1\nC. C1\nD. D1",
         "messages": [
-            {"role": "user", "content": "bado?"},
-            {"role": "assistant", "content": "keli."},
+            {"role": "user", "content": "bado"},
+            {"role": "assistant", "content": "keli"},
         ],
         "answer": "B",
         "correct": 1.0,
@@ -242,23 +205,17 @@ def test_files_are_read_where_they_are_present(talks):
     assert loaded.conversations["rater_id"].tolist() == ["rater-001", "rater-002", "rater-001"]
 
 
-def test_conversations_may_be_listed_by_question(talks):
+def test_conversations_may_be_listed_by_question_with_the_names_of_the_authors_code(talks):
     expected = chatbench.load_conversations("real").conversations
-    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
-    write(talks, {"m-1": [records[0]], "p-1": [records[1]], "again": [records[2]]})
-    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
-
-
-def test_keys_may_have_the_names_of_the_authors_code(talks):
-    expected = chatbench.load_conversations("real").conversations
-    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
     names = {
         "worker_id": "workerId",
         "question_id": "questionID",
         "selected_answer": "selectedAnswer",
         "chat_history": "chatHistory",
     }
-    write(talks, [{names.get(key, key): each[key] for key in each} for each in records])
+    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
+    renamed = [{names.get(key, key): each[key] for key in each} for each in records]
+    write(talks, {"m-1": renamed[:1], "p-1": renamed[1:2], "again": renamed[2:]})
     pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
 
 
@@ -266,13 +223,10 @@ BAD = [
     ("text", "a JSON object is needed, found str"),
     ({"worker_id": "zoe", "model": "gpt-4o"}, "'condition', 'question_id', 'selected_answer', 'ch"),
     ({**RECORD, "worker_id": ["zoe"]}, "worker_id is neither text nor a number"),
-    ({**RECORD, "question_id": ["x"]}, "question ['x'] is not among the questions"),
     ({**RECORD, "question_id": "x"}, "question 'x' is not among the questions"),
     ({**RECORD, "selected_answer": None}, "selected_answer None is no letter from A to D"),
     ({**RECORD, "model": "gpt-4o-mini"}, "model 'gpt-4o-mini' is not one of the study"),
     ({**RECORD, "condition": "x"}, "condition 'x' is not one of the study"),
-    ({**RECORD, "chat_history": "bado"}, "chat_history is no list of messages"),
-    ({**RECORD, "chat_history": [{"role": "Me", "content": "x"}]}, "chat_history is no list of m"),
     ({**RECORD, "chat_history": [{"role": "You"}]}, "chat_history is no list of messages"),
 ]
 
@@ -287,33 +241,18 @@ def test_a_conversation_that_cannot_be_used_is_named(talks, record, problem):
     assert found.startswith(f"  conversation 2: {problem}")
 
 
-def test_a_file_that_is_no_text_is_refused(talks):
-    (talks / CONVERSATIONS_FILE).write_bytes(b"\xff[]")
-    with pytest.raises(tables.BadTableError, match="the file cannot be read as JSON"):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"\xff[]", "the file cannot be read as JSON"),
+        (b"[\n{half", "line 2, character 2: not valid JSON"),
+        (b'{"m-1": {}}', "a list of conversations is needed"),
+    ],
+)
+def test_a_file_that_is_no_json_list_is_refused_with_its_place(talks, content, problem):
+    (talks / CONVERSATIONS_FILE).write_bytes(content)
+    with pytest.raises(tables.BadTableError, match=problem):
         chatbench.load_conversations("real")
-
-
-def test_a_file_that_is_no_json_is_refused_with_its_place(talks):
-    (talks / CONVERSATIONS_FILE).write_text("[\n{half")
-    with pytest.raises(tables.BadTableError, match="line 2, character 2: not valid JSON"):
-        chatbench.load_conversations("real")
-
-
-@pytest.mark.parametrize("content", [3, {"m-1": RECORD}])
-def test_a_file_without_a_list_is_refused(talks, content):
-    write(talks, content)
-    with pytest.raises(tables.BadTableError, match="a list of conversations is needed"):
-        chatbench.load_conversations("real")
-
-
-def test_all_missing_columns_of_the_questions_are_named(talks):
-    QUESTIONS.drop(columns=["option_C", "answer"]).to_csv(talks / QUESTIONS_FILE, index=False)
-    with pytest.raises(tables.BadTableError) as failure:
-        chatbench.load_conversations("real")
-    assert str(failure.value).splitlines()[1:] == [
-        "  column 'option_C' is missing",
-        "  column 'answer' is missing",
-    ]
 
 
 def test_an_answer_that_is_no_letter_is_refused(talks):
@@ -332,10 +271,6 @@ def test_a_question_that_is_there_twice_is_refused(talks):
 def test_options_that_read_like_missing_values_stay_text(talks):
     QUESTIONS.assign(option_A="NA").to_csv(talks / QUESTIONS_FILE, index=False)
     assert "\nA. NA\n" in chatbench.load_conversations("real").questions["question"].iloc[0]
-
-
-def test_conversations_alone_do_not_make_the_answers_of_the_study_real(talks):
-    assert chatbench.load("auto").source == "simulated"
 
 
 def test_simulated_conversations_end_with_the_simulated_answers():

@@ -41,32 +41,22 @@ def test_experiment_2_has_the_published_numbers_of_ratings_and_outputs(experimen
     assert len(experiment_2.outputs()) == 1500
 
 
-def test_every_attention_check_holds_one_distractor_of_the_system_beside_it(
-    experiment_1, experiment_2
-):
-    for table, n_checks in ((experiment_1.errors, 180), (experiment_2.errors, 300)):
-        checks = table[table.groupby("pair_id")["is_distractor"].transform("any")]
-        pairs = checks.groupby("pair_id")
-        assert pairs.ngroups == n_checks
-        assert (pairs["is_distractor"].sum() == 1).all()
-        assert len(checks.drop_duplicates(["pair_id", "system"])) == n_checks
-
-
 @pytest.mark.parametrize(
-    ("file", "n_found"),
+    ("file", "n_checks", "n_found"),
     [
-        ("hosking/batch_v1/granular_full.parquet", 80),
-        ("hosking/batch_controlled/errors_full.parquet", 54),
+        ("hosking/batch_v1/granular_full.parquet", 180, 80),
+        ("hosking/batch_controlled/errors_full.parquet", 300, 54),
     ],
 )
 def test_distractors_found_elsewhere_have_the_system_and_arm_that_we_give_them(
-    real_data, file, n_found
+    real_data, file, n_checks, n_found
 ):
     path = registry.fetch(file)
     table = read(path, (hosking.FILES_1 | hosking.FILES_2)[file])
     table["response"] = pd.read_parquet(path)["response"]
     origin = hosking.without_checks(table).drop_duplicates(["response", "system", "arm"])
     origin = origin[["response", "system", "arm", "task", "prompt_id"]]
+    assert table.groupby("pair_id")["is_distractor"].sum().value_counts()[1] == n_checks
     found = table[table["is_distractor"]].merge(origin, on="response", suffixes=("", "_there"))
     same = ["system", "arm", "task"]
     fits = (found[same].to_numpy() == found[[f"{column}_there" for column in same]]).all(axis=1)
@@ -83,29 +73,16 @@ def test_two_responses_to_one_prompt_form_a_pair_by_one_rater(experiment_1, expe
         assert not table.duplicated(["pair_id", "item_id"]).any()
 
 
-def test_experts_labelled_the_same_number_of_outputs_in_each_arm_of_each_task(experts):
-    main = experts.labels[experts.labels["batch"] == "main"]
-    assert len(main) == 300
+def test_experts_labelled_each_arm_of_each_task_as_often_and_their_pilot_again(experts):
+    labels = experts.labels
+    main, pilot = (labels[labels["batch"] == batch] for batch in ("main", "pilot"))
+    assert (len(main), len(pilot)) == (300, 16)
     assert (main.groupby(["task", "arm"]).size() == 20).all()
     assert (main.groupby("system").size() == 60).all()
     assert main["item_id"].is_unique
-
-
-def test_the_experts_labelled_all_outputs_of_their_pilot_again(experts):
-    pilot = experts.labels[experts.labels["batch"] == "pilot"]
-    main = experts.labels[experts.labels["batch"] == "main"]
-    assert len(pilot) == pilot["item_id"].nunique() == 16
-    assert set(pilot["task"]) == {"amazon"}
     assert pilot["item_id"].isin(main["item_id"]).all()
-
-
-def test_all_expert_labels_were_given_under_one_name_which_is_not_shown(experts):
-    assert set(experts.labels["rater_id"]) == {"rater-001"}
-
-
-def test_expert_counts_of_factuality_errors_are_those_of_the_files(experts):
-    counts = experts.labels.groupby("batch")["factuality"].sum()
-    assert counts.to_dict() == {"main": 59.0, "pilot": 4.0}
+    assert set(labels["rater_id"]) == {"rater-001"}
+    assert labels.groupby("batch")["factuality"].sum().to_dict() == {"main": 59.0, "pilot": 4.0}
 
 
 @pytest.mark.parametrize("load", [hosking.load_experiment_1, hosking.load_experts])
@@ -137,19 +114,18 @@ def unbiased_pair(**changes):
     return pd.DataFrame(pair | changes)
 
 
-def save(table, folder):
-    table.to_parquet(folder / "unbiased_full.parquet")
-    return folder / "unbiased_full.parquet"
-
-
 def failure(table, folder):
+    path = folder / "unbiased_full.parquet"
+    table.to_parquet(path)
     with pytest.raises(tables.BadTableError) as caught:
-        read(save(table, folder), schemas.HOSKING_2_UNBIASED)
+        read(path, schemas.HOSKING_2_UNBIASED)
     return str(caught.value)
 
 
 def test_a_distractor_takes_the_system_of_its_pair_but_keeps_its_arm(tmp_path):
-    table = read(save(unbiased_pair(), tmp_path), schemas.HOSKING_2_UNBIASED)
+    path = tmp_path / "unbiased_full.parquet"
+    unbiased_pair().to_parquet(path)
+    table = read(path, schemas.HOSKING_2_UNBIASED)
     expected = {
         "item_id": [
             "wikihow-7|Falcon 40B|baseline",
@@ -177,23 +153,12 @@ def test_an_unknown_model_is_named_as_the_file_calls_it(tmp_path):
     assert "column 'system', row 2: 'gpt5' is not allowed; allowed: Command 52B," in message
 
 
-def test_a_rating_off_the_scale_is_named_by_file_column_and_row(tmp_path):
-    message = failure(unbiased_pair(score=[4.0, 6.0]), tmp_path)
-    assert message == (
-        "unbiased_full.parquet: 1 problem. Correct the file and load it again.\n"
-        "  column 'quality_unbiased', row 2: 6.0 is not allowed; allowed: 1, 2, 3, 4 or 5"
-    )
-
-
 def expert_line(**answers):
-    meta = {"dataset": "wikihow", "sample_ix": 7, "model_a": "refs", "preamble_type_a": "normal"}
+    meta = {"dataset": "wikihow", "sample_ix": 7, "preamble_type_a": "normal"}
     errors = ["contradiction", "inconsistent", "factuality", "relevance", "formatting"]
     labels = dict.fromkeys([f"{error}_a" for error in (*errors, "refusal", "repetition")], "No")
     labels = labels | {"email": "anna_smith_12"} | answers
-    return {
-        "input_meta": meta | {"model_a": "mpt30instruct"},
-        "label_annotations": labels,
-    }
+    return {"input_meta": meta | {"model_a": "mpt30instruct"}, "label_annotations": labels}
 
 
 def write_lines(folder, *records):
@@ -222,12 +187,6 @@ def test_an_expert_file_of_another_form_is_refused(tmp_path):
     path = write_lines(tmp_path, {"id": 1})
     with pytest.raises(tables.BadTableError, match=r"^experts\.jsonl: 5 problems\."):
         read_experts(path, "main")
-
-
-def test_the_largest_difference_counts():
-    outputs = pd.DataFrame({"item_id": ["a", "b"], "refusal": [0.0, 1.0], "n_ratings": 4})
-    averages = pd.DataFrame({"refusal": [0.25, 0.5]}, index=["a", "b"])
-    assert hosking.distance(averages, outputs).to_dict() == {"refusal": 0.5}
 
 
 @pytest.mark.parametrize("dropped", [0, 1])
@@ -265,33 +224,16 @@ def test_the_score_beside_error_checks_of_experiment_2_is_a_mode(experiment_2):
     assert by_mean["quality_biased"] > 1
 
 
-PREAMBLES = {"complex_low": "Be brief!", "complex_high": "Be thorough."}
-
-
-@pytest.fixture
-def printed(monkeypatch):
-    """Let the paper print two preambles and an extract."""
-    marks = {arm: hosking.fingerprint(text) for arm, text in PREAMBLES.items()}
-    monkeypatch.setattr(hosking, "PREAMBLES", marks)
-    extract = {("MPT 30B", "baseline"): hosking.fingerprint("Well, it is so")}
-    monkeypatch.setattr(hosking, "EXTRACTS", extract)
-
-
 def ratings(**columns):
     """Return three ratings of experiment 2 with texts."""
     frame = {
         "system": "MPT 30B",
         "arm": ["baseline", "complex_low", "complex_high"],
-        "preamble": ["", *PREAMBLES.values()],
+        "preamble": ["", "Be brief!", "Be thorough."],
         "prompt": "Why?",
         "response": ["Well - it is so.\nAnd that is all.", "So.", "It is so."],
     }
     return pd.DataFrame(frame | columns)
-
-
-@pytest.mark.parametrize("text", ["Yes, we can!", "yes WE can", "«Yes», we\n can…", "_yes we_can"])
-def test_case_spaces_and_punctuation_do_not_count(text):
-    assert hosking.fingerprint(text) == hosking.fingerprint("Yes we can")
 
 
 def test_a_fingerprint_holds_letters_and_digits_only():
@@ -301,22 +243,14 @@ def test_a_fingerprint_holds_letters_and_digits_only():
     assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
 
 
-@pytest.mark.usefixtures("printed")
-def test_preambles_are_compared_letter_by_letter():
-    assert hosking.compare_preambles(ratings())["same"].all()
-    other = ratings(preamble=["", "Be brief", "Be thorogh."])
-    table = hosking.compare_preambles(other)
-    assert table["same"].to_dict() == {"complex_low": True, "complex_high": False}
-    assert table.loc["complex_high"].tolist() == [9, 10, False]
-
-
 def test_an_empty_preamble_is_in_no_prompt():
     shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
     assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
 
 
-@pytest.mark.usefixtures("printed")
-def test_extracts_are_sought_among_outputs_of_their_system_and_arm():
+def test_extracts_are_sought_among_outputs_of_their_system_and_arm(monkeypatch):
+    printed = {("MPT 30B", "baseline"): hosking.fingerprint("Well, it is so")}
+    monkeypatch.setattr(hosking, "EXTRACTS", printed)
     assert hosking.find_extracts(ratings()).to_dict() == {("MPT 30B", "baseline"): 1}
     elsewhere = ratings(arm=["complex_low", "baseline", "complex_high"])
     assert hosking.find_extracts(elsewhere).sum() == 0
@@ -350,12 +284,8 @@ def submitted(real_data):
 def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
     table = hosking.compare_preambles(submitted)
     missing = table["printed_letters"] - table["letters"]
-    assert missing.to_dict() == {
-        "assertive_low": 1,
-        "assertive_high": 0,
-        "complex_low": 0,
-        "complex_high": 0,
-    }
+    assert len(missing) == 4
+    assert missing[missing != 0].to_dict() == {"assertive_low": 1}
     assert table["same"].tolist() == missing.eq(0).tolist()
 
 

@@ -3,36 +3,15 @@
 import json
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.files import registry
-from helpers.files.schemas import ERRORS_1, FACTORS
 from helpers.files.tables import BadTableError
 from helpers.studies import hosking, hosking_submissions
-from helpers.studies.hosking_submissions import (
-    FORMS,
-    LABELS,
-    groups_per_person,
-    hourly_pay,
-    pairings,
-    repeated,
-    repeats,
-    shared_people,
-    single_ratings,
-)
+from helpers.studies.hosking_submissions import FORMS, pairings, repeats
 
 GROUPS = tuple(FORMS)
-
-
-RELEASED = {
-    (1, "errors"): "hosking/batch_v1/granular_full.parquet",
-    (1, "unbiased"): "hosking/batch_v1/unbiased_full.parquet",
-    (2, "errors"): "hosking/batch_controlled/errors_full.parquet",
-    (2, "unbiased"): "hosking/batch_controlled/unbiased_full.parquet",
-    (2, "perception"): "hosking/batch_controlled/groupings_full.parquet",
-}
 
 
 RAW = "hosking/raw/annotated_instances_"
@@ -43,15 +22,11 @@ def submission(**changes):
     record = {
         "id": "7",
         "input_text": {"Prompt": "Why?", "Response A": "Because it is.", "Response B": "No idea"},
-        "input_meta": {
-            "dataset": "wikihow",
-            "model_a": "falcon40",
-            "model_b": "refs",
-            "sample_ix": 12,
-        },
+        "input_meta": {"dataset": "wikihow", "model_a": "falcon40", "model_b": "refs"},
         "label_annotations": {"email": "anna_session1", "score_a": "4", "score_b": "2"},
         "behavioral_data": {"time_string": "Time spent: 0d 1h 2m 3s "},
     }
+    record["input_meta"]["sample_ix"] = 12
     sections = [section for section in record.values() if isinstance(section, dict)]
     owners = {key: fields for fields in (record, *sections) for key in fields}
     for key, value in changes.items():
@@ -60,16 +35,6 @@ def submission(**changes):
         if value is None:
             del fields[key]
     return record
-
-
-def error_checks(**changes):
-    """Return one submission of error checks of experiment 1."""
-    labels = {LABELS.get(aspect, aspect): "No" for aspect in ERRORS_1}
-    labels |= {LABELS.get(aspect, aspect): "3" for aspect in FACTORS}
-    labels |= {"overall": "5"}
-    answers = {f"{label}_{side}": answer for label, answer in labels.items() for side in "ab"}
-    answers |= {"positive_val": "5", "negative_val": "1"}
-    return submission(**{"score_a": None, "score_b": None} | answers | changes)
 
 
 def with_arms(**changes):
@@ -113,16 +78,6 @@ def test_a_submission_becomes_one_row_per_response(tmp_path):
     pd.testing.assert_frame_equal(read(tmp_path, submission()), expected)
 
 
-def test_yes_counts_as_an_error_and_scores_keep_their_value(tmp_path):
-    record = error_checks(inconsistent_b="Yes", useful_a="1", negative_val="2")
-    rows = read(tmp_path, record, group=(1, "errors"))
-    assert rows["inconsistency"].tolist() == [0, 1]
-    assert rows["usefulness"].tolist() == [1, 3]
-    assert rows[list(ERRORS_1)].to_numpy().sum() == 1
-    assert rows["attention_high"].tolist() == [5, 5]
-    assert rows["attention_low"].tolist() == [2, 2]
-
-
 def test_a_distractor_is_named_after_the_prompt_shown_and_the_system_beside_it(tmp_path):
     rows = read(tmp_path, submission(model_a="distractor", sample_ix="distractor_12"))
     assert rows["is_distractor"].tolist() == [True, False]
@@ -132,15 +87,10 @@ def test_a_distractor_is_named_after_the_prompt_shown_and_the_system_beside_it(t
     ]
 
 
-def test_arms_are_named(tmp_path):
-    record = with_arms(preamble_type_a="confidence_low", preamble_type_b="complexity_high")
-    rows = read(tmp_path, record, group=(2, "unbiased"))
-    assert rows["arm"].tolist() == ["assertive_low", "complex_high"]
-
-
-def test_texts_are_kept_only_if_asked_for(tmp_path):
-    record = with_arms(preamble_a="Be brief.")
+def test_arms_are_named_and_texts_kept_only_if_asked_for(tmp_path):
+    record = with_arms(preamble_a="Be brief.", preamble_type_a="confidence_low")
     with_texts = read(tmp_path, record, group=(2, "unbiased"), texts=True)
+    assert with_texts["arm"].tolist() == ["assertive_low", "baseline"]
     assert with_texts["response"].tolist() == ["Because it is.", "No idea"]
     assert with_texts["prompt"].tolist() == ["Why?", "Why?"]
     assert with_texts["preamble"].tolist() == ["Be brief.", ""]
@@ -148,23 +98,14 @@ def test_texts_are_kept_only_if_asked_for(tmp_path):
     assert {"response", "prompt", "preamble"}.isdisjoint(without)
 
 
-def test_skipped_lines_are_not_even_parsed(tmp_path):
-    rows = read(tmp_path, submission(), "{broken", submission(id="8"), skip={2})
-    assert rows["line"].tolist() == [1, 1, 3, 3]
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         ({"id": None}, "key 'id' is missing"),
-        ({"score_b": None}, "key 'score_b' is missing"),
-        ({"model_b": None}, "key 'model_b' is missing"),
-        ({"input_meta": None}, "key 'input_meta' is missing"),
         ({"input_meta": "x"}, "input_meta must be a JSON object, found str"),
         ({"score_a": "6"}, "'score_a' is '6'; allowed: 1, 2, 3, 4, 5"),
         ({"score_a": 4}, "'score_a' is 4; allowed: 1, 2, 3, 4, 5"),
         ({"kindness_a": "4"}, "question 'kindness_a' is unknown"),
-        ({"toxicity_b": "No"}, "question 'toxicity_b' is unknown"),
         ({"email": 5}, "'email' is 5; text is needed"),
         (
             {"dataset": "xsum"},
@@ -198,13 +139,6 @@ def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
         read(tmp_path, submission(), submission(id="8"), submission(email="bert_session2"))
 
 
-def test_all_bad_lines_are_listed(tmp_path):
-    with pytest.raises(BadTableError, match="2 problems") as caught:
-        read(tmp_path, submission(score_a="0"), submission(id="8", score_b="0"))
-    assert "line 1: 'score_a'" in str(caught.value)
-    assert "line 2: 'score_b'" in str(caught.value)
-
-
 @pytest.fixture
 def two_batches(tmp_path, monkeypatch):
     """Put four submissions, one of them listed as excluded, in place of the unbiased group."""
@@ -230,11 +164,18 @@ def two_batches(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("two_batches")
-def test_excluded_submissions_are_listed_and_unreported_datasets_are_kept():
+def test_excluded_submissions_are_listed_and_raters_keep_their_label_across_batches():
     loaded = hosking_submissions.load_submissions(1, "unbiased")
     assert loaded.source == "real"
-    assert loaded.ratings["quality_unbiased"].tolist() == [4, 2, 4, 2, 1, 2]
-    assert loaded.ratings["reported"].tolist() == [True, True, False, False, True, True]
+    shown = loaded.ratings[["rater_id", "pair_id", "batch", "quality_unbiased", "reported"]]
+    assert shown.to_numpy().tolist() == [
+        ["rater-001", 0, "pilot", 4, True],
+        ["rater-001", 0, "pilot", 2, True],
+        ["rater-002", 1, "pilot", 4, False],
+        ["rater-002", 1, "pilot", 2, False],
+        ["rater-001", 2, "main_2", 1, True],
+        ["rater-001", 2, "main_2", 2, True],
+    ]
     assert loaded.exclusions.to_dict("list") == {
         "file": [f"{RAW}pilot_v6.jsonl", f"{RAW}pilot_v6.jsonl"],
         "line": [2, 3],
@@ -243,30 +184,13 @@ def test_excluded_submissions_are_listed_and_unreported_datasets_are_kept():
 
 
 @pytest.mark.usefixtures("two_batches")
-def test_raters_keep_their_label_across_batches_and_pairs_are_numbered_on():
-    ratings = hosking_submissions.load_submissions(1, "unbiased").ratings
-    assert (
-        ratings["rater_id"].tolist()
-        == np.repeat(["rater-001", "rater-002", "rater-001"], 2).tolist()
-    )
-    assert ratings["pair_id"].tolist() == [0, 0, 1, 1, 2, 2]
-    assert ratings["batch"].tolist() == ["pilot"] * 4 + ["main_2"] * 2
-
-
-@pytest.mark.usefixtures("two_batches")
-def test_no_identifier_of_a_participant_is_left():
+def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_left():
     loaded = hosking_submissions.load_submissions(1, "unbiased", texts=True)
-    for table in (loaded.ratings, loaded.exclusions, hosking_submissions.load_sessions()):
-        assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
-
-
-@pytest.mark.usefixtures("two_batches")
-def test_sessions_list_all_submissions_with_the_reason_of_their_exclusion():
     sessions = hosking_submissions.load_sessions()
     assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
     assert sessions["reason"].tolist() == ["", "dataset not reported", "duplicate submission", ""]
-    assert sessions["group"].eq("unbiased").all()
-    assert sessions["seconds"].eq(3723).all()
+    for table in (loaded.ratings, loaded.exclusions, sessions):
+        assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
 
 
 @pytest.mark.parametrize(("experiment", "name"), [(1, "unbiased"), (2, "errors")])
@@ -278,18 +202,6 @@ def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     shared = list(table.columns.drop("response_words", errors="ignore"))
     pd.testing.assert_frame_equal(ratings[shared], table[shared])
     assert submitted.source == "simulated"
-
-
-def test_simulated_sessions_are_the_simulated_submissions():
-    sessions = hosking_submissions.load_sessions("simulated", seed=3)
-    for (experiment, group), rows in sessions.groupby(["experiment", "group"]):
-        loaded = hosking_submissions.load_submissions(experiment, group, "simulated", seed=3)
-        first = loaded.ratings.drop_duplicates("pair_id")
-        assert rows["rater_id"].tolist() == first["rater_id"].tolist()
-        assert rows["seconds"].tolist() == first["seconds"].tolist()
-        assert rows["reason"].eq("").tolist() == first["reported"].tolist()
-        excluded = rows.loc[rows["reason"] != "", ["file", "line", "reason"]]
-        assert excluded.to_dict("list") == loaded.exclusions.to_dict("list")
 
 
 def test_an_unknown_group_is_an_error():
@@ -310,7 +222,8 @@ def released(real_data):
     """Return the released tables in our words, with texts and seconds."""
     studies = {1: hosking.load_experiment_1(real_data), 2: hosking.load_experiment_2(real_data)}
     tables = {}
-    for (experiment, group), file in RELEASED.items():
+    files = hosking.FILES_1 | hosking.FILES_2
+    for (experiment, group), file in zip(GROUPS, files, strict=True):
         raw = pd.read_parquet(registry.fetch(file))
         clock = raw["time_str"].str.extract(r"(\d+)d (\d+)h (\d+)m (\d+)s").astype(int)
         table = getattr(studies[experiment], group).drop(columns=["pair_id", "rater_id"])
@@ -380,14 +293,19 @@ def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
 
 
 def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
-    singles = single_ratings(1, "unbiased", real_data)
+    singles = hosking_submissions.single_ratings(1, "unbiased", real_data)
     released = hosking.without_checks(hosking.load_experiment_1(real_data).unbiased)
-    counts = [
-        table.value_counts(["item_id", "quality_unbiased"]).sort_index()
-        for table in (singles, released)
-    ]
-    assert counts[0].equals(counts[1])
+    shown = ["item_id", "quality_unbiased"]
+    pd.testing.assert_frame_equal(sorted_rows(singles[shown]), sorted_rows(released[shown]))
     assert singles["rater_id"].nunique() == 524
+
+
+def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_times(loaded):
+    reported = hosking.without_checks(loaded[1, "errors"].ratings.query("reported"))
+    table = pairings(reported)
+    assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
+    assert (table[["partners", "other_systems"]] == 4).all(axis=None)
+    assert repeats(reported).to_dict() == {1: 1740, 5: 60}
 
 
 SESSIONS = pd.DataFrame(
@@ -402,54 +320,27 @@ SESSIONS = pd.DataFrame(
 def test_shared_people_are_counted_once_and_the_diagonal_is_the_size_of_a_group():
     expected = [[2, 1, 0], [1, 2, 1], [0, 1, 1]]
     names = ["errors", "quality", "tone"]
-    table = shared_people(SESSIONS, "group", "rater_id")
+    groups = hosking_submissions.groups_per_person(SESSIONS, "group", "rater_id")
+    assert groups.to_dict() == {"a": 2, "b": 1, "c": 2}
+    table = hosking_submissions.shared_people(SESSIONS, "group", "rater_id")
     pd.testing.assert_frame_equal(table, pd.DataFrame(expected, index=names, columns=names))
 
 
-def test_groups_of_a_person_are_counted_not_submissions():
-    assert groups_per_person(SESSIONS, "group", "rater_id").to_dict() == {"a": 2, "b": 1, "c": 2}
-
-
 def test_pay_per_hour_is_the_rate_of_the_group_over_the_time():
-    pay = hourly_pay(SESSIONS, {"errors": 0.6, "quality": 0.3, "tone": 0.3})
+    pay = hosking_submissions.hourly_pay(SESSIONS, {"errors": 0.6, "quality": 0.3, "tone": 0.3})
     assert pay.tolist() == pytest.approx([36, 18, 60, 36, 24, 12])
 
 
-def shown(*couples):
-    """List two rows for each couple of outputs, which are named by system and number."""
+def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():
+    couples = [("x1", "y1"), ("y1", "x1"), ("x1", "z1"), ("x1", "x2"), ("y1", "x1")]
     rows = [
         {"item_id": item, "partner_id": partner, "system": item[0], "pair_id": number}
         for number, couple in enumerate(couples)
         for item, partner in (couple, couple[::-1])
     ]
-    return pd.DataFrame(rows)
-
-
-COUPLES = [("x1", "y1"), ("y1", "x1"), ("x1", "z1"), ("x1", "x2"), ("y1", "x1")]
-
-
-def test_a_pair_is_the_same_whichever_output_is_on_which_side():
-    assert repeated(shown(*COUPLES))["pair_id"].tolist() == [0, 0, 1, 1, 4, 4]
-    assert repeats(shown(*COUPLES)).to_dict() == {1: 2, 3: 1}
-
-
-def test_partners_are_counted_once_and_the_own_system_is_no_other():
-    table = pairings(shown(*COUPLES))
+    shown = pd.DataFrame(rows)
+    assert hosking_submissions.repeated(shown)["pair_id"].tolist() == [0, 0, 1, 1, 4, 4]
+    assert repeats(shown).to_dict() == {1: 2, 3: 1}
+    table = pairings(shown)
     assert table.loc["x1"].to_dict() == {"ratings": 5, "partners": 3, "other_systems": 2}
     assert table.loc["x2"].to_dict() == {"ratings": 1, "partners": 1, "other_systems": 0}
-
-
-@pytest.fixture(scope="module")
-def reported(loaded):
-    ratings = loaded[1, "errors"].ratings
-    return hosking.without_checks(ratings[ratings["reported"]])
-
-
-def test_outputs_of_experiment_1_were_rated_beside_each_other_system(reported):
-    table = pairings(reported)
-    assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
-    assert (table[["partners", "other_systems"]] == 4).all(axis=None)
-
-
-def test_sixty_reported_pairs_were_judged_five_times(reported):
-    assert repeats(reported).to_dict() == {1: 1740, 5: 60}

@@ -26,12 +26,9 @@ def save_tokenizer(tmp_path):
     words = tokenizers.models.WordLevel(vocabulary, unk_token="<unknown>")
     tokenizer = tokenizers.Tokenizer(words)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<start>",
-        pad_token="<pad>",
-        unk_token="<unknown>",
-    ).save_pretrained(tmp_path)
+    special = {"bos_token": "<start>", "pad_token": "<pad>", "unk_token": "<unknown>"}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+    fast.save_pretrained(tmp_path)
     return tmp_path
 
 
@@ -61,11 +58,6 @@ def chained_perplexity(model, tokens, windows):
     return math.exp(np.mean(losses))
 
 
-def test_words_are_stretches_without_white_space():
-    texts = pd.Series(["I cannot  help\nwith that.", "", " ", "well-known"], index=list("abcd"))
-    assert text.word_count(texts).to_dict() == {"a": 5, "b": 0, "c": 0, "d": 1}
-
-
 def test_readability_is_the_formula_by_hand():
     texts = [
         "The cat sat on the mat.",  # 6 words, 6 syllables
@@ -83,17 +75,11 @@ def test_sentiment_is_the_compound_by_hand():
     np.testing.assert_allclose(scores, sums / np.sqrt(sums**2 + 15), atol=5e-5)
 
 
-def test_sentiment_carries_the_name_of_its_scorer():
-    shouting = text.SentimentScorer("shouting", lambda value: float(value.isupper()))
-    assert text.sentiment(["NO", "no"], shouting).equals(pd.Series([1.0, 0.0], name="shouting"))
-    assert text.sentiment(["no"]).name == "vader"
-
-
 @pytest.mark.parametrize("use_stemmer", [False, True])
 def test_overlap_equals_that_of_the_package_rouge_score(use_stemmer):
     rng = np.random.default_rng(8)
-    vocabulary = np.array(["The", "cats", "running", "2", "isn't", "naïve", "well-known", "sky."])
-    texts = [" ".join(rng.choice(vocabulary, size)) for size in rng.integers(1, 40, 12)]
+    vocabulary = ["The", "cats", "running", "2", "isn't", "naïve", "well-known", "ä", "sky."]
+    texts = ["ä", *(" ".join(rng.choice(vocabulary, size)) for size in rng.integers(1, 40, 11))]
     scorer = RougeScorer(["rouge1", "rougeL"], use_stemmer=use_stemmer)
     pairs = list(zip(texts, texts[::-1], strict=True))
     expected = [
@@ -104,25 +90,19 @@ def test_overlap_equals_that_of_the_package_rouge_score(use_stemmer):
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
-def test_words_without_letters_of_the_alphabet_are_shared_with_nothing():
-    assert text.overlap(["ä", "ä b"], ["ä", "b"]).to_numpy().tolist() == [[0, 0], [1, 1]]
-
-
 def test_results_keep_the_index_of_the_texts_and_no_texts_give_none():
     texts = pd.Series(["one two", "three!"], index=["b", "a"])
     for measure in (text.readability, text.sentiment, text.mentions):
         assert measure(texts).index.tolist() == ["b", "a"]
         assert len(measure([])) == 0
-    assert text.overlap(texts, ["one", "three"]).index.tolist() == ["b", "a"]
 
 
 @pytest.mark.parametrize(
     "measure", [text.word_count, text.readability, text.sentiment, text.mentions]
 )
-@pytest.mark.parametrize("value", [None, 3])
-def test_values_that_are_not_texts_are_refused(measure, value):
-    texts = pd.Series(["fine", value], index=["a", "b"], dtype=object)
-    with pytest.raises(ValueError, match=f"texts has {value} in row b: give a text or drop the"):
+def test_values_that_are_not_texts_are_refused(measure):
+    texts = pd.Series(["fine", 3], index=["a", "b"], dtype=object)
+    with pytest.raises(ValueError, match="texts has 3 in row b: give a text or drop the"):
         measure(texts)
 
 
@@ -149,10 +129,9 @@ def test_texts_that_do_not_pair_are_refused(first, second, message):
         text.perplexity(first, second, model=None, tokenizer=None)
 
 
-@pytest.mark.parametrize("names", [(), ("vader", "mood")])
-def test_unknown_sentiment_scorers_are_refused(names):
+def test_unknown_sentiment_scorers_are_refused():
     with pytest.raises(ValueError, match=r"are unknown: choose from \('vader', 'twitter'\)"):
-        text.sentiment_scorer(*names)
+        text.sentiment_scorer("vader", "mood")
 
 
 def test_without_the_extra_models_the_next_scorer_steps_in_or_the_message_helps(monkeypatch):
@@ -164,23 +143,18 @@ def test_without_the_extra_models_the_next_scorer_steps_in_or_the_message_helps(
 
 
 def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
-    asked = []
-
-    def from_pretrained(name, **options):
-        asked.append((name, options))
+    def from_pretrained(name, *, local_files_only):
+        assert local_files_only
         raise OSError("no such files")
 
     kinds = "AutoModelForCausalLM", "AutoModelForSequenceClassification", "AutoTokenizer"
     kind = SimpleNamespace(from_pretrained=from_pretrained)
-    installed = SimpleNamespace(**dict.fromkeys(kinds, kind))
-    monkeypatch.setitem(sys.modules, "transformers", installed)
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(**dict.fromkeys(kinds, kind)))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
     with pytest.raises(text.ModelUnavailableError, match="the files of 'gpt2' are not on this m"):
         text.load_language_model()
     with pytest.raises(text.ModelUnavailableError, match="fetch them with `hf download cardiffnlp"):
         text.sentiment_scorer("twitter")
-    local = {"local_files_only": True}
-    assert asked == [("gpt2", local), (text.TWITTER_MODEL, local)]
 
 
 def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
@@ -250,11 +224,6 @@ def test_answers_are_compared_with_the_reference_to_their_question(answers):
     assert scores.loc["h", "rouge_l"] == pytest.approx(1 / 2)
 
 
-def test_words_can_be_reduced_to_stems(answers):
-    answers.loc["d", "text"] = "it is raining"
-    assert text.reference_overlap(answers, "top", True).loc["d", "rouge_1"] == pytest.approx(4 / 5)
-
-
 def test_every_question_needs_one_reference(answers):
     with pytest.raises(ValueError, match="question q3 has no answer of 'top': add it"):
         text.reference_overlap(answers.drop("g"), "top")
@@ -280,49 +249,21 @@ def test_perplexities_follow_the_own_and_another_question_all_equally_likely(ans
     np.testing.assert_array_equal(shares.diagonal(), 0)
     # four standard errors of a share of 300 draws
     np.testing.assert_allclose(shares, (1 - np.eye(3)) / 2, atol=4 * np.sqrt(0.25 / 300))
-
-
-def test_a_random_question_needs_a_second_question(answers):
     with pytest.raises(ValueError, match="all answers are to one question: there is no other"):
         text.question_perplexities(answers[:2], None, None, np.random.default_rng(0))
 
 
-SAID = {
-    "amount_info": "It has too much information. Just enough info. Very informative.",
-    "formality": "A bit too informal. I like the tone. It sounds professional.",
-    "factuality": "Inaccurate. It is backed up by the references. None of it is true.",
-    "easy_to_understand": "Easy to follow. Fit for non-experts. Clearly put.",
-    "relevance": "It answers the actual question. It goes off-topic. No tangents.",
-    "structure": "Well organised. It has a logical order. The formatting is poor.",
-    "completeness": "A thorough job. It covers all of it. It lacks the second half.",
-    "grammar": "Bad grammar. Two typos. Misspelled.",
-    "examples": "Good examples. I like the analogy. It illustrates the point.",
-    "specificity": "Rich in detail. Too vague. It goes in-depth.",
-    "conciseness": "SHORT and sweet. Way too wordy. It gets to the point.",
-}
-NOT_SAID = {
-    "amount_info": "It has the most accurate information.",
-    "formality": "It suits people who are not professionals in that area.",
-    "factuality": "It is grammatically correct.",
-    "relevance": "A good answer to the question.",
-    "completeness": "It makes complete sense.",
-    "examples": "It omits things, for example the price.",
+# Words for an aspect, and the same words in another sense.
+SENSES = {
+    "amount_info": ("Just enough info.", "It has the most accurate information."),
+    "formality": ("It sounds professional.", "It suits people who are not professionals."),
+    "completeness": ("It covers all of it.", "It makes complete sense."),
 }
 
 
-def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_are_not():
-    assert list(text.LEXICON) == list(SAID)
-    for aspect, said in SAID.items():
-        assert text.mentions(said.split(". "))[aspect].all()
-    for aspect, said in NOT_SAID.items():
-        assert not text.mentions([said]).loc[0, aspect]
-    assert not text.mentions(["Candidate 2 is the best.", ""]).any(axis=None)
-
-
-def test_another_lexicon_can_be_given():
-    own = {"tempo": text.Aspect("How fast it is.", (r"\bslow", r"\b(f)ast"))}
-    found = text.mentions(["Slow to load.", "Breakfast.", "fast"], own)
-    assert found["tempo"].tolist() == [True, False, True]
+@pytest.mark.parametrize("aspect", SENSES)
+def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_are_not(aspect):
+    assert text.mentions(SENSES[aspect])[aspect].tolist() == [True, False]
 
 
 def test_a_keyword_that_is_no_regular_expression_is_named():
@@ -330,11 +271,6 @@ def test_a_keyword_that_is_no_regular_expression_is_named():
     message = r"^keyword 'fast\(' of 'tempo' cannot be read: missing \)"
     with pytest.raises(ValueError, match=message):
         text.mentions(["fast"], broken)
-
-
-def test_the_longest_texts_come_in_order_and_ties_in_the_order_given():
-    texts = pd.Series(["bb", "a", "cc", "ddd"], index=[4, 5, 6, 7])
-    assert text.longest(texts, 3).index.tolist() == [7, 4, 6]
 
 
 def test_the_lexicon_still_finds_what_it_found_when_it_was_checked(real_data):

@@ -19,10 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import textstat
-from rouge_score.tokenize import tokenize
 from statsmodels.stats.proportion import proportion_confint
-from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from helpers import paths
 
@@ -102,6 +99,8 @@ def readability(texts: Sequence[str]) -> pd.Series:
     >>> readability(["The cat sat on the mat."]).round(2).tolist()
     [-1.45]
     """
+    import textstat  # here, as it takes long to load
+
     texts = _worded(texts, "texts")
     return texts.map(textstat.flesch_kincaid_grade).astype(float).rename("readability")
 
@@ -177,6 +176,8 @@ def _score_function(name: str) -> Callable[[str], float]:
     """How a sentiment scorer scores one text."""
     if name == "twitter":
         return _classifier_score(*_from_cache(TWITTER_MODEL, "AutoModelForSequenceClassification"))
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
     analyzer = SentimentIntensityAnalyzer()
     return lambda text: analyzer.polarity_scores(text)["compound"]
 
@@ -235,6 +236,8 @@ def overlap(
     candidates: Sequence[str], references: Sequence[str], use_stemmer: bool = False
 ) -> pd.DataFrame:
     """Words that each candidate shares with its reference: F1 of ROUGE-1 and ROUGE-L."""
+    from rouge_score.tokenize import tokenize  # here, as it takes long to load
+
     candidates = _worded(candidates, "candidates")
     references = _worded(references, "references")
     _check_paired(candidates, references)

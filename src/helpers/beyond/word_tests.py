@@ -15,11 +15,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from textblob.en import Lexicon, lexicon
-from textblob.en.taggers import PatternTagger
 
 TARGET = ["cue", "association"]
 FOUR = [*TARGET, "alternative_1", "alternative_2"]
@@ -542,8 +541,11 @@ def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache
-def _tagger() -> tuple[PatternTagger, Lexicon]:
+def _tagger() -> tuple[Any, Any]:
     """Load the tagger with its dictionary and rules, whose files it forgets to close."""
+    from textblob.en import lexicon  # here, as it takes long to load
+    from textblob.en.taggers import PatternTagger
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         lexicon.load()

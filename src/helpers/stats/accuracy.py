@@ -12,9 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.optimize import minimize
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from helpers.files.tables import check_clusters, check_numeric, check_regression
 from helpers.stats.bootstrap import cluster_weights, summary
@@ -514,6 +511,9 @@ def linear_prediction(
     >>> round(fitted, 6), round(held_out, 6)
     (1.0, 1.0)
     """
+    from sklearn.linear_model import LinearRegression  # here, as it takes long to load
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
     check_numeric(frame, [*features, outcome])
     check_clusters(frame, cluster)
     codes, names = pd.factorize(frame[cluster])
@@ -695,6 +695,8 @@ def joint_z(pairs: pd.DataFrame, decimals: int = 2) -> np.ndarray:
     >>> joint_z(pairs).round(2)
     array([-3.83,  3.03])
     """
+    from scipy.optimize import minimize  # here, as it takes long to load
+
     names, codes = np.unique(pairs[["first", "second"]].to_numpy(dtype=str), return_inverse=True)
     first, second = codes.reshape(-1, 2).T
     printed = np.empty((2, len(names)))

@@ -12,7 +12,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from threadpoolctl import ThreadpoolController
 
@@ -337,6 +336,8 @@ def in_batches(
     draw: Callable[..., ArrayLike], *data: object, n_boot: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Run a bootstrap in batches, each with random numbers of its own."""
+    from joblib import Parallel, delayed  # here, as few need it and it takes long to load
+
     if n_boot < 1:
         raise ValueError(f"n_boot must be at least 1, got {n_boot}")
     sizes = [min(BATCH, n_boot - start) for start in range(0, n_boot, BATCH)]

@@ -8,12 +8,12 @@ error marks compared between arms, and chi-squared tests of categories.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2, t
-from statsmodels.regression.linear_model import OLS
 
 from helpers.files import tables
 from helpers.stats.moments import ROUNDING, cluster_sums
@@ -187,8 +187,10 @@ def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     return (vectors * np.where(eigenvalues > smallest, eigenvalues, 0.0)) @ vectors.T
 
 
-def linear_model(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> OLS:
+def linear_model(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Any:
     """Least squares with an intercept; stop at a feature that carries nothing new."""
+    from statsmodels.regression.linear_model import OLS  # here, as it takes long to load
+
     tables.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
     design = frame[list(features)].astype(float)
     design.insert(0, "intercept", 1.0)

@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from ppi_py import ppi_mean_ci
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.files.tables import check_clusters, check_numeric
@@ -539,6 +538,8 @@ def estimates(sums: np.ndarray) -> np.ndarray:
 
 def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Normal 95 % intervals of the package, which takes outputs as independent."""
+    from ppi_py import ppi_mean_ci  # here, as it takes long to load
+
     crowd = np.concatenate([seen, unseen])
     expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
     factor = powered_rates(label_terms(crowd, expert).sum(axis=0))[1]
