@@ -89,7 +89,7 @@ def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny)
     assert not target.exists()
 
 
-def test_an_executed_notebook_holds_parameters_and_outputs_and_becomes_a_page(tiny):
+def test_an_executed_notebook_holds_parameters_and_outputs_and_becomes_a_page(tiny, capfd):
     target = tiny.parent / "new" / "out.ipynb"
     run.execute(tiny, target, {"out_dir": "run"}, {"n_boot": 5, "alpha": 2.5})
     run.to_html(target, tiny.parent / "html" / "out.html")
@@ -97,6 +97,7 @@ def test_an_executed_notebook_holds_parameters_and_outputs_and_becomes_a_page(ti
     assert [output.text for output in outputs] == ["2.5\nrun\n"]
     assert "2.5\nrun\n" in (tiny.parent / "html" / "out.html").read_text()
     assert [file.name for file in target.parent.iterdir()] == ["out.ipynb"]
+    assert capfd.readouterr().err == ""
 
 
 def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(tiny, monkeypatch):

@@ -301,6 +301,22 @@ def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independen
     np.testing.assert_allclose(wilson.ravel(), independent.ravel(), rtol=0.05)
 
 
+def test_wilsons_interval_of_both_has_a_size_from_the_experts_rate_and_its_own_variance():
+    crowd, expert = make_labels(rate=0.2)
+    crowd[LABELLED:] = (
+        np.arange(ALL - LABELLED) % 2
+    )  # far more where no expert looks
+    sums = rates.label_terms(crowd, expert)
+    _, experts, both = rates.estimates(sums.sum(axis=0))
+    assert both > 1.2 * experts
+    low, high = rates.wilson_intervals(sums[:, None])[2, :, 0]
+    center = (low + high) / 2
+    size = 3.8415 * (center - 0.5) / (both - center)  # by the formula of Wilson's interval
+    width = np.diff(rates.independent_intervals(*parts(crowd, expert)[1:], expert[:LABELLED])[2])
+    variance = (width[0] / 2) ** 2 / 3.8415
+    assert size * variance == pytest.approx(experts * (1 - experts), rel=0.03)
+
+
 def test_an_error_that_was_never_marked_keeps_wilson_intervals_of_all_labels():
     sums = rates.label_terms(np.zeros(ALL), np.where(np.arange(ALL) < LABELLED, 0, np.nan))
     high = rates.wilson_intervals(sums[:, None])[:, 1, 0]
