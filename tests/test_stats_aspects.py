@@ -260,6 +260,9 @@ def test_trees_of_counted_rows_are_the_trees_of_the_rows(marks, held_out):
         expected.append([*tree.feature_importances_, rho])
     assert list(result.columns) == [*MARKS, "rho"]
     np.testing.assert_allclose(result, expected, rtol=1e-9)
+    tenths = marks.assign(acceptability=marks["acceptability"] / 10)
+    scaled = aspects.tree_splits(tenths, MARKS, "acceptability", held_out, max_depth=2)
+    np.testing.assert_allclose(scaled, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("column", ["factuality", "acceptability"])
