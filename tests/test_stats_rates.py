@@ -303,9 +303,7 @@ def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independen
 
 def test_wilsons_interval_of_both_has_a_size_from_the_experts_rate_and_its_own_variance():
     crowd, expert = make_labels(rate=0.2)
-    crowd[LABELLED:] = (
-        np.arange(ALL - LABELLED) % 2
-    )  # far more where no expert looks
+    crowd[LABELLED:] = np.arange(ALL - LABELLED) % 2  # far more where no expert looks
     sums = rates.label_terms(crowd, expert)
     _, experts, both = rates.estimates(sums.sum(axis=0))
     assert both > 1.2 * experts

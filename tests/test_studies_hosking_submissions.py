@@ -327,8 +327,13 @@ def test_shared_people_are_counted_once_and_the_diagonal_is_the_size_of_a_group(
 
 
 def test_pay_per_hour_is_the_rate_of_the_group_over_the_time():
-    pay = hosking_submissions.hourly_pay(SESSIONS, {"errors": 0.6, "quality": 0.3, "tone": 0.3})
+    groups = "errors", "quality", "tone"
+    pay = hosking_submissions.hourly_pay(SESSIONS, dict(zip(groups, (0.6, 0.3, 0.3), strict=True)))
     assert pay.tolist() == pytest.approx([36, 18, 60, 36, 24, 12])
+    with pytest.raises(ValueError, match="group 'quality' has no rate; there are some for: errors"):
+        hosking_submissions.hourly_pay(SESSIONS, {"errors": 0.6})
+    with pytest.raises(ValueError, match="row 1: 0 seconds; drop the row"):
+        hosking_submissions.hourly_pay(SESSIONS.assign(seconds=0), dict.fromkeys(groups, 0.3))
 
 
 def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():

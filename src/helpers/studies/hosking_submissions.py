@@ -503,12 +503,17 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     sessions : pandas.DataFrame
         One row per submission with columns ``group`` and ``seconds``.
     rates : mapping of str to float
-        Payment for a submission in each group; missing where a group has none.
+        Payment for a submission in each group.
 
     Returns
     -------
     pandas.Series of float
         Named ``hourly_pay``, in the currency of `rates`.
+
+    Raises
+    ------
+    ValueError
+        If a group has no rate, or a submission took no time.
 
     References
     ----------
@@ -520,6 +525,11 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     >>> hourly_pay(sessions, {"errors": 0.6}).tolist()
     [18.0]
     """
+    if unpaid := sorted(set(sessions["group"]) - set(rates)):
+        raise ValueError(f"group {unpaid[0]!r} has no rate; there are some for: {', '.join(rates)}")
+    if (sessions["seconds"] <= 0).any():
+        row = int(np.argmax(sessions["seconds"] <= 0))
+        raise ValueError(f"row {row + 1}: {sessions['seconds'].iloc[row]} seconds; drop the row")
     return (sessions["group"].map(rates) * 3600 / sessions["seconds"]).rename("hourly_pay")
 
 
