@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -28,17 +27,7 @@ STUDIES = run.studies_of("00", NAMES)
 CHOICE = get_var("data", "auto")
 MIRROR = ROOT.parent / "shared" / "data"
 
-MAIN, ONE_OFF, SIMULATED = "build", "build/one-off", "build/simulated"
-# Simulated data test that notebooks run, not what they find: as few draws as take every branch.
-FEW = {
-    "n_boot": 20,
-    "n_draws": 20,
-    "n_splits": 20,
-    "n_trials": 50,
-    "n_studies": 10,
-    "n_sim": 10,
-    "n_sets": 2,
-}
+MAIN, ONE_OFF = "build", "build/one-off"
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
@@ -87,7 +76,7 @@ def task_data():
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name, MAIN, run.studies_of(name, NAMES))
+        yield notebook_task(name, run.studies_of(name, NAMES))
 
 
 def task_html():
@@ -172,20 +161,9 @@ def task_nbval():
     return task(compare)
 
 
-def task_simulated():
-    """Execute each notebook on simulated data, into build/simulated."""
-    for name in NAMES:
-        yield notebook_task(name, SIMULATED, [], FEW)
-
-
-def task__simulated_claims():
-    """Join the claims on simulated data."""
-    return claims_task(SIMULATED)
-
-
 def task_test():
-    """Run all checks: lint, pytest, nbval, and all notebooks on simulated data."""
-    return {"actions": None, "task_dep": ["lint", "pytest", "nbval", "simulated"]}
+    """Run all checks: lint, pytest (with all notebooks on simulated data) and nbval."""
+    return {"actions": None, "task_dep": ["lint", "pytest", "nbval"]}
 
 
 def task_lab():
@@ -243,21 +221,20 @@ def task_bench():
     return task(measure)
 
 
-def notebook_task(name: str, out_dir: str, studies: list[str], sizes: Mapping = {}) -> dict:
-    """Make the task that executes one notebook into a folder; no studies means simulated data."""
-    joined = {"claims_file": f"{out_dir}/claims.csv"} if name in OVERVIEWS else {}
+def notebook_task(name: str, studies: list[str]) -> dict:
+    """Make the task that executes one notebook."""
+    joined = {"claims_file": f"{MAIN}/claims.csv"} if name in OVERVIEWS else {}
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
     def start():
-        source = source_of(studies) if studies else "simulated"
-        execute(name, out_dir, {"data_source": source, "out_dir": out_dir, **joined}, sizes)
+        execute(name, MAIN, {"data_source": source_of(studies), "out_dir": MAIN, **joined})
 
     return task(
         start,
         name=name,
         file_dep=[*read, *CODE, *map(stamp, studies)],
-        targets=[executed(name, out_dir)],
-        uptodate=[as_left(lambda: [executed(name, out_dir), *results(name, out_dir)])],
+        targets=[executed(name, MAIN)],
+        uptodate=[as_left(lambda: [executed(name, MAIN), *results(name, MAIN)])],
     )
 
 
@@ -270,12 +247,12 @@ def claims_task(out_dir: str) -> dict:
     )
 
 
-def execute(name: str, out_dir: str, parameters: dict, sizes: Mapping = {}) -> None:
+def execute(name: str, out_dir: str, parameters: dict) -> None:
     """Execute a notebook into a folder, in place of its former results; say how long it took."""
     for file in results(name, out_dir):
         file.unlink()
     notebook = NOTEBOOKS / f"{name}.ipynb"
-    seconds = run.execute(notebook, executed(name, out_dir), parameters, sizes)
+    seconds = run.execute(notebook, executed(name, out_dir), parameters)
     print(f"{name}: finished in {seconds:.1f} s")
 
 

@@ -8,12 +8,23 @@ import endpoint
 import nbformat
 import pytest
 
-from helpers import paths
+from helpers import claims, paths
+from helpers.beyond.coverage import run_code
 from helpers.beyond.user_simulator import VARIABLES
 from helpers.files import tables
-from helpers.run import execute
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
+# As few draws as take every branch: simulated data test that notebooks run, not what they find.
+FEW = {
+    "n_boot": 20,
+    "n_draws": 20,
+    "n_splits": 20,
+    "n_trials": 50,
+    "n_studies": 10,
+    "n_sim": 10,
+    "n_sets": 2,
+}
 TEMPLATE = paths.DATA / "templates" / "new_notebook.ipynb"
 
 
@@ -58,7 +69,7 @@ def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
     assert missing == {("helpers", "user_simulator"), ("nope", None)}
 
 
-def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monkeypatch):
+def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monkeypatch, capsys):
     small = {"n_worded": 3, "n_asked": 2, "n_draws": 20, "n_boot": 20, "max_messages": 2}
     with endpoint.running() as server:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -66,18 +77,34 @@ def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monke
             VARIABLES, [server.url, endpoint.KEY, "user", "ai"], strict=True
         ):
             monkeypatch.setenv(variable, value)
-        execute(
+        run_code(
             paths.NOTEBOOKS / "32_user_simulator.ipynb",
-            tmp_path / "executed.ipynb",
             {"data_source": "simulated", "out_dir": str(tmp_path), **small},
         )
-    printed = "".join(
-        output.get("text", "")
-        for cell in nbformat.read(tmp_path / "executed.ipynb", as_version=4).cells
-        for output in cell.get("outputs", [])
-    )
+    printed = capsys.readouterr().out
     assert "2 conversations of user with ai about simulated questions: 2 with an answer" in printed
     assert "no endpoint is named" not in printed
     assert [request["model"] for request in server.asked] == ["user", "ai", "user"] * 2
     held = tables.read_jsonl(tmp_path / "conversations" / "32_conversations.jsonl")
     assert held["answer"].tolist() == ["B", "B"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Folder that all notebooks write to."""
+    return tmp_path_factory.mktemp("simulated")
+
+
+@pytest.mark.parametrize("notebook", FINDINGS, ids=lambda file: file.stem)
+def test_every_notebook_runs_on_simulated_data_and_draws(notebook, results):
+    run_code(notebook, {"data_source": "simulated", "out_dir": str(results), **FEW})
+    assert list(results.glob(f"figures/{notebook.stem[:3]}*.png"))
+
+
+def test_the_overview_runs_on_simulated_claims(results):
+    merged = claims.merge(results / "claims")
+    assert set(merged["verdict"]) >= {"simulated"}
+    merged.to_csv(results / "claims.csv", index=False)
+    given = {"data_source": "simulated", "claims_file": str(results / "claims.csv")}
+    run_code(paths.NOTEBOOKS / "00_overview.ipynb", {"out_dir": str(results), **given, **FEW})
+    assert (results / "figures" / "00_claims.png").is_file()

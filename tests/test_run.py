@@ -91,7 +91,7 @@ def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny)
 
 def test_an_executed_notebook_holds_parameters_and_outputs_and_becomes_a_page(tiny, capfd):
     target = tiny.parent / "new" / "out.ipynb"
-    run.execute(tiny, target, {"out_dir": "run"}, {"n_boot": 5, "alpha": 2.5})
+    run.execute(tiny, target, {"out_dir": "run", "alpha": 2.5})
     run.to_html(target, tiny.parent / "html" / "out.html")
     outputs = nbformat.read(target, as_version=4).cells[-1].outputs
     assert [output.text for output in outputs] == ["2.5\nrun\n"]

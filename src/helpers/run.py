@@ -105,19 +105,18 @@ def _parse(text: str) -> object:
     return text
 
 
-def execute(notebook: Path, target: Path, parameters: Mapping, sizes: Mapping = {}) -> float:
-    """Execute a notebook, with those `sizes` that it has; name the copy when it is complete."""
+def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
+    """Execute a notebook; name the copy when it is complete. Give the seconds that it took."""
     known = papermill.inspect_notebook(notebook)
     unknown = [name for name in parameters if name not in known]
     if unknown:
         has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
         raise ParameterError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
-    given = parameters | {name: size for name, size in sizes.items() if name in known}
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished.ipynb")
     started = time.perf_counter()
     try:
-        _start_and_run(notebook, unfinished, given)
+        _start_and_run(notebook, unfinished, dict(parameters))
     except papermill.PapermillExecutionError as error:
         where = f"cell In [{error.exec_count}] of {os.path.relpath(unfinished)}"
         raise NotebookError(_failure(notebook, where, f"{error.ename}: {error.evalue}")) from error

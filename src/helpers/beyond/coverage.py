@@ -219,17 +219,23 @@ def _owner(path: str) -> tuple[object, str]:
     return functools.reduce(getattr, names[:-1], owner), names[-1]
 
 
-def printed_by(notebook: Path, parameters: Mapping[str, object]) -> list[Call]:
-    """Run a notebook's code here and keep its calls; figures are drawn and thrown away."""
+def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
+    """Run a notebook's code in this process, with those parameters that it has; show nothing."""
     space = {"__name__": notebook.stem}
-    with recording() as calls, plt.rc_context({"backend": "Agg"}), warnings.catch_warnings():
+    with plt.rc_context({"backend": "Agg"}), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for cell in nbformat.read(notebook, as_version=4).cells:
             if cell.cell_type == "code":
                 exec(compile(cell.source, notebook.stem, "exec"), space)
                 plt.close("all")
             if "parameters" in cell.metadata.get("tags", []):
-                space |= parameters
+                space |= {name: value for name, value in parameters.items() if name in space}
+
+
+def printed_by(notebook: Path, parameters: Mapping[str, object]) -> list[Call]:
+    """Run a notebook's code in this process and keep the calls that give intervals."""
+    with recording() as calls:
+        run_code(notebook, parameters)
     return [replace(call, where=notebook.stem[:2]) for call in calls if call.kind]
 
 
