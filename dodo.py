@@ -90,7 +90,11 @@ def task_html():
 
 def task_claims():
     """Join the claims of all notebooks in build/claims.csv."""
-    return claims_task(MAIN)
+    return task(
+        write_claims,
+        file_dep=[*CODE, *(executed(name, MAIN) for name in FINDINGS)],
+        targets=[BUILD / "claims.csv"],
+    )
 
 
 def task_report():
@@ -238,15 +242,6 @@ def notebook_task(name: str, studies: list[str]) -> dict:
     )
 
 
-def claims_task(out_dir: str) -> dict:
-    """Make the task that joins the claims of all notebooks in a folder."""
-    return task(
-        partial(write_claims, out_dir),
-        file_dep=[*CODE, *(executed(name, out_dir) for name in FINDINGS)],
-        targets=[ROOT / out_dir / "claims.csv"],
-    )
-
-
 def execute(name: str, out_dir: str, parameters: dict) -> None:
     """Execute a notebook into a folder, in place of its former results; say how long it took."""
     for file in results(name, out_dir):
@@ -267,14 +262,13 @@ def results(name: str, out_dir: str) -> list[Path]:
     return [file for pattern in patterns for file in sorted((ROOT / out_dir).glob(pattern))]
 
 
-def write_claims(out_dir: str) -> None:
+def write_claims() -> None:
     """Join the claims of all notebooks that there are."""
-    for file in (ROOT / out_dir).glob("claims/*.csv"):
+    for file in BUILD.glob("claims/*.csv"):
         if file.stem not in NAMES:
             file.unlink()
-    merged = claims.merge(ROOT / out_dir / "claims")
-    text = merged.to_csv(index=False, lineterminator="\n")
-    replace_files({ROOT / out_dir / "claims.csv": text.encode()})
+    text = claims.merge(BUILD / "claims").to_csv(index=False, lineterminator="\n")
+    replace_files({BUILD / "claims.csv": text.encode()})
 
 
 def stamp(study: str) -> Path:

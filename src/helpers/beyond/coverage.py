@@ -256,7 +256,7 @@ def intervals_of(
         return _named(interval_table(*result))
     if isinstance(result, Mapping):
         result = pd.DataFrame([result])
-    if isinstance(result, pd.DataFrame) and "n" not in call.arguments:
+    if isinstance(result, pd.DataFrame):
         stems = [name[:-4] for name in result if str(name).endswith("_low")]
         stems += [""] if "low" in result else []
         if stems:
