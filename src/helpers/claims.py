@@ -287,7 +287,6 @@ def _slip(claim: Mapping, row: Mapping) -> str:
         return ""
     printed, decimals = float(claim["published"]), int(claim["decimals"])
     unit, value = 10.0**-decimals, float(row["estimate"])
-    twice = _half_up(_half_up(value, decimals + 1), decimals)
     elsewhere = claim.get("elsewhere_published", "")
     if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
         return "the number of another heading"
@@ -295,7 +294,7 @@ def _slip(claim: Mapping, row: Mapping) -> str:
         return f"the paper prints {elsewhere} elsewhere"
     if claim["kind"] == "fact" or claim["needs"] == "print":
         return ""
-    if abs(twice - printed) < unit / 10:
+    if abs(_half_up(value, decimals + 1) - printed) <= unit / 2 + SLACK:
         return "rounded twice"
     return "cut off" if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10 else ""
 
@@ -382,11 +381,12 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
     elif verdict == "confirmed" and claim["direction"] == "no":
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
-    survives = all(row["p_family"] < LEVEL for row in records)
+    p_family = max(row["p_family"] for row in records)
+    corrected = "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
     return {
         "evidence": evidence,
         "verdict": verdict,
-        "after_correction": ("yes" if survives else "no") if tested else "",
+        "after_correction": corrected,
         "detects": max(_detects(claim, row) for row in records),
         "computed": _in_words(claim, records, deciding),
         **{name: deciding[name] for name in ("estimate", "low", "high")},
@@ -465,7 +465,7 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
     merged.loc[missing, ["verdict", "evidence"]] = "open", "none"
-    return merged.reset_index()[list(COLUMNS)].map(_six_digits).fillna("")
+    return merged.reset_index()[list(COLUMNS)].map(_written).fillna("")
 
 
 def _why_missing(needs: str) -> str:
@@ -484,9 +484,7 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
     empty = pd.DataFrame(columns=list(ENTERED), dtype=str)
     text = pd.concat([empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))])
     text = text.reset_index(drop=True)
-    numbers = text[list(NUMBERS)].replace("", np.nan).astype(float)
-    holds = text["holds"].map({"True": 1.0, "False": 0.0})
-    return text.assign(**numbers, holds=holds)
+    return text.assign(**text[[*NUMBERS, "holds"]].replace("", np.nan).astype(float))
 
 
 def _unknown_claim(claim_id: str, known: pd.Index) -> str:
@@ -643,7 +641,7 @@ class Ledger:
         entered = self._entered()
         folder = paths.output_dir(self.out_dir)
         headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
-        tables = {"claims": entered.map(_six_digits), "headlines": headlines}
+        tables = {"claims": entered.map(_written, digits=12), "headlines": headlines}
         paths.replace_files(
             {
                 folder / kind / f"{self.notebook}.csv": _csv(table)
@@ -671,7 +669,8 @@ class Ledger:
         rows = pd.DataFrame(self._rows, columns=list(ENTERED))
         rows = rows.assign(notebook=self.notebook, source=self.source)
         rows[[*NUMBERS, "holds"]] = rows[[*NUMBERS, "holds"]].astype(float)
-        return rows.fillna({"reading": "", "part": "", "shown": ""})
+        words = ["reading", "part", "shown"]
+        return rows.assign(**rows[words].astype(object).fillna(""))
 
     def _claim(self, claim_id: str) -> pd.Series:
         """Find a claim that may still be entered."""
@@ -823,6 +822,6 @@ def _csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _six_digits(value: object) -> object:
-    """Write a number to six digits and leave words as they are."""
-    return f"{value:.6g}" if isinstance(value, float) and not math.isnan(value) else value
+def _written(value: object, digits: int = 6) -> object:
+    """Write a number to some digits and leave words as they are."""
+    return f"{value:.{digits}g}" if isinstance(value, float) and not math.isnan(value) else value
