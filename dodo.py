@@ -215,7 +215,7 @@ def task_coverage():
 
 
 def task_audit():
-    """Measure how much each rule of verdicts notices, and how often it errs, into data/audit.csv."""
+    """Measure how much each rule of verdicts notices and how often it errs."""
 
     def measure():
         from helpers.beyond import audit

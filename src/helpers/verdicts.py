@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from helpers.show import with_interval
+from helpers.stats.accuracy import SLACK
 from helpers.stats.bootstrap import adjust
 
 VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")  # weakest first
@@ -36,7 +37,6 @@ LEVEL = 0.05
 SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
 MOST_PARTS = 4  # told one by one
 BLIND = 0.2  # an error of a printed number that a check has to notice
-SLACK = 1e-9  # of floating-point numbers
 
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
