@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims, paths
+from helpers import claims, paths, verdicts
 from helpers.claims import ClaimError, Ledger
 
 QUALITY = ["quality_biased", "quality_unbiased"]
@@ -114,7 +114,7 @@ def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_p
 
 def test_how_a_claim_is_judged_fits_its_kind(papers):
     kinds = dict(list(papers[papers["published"] != ""].groupby("kind")))
-    assert set(kinds) <= set(claims.NEEDED)
+    assert set(kinds) <= set(verdicts.NEEDED)
     numbers = pd.concat([kinds["number"], kinds["split"]])
     assert numbers["published"].str.fullmatch(r"-?\d+(\.\d+)?").all()
     printed_decimals = numbers["published"].str.partition(".")[2].str.len()
@@ -238,10 +238,10 @@ def test_the_rules_say_what_a_reader_says_by_hand_of_forty_varied_claims(claim_i
     fixed = ["kind", "direction", "margin", "needs", "published", "decimals"]
     empty = dict.fromkeys(["family", "readings", "elsewhere", "headline", "cause"], "")
     claim = rows[fixed].iloc[[0]].assign(**empty).set_axis([claim_id])
-    numbers = rows[list(claims.NUMBERS)].replace("", np.nan).astype(float)
+    numbers = rows[list(verdicts.NUMBERS)].replace("", np.nan).astype(float)
     entered = numbers.assign(claim_id=claim_id, part=rows["part"], holds=np.nan, reading="")
     entered = entered.assign(shown="", notebook="by hand", source="real")
-    judged = claims.assess(entered, claim).iloc[0]
+    judged = verdicts.assess(entered, claim).iloc[0]
     said = judged["verdict"] + ", not after correction" * (judged["after_correction"] == "no")
     assert rows["by_hand"].unique().tolist() == [said]
 
@@ -334,9 +334,9 @@ def test_no_effect_needs_a_margin(demo):
     claim = {"kind": "no effect", "margin": "0.5"}
     ends = [(-0.4, 0.4), (0.2, 0.9), (0.6, 0.9), (-0.9, -0.6)]
     rows = [{"estimate": sum(pair) / 2, "low": pair[0], "high": pair[1]} for pair in ends]
-    found = [claims.judge(claim, row) for row in rows]
+    found = [verdicts.judge(claim, row) for row in rows]
     assert found == ["confirmed", "open", "contradicted", "contradicted"]
-    assert claims.judge({**claim, "margin": ""}, rows[0]) == "open"
+    assert verdicts.judge({**claim, "margin": ""}, rows[0]) == "open"
 
 
 def test_simulated_data_give_no_verdict_on_a_study_only_on_a_method(demo):
