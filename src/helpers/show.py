@@ -623,3 +623,29 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     """
     shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
+    """List estimates with their intervals, for alt texts.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``; the index names the rows.
+    decimals : int, optional
+        Digits after the point.
+    unit : str, optional
+        Written after each interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
+    'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
+    """
+    rows = table[["estimate", "low", "high"]].itertuples()
+    return ", ".join(f"{name} {with_interval(*row, decimals)}{unit}" for name, *row in rows)
