@@ -1,8 +1,10 @@
 """What the papers print, what notebooks compute instead, and the verdict on each claim.
 
-Every row of `data/published/claims.csv` and every cell of a printed table is a claim. A notebook
-enters its results in a `Ledger`, which judges them and writes one file; `merge` joins the files of
-all notebooks with the list of claims.
+`data/published/claims.csv` lists every number and statement with how it is judged; cells of printed
+tables are claims too. A notebook hands its estimates to a `Ledger`; the rules below turn them into
+evidence (how we know) and a verdict (what follows), the same for every paper. `merge` joins the
+files of all notebooks with the list of claims. DESIGN: "Claims: evidence and verdict" in
+data/published/README.md.
 """
 
 import difflib
@@ -14,19 +16,42 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from helpers import paths
+from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
-from helpers.show import CaptionedTable, captioned
+from helpers.show import CaptionedTable, with_interval
+from helpers.stats.bootstrap import adjust
 
-NUMBERS = ("value", "count", "split")
-STATEMENTS = ("statement", "order")
-VERDICTS = ("reproduced", "within variability", "differs", "not testable", "simulated", "not run")
-PRINTED = ("study", "where", "statement", "published")
-ENTERED = ("computed", "low", "high", "verdict", "note", "notebook", "source")
-COLUMNS = ("claim_id", *PRINTED, *ENTERED)
+VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")  # weakest first
+HOLDING = ("consistent", "confirmed")
+EVIDENCE = ("raw", "print", "authors", "substitute", "simulated", "none")
+NEEDED = {
+    "number": ("estimate",),
+    "split": ("estimate", "low"),
+    "fact": (),
+    "direction": ("estimate", "low"),
+    "ranking": ("share",),
+    "significance": ("p_value",),
+    "no effect": ("estimate", "low"),
+}
+NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
+ENTERED = ("claim_id", "reading", "part", *NUMBERS, "holds", "shown", "notebook", "source")
+JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed", "estimate", "low")
+COLUMNS = (
+    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED, "high"),
+    *("cause", "headline", "note", "notebook", "source"),
+)
+OTHER_TABLES = ("claims", "causes", "figures", "headlines")
 
-_ROUNDING_SLACK = 1e-9
+LEVEL = 0.05
+SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
+MOST_PARTS = 4  # told one by one
+BLIND = 0.2  # an error of a printed number that a check has to notice
+SLACK = 1e-9  # of floating-point numbers
+COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": "#6B7280", "leaning": "#0072B2"}
+_COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
 class ClaimError(PlainError):
@@ -39,9 +64,7 @@ def published_claims() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`, all as text:
-        `study`, `where`, `statement`, `published`, `unit`, `decimals`, `kind`, `testable`,
-        `why_not`.
+        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`, all as text.
 
     Examples
     --------
@@ -50,7 +73,7 @@ def published_claims() -> pd.DataFrame:
     """
     claims = read_text(paths.PUBLISHED / "claims.csv")
     cells = [_cell_claims(table) for table in table_names()]
-    return pd.concat([claims, *cells], ignore_index=True).set_index("claim_id")
+    return pd.concat([claims, *cells], ignore_index=True).fillna("").set_index("claim_id")
 
 
 def _cell_claims(table: str) -> pd.DataFrame:
@@ -60,20 +83,21 @@ def _cell_claims(table: str) -> pd.DataFrame:
     study, exhibit = table.split("_")
     kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
     where = f"{kind.capitalize()} {number.upper()}"
-    return printed[["published", "unit", "decimals"]].assign(
+    extra = [name for name in ("needs", "cause") if name in printed]
+    return printed[["published", "unit", "decimals", *extra]].assign(
         claim_id=[_cell_id(table, cell) for cell in cells],
         study=study,
         where=where,
         statement=[f"{where} prints this number for {', '.join(cell)}." for cell in cells],
-        kind="value",
-        testable=printed.get("testable", "yes"),
-        why_not=printed.get("why_not", ""),
+        kind="number",
+        needs=printed.get("needs", study),
     )
 
 
 def table_names() -> list[str]:
     """Name the printed tables and figures whose cells are claims."""
-    return sorted(file.stem for file in paths.PUBLISHED.glob("*.csv") if file.stem != "claims")
+    files = sorted(file.stem for file in paths.PUBLISHED.glob("*.csv"))
+    return [name for name in files if name not in OTHER_TABLES]
 
 
 def printed_table(table: str) -> pd.DataFrame:
@@ -107,45 +131,362 @@ def read_text(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def verdict_on_number(
-    kind: str,
-    published: float,
-    computed: float,
-    decimals: int,
-    interval: tuple[float, float] | None = None,
-) -> str:
-    """Compare a recomputed number with the printed one."""
-    tolerance = 0 if kind == "count" else 0.5 * 10**-decimals + _ROUNDING_SLACK
-    low, high = interval if kind in ("split", "attainable") else (computed, computed)
-    if not low - tolerance <= published <= high + tolerance:
-        return "differs"
-    return "within variability" if kind == "split" else "reproduced"
+def judge(claim: Mapping, row: Mapping) -> str:
+    """Turn one estimate into a verdict, whatever the evidence.
+
+    Parameters
+    ----------
+    claim : mapping
+        A row of `published_claims()`.
+    row : mapping
+        What was computed: `estimate`, `low`, `high`, `share`, `p_value`, `other`, `holds`; missing
+        numbers are NaN.
+
+    Returns
+    -------
+    str
+        One of `VERDICTS`.
+
+    Examples
+    --------
+    >>> claim = {"kind": "direction", "direction": "+"}
+    >>> judge(claim, {"estimate": 0.11, "low": -0.02, "high": 0.24})
+    'leaning'
+    """
+    return _RULES[claim["kind"]](claim, row)
+
+
+def _judge_number(claim: Mapping, row: Mapping) -> str:
+    """Equal at the printed digits; from rounded numbers, possible and able to notice an error."""
+    if claim["needs"] == "print":
+        if not _in_reach(claim, row):
+            return _slip_or_contradicted(claim, row)
+        return "open" if _detects(claim, row) > BLIND else "consistent"
+    at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
+    return "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
+
+
+def _judge_split(claim: Mapping, row: Mapping) -> str:
+    """Inside the central 95 % of redrawn splits."""
+    return "consistent" if _in_reach(claim, row) else _slip_or_contradicted(claim, row)
+
+
+def _judge_fact(claim: Mapping, row: Mapping) -> str:
+    """Holds or does not: a truth value, a threshold, or an equal count."""
+    if not pd.isna(row["holds"]):
+        holds = bool(row["holds"])
+    elif claim["direction"]:
+        holds = _compares(claim["direction"], row["estimate"])
+    else:
+        holds = abs(row["estimate"] - float(claim["published"])) <= SLACK
+    return "confirmed" if holds else _slip_or_contradicted(claim, row)
+
+
+def _judge_direction(claim: Mapping, row: Mapping) -> str:
+    """On the claimed side with its whole interval, with the estimate, or not."""
+    low, high, estimate = row["low"], row["high"], row["estimate"]
+    if claim["direction"] == "-":
+        low, high, estimate = -high, -low, -estimate
+    if low > 0:
+        return "confirmed"
+    return "contradicted" if high < 0 else "leaning" if estimate > 0 else "open"
+
+
+def _judge_ranking(claim: Mapping, row: Mapping) -> str:
+    """By the share of resamples in which it holds; two items rank as a difference would."""
+    for verdict, least in (("confirmed", SURE), ("leaning", LIKELY), ("open", POSSIBLE)):
+        if row["share"] >= least - SLACK:
+            return verdict
+    return "contradicted"
+
+
+def _judge_significance(claim: Mapping, row: Mapping) -> str:
+    """Falls on the claimed side of the level, and of zero where a sign is claimed."""
+    significant = row["p_value"] < LEVEL
+    expected, _, sign = claim["direction"].partition(" ")
+    side = not sign or row["estimate"] * (1 if sign == "+" else -1) > 0
+    return "confirmed" if significant == (expected == "yes") and side else "contradicted"
+
+
+def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
+    """Within the margin with the whole interval, with the estimate, or not."""
+    if not claim["margin"]:
+        return "open"
+    margin = float(claim["margin"])
+    if -margin <= row["low"] and row["high"] <= margin:
+        return "confirmed"
+    if row["low"] > margin or row["high"] < -margin:
+        return "contradicted"
+    return "leaning" if abs(row["estimate"]) <= margin else "open"
+
+
+_RULES = {
+    "number": _judge_number,
+    "split": _judge_split,
+    "fact": _judge_fact,
+    "direction": _judge_direction,
+    "ranking": _judge_ranking,
+    "significance": _judge_significance,
+    "no effect": _judge_no_effect,
+}
+
+
+def _half_unit(claim: Mapping) -> float:
+    """What rounding to the printed digits may change."""
+    return 0.5 * 10.0 ** -int(claim["decimals"]) + SLACK
+
+
+def _ends(row: Mapping) -> tuple[float, float]:
+    """Lowest and highest value that the computation allows."""
+    ends = row["low"], row["high"]
+    return (row["estimate"], row["estimate"]) if any(pd.isna(end) for end in ends) else ends
+
+
+def _in_reach(claim: Mapping, row: Mapping) -> bool:
+    """Whether a number between the ends rounds to the printed one."""
+    low, high = _ends(row)
+    return low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
+
+
+def _detects(claim: Mapping, row: Mapping) -> float:
+    """Smallest relative error of the printed number, up or down, that turns the verdict."""
+    if claim["direction"] and claim["kind"] == "fact" and not pd.isna(row["estimate"]):
+        limits = [float(limit) for limit in re.findall(r"-?[\d.]+", claim["direction"])]
+        return min(_relative(row["estimate"] - limit, limit) for limit in limits)
+    if not _is_numeric(claim["published"]) or claim["kind"] not in ("number", "split"):
+        return math.nan
+    printed = float(claim["published"])
+    low, high = _ends(row)
+    if claim["kind"] == "number" and claim["needs"] != "print":
+        low = high = row["estimate"]
+    return _relative(max(high - printed, printed - low) + _half_unit(claim), printed)
+
+
+def _relative(difference: float, printed: float) -> float:
+    """Size of a difference relative to a printed number."""
+    return abs(difference / printed) if printed else math.inf
+
+
+def _compares(comparison: str, value: float) -> bool:
+    """Check a threshold, such as "< 1" or "between 13 15"."""
+    word, *limits = comparison.split()
+    limits = [float(limit) for limit in limits]
+    if word == "between":
+        return limits[0] <= value <= limits[1]
+    return bool(_COMPARE[word](value, limits[0]))
+
+
+def _slip_or_contradicted(claim: Mapping, row: Mapping) -> str:
+    """Look for a cause that a machine can check; without one the claim does not hold."""
+    return "slip" if _slip(claim, row) else "contradicted"
+
+
+def _slip(claim: Mapping, row: Mapping) -> str:
+    """Say how a right number came to be printed wrong, or nothing."""
+    if not _is_numeric(claim["published"]) or pd.isna(row["estimate"]):
+        return ""
+    printed, decimals = float(claim["published"]), int(claim["decimals"])
+    unit, value = 10.0**-decimals, float(row["estimate"])
+    twice = _half_up(_half_up(value, decimals + 1), decimals)
+    elsewhere = claim.get("elsewhere_published", "")
+    if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
+        return "the number of another heading"
+    if elsewhere and abs(float(elsewhere) - value) <= _half_unit(claim):
+        return f"the paper prints {elsewhere} elsewhere"
+    if claim["kind"] == "fact" or claim["needs"] == "print":
+        return ""
+    if abs(twice - printed) < unit / 10:
+        return "rounded twice"
+    return "cut off" if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10 else ""
+
+
+def _half_up(value: float, decimals: int) -> float:
+    """Round as people do, halves away from zero."""
+    scaled = abs(value) * 10**decimals
+    return math.copysign(math.floor(scaled + 0.5 + SLACK) / 10**decimals, value)
+
+
+def _is_numeric(text: str) -> bool:
+    """Tell whether a printed entry is a number."""
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
+
+
+def evidence_for(needs: str, source: str) -> str:
+    """Say how we know: from the claim's needs and the source of the notebook's data."""
+    if re.match(r"(not public|public|illegible):", needs):
+        return "none"
+    if needs == "method" or (source != "real" and needs != "print"):
+        return "simulated"
+    return needs if needs in EVIDENCE else "raw"
+
+
+def _limited(verdict: str, evidence: str, needs: str) -> str:
+    """Let no verdict say more than its evidence can."""
+    if evidence == "simulated" and needs != "method":
+        return "open"
+    if evidence == "print":
+        return "consistent" if verdict == "confirmed" else verdict
+    if evidence == "substitute":
+        return "leaning" if verdict in HOLDING else "open" if verdict != "leaning" else verdict
+    return verdict
+
+
+def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Judge what notebooks entered.
+
+    Parameters
+    ----------
+    entered : pandas.DataFrame
+        Columns `ENTERED`; one row per claim, reading and part.
+    published : pandas.DataFrame
+        What `published_claims` returns, perhaps with other printed numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `claim_id`: evidence, verdict, after_correction ("yes", "no" or empty), detects
+        (smallest relative error of a printed number that is noticed), computed (in words), and
+        estimate, low and high of the row that decided, note, notebook, source.
+    """
+    entered = entered.assign(p_family=_corrected(entered, published))
+    elsewhere = published["elsewhere"].map(published["published"]).fillna("")
+    published = published.assign(elsewhere_published=elsewhere)
+    return pd.DataFrame(
+        {
+            claim_id: _assess_claim(published.loc[claim_id], rows)
+            for claim_id, rows in entered.groupby("claim_id", sort=False)
+        },
+        index=[*JUDGED, "high", "note", "notebook", "source"],
+    ).T.rename_axis("claim_id")
+
+
+def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
+    """Judge one claim: the weakest part decides, and readings must agree."""
+    source = rows["source"].iloc[0]
+    evidence = evidence_for(claim["needs"], source)
+    records = rows.to_dict("records")
+    for row in records:
+        row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
+    by_reading = {
+        reading: min((row["verdict"] for row in records if row["reading"] == reading), key=_rank)
+        for reading in rows["reading"].unique()
+    }
+    agree = len(set(by_reading.values())) == 1
+    deciding = min(records, key=lambda row: _rank(row["verdict"]))
+    verdict = deciding["verdict"] if agree else "open"
+    note = "" if agree else "; ".join(f"{name}: {found}" for name, found in by_reading.items())
+    if verdict == "slip":
+        note = _slip(claim, deciding)
+    elif evidence == "simulated" and claim["needs"] != "method":
+        note = "simulated data say nothing about the study"
+    elif verdict == "confirmed" and claim["direction"] == "no":
+        note = "absence not shown"
+    tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
+    survives = all(row["p_family"] < LEVEL for row in records)
+    return {
+        "evidence": evidence,
+        "verdict": verdict,
+        "after_correction": ("yes" if survives else "no") if tested else "",
+        "detects": max(_detects(claim, row) for row in records),
+        "computed": _in_words(claim, records, deciding),
+        **{name: deciding[name] for name in ("estimate", "low", "high")},
+        "note": note,
+        "notebook": rows["notebook"].iloc[0],
+        "source": source,
+    }
+
+
+def _rank(verdict: str) -> int:
+    """Place of a verdict, weakest first."""
+    return VERDICTS.index(verdict)
+
+
+def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
+    """Correct p-values over the family that a notebook entered, unless it did so itself."""
+    width = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
+    from_interval = 2 * norm.sf((entered["estimate"] / width).abs())
+    p_values = entered["p_value"].fillna(pd.Series(from_interval, entered.index))
+    family = entered["claim_id"].map(published["family"])
+    in_family = p_values[family != ""].dropna()
+    holm = in_family.groupby([entered["notebook"], family]).transform(adjust)
+    return entered["p_family"].fillna(holm)
+
+
+def _in_words(claim: pd.Series, records: list[dict], deciding: dict) -> str:
+    """Say what was computed, part by part, or how many parts hold and which is weakest."""
+    digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
+    words = []
+    for row in records:
+        reading = f"{row['reading']}:" * bool(row["reading"])
+        words.append(" ".join(filter(None, (reading, row["part"], _value_in_words(row, digits)))))
+    if len(records) <= MOST_PARTS:
+        return "; ".join(words)
+    holding = sum(row["verdict"] in HOLDING for row in records)
+    return f"{holding} of {len(records)} parts hold; weakest: {words[records.index(deciding)]}"
+
+
+def _value_in_words(row: Mapping, digits: int) -> str:
+    """Write what was computed for one part."""
+    if row["shown"]:
+        return row["shown"]
+    words = []
+    if not pd.isna(row["estimate"]):
+        words.append(_number_in_words(row, digits))
+    elif not pd.isna(row["low"]):
+        words.append(f"{row['low']:.{digits}f} to {row['high']:.{digits}f}")
+    if not pd.isna(row["share"]):
+        words.append(f"in {100 * row['share']:.0f} % of resamples")
+    if not pd.isna(row["p_value"]):
+        words.append(f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001")
+    return ", ".join(words) or ("yes" if row["holds"] else "no")
+
+
+def _number_in_words(row: Mapping, digits: int) -> str:
+    """Write a number with its interval, whole numbers as such."""
+    if not pd.isna(row["low"]):
+        return with_interval(row["estimate"], row["low"], row["high"], digits)
+    whole = row["estimate"] == round(row["estimate"])
+    return (
+        f"{row['estimate']:.0f}" if whole else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
+    )
 
 
 def merge(claims_dir: str | Path) -> pd.DataFrame:
-    """Join the files of all notebooks with the list of published claims."""
+    """Join what all notebooks entered with the list of published claims, and judge it."""
     published = published_claims()
-    entered = _read_entered(Path(claims_dir), published.index)
-    merged = published.join(entered.drop(columns=list(PRINTED))).fillna("")
-    not_testable = merged["testable"] == "no"
-    merged.loc[merged["verdict"] == "", "verdict"] = "not run"
-    merged.loc[not_testable, "verdict"] = "not testable"
-    merged.loc[not_testable, "note"] = merged["why_not"]
-    return merged.reset_index()[list(COLUMNS)]
-
-
-def _read_entered(folder: Path, known: pd.Index) -> pd.DataFrame:
-    """Read the files of all notebooks, indexed by claim."""
-    if not folder.is_dir():
-        raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
-    files = [read_text(file) for file in sorted(folder.glob("*.csv"))]
-    entered = pd.concat([pd.DataFrame(columns=list(COLUMNS), dtype=str), *files])
-    for claim_id, notebooks in entered.groupby("claim_id", sort=False)["notebook"]:
-        if claim_id not in known:
-            raise ClaimError(f"{notebooks.iloc[0]}: {_unknown_claim(claim_id, known)}")
+    entered = read_entered(claims_dir)
+    for claim_id, rows in entered.groupby("claim_id", sort=False):
+        notebooks = list(rows["notebook"].unique())
+        if claim_id not in published.index:
+            raise ClaimError(f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}")
         if len(notebooks) > 1:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
-    return entered.set_index("claim_id")
+    merged = published.join(assess(entered, published))
+    missing = merged["verdict"].isna()
+    merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
+    merged.loc[missing, ["verdict", "evidence"]] = "open", "none"
+    return merged.reset_index()[list(COLUMNS)].map(_six_digits).fillna("")
+
+
+def _why_missing(needs: str) -> str:
+    """Say why nobody entered a claim."""
+    public = set(needs.split()) & set(read_text(UNPINNED_FILE)["file"])
+    if public:
+        return f"public: {', '.join(sorted(public))}, not fetched here"
+    return needs if evidence_for(needs, "real") == "none" else "not run"
+
+
+def read_entered(claims_dir: str | Path) -> pd.DataFrame:
+    """Read what notebooks entered, one row per claim, reading and part."""
+    folder = Path(claims_dir)
+    if not folder.is_dir():
+        raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
+    empty = pd.DataFrame(columns=list(ENTERED), dtype=str)
+    text = pd.concat([empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))])
+    text = text.reset_index(drop=True)
+    numbers = text[list(NUMBERS)].replace("", np.nan).astype(float)
+    holds = text["holds"].map({"True": 1.0, "False": 0.0})
+    return text.assign(**numbers, holds=holds)
 
 
 def _unknown_claim(claim_id: str, known: pd.Index) -> str:
@@ -155,27 +496,29 @@ def _unknown_claim(claim_id: str, known: pd.Index) -> str:
     return f"{claim_id} is not a published claim; {hint}"
 
 
-def verdict_counts(merged: pd.DataFrame) -> pd.DataFrame:
-    """Count the verdicts of each study.
+def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
+    """Count the verdicts of each study, or of each kind of evidence.
 
     Parameters
     ----------
     merged : pandas.DataFrame
         What `merge` returned.
+    by : str, optional
+        Column that names the rows.
 
     Returns
     -------
     pandas.DataFrame
-        One row per study, one column per verdict in the order of `VERDICTS`.
+        One column per verdict, best first.
 
     Examples
     --------
-    >>> merged = pd.DataFrame({"study": ["a", "a"], "verdict": ["differs", "reproduced"]})
-    >>> verdict_counts(merged).loc["a", ["reproduced", "differs", "not run"]].tolist()
+    >>> merged = pd.DataFrame({"study": ["a", "a"], "verdict": ["open", "confirmed"]})
+    >>> verdict_counts(merged).loc["a", ["confirmed", "open", "slip"]].tolist()
     [1, 1, 0]
     """
-    counts = pd.crosstab(merged["study"], merged["verdict"])
-    return counts.reindex(columns=list(VERDICTS), fill_value=0)
+    counts = pd.crosstab(merged[by], merged["verdict"])
+    return counts.reindex(columns=list(VERDICTS[::-1]), fill_value=0)
 
 
 class Ledger:
@@ -186,19 +529,16 @@ class Ledger:
     notebook : str
         Name of the notebook, which becomes the name of the written file.
     source : str
-        Where the data came from. Unless it is "real", every verdict is "simulated".
+        Where the data came from. Unless it is "real", claims about a study stay open.
     out_dir : str, default "build"
         Folder of the run; relative to the project root.
 
     Examples
     --------
     >>> claims = Ledger("example", source="real")
-    >>> claims.check("hosking.counts.outputs_1", 900)
-    'reproduced'
-    >>> claims.check("hosking.quality.assertiveness_r", 0.7, interval=(0.66, 0.73))
-    'differs'
-    >>> claims.holds("hosking.lasso.refusal_strongest", True, computed="refusal -1.0")
-    'reproduced'
+    >>> claims.enter("hosking.counts", {"outputs_1": 900, "tasks": 3})
+    >>> claims.verdicts().tolist()
+    ['confirmed', 'confirmed']
     """
 
     def __init__(self, notebook: str, source: str, out_dir: str = "build"):
@@ -206,262 +546,281 @@ class Ledger:
         self.source = source
         self.out_dir = out_dir
         self._published = published_claims()
-        self._rows: dict[str, dict] = {}
+        self._rows: list[dict] = []
+        self._headlines: list[dict] = []
 
-    def check(
-        self,
-        claim_id: str,
-        value: float,
-        interval: tuple[float, float] | None = None,
-        note: str = "",
-        attainable: bool = False,
-    ) -> str:
-        """Enter a recomputed number.
+    def enter(self, prefix: str, results: Mapping[str, object]) -> None:
+        """Enter what was computed for some claims.
 
         Parameters
         ----------
-        claim_id : str
-            A claim of kind "value", "count" or "split".
-        value : float
-            The recomputed number, not rounded, in the unit of the claim.
-        interval : (float, float), optional
-            Its uncertainty. A "split" claim needs the range over redrawn splits.
-        note : str, optional
-            One sentence on why the numbers differ; kept only if they do.
-        attainable : bool, optional
-            Whether `interval` is the range that the rounding of printed inputs leaves open. Then
-            the claim is reproduced if a number in it rounds to the printed one.
-
-        Returns
-        -------
-        str
-            The verdict.
+        prefix : str
+            Beginning of the claims' names, such as "hosking.counts"; empty if keys are whole names.
+        results : mapping of str to object
+            For each claim a number, a truth value, or a mapping or Series with some of `estimate`,
+            `low`, `high`, `share` (of resamples), `p_value`, `p_family` (corrected over the whole
+            family), `holds`, `other` (a number that would explain a slip) and `shown` (words); a
+            DataFrame of such columns with one row for each part of the claim; a pair of one of
+            these and words; or, for a claim with two readings, a mapping from reading to these.
+            A bare number is the share of a ranking and the estimate of anything else.
 
         Raises
         ------
         ClaimError
-            If the claim is unknown, not testable, not a number or entered before, if a number is
-            not finite, or if the interval is missing or reversed.
+            If a claim is unknown, cannot be entered or was entered before, or if what its rule
+            needs is missing or not finite.
         """
-        claim = self._claim(claim_id, NUMBERS)
-        _require_numbers(claim_id, value, interval)
-        if claim["kind"] == "split" and interval is None:
-            raise ClaimError(f"{claim_id} depends on a split: give the interval over redrawn ones.")
-        printed, decimals = claim["published"], int(claim["decimals"])
-        kind = "attainable" if attainable else claim["kind"]
-        verdict = verdict_on_number(kind, float(printed), value, decimals, interval)
-        found = f"computed {_rounded(value, decimals)}, printed {printed}"
-        self._rows[claim_id] = {"computed": float(value)}
-        if interval is not None:
-            self._rows[claim_id] |= {"low": float(interval[0]), "high": float(interval[1])}
-        return self._judge(claim_id, verdict, note or f"{found}; no reason recorded")
+        for key, result in results.items():
+            claim_id = f"{prefix}.{key}" if prefix else key
+            self._enter(claim_id, self._claim(claim_id), result)
 
-    def holds(self, claim_id: str, result: bool, computed: str = "", note: str = "") -> str:
-        """Enter whether a statement or an order holds.
-
-        Parameters
-        ----------
-        claim_id : str
-            A claim of kind "statement" or "order".
-        result : bool
-            Whether it holds on the data.
-        computed : str, optional
-            Short evidence, such as the two numbers that were compared.
-        note : str, optional
-            One sentence on why it does not hold; kept only if it does not.
-
-        Returns
-        -------
-        str
-            The verdict.
-
-        Raises
-        ------
-        ClaimError
-            If the claim is unknown, not testable, a number or entered before, or if `result` is
-            not a truth value.
-        """
-        self._claim(claim_id, STATEMENTS)
-        if not isinstance(result, bool | np.bool_):
-            raise ClaimError(f"{claim_id} needs True or False, not {result!r}.")
-        self._rows[claim_id] = {"computed": str(computed)}
-        verdict = "reproduced" if result else "differs"
-        return self._judge(claim_id, verdict, note or "does not hold; no reason recorded")
-
-    def check_table(
-        self,
-        table: str,
-        computed: pd.Series,
-        low: pd.Series | None = None,
-        high: pd.Series | None = None,
-        notes: Mapping[tuple[str, ...], str] | None = None,
-        attainable: bool = False,
-    ) -> pd.Series:
+    def enter_table(self, table: str, cells: pd.Series | pd.DataFrame) -> None:
         """Enter cells of a printed table, one claim each.
 
         Parameters
         ----------
         table : str
             Name of a file in `data/published`, such as "hosking_table3".
-        computed : pandas.Series
+        cells : pandas.Series or pandas.DataFrame
             Recomputed cells; some may be left out. The index levels are named like the columns
-            before `published` in the file, in any order.
-        low, high : pandas.Series, optional
-            Ends of the intervals, with the same index.
-        notes : mapping of tuple to str, optional
-            Why a cell differs, by its keys in the order of the file.
-        attainable : bool, optional
-            As for `check`.
-
-        Returns
-        -------
-        pandas.Series
-            The verdicts, indexed by the keys in the order of the file.
+            before `published` in the file, in any order. A frame has the columns of `enter`.
 
         Raises
         ------
         ClaimError
-            If there is no such table, if its keys are not the index levels, if only one end of
-            the intervals is given, or if `check` refuses a cell.
+            If there is no such table, if its keys are not the index levels, or as for `enter`.
 
         Examples
         --------
         >>> cells = pd.Series({("Falcon 40B", "refusal"): 2.78, ("Falcon 40B", "scope"): 2.5})
-        >>> cells = cells.rename_axis(["system", "measure"])
-        >>> Ledger("example", source="real").check_table("hosking_table2", cells)
-        system      measure
-        Falcon 40B  refusal    reproduced
-                    scope      reproduced
-        dtype: str
+        >>> claims = Ledger("example", source="real")
+        >>> claims.enter_table("hosking_table2", cells.rename_axis(["system", "measure"]))
+        >>> claims.verdicts().tolist()
+        ['confirmed', 'confirmed']
         """
-        if (low is None) != (high is None):
-            raise ClaimError(f"{table}: give both low and high, or neither.")
-        cells, notes = _by_cell(table, computed), notes or {}
-        intervals = [None] * len(cells)
-        if low is not None:
-            ends = [_by_cell(table, end).reindex(cells.index) for end in (low, high)]
-            intervals = zip(*ends, strict=True)
-        verdicts = [
-            self.check(_cell_id(table, cell), value, ends, notes.get(cell, ""), attainable)
-            for (cell, value), ends in zip(cells.items(), intervals, strict=True)
-        ]
-        return pd.Series(verdicts, index=cells.index, dtype=str)
+        keys, names = list(printed_table(table).index.names), list(cells.index.names)
+        if sorted(map(str, names)) != sorted(keys):
+            raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
+        frame = cells.to_frame("estimate") if isinstance(cells, pd.Series) else cells
+        frame = frame.reorder_levels(keys)
+        results = dict(zip(frame.index, frame.to_dict("records"), strict=True))
+        self.enter("", {_cell_id(table, cell): row for cell, row in results.items()})
 
-    def table(self) -> pd.DataFrame:
-        """Write the claims of this notebook and return them for display.
+    def verdicts(self) -> pd.Series:
+        """Verdicts on the claims entered so far, indexed by claim."""
+        return assess(self._entered(), self._published)["verdict"]
 
-        The file is `<out_dir>/claims/<notebook>.csv`, with the columns `COLUMNS` of
-        `helpers.claims`. The returned table rounds to one digit more than the paper prints.
+    def headline(self, name: str, **values: object) -> None:
+        """Fill the sentence of a headline finding in `data/published/headlines.csv`.
+
+        Parameters
+        ----------
+        name : str
+            The headline.
+        **values : object
+            Fields of the sentence: a row with estimate, low and high is written with its interval,
+            a number to the digits that the field asks for, text as it is.
+
+        Raises
+        ------
+        ClaimError
+            If there is no such headline, or a field has no value.
+        """
+        self._fill(name, "sentence", values)
+
+    def headline_alternatives(self, name: str, **values: object) -> None:
+        """Fill what other ways of computing give for a headline finding, as `headline` does."""
+        self._fill(name, "alternatives", values)
+
+    def write(self) -> pd.DataFrame:
+        """Write `claims/<notebook>.csv` and its headlines to the output folder; return the table.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by the claim's name without its study; columns `statement`, `published`,
-            `computed`, `interval`, `verdict`, `note`.
+            Indexed by claim, as `assess` returns it, with the published columns.
         """
-        results = pd.DataFrame(list(self._rows.values()), index=list(self._rows), columns=ENTERED)
-        results = results.assign(notebook=self.notebook, source=self.source)
-        entered = self._published.loc[results.index].join(results).rename_axis("claim_id")
-        written = entered.reset_index()[list(COLUMNS)].astype(object)
-        written[["computed", "low", "high"]] = written[["computed", "low", "high"]].map(_six_digits)
-        file = paths.output_dir(self.out_dir) / "claims" / f"{self.notebook}.csv"
-        paths.replace_files({file: written.to_csv(index=False, lineterminator="\n").encode()})
-        digits = entered["decimals"]
-        ends = zip(_shown(entered["low"], digits), _shown(entered["high"], digits), strict=True)
-        shown = entered.assign(
-            computed=_shown(entered["computed"], digits),
-            interval=[f"[{low}, {high}]" if low else "" for low, high in ends],
+        entered = self._entered()
+        folder = paths.output_dir(self.out_dir)
+        headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
+        tables = {"claims": entered.map(_six_digits), "headlines": headlines}
+        paths.replace_files(
+            {
+                folder / kind / f"{self.notebook}.csv": _csv(table)
+                for kind, table in tables.items()
+                if kind == "claims" or len(table)
+            }
         )
-        shown.index = shown.index.str.split(".", n=1).str[1].rename("claim")
-        return shown[["statement", "published", "computed", "interval", "verdict", "note"]]
+        return self._published.join(assess(entered, self._published), how="right")
 
     def show(self) -> CaptionedTable:
-        """Write the claims of this notebook and show those that a reader wants to see.
+        """Write the claims of this notebook and show them, worst first.
 
-        Cells of printed tables that are reproduced are counted in the caption, not listed.
+        Cells of printed tables that hold are counted in the caption; claims that fail together,
+        for one cause, are one row.
 
         Returns
         -------
-        CaptionedTable
-            The rows of `table`, under a caption that counts verdicts.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> claims = Ledger("example", source="real", out_dir=tempfile.mkdtemp())
-        >>> _ = claims.check("hosking.counts.outputs_1", 900)
-        >>> claims.show().caption
-        'Claims checked here, source: real. reproduced: 1'
+        helpers.show.CaptionedTable
+            What the paper says, what it prints, what we get, and the verdict with its evidence.
         """
-        table = self.table()
-        counts = table["verdict"].value_counts()
-        is_cell = table.index.str.match(r"(table|figure)[a-z]?\d+\.")
-        reproduced_cells = is_cell & table["verdict"].eq("reproduced")
-        caption = f"Claims checked here, source: {self.source}. "
-        caption += ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
-        if reproduced_cells.any():
-            caption += f" ({reproduced_cells.sum()} of them table cells, not listed)"
-        return captioned(table[~reproduced_cells], caption)
+        return summary(self.write())
 
-    def _claim(self, claim_id: str, kinds: tuple[str, ...]) -> pd.Series:
-        """Return a published claim, provided that it may be entered now and in this way."""
+    def _entered(self) -> pd.DataFrame:
+        """What was entered, as one table."""
+        rows = pd.DataFrame(self._rows, columns=list(ENTERED))
+        rows = rows.assign(notebook=self.notebook, source=self.source)
+        rows[[*NUMBERS, "holds"]] = rows[[*NUMBERS, "holds"]].astype(float)
+        return rows.fillna({"reading": "", "part": "", "shown": ""})
+
+    def _claim(self, claim_id: str) -> pd.Series:
+        """Find a claim that may still be entered."""
         if claim_id not in self._published.index:
             raise ClaimError(_unknown_claim(claim_id, self._published.index))
-        if claim_id in self._rows:
+        if any(row["claim_id"] == claim_id for row in self._rows):
             raise ClaimError(f"{claim_id} was already entered in {self.notebook}.")
         claim = self._published.loc[claim_id]
-        if claim["testable"] == "no":
-            raise ClaimError(f"{claim_id} is listed as not testable: {claim['why_not']}.")
-        if claim["kind"] not in kinds:
-            method = "check" if claim["kind"] in NUMBERS else "holds"
-            raise ClaimError(f"{claim_id} is of kind {claim['kind']!r}: enter it with {method}().")
+        if evidence_for(claim["needs"], "real") == "none":
+            raise ClaimError(f"{claim_id} cannot be entered: {claim['needs']}.")
         return claim
 
-    def _judge(self, claim_id: str, verdict: str, note: str) -> str:
-        """Keep the verdict, and the note if there is something to explain."""
-        verdict = verdict if self.source == "real" else "simulated"
-        note = note if verdict == "differs" else ""
-        self._rows[claim_id] |= {"verdict": verdict, "note": note}
-        return verdict
+    def _enter(self, claim_id: str, claim: pd.Series, result: object) -> None:
+        """Keep the rows of one claim after checking them."""
+        names = [name for name in claim["readings"].split("|") if name]
+        by_reading = result if names else {"": result}
+        if names and not (isinstance(result, Mapping) and set(result) == set(names)):
+            raise ClaimError(f"{claim_id} needs the readings {' and '.join(names)}.")
+        for reading, values in by_reading.items():
+            for part, row in _parts(claim, values):
+                _require(claim_id, claim, row)
+                where = {"claim_id": claim_id, "reading": reading, "part": part}
+                self._rows.append({**where, **row})
+
+    def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
+        """Keep one filled sentence."""
+        templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[field]
+        if name not in templates:
+            raise ClaimError(f"{name} is not in data/published/headlines.csv.")
+        try:
+            text = templates[name].format(**{key: _Value(value) for key, value in values.items()})
+        except KeyError as error:
+            raise ClaimError(f"The headline {name} needs a value for {error}.") from None
+        row = {"headline": name, "field": field, "text": text, "source": self.source}
+        self._headlines.append(row)
 
 
-def _require_numbers(claim_id: str, value: float, interval: tuple[float, float] | None) -> None:
-    """Refuse a number or an interval that cannot be compared."""
-    if not _is_number(value):
-        raise ClaimError(f"{claim_id} needs a finite number, not {value!r}.")
-    low, high = interval or (value, value)
-    if not (_is_number(low) and _is_number(high)):
-        raise ClaimError(f"{claim_id} needs a finite interval, not ({low!r}, {high!r}).")
-    if low > high:
-        raise ClaimError(f"{claim_id} has a reversed interval: {low:.6g} > {high:.6g}.")
+class _Value:
+    """A value of a headline, written with its interval and the digits asked for."""
+
+    def __init__(self, value: object):
+        self.value = value
+
+    def __format__(self, digits: str) -> str:
+        """Write the value; the format is a number of digits."""
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, Real):
+            return f"{round(self.value, int(digits or 0)) + 0.0:.{int(digits or 0)}f}"
+        row = self.value
+        return with_interval(row["estimate"], row["low"], row["high"], int(digits or 2))
 
 
-def _is_number(value: object) -> bool:
-    """Tell whether this is a finite number and not a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+def headlines(folder: str | Path) -> pd.DataFrame:
+    """Join the filled sentences of all notebooks.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        `headlines` in the output folder of a run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `headline` in the order of data/published/headlines.csv: `notebook`, `sentence`,
+        `alternatives`, `source`; text is empty where no notebook filled it.
+    """
+    known = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
+    files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
+    filled = pd.concat([pd.DataFrame(columns=["headline", "field", "text", "source"]), *files])
+    wide = filled.pivot(index="headline", columns="field", values="text")
+    wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
+    source = filled.groupby("headline")["source"].agg(lambda names: "+".join(sorted(set(names))))
+    return known[["notebook"]].join(wide).join(source).fillna("")
 
 
-def _by_cell(table: str, values: pd.Series) -> pd.Series:
-    """Order the index levels like the key columns of a printed table."""
-    keys, names = list(printed_table(table).index.names), list(values.index.names)
-    if sorted(map(str, names)) != sorted(keys):
-        raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
-    return values.reorder_levels(keys)
+def summary(judged: pd.DataFrame) -> CaptionedTable:
+    """Show judged claims for reading: worst first, one row for claims with one cause."""
+    cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
+        HOLDING
+    )
+    listed = judged[~cells].assign(rank=judged["verdict"].map(_rank))
+    listed = listed.sort_values(["rank", "evidence"], kind="stable")
+    group = listed["cause"].where(listed["cause"] != "", listed.index)
+    rows = [_shown_row(rows) for _, rows in listed.groupby([group, "verdict"], sort=False)]
+    columns = ["the paper says", "printed", "here", "verdict"]
+    folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
+    caption = f"{len(judged)} claims, contradictions first{folded}"
+    return CaptionedTable(pd.DataFrame(rows, columns=columns), caption, COLORS)
 
 
-def _rounded(value: float, decimals: int) -> str:
-    """Show one digit more than printed, but whole numbers as such."""
-    if decimals == 0 and value == round(value):
-        return f"{value:.0f}"
-    return f"{round(value, decimals + 1) + 0.0:.{decimals + 1}f}"
+def _shown_row(rows: pd.DataFrame) -> list[str]:
+    """One row for claims that stand or fall together."""
+    first = rows.iloc[0]
+    many = f" (and {len(rows) - 1} more with the same cause)" * (len(rows) > 1)
+    printed = "" if first["published"] == "holds" else first["published"]
+    verdict = first["verdict"] + ", not after correction" * (first["after_correction"] == "no")
+    note = f"; {first['note']}" * bool(first["note"])
+    said = f"{first['statement']} ({first['where']}){many}"
+    return [said, printed, first["computed"] + note, f"{verdict} ({first['evidence']})"]
 
 
-def _shown(values: pd.Series, decimals: pd.Series) -> list[str]:
-    """Show a column that holds numbers, evidence in words and gaps."""
-    return [
-        value if isinstance(value, str) else "" if pd.isna(value) else _rounded(value, int(digits))
-        for value, digits in zip(values, decimals, strict=True)
-    ]
+def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
+    """Turn what a notebook hands over into rows, one for each part of the claim."""
+    if isinstance(result, tuple):
+        value, words = result
+        return [(part, {**row, "shown": words}) for part, row in _parts(claim, value)]
+    if isinstance(result, pd.DataFrame):
+        frame = result[[name for name in result if name in ENTERED]]
+        records = frame.to_dict("records")
+        return [(_part_name(key), row) for key, row in zip(frame.index, records, strict=True)]
+    if isinstance(result, bool | np.bool_):
+        return [("", {"holds": float(result)})]
+    if isinstance(result, Real):
+        return [("", {"share" if claim["kind"] == "ranking" else "estimate": float(result)})]
+    if isinstance(result, Mapping | pd.Series):
+        return [("", {name: value for name, value in dict(result).items() if name in ENTERED})]
+    raise ClaimError(f"{claim.name} cannot take {result!r}.")
+
+
+def _part_name(key: object) -> str:
+    """Name a part by its index, levels joined."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
+    """Refuse a row that the rule of its claim cannot judge."""
+    given = {name for name in (*NUMBERS, "holds") if name in row and not pd.isna(row[name])}
+    unbounded = [name for name in given if not math.isfinite(row[name])]
+    if unbounded:
+        raise ClaimError(f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}.")
+    needed = NEEDED[claim["kind"]]
+    if claim["kind"] == "number" and claim["needs"] == "print" and "low" in given:
+        needed = ()
+    elif claim["kind"] == "fact" and not {"holds", "estimate"} & given:
+        needed = ("holds or estimate",)
+    if missing := [name for name in needed if name not in given]:
+        raise ClaimError(f"{claim_id} is a {claim['kind']}: give {' and '.join(missing)}.")
+    if ("low" in given) != ("high" in given):
+        raise ClaimError(f"{claim_id}: give both low and high, or neither.")
+    if {"low", "high"} <= given and row["low"] > row["high"]:
+        raise ClaimError(
+            f"{claim_id} has a reversed interval: {row['low']:.6g} > {row['high']:.6g}."
+        )
+
+
+def _csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV."""
+    return table.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _six_digits(value: object) -> object:

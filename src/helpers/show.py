@@ -5,6 +5,7 @@ list of panels. Colours are those of Okabe and Ito (2008), which colour-blind re
 apart. Tables are rounded, captioned and shown whole.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -52,7 +53,7 @@ LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can 
 SAVE_DPI = 160
 CENTRED = {"ha": "center", "va": "center"}
 
-_saved: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
+_saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 
 _STYLE = {
     "axes.axisbelow": True,
@@ -93,7 +94,7 @@ def use_style() -> None:
     mpl.rcParams.update(_STYLE)
 
 
-def save(fig: Figure, name: str, out_dir: str | Path, source: str) -> Path:
+def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = "") -> Path:
     """Write a figure as PNG, marked with a watermark unless it shows real data.
 
     A notebook that shows the figure afterwards shows this PNG and does not draw it again.
@@ -108,6 +109,9 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str) -> Path:
         Output folder of the run, relative to the project root; the file goes to its ``figures/``.
     source : {"real", "simulated"}
         Where the data come from. Everything but ``"real"`` gets the watermark.
+    alt : str, optional
+        What the figure shows, with its numbers, for those who cannot see it. It goes into the
+        notebook beside the figure.
 
     Returns
     -------
@@ -131,26 +135,27 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str) -> Path:
     fig.savefig(png, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: png.getvalue()})
-    _show_as_saved(fig, png.getvalue())
+    _show_as_saved(fig, png.getvalue(), alt)
     return path
 
 
-def _show_as_saved(fig: Figure, png: bytes) -> None:
+def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:
     """Let notebooks show a figure as it was saved, for as long as it is not changed."""
-    _saved[fig] = png
+    _saved[fig] = png, alt
     fig.stale = False
     if shell := get_ipython():
         shell.display_formatter.formatters["image/png"].for_type(Figure, _page_image)
 
 
-def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int]]:
+def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int | str]]:
     """PNG for a page, the saved one if it is up to date, as large there as the figure itself."""
     if fig.stale or fig not in _saved:
         return print_figure(fig)
-    png = _saved[fig]
+    png, alt = _saved[fig]
     width, height = Image.open(BytesIO(png)).size
     scale = fig.dpi / SAVE_DPI
-    return png, {"width": round(scale * width), "height": round(scale * height)}
+    size = {"width": round(scale * width), "height": round(scale * height)}
+    return png, {**size, "alt": alt} if alt else size
 
 
 def interval_plot(
@@ -542,6 +547,7 @@ class CaptionedTable:
 
     frame: pd.DataFrame
     caption: str
+    colors: Mapping[str, str] | None = None  # of entries that begin with a word: a table of text
 
     def __repr__(self) -> str:
         """Caption and table as text."""
@@ -550,7 +556,11 @@ class CaptionedTable:
     def _repr_html_(self) -> str:
         """Caption and table as HTML, which is what notebooks show."""
         with pd.option_context("display.max_colwidth", None):
-            table = self.frame.to_html(na_rep="", border=0)
+            table = self.frame.to_html(na_rep="", border=0, index=self.colors is None)
+        if self.colors is not None:
+            table = re.sub("<t([hd])>", r'<t\1 style="text-align:left">', table)
+        for word, color in (self.colors or {}).items():
+            table = re.sub(rf'left">({word}\b)', rf'left;color:{color};font-weight:bold">\1', table)
         head, body = table.split(">", 1)
         style = "caption-side:top;text-align:left;font-weight:bold;padding:4px 0"
         return f'{head}><caption style="{style}">{escape(self.caption)}</caption>{body}'
