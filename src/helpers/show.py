@@ -52,6 +52,12 @@ WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
 SAVE_DPI = 160
 CENTRED = {"ha": "center", "va": "center"}
+WEIGHT_LABELS = {
+    "estimate": "unpenalised, 95 % interval",
+    "shrunk": "Lasso",
+    "printed": "printed",
+    "detectable": "too small to be seen",
+}
 
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 
@@ -346,6 +352,59 @@ def forest_plot(
             raise ValueError(f"table {name!r} has other rows than the first: give all the same")
         look = {"color": colors[number], "marker": MARKERS[number]}
         interval_plot(ax, table, offset=STEP * (number - middle), label=name, **look)
+
+
+def weight_plot(
+    ax: Axes,
+    table: pd.DataFrame,
+    labels: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+) -> None:
+    """Draw weights with their intervals, what a penalty makes of them, and what it cannot see.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the index of `table`, the first at the top.
+    table : pandas.DataFrame
+        ``estimate``, ``low``, ``high`` and ``detectable``, as from
+        `helpers.stats.lasso.weight_meanings`, drawn as points with intervals and as pale bars
+        that begin at zero and end in their number, where the axis ends at the latest; and, where
+        the column is there and not all missing, ``shrunk`` and ``printed``.
+    labels : mapping of str to str, optional
+        Names of these columns in the legend that differ from `WEIGHT_LABELS`.
+    both_sides : bool, optional
+        Draw the bars to the left of zero, too, where weights may have either sign.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> table = pd.DataFrame({"shrunk": [0.9], "estimate": [1.5], "low": [1.1], "high": [1.9],
+    ...                       "detectable": [0.6]}, index=["refusal"])
+    >>> weight_plot(ax, table, {"shrunk": "Lasso, as in the paper"})
+    >>> ax.get_legend_handles_labels()[1]
+    ['unpenalised, 95 % interval', 'Lasso, as in the paper', 'too small to be seen']
+    >>> plt.close(fig)
+    """
+    labels = {**WEIGHT_LABELS, **(labels or {})}
+    rows = np.arange(len(table))
+    marks = table.reindex(columns=["shrunk", "printed"]).dropna(axis="columns", how="all")
+    drawn = table[["low", "high"]].join(marks)
+    limits = np.array([min(0, drawn.min(axis=None)), max(0, drawn.max(axis=None))])
+    left, right = limits + 0.06 * np.ptp(limits) * np.array([-1, 1])
+    interval_plot(ax, table, label=labels["estimate"])
+    for (name, values), marker, color in zip(marks.items(), "D|", (ORANGE, INK), strict=False):
+        look = {"markerfacecolor": "none", "markeredgewidth": 1.8, "markersize": 8}
+        ax.plot(values, rows, marker, color=color, label=labels[name], **look)
+    ends = table["detectable"].clip(upper=right)
+    starts = -table["detectable"].clip(upper=-left) if both_sides else 0.0 * ends
+    pale = {"color": GREY, "alpha": 0.18, "zorder": 0, "label": labels["detectable"]}
+    ax.barh(rows, ends - starts, 0.8, left=starts, **pale)
+    for row, end, number in zip(rows, ends, table["detectable"], strict=True):
+        text = f"{number:.1f} →" if number > end else f"{number:.1f}"
+        ax.text(end, row + 0.37, f"{text} ", ha="right", va="bottom", fontsize=8)
+    ax.set_xlim(left, right)
 
 
 def share_plot(
