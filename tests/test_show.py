@@ -98,9 +98,10 @@ def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
     table = pd.DataFrame([[1.0, np.nan], [np.nan, 0.0]], index=list("ab"), columns=list("cd"))
     show.heat_map(ax, table, decimals=1)
     assert labels(ax.texts) == ["1.0", "0.0"]
-    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 1)]
-    assert [text.get_color() for text in ax.texts] == ["white", show.INK]
-    assert ax.images[0].get_clim() == (0, 1)
+    assert [text.get_position() for text in ax.texts] == [(0.5, 0.5), (1.5, 1.5)]
+    assert [text.get_color() for text in ax.texts] == ["w", ".15"]
+    assert ax.collections[0].get_clim() == (0, 1)
+    assert labels(ax.get_yticklabels()) == ["a", "b"]
 
 
 def test_a_rate_is_a_line_in_its_band(ax):
@@ -174,6 +175,7 @@ def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(a
     assert ax.lines[0].get_xdata().tolist() == [0.33, 2]
     assert ax.lines[0].get_ydata().tolist() == [50, 1050]
     wide, narrow = (segments(lines)[:, :, 1] for lines in ax.collections)
+    assert ax.lines[-1].get_alpha() == 1
     np.testing.assert_allclose(wide, [[5, 95], [1005, 1095]])
     np.testing.assert_allclose(narrow, [[25, 75], [1025, 1075]])
 

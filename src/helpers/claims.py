@@ -20,6 +20,7 @@ from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
 from helpers.show import CaptionedTable, with_interval
 from helpers.verdicts import (
+    DETAILS,
     ENTERED,
     HOLDING,
     JUDGED,
@@ -32,8 +33,8 @@ from helpers.verdicts import (
 )
 
 COLUMNS = (
-    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED, "high"),
-    *("cause", "headline", "note", "notebook", "source"),
+    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
+    *("cause", "headline", *DETAILS),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines")
 

@@ -14,8 +14,10 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from matplotlib.axes import Axes
@@ -256,18 +258,14 @@ def heat_map(
     ['0.00']
     >>> plt.close(fig)
     """
-    numbers = table.to_numpy(dtype=float)
-    low, high = limits or (np.nanmin(numbers), np.nanmax(numbers))
-    image = ax.imshow(numbers, cmap=cmap, vmin=low, vmax=high, aspect="auto")
-    ax.set_xticks(range(table.shape[1]), list(table.columns), rotation=40, ha="right")
-    ax.set_yticks(range(table.shape[0]), list(table.index))
+    low, high = limits or (None, None)
+    look = {"cmap": cmap, "vmin": low, "vmax": high, "cbar": False}
+    words = {"annot": True, "fmt": f".{decimals}f", "annot_kws": {"fontsize": 8.5}}
+    sns.heatmap(table.astype(float), ax=ax, **look, **words)
+    ax.set_xticks(ax.get_xticks(), list(table.columns), rotation=40, ha="right")
+    ax.set_yticks(ax.get_yticks(), list(table.index), rotation=0)
+    ax.set(xlabel="", ylabel="")
     ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
-    for (row, column), number in np.ndenumerate(numbers):
-        if np.isfinite(number):
-            brightness = np.dot(image.cmap(image.norm(number))[:3], (0.299, 0.587, 0.114))
-            color = "white" if brightness < 0.55 else INK
-            ax.text(column, row, f"{number:.{decimals}f}", **CENTRED, color=color, fontsize=8.5)
 
 
 def binned_rates(
@@ -443,18 +441,13 @@ def share_plot(
         raise ValueError("the shares of a row must sum to 100: give percentages of all its ratings")
     if len(colors) < shares.shape[1]:
         raise ValueError(f"{shares.shape[1]} parts need as many colours, got {len(colors)}")
-    rows = np.arange(len(shares))
-    left = np.zeros(len(shares))
-    for part, color in zip(shares, colors, strict=False):
-        widths = shares[part].to_numpy()
-        outline = {"edgecolor": INK, "linewidth": 2, "zorder": 3} if part == marked else {}
-        bars = ax.barh(rows, widths, 0.72, left=left, color=color, label=str(part), **outline)
-        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in widths]
+    shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
+    for part, bars in zip(shares, ax.containers, strict=True):
+        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in shares[part]]
         ax.bar_label(bars, labels, label_type="center", zorder=4)
-        left += widths
-    ax.set_yticks(rows, list(shares.index))
-    ax.set_ylim(len(shares) - 0.5, -0.5)
-    ax.set_xlim(0, 100)
+        if part == marked:
+            plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
+    ax.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 100), ylabel="")
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -483,12 +476,12 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     [4.0, 5.0]
     >>> plt.close(fig)
     """
-    spread = (
-        values.dropna().groupby(levels.round(2)).quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()
-    )
-    for low, high, width in ((0.05, 0.95, 1.4), (0.25, 0.75, 6)):
-        ax.vlines(spread.index, spread[low], spread[high], color=color, lw=width, alpha=0.45)
-    ax.plot(spread.index, spread[0.5], "o", color=color, markersize=5.5)
+    look = {"estimator": "median", "err_style": "bars", "linestyle": "", "color": color}
+    for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
+        spread = {"errorbar": ("pi", central), "err_kws": {"elinewidth": width}, "alpha": 0.45}
+        sns.lineplot(x=levels.round(2), y=values, marker=marker, ax=ax, **spread, **look)
+    plt.setp(ax.lines, alpha=1)
+    ax.set(xlabel="", ylabel="")
 
 
 def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]) -> None:
@@ -516,10 +509,8 @@ def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Seque
     >>> plt.close(fig)
     """
     rows = np.arange(draws.shape[1])
-    defined = [draws[column].dropna().to_numpy() for column in draws]
-    shapes = ax.violinplot(defined, rows, orientation="horizontal", widths=0.85, showextrema=False)
-    for shape, color in zip(shapes["bodies"], colors, strict=True):
-        shape.set(facecolor=color, edgecolor="none", alpha=0.35)
+    look = {"density_norm": "width", "width": 0.85, "inner": None, "linewidth": 0, "alpha": 0.35}
+    sns.violinplot(draws, orient="h", palette=list(colors), saturation=1, ax=ax, **look)
     low, high = interval(draws)
     ax.hlines(rows, low, high, color=colors, linewidth=3)
     ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
