@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,16 +34,12 @@ from helpers import paths
 [hasattr(np, "mark") or hasattr(paths, "mark"), np.random.rand(), random.random(), uuid.uuid4()]"""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Path]:
-    """Folder of the server."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KERNEL_SERVER", "JUPYTER_PATH"):  # as they are now when the tests are done
-            patch.setenv(name, os.environ.get(name, ""))
-            os.environ[name] or os.environ.pop(name)
-        patch.delenv("MPLBACKEND", raising=False)
-        kernels.start()
-        yield Path(os.environ["KERNEL_SERVER"])
+@pytest.fixture
+def server(monkeypatch) -> Path:
+    """Folder of the server, which all later tests may use."""
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    kernels.start()
+    return Path(os.environ["KERNEL_SERVER"])
 
 
 @contextmanager
@@ -73,7 +68,6 @@ def is_forked(client: BlockingKernelClient) -> bool:
 
 
 def test_outputs_are_those_of_an_ordinary_kernel(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), "relative"]))
     monkeypatch.setenv("GIVEN", "late")
     with kernel(tmp_path) as (_, client):
         forked = outputs(client, LOOK)
@@ -115,10 +109,13 @@ def test_without_its_server_a_kernel_is_an_ordinary_one(server, tmp_path, monkey
 def test_an_interrupt_reaches_the_kernel_and_a_killed_client_ends_it(server, tmp_path):
     with kernel(tmp_path) as (manager, client):
         (found,) = outputs(client, "import os, time; print(os.getpid())")
-        interrupt = os.kill, [manager.provisioner.pid, signal.SIGINT]
-        threading.Timer(1, *interrupt).start()
-        (error,) = outputs(client, "time.sleep(60)")
-        assert error["ename"] == "KeyboardInterrupt"
+        asked = client.execute("time.sleep(60)")
+        time.sleep(1)
+        manager.interrupt_kernel()
+        reply = client.get_shell_msg(timeout=30)
+        while reply["parent_header"]["msg_id"] != asked:
+            reply = client.get_shell_msg(timeout=30)
+        assert reply["content"]["ename"] == "KeyboardInterrupt"
         number = int(found["text"])
         assert manager.provisioner.pid != number
         os.kill(manager.provisioner.pid, signal.SIGKILL)

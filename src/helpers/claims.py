@@ -18,7 +18,7 @@ import pandas as pd
 from helpers import paths
 from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
-from helpers.show import CaptionedTable, with_interval
+from helpers.show import CaptionedTable, text_table, with_interval
 from helpers.verdicts import (
     DETAILS,
     ENTERED,
@@ -37,8 +37,6 @@ COLUMNS = (
     *("cause", "headline", *DETAILS),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines")
-
-COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": "#6B7280", "leaning": "#0072B2"}
 
 
 class ClaimError(PlainError):
@@ -426,7 +424,7 @@ def summary(judged: pd.DataFrame) -> CaptionedTable:
     columns = ["the paper says", "printed", "here", "verdict"]
     folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
     caption = f"{len(judged)} claims, contradictions first{folded}"
-    return CaptionedTable(pd.DataFrame(rows, columns=columns), caption, COLORS)
+    return text_table(pd.DataFrame(rows, columns=columns), caption)
 
 
 def _shown_row(rows: pd.DataFrame) -> list[str]:

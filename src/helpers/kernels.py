@@ -25,7 +25,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ORDINARY = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python"}
+SPEC = {"display_name": "Python 3", "language": "python", "interrupt_mode": "message"}
 INLINE = "module://matplotlib_inline.backend_inline"
 PATIENCE = 30  # seconds until a client takes an ordinary kernel
 LARGEST = 2**20  # bytes of a request
@@ -63,16 +63,10 @@ def client(address: str, *ordinary: str) -> None:
         kernel.connect(address)
         request = json.dumps([str(Path.cwd()), dict(os.environ), ordinary[2:]])
         socket.send_fds(kernel, [request.encode()], [0, 1, 2])
-        number = int(kernel.recv(LARGEST))
-    except (OSError, ValueError):
+        if not kernel.recv(1):
+            raise ConnectionError
+    except OSError:
         os.execv(ordinary[0], ordinary)
-
-    def pass_on(received: int, frame: object) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(number, received)
-
-    signal.signal(signal.SIGINT, pass_on)
-    signal.signal(signal.SIGTERM, pass_on)
     kernel.settimeout(1)
     while os.getppid() == starter:
         with suppress(TimeoutError):
@@ -82,9 +76,7 @@ def client(address: str, *ordinary: str) -> None:
 
 def server(folder: str, listening: str) -> None:
     """Import what notebooks import, then fork a kernel for each client until the starter ends."""
-    given = search_path(os.environ)
-    fixed = [path for path in sys.path[1:] if path not in given]  # without the folder of this file
-    sys.path[:] = given + fixed
+    del sys.path[0]  # the folder of this file
     os.environ.pop("JPY_PARENT_PID", None)  # ipykernel would keep it, and end with that process
     import_libraries()
     listener = socket.socket(fileno=int(listening))
@@ -92,19 +84,13 @@ def server(folder: str, listening: str) -> None:
         client, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            become_kernel(client, fixed)
+            become_kernel(client)
             return
         client.close()
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 continue
     shutil.rmtree(folder)
-
-
-def search_path(environment: dict) -> list[str]:
-    """Folders that the environment adds to those of modules."""
-    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
-    return [str(Path(folder).absolute()) for folder in folders if folder]
 
 
 def import_libraries() -> None:
@@ -123,7 +109,7 @@ def import_libraries() -> None:
     gc.freeze()
 
 
-def become_kernel(client: socket.socket, fixed: list[str]) -> None:
+def become_kernel(client: socket.socket) -> None:
     """Take over from the client all that a new process has of its own, then run the kernel."""
     os.setsid()
     request, files, *_ = socket.recv_fds(client, LARGEST, 3)
@@ -136,13 +122,12 @@ def become_kernel(client: socket.socket, fixed: list[str]) -> None:
     os.environ.clear()
     os.environ |= environment
     os.environ.setdefault("MPLBACKEND", INLINE)
-    sys.path[:] = search_path(environment) + fixed
     importlib.invalidate_caches()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     if "matplotlib" in sys.modules:
         sys.modules["matplotlib"].rcParams["backend"] = os.environ["MPLBACKEND"]
-    client.send(str(os.getpid()).encode())
+    client.send(b"1")
     threading.Thread(target=end_with, args=[client], daemon=True).start()
     sys.modules["ipykernel.kernelapp"].launch_new_instance(parent_handle=os.getppid())
 

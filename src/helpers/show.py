@@ -38,6 +38,8 @@ GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
 
+VERDICT_COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": GREY, "leaning": BLUE}
+
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
     "baseline": "Baseline",
@@ -651,6 +653,31 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
         if name in ("p", "p_value") or name.startswith("p, "):
             rounded[column] = [_p_value(number, decimals) for number in frame[column]]
     return CaptionedTable(rounded, caption)
+
+
+def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
+    """Show a table of words: aligned to the left, without its index, verdicts in colour.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of text.
+    caption : str
+        What the rows are.
+
+    Returns
+    -------
+    CaptionedTable
+        Entries that begin with a verdict other than confirmed or consistent are coloured.
+
+    Examples
+    --------
+    >>> print(text_table(pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]}), "One"))
+    One
+           claim     verdict
+    0  A beats B  open (raw)
+    """
+    return CaptionedTable(frame, caption, VERDICT_COLORS)
 
 
 def _p_value(number: float, decimals: int) -> str:
