@@ -688,6 +688,33 @@ def _p_value(number: float, decimals: int) -> str:
     return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
 
 
+def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
+    """Write the estimates of a table with their intervals, for tables of several comparisons.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    pandas.Series of str
+        With the index of `table`.
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1)
+    refusal    1.5 [1.1, 1.9]
+    scope      0.4 [0.1, 0.7]
+    dtype: object
+    """
+    rows = table[["estimate", "low", "high"]].to_numpy()
+    return pd.Series([with_interval(*row, decimals) for row in rows], table.index)
+
+
 def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
     """Write an estimate with its interval, for evidence and titles.
 
