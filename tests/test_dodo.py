@@ -15,12 +15,13 @@ from helpers import paths
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
 claims_file: str = "figures/claims.csv"  # claims of all notebooks
+headlines_file: str = "figures/headlines.csv"  # headlines of all notebooks
 n_boot: int = 1000  # draws
 alpha: float = 1.0  # anything"""
 CLAIMS = """from helpers.claims import Ledger
 claims = Ledger("11_good", data_source, out_dir)
-claims.check("hosking.counts.outputs_1", 900)
-claims.table()["verdict"]"""
+claims.enter("hosking.counts", {"outputs_1": 900})
+claims.show()"""
 OVERVIEW = """from helpers import paths
 print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 

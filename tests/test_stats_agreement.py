@@ -218,8 +218,9 @@ def test_every_group_has_the_alpha_of_the_package(tidy):
     assert alphas(shuffled).to_dict() == pytest.approx(expected)
 
 
-def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy):
-    tidy.loc[tidy["item_id"] == "b", "value"] = 2.0
+@pytest.mark.parametrize("same", [2.0, 0.1, 1e9 + 0.3])
+def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy, same):
+    tidy.loc[tidy["item_id"] == "b", "value"] = same
     found = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
     assert found.index.tolist() == list("abcde")
     assert found.isna().tolist() == [False, True, True, False, False]

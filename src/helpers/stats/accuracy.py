@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.files.tables import check_clusters, check_numeric, check_regression
-from helpers.stats.bootstrap import cluster_weights, summary
+from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
 from helpers.stats.moments import cluster_moments
 
 NORMAL_95 = float(stats.norm.ppf(0.975))
-_SLACK = 1e-9  # what arithmetic with decimal fractions may be off
+SLACK = 1e-9  # what arithmetic with decimal fractions may be off
 
 
 def two_sided_p(z: ArrayLike) -> np.ndarray:
@@ -435,11 +435,12 @@ def noisy_correlation(
         raise ValueError(f"column {n_answers!r} is 1 in all rows: chance cannot be told apart")
     codes, names = pd.factorize(frame[cluster])
     weights = cluster_weights(len(names), n_boot, rng).astype(float)
-    everything_first = np.insert(weights, 0, 1, axis=0)[:, codes]
+    everything_first = with_everything_first(weights)[:, codes]
     totals = cluster_moments(frame, [predictor], accuracy).total(everything_first)
-    observed = totals.correlation(np.ones((n_boot + 1, 1)))
+    _, cross, variance = totals.covariances()
+    observed = totals.correlation(np.ones_like(cross))
     columns = frame[[accuracy, n_answers]].to_numpy(dtype=float).T
-    reliability = 1 - _chance_variance(*columns, everything_first) / totals.covariances()[2]
+    reliability = 1 - _chance_variance(*columns, everything_first) / variance
     corrected = observed / np.sqrt(np.where(reliability > 0, reliability, np.nan))
     draws = np.column_stack([observed, reliability, corrected])
     table = summary(draws[0], draws[1:], ["observed", "reliability", "corrected"])
@@ -489,10 +490,10 @@ def lower_and_higher(
     drawn = rng.binomial(n, chance, (n_draws, len(frame))) / n - chance
     seen = frame[accuracy].to_numpy(dtype=float) - chance
     columns = {
-        "lower": seen < -_SLACK,
-        "higher": seen > _SLACK,
-        "lower_by_chance": (drawn < -_SLACK).mean(axis=0),
-        "higher_by_chance": (drawn > _SLACK).mean(axis=0),
+        "lower": seen < -SLACK,
+        "higher": seen > SLACK,
+        "lower_by_chance": (drawn < -SLACK).mean(axis=0),
+        "higher_by_chance": (drawn > SLACK).mean(axis=0),
     }
     return pd.DataFrame(columns, index=frame.index).astype(float)
 
@@ -591,7 +592,7 @@ def fits(printed: ArrayLike, low: ArrayLike, high: ArrayLike, decimals: int = 2)
     (True, False)
     """
     least, most = unrounded(printed, decimals)
-    return (most >= np.asarray(low) - _SLACK) & (least <= np.asarray(high) + _SLACK)
+    return (most >= np.asarray(low) - SLACK) & (least <= np.asarray(high) + SLACK)
 
 
 def attainable_z(

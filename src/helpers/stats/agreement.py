@@ -21,6 +21,7 @@ from helpers.stats.bootstrap import (
     cluster_weights,
     interval,
     summary,
+    with_everything_first,
 )
 from helpers.stats.moments import cluster_sums
 from helpers.stats.rates import error_rates
@@ -217,7 +218,7 @@ def agreement_table(
     """
     labels = cluster_of_each_item(frame, item, cluster)
     weights = cluster_weights(labels.max() + 1, n_boot, rng)
-    everything_first = np.insert(weights.astype(float), 0, 1, axis=0)
+    everything_first = with_everything_first(weights.astype(float))
     scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
     rows = []
     for aspect in aspects:
@@ -464,14 +465,16 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
     check_numeric(frame, [value], missing="allow")
     for column in (group, unit):
         check_clusters(frame, column)
-    squares = frame.assign(square=frame[value] ** 2).dropna(subset=value)
+    rated = frame.dropna(subset=value)
+    pairable = rated[rated.groupby([group, unit])[value].transform("size") >= 2]
+    shifted = pairable[value] - pairable.groupby(group)[value].transform("first")
+    squares = pairable.assign(**{value: shifted, "square": shifted**2})
     cells = squares.groupby([group, unit])[[value, "square"]]
     sums = cells.sum().assign(n=cells.size())
-    sums = sums[sums["n"] >= 2]
     sums["apart"] = _squared_distances(sums, value) / (sums["n"] - 1)
     totals = sums.groupby(group).sum()
     expected = _squared_distances(totals, value) / (totals["n"] - 1)
-    alphas = 1 - totals["apart"] / expected.where(expected > 0)
+    alphas = 1 - totals["apart"] / expected  # where nothing varies, 0 / 0
     return alphas.reindex(np.sort(frame[group].unique())).rename("alpha").rename_axis(group)
 
 
