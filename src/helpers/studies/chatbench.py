@@ -139,6 +139,34 @@ class ChatBench:
         order = pd.MultiIndex.from_product([MODELS, DATASETS, METHODS], names=cells.index.names)
         return cells.reindex(order)
 
+    def by_question(self) -> pd.DataFrame:
+        """Set the accuracy of users with AI beside accuracies alone, question by question.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per condition, model and question with answers of users with AI: ``user_ai``
+            and its ``n_answers``, ``free_text`` and ``letters`` (few-shot) of the model alone, and
+            ``alone``, of users alone.
+
+        Examples
+        --------
+        >>> sorted(load("simulated").by_question()["condition"].unique())
+        ['answer first', 'direct to AI']
+        """
+        keys = ["model", "dataset", "question_id"]
+        wide = self.questions().pivot(index=keys, columns="method")
+        names = {"AI free text": "free_text", "AI letter few shot": "letters", USER_ALONE: "alone"}
+        alone = wide["accuracy"][list(names)].rename(columns=names)
+        parts = {
+            condition: alone.assign(
+                user_ai=wide["accuracy", method], n_answers=wide["n_answers", method]
+            )
+            for condition, method in CONDITIONS.items()
+        }
+        table = pd.concat(parts, names=["condition"]).dropna().reset_index()
+        return table.astype({"n_answers": int})
+
     def comparisons(self) -> pd.DataFrame:
         """Lay the accuracies out as Tables A1 and A2 do.
 
