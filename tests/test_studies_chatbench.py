@@ -12,27 +12,12 @@ from helpers.studies import chatbench
 from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
 
 
-def test_no_printed_standard_error_is_larger_than_possible():
-    cells = chatbench.accuracies()
-    mean = cells["mean"] + np.clip(0.5 - cells["mean"], -0.005, 0.005)
-    bound = accuracy.largest_se(mean, cells["dataset"].map(chatbench.N_QUESTIONS))
-    assert (cells["se"] - 0.005 <= bound).all()
-
-
-def test_printed_z_values_are_possible():
-    rows = chatbench.comparisons()
-    low, high = accuracy.attainable_z(
-        rows["mean_alone"], rows["se_alone"], rows["mean_user_ai"], rows["se_user_ai"]
-    )
-    assert accuracy.fits(rows["z"], low, high).all()
-
-
-def test_printed_p_values_belong_to_their_z_values():
-    rows = chatbench.comparisons()
-    low, high = accuracy.attainable_p(rows["z"])
-    given = rows["p"].notna()
-    assert accuracy.fits(rows["p"], low, high)[given].all()
-    assert high[~given].max() < 0.01 < low[given].min()
+def test_printed_z_and_p_values_are_possible():
+    ranges = chatbench.attainable()
+    given = ranges["printed"].notna()
+    assert accuracy.fits(*(ranges.loc[given, name] for name in ("printed", "low", "high"))).all()
+    assert given.loc["z"].all()
+    assert ranges.loc[~given, "high"].max() < 0.01 < ranges.loc["p"].loc[given["p"], "low"].min()
 
 
 @pytest.fixture(scope="module")
