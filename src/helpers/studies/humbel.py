@@ -2,8 +2,8 @@
 
 Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
 its tests from two public sources: pairs of words that people associated, and the ages at which
-people know words (section 2.2.1, appendix A). The answers of the language models and of the people
-who took the tests are not public.
+people know words (section 2.2.1, appendix A). The test that the authors built is public; the answers
+of the language models and of the people who took it are not.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,18 @@ from helpers.files.schemas import AGES
 from helpers.files.tables import as_numbers
 from helpers.simulate.humbel import humbel
 
-__all__ = ["AGES", "Humbel", "exam_scores", "load"]
+__all__ = ["AGES", "Humbel", "authors_test", "exam_scores", "load"]
 
 ASSOCIATIONS_FILE = "humbel/WAX.csv"
 NORMS_FILE = "humbel/aoa_brysbaert_biemiller.xlsx"
 NORM_COLUMNS = {"WORD": "word", "MEANING": "meaning", "AoAtestbased": "grade"}
 YEARS_BEFORE_SCHOOL = 5
+AUTHORS_TEST_FILE = "humbel/wclarge.csv"
+AUTHORS_TEST_COLUMNS = {  # as their published script make_tests.py writes them
+    **{name: name for name in ("cue", "association", "explanation")},
+    **{"alt0": "alternative_1", "alt1": "alternative_2"},
+    **{"cue_aoa": "cue_age", "assoc_aoa": "association_age", "max_aoa_pair": "age"},
+}
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,43 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
         return Humbel("simulated", *humbel(np.random.default_rng(seed)))
     associations = read_associations(located[ASSOCIATIONS_FILE])
     return Humbel("real", associations, read_norms(located[NORMS_FILE]))
+
+
+def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
+    """Read the large word classes test that the authors built, if somebody put its file in place.
+
+    Parameters
+    ----------
+    data_source : {"auto", "real", "simulated"}, optional
+        With "simulated" no file is looked for.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        One row per question, with names as in `helpers.beyond.word_tests.word_classes`: the words
+        by role, the three ages in years, and the ``explanation`` of the association.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as the authors' script writes it.
+
+    Examples
+    --------
+    >>> authors_test("simulated") is None
+    True
+    """
+    located = registry.locate_unpinned(
+        [AUTHORS_TEST_FILE], "auto" if data_source == "real" else data_source
+    )
+    if located is None:
+        return None
+    path = located[AUTHORS_TEST_FILE]
+    table = tables.read_csv(path, keep_default_na=False)
+    tables.require(table, AUTHORS_TEST_COLUMNS, path.name)
+    ages = [name for name in AUTHORS_TEST_COLUMNS if name.endswith(("aoa", "aoa_pair"))]
+    table = tables.as_numbers(table, ages, path.name)
+    return table[list(AUTHORS_TEST_COLUMNS)].rename(columns=AUTHORS_TEST_COLUMNS)
 
 
 def read_associations(path: Path) -> pd.DataFrame:
