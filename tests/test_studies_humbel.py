@@ -146,3 +146,19 @@ def test_another_table_is_not_taken_for_the_authors_test(authors_file):
     authors_table().assign(cue_aoa="young").to_csv(authors_file)
     with pytest.raises(tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"):
         humbel.authors_test("auto")
+
+
+def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
+    effects = humbel.authors_effects().drop(index="decade")
+    noted = {
+        "modifier": (0.013, 0.057, 0.002),
+        "different": (0.010, 0.052, 0.004),
+        "hard": (0.034, 0.185, 0.004),
+        "complex": (-0.010, 0.055, 0.169),
+        "explained": (0.042, 0.081, 0.000),
+    }
+    found = effects[["low", "high"]].div(100).join(effects["p_value"])
+    assert found.round(3).to_dict("index") == {
+        name: dict(zip(("low", "high", "p_value"), row, strict=True)) for name, row in noted.items()
+    }
+    assert (humbel.authors_effects()["p_family"] < 0.01).sum() == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from python_calamine import CalamineError, CalamineWorkbook
+from scipy.stats import norm
 
 from helpers import claims, paths
 from helpers.files import registry, schemas, tables
@@ -19,7 +20,7 @@ from helpers.files.schemas import AGES
 from helpers.files.tables import as_numbers
 from helpers.simulate.humbel import humbel
 
-__all__ = ["AGES", "Humbel", "authors_test", "exam_scores", "load"]
+__all__ = ["AGES", "Humbel", "authors_effects", "authors_test", "exam_scores", "load"]
 
 ASSOCIATIONS_FILE = "humbel/WAX.csv"
 NORMS_FILE = "humbel/aoa_brysbaert_biemiller.xlsx"
@@ -30,6 +31,14 @@ AUTHORS_TEST_COLUMNS = {  # as their published script make_tests.py writes them
     **{name: name for name in ("cue", "association", "explanation")},
     **{"alt0": "alternative_1", "alt1": "alternative_2"},
     **{"cue_aoa": "cue_age", "assoc_aoa": "association_age", "max_aoa_pair": "age"},
+}
+AUTHORS_EFFECTS = {  # points and z-value, noted in their published script plot_coeffs.py
+    "modifier": ("H1 adjective or adverb", 3.49, 3.129),
+    "different": ("H2 different parts of speech", 3.11, 2.849),
+    "hard": ("H3 hard relation", 10.95, 2.845),
+    "complex": ("H4 complex words", 2.28, 1.376),
+    "explained": ("H5 explains its answer", 6.15, 6.226),
+    "decade": ("H6 age 19 instead of 9", 4.4, 3.056),
 }
 
 
@@ -86,6 +95,28 @@ def exam_scores() -> pd.DataFrame:
     printed = claims.read_text(paths.PUBLISHED / "humbel_table3.csv")
     cells = printed.set_index(["test", "administration"])["published"].astype(float)
     return cells.unstack("administration", sort=False)
+
+
+def authors_effects() -> pd.DataFrame:
+    """Give the effects on InstructGPT's errors that a script of the authors notes (Figure 4).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by feature: the hypothesis as ``label``; ``estimate``, ``low`` and ``high`` in
+        points; ``z``; ``p_value``, and ``p_family`` after Bonferroni's correction for six.
+
+    Examples
+    --------
+    >>> authors_effects().round(2).loc["hard", ["estimate", "p_family"]].to_dict()
+    {'estimate': 10.95, 'p_family': 0.03}
+    """
+    effects = pd.DataFrame(AUTHORS_EFFECTS, index=["label", "estimate", "z"]).T
+    effects = effects.astype({"estimate": float, "z": float})
+    half = norm.ppf(0.975) * effects["estimate"] / effects["z"]
+    ends = {"low": effects["estimate"] - half, "high": effects["estimate"] + half}
+    p_value = pd.Series(2 * norm.sf(effects["z"]), effects.index)
+    return effects.assign(**ends, p_value=p_value, p_family=(len(effects) * p_value).clip(upper=1))
 
 
 def load(data_source: str = "auto", seed: int = 0) -> Humbel:
