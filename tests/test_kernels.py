@@ -69,6 +69,7 @@ def is_forked(client: BlockingKernelClient) -> bool:
 
 def test_outputs_are_those_of_an_ordinary_kernel(server, tmp_path, monkeypatch):
     monkeypatch.setenv("GIVEN", "late")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), "relative"]))
     with kernel(tmp_path) as (_, client):
         forked = outputs(client, LOOK)
         assert is_forked(client)

@@ -49,7 +49,7 @@ ARM_LABELS = {
 }
 
 MARKERS = "osD^v"
-STEP = 0.25  # in rows, between estimates of the same row
+STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
 BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
@@ -347,11 +347,12 @@ def forest_plot(
     """
     rows = list(next(iter(tables.values())).index)
     middle = (len(tables) - 1) / 2
+    step = min(STEP, 0.8 / len(tables))
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
             raise ValueError(f"table {name!r} has other rows than the first: give all the same")
         look = {"color": colors[number], "marker": MARKERS[number]}
-        interval_plot(ax, table, offset=STEP * (number - middle), label=name, **look)
+        interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
 
 
 def weight_plot(
