@@ -147,8 +147,8 @@ def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, 
     labels = labels.assign(mode=labels["expert"])
     sides = (answers if crowd == "all answers" else experts, labels)
     kept = (rates.drop_refusals(side, rule) for side in sides)
-    expected = rates.arm_contrasts(*kept, ["mode"], ARMS, 1000, np.random.default_rng(1))
-    expected = expected.set_index("labels").loc["gap"]
+    tone, rng = {"tone": ARMS}, np.random.default_rng(1)
+    expected = rates.arm_contrasts(*kept, ["mode"], tone, 1000, rng).loc[("tone", "gap", "mode")]
     found = pick_gap(changes(answers)[0], labels="mode", refusals=rule, crowd=crowd)
     assert found["estimate"] == pytest.approx(expected["estimate"])
     width = expected["high"] - expected["low"]

@@ -34,16 +34,12 @@ from helpers import paths
 [hasattr(np, "mark") or hasattr(paths, "mark"), np.random.rand(), random.random(), uuid.uuid4()]"""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Path]:
-    """Folder of the server."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KERNEL_SERVER", "JUPYTER_PATH"):  # as they are now when the tests are done
-            patch.setenv(name, os.environ.get(name, ""))
-            os.environ[name] or os.environ.pop(name)
-        patch.delenv("MPLBACKEND", raising=False)
-        kernels.start()
-        yield Path(os.environ["KERNEL_SERVER"])
+@pytest.fixture
+def server(monkeypatch) -> Path:
+    """Folder of the server, which all later tests may use."""
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    kernels.start()
+    return Path(os.environ["KERNEL_SERVER"])
 
 
 @contextmanager
@@ -73,6 +69,7 @@ def is_forked(client: BlockingKernelClient) -> bool:
 
 def test_outputs_are_those_of_an_ordinary_kernel(server, tmp_path, monkeypatch):
     monkeypatch.setenv("GIVEN", "late")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), "relative"]))
     with kernel(tmp_path) as (_, client):
         forked = outputs(client, LOOK)
         assert is_forked(client)

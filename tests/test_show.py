@@ -121,6 +121,12 @@ def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
     assert [line.get_color() for line in ax.lines] == COLORS
 
 
+def test_five_estimates_of_a_row_stay_within_their_row(ax):
+    show.forest_plot(ax, {str(number): estimates(number) for number in range(5)})
+    heights = [line.get_ydata()[0] for line in ax.lines]
+    np.testing.assert_allclose(heights, [-0.32, -0.16, 0, 0.16, 0.32], atol=1e-12)
+
+
 def test_tables_side_by_side_need_the_same_rows(ax):
     with pytest.raises(ValueError, match="table 'second' has other rows than the first: give all"):
         show.forest_plot(ax, {"first": estimates(1), "second": estimates(2, rows=("b", "a"))})

@@ -28,7 +28,8 @@ def error_rates(outputs):
 
 def contrasts(crowd, expert, arms=ARMS, n_boot=99):
     rng = np.random.default_rng(0)
-    return rates.arm_contrasts(crowd, expert, ERRORS, arms, n_boot, rng).set_index("labels")
+    table = rates.arm_contrasts(crowd, expert, ERRORS, {"tone": arms}, n_boot, rng)
+    return table.loc["tone"].droplevel("error")
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,16 @@ def test_contrasts_recover_known_changes_whatever_the_order_of_rows():
     assert result["estimate"].tolist() == pytest.approx([*changes, changes[0] - changes[1]])
     shuffled = crowd.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(contrasts(shuffled, expert), contrasts(crowd, expert))
+
+
+def test_several_contrasts_are_each_what_they_are_alone():
+    outputs = make_outputs({"baseline": 0.2, "low": 0.1, "high": 0.4}, 60)
+    arms = {"tone": ("low", "high"), "assertive": ("baseline", "high")}
+    rng = np.random.default_rng(0)
+    together = rates.arm_contrasts(outputs, outputs[:60], ERRORS, arms, 99, rng)
+    for name, pair in arms.items():
+        alone = contrasts(outputs, outputs[:60], pair)
+        pd.testing.assert_frame_equal(together.loc[name].droplevel("error"), alone)
 
 
 def test_equal_arms_are_rarely_called_different():

@@ -76,21 +76,29 @@ def client(address: str, *ordinary: str) -> None:
 
 def server(folder: str, listening: str) -> None:
     """Import what notebooks import, then fork a kernel for each client until the starter ends."""
-    del sys.path[0]  # the folder of this file
+    given = search_path(os.environ)
+    fixed = [path for path in sys.path[1:] if path not in given]  # without the folder of this file
     os.environ.pop("JPY_PARENT_PID", None)  # ipykernel would keep it, and end with that process
+    sys.path[:] = given + fixed
     import_libraries()
     listener = socket.socket(fileno=int(listening))
     while 0 not in select.select([0, listener], [], [])[0]:
         client, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            become_kernel(client)
+            become_kernel(client, fixed)
             return
         client.close()
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 continue
     shutil.rmtree(folder)
+
+
+def search_path(environment: dict) -> list[str]:
+    """Folders that the environment adds to those of modules."""
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    return [str(Path(folder).absolute()) for folder in folders if folder]
 
 
 def import_libraries() -> None:
@@ -109,7 +117,7 @@ def import_libraries() -> None:
     gc.freeze()
 
 
-def become_kernel(client: socket.socket) -> None:
+def become_kernel(client: socket.socket, fixed: list[str]) -> None:
     """Take over from the client all that a new process has of its own, then run the kernel."""
     os.setsid()
     request, files, *_ = socket.recv_fds(client, LARGEST, 3)
@@ -121,6 +129,7 @@ def become_kernel(client: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ |= environment
+    sys.path[:] = search_path(environment) + fixed
     os.environ.setdefault("MPLBACKEND", INLINE)
     importlib.invalidate_caches()
     if "numpy" in sys.modules:

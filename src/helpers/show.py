@@ -49,7 +49,7 @@ ARM_LABELS = {
 }
 
 MARKERS = "osD^v"
-STEP = 0.25  # in rows, between estimates of the same row
+STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
 BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
@@ -347,11 +347,12 @@ def forest_plot(
     """
     rows = list(next(iter(tables.values())).index)
     middle = (len(tables) - 1) / 2
+    step = min(STEP, 0.8 / len(tables))
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
             raise ValueError(f"table {name!r} has other rows than the first: give all the same")
         look = {"color": colors[number], "marker": MARKERS[number]}
-        interval_plot(ax, table, offset=STEP * (number - middle), label=name, **look)
+        interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
 
 
 def weight_plot(
@@ -688,6 +689,31 @@ def _p_value(number: float, decimals: int) -> str:
     return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
 
 
+def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
+    """Write the estimates of a table with their intervals, for tables of several comparisons.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    pandas.Series of str
+        With the index of `table`.
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1).to_dict()
+    {'refusal': '1.5 [1.1, 1.9]', 'scope': '0.4 [0.1, 0.7]'}
+    """
+    rows = table[["estimate", "low", "high"]].to_numpy()
+    return pd.Series([with_interval(*row, decimals) for row in rows], table.index)
+
+
 def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
     """Write an estimate with its interval, for evidence and titles.
 
@@ -710,3 +736,29 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     """
     shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
+    """List estimates with their intervals, for alt texts.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``; the index names the rows.
+    decimals : int, optional
+        Digits after the point.
+    unit : str, optional
+        Written after each interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
+    'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
+    """
+    rows = table[["estimate", "low", "high"]].itertuples()
+    return ", ".join(f"{name} {with_interval(*row, decimals)}{unit}" for name, *row in rows)

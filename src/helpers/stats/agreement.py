@@ -244,6 +244,75 @@ def agreement_table(
     return pd.DataFrame(rows)
 
 
+def ac1_draws(
+    frame: pd.DataFrame,
+    aspects: Sequence[str],
+    item: str,
+    cluster: str,
+    categories: Sequence[float],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Bootstrap draws of Gwet's AC1 of several aspects, to tell how sure their order is.
+
+    Parameters
+    ----------
+    frame, aspects, item, cluster, categories, n_boot, rng
+        As in `agreement_table`, whose replicates are the same if `rng` is in the same state.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_boot, n_aspects)
+
+    Raises
+    ------
+    ValueError
+        See `agreement_table`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": list("aabb"), "refusal": [0, 0, 1, 1],
+    ...                       "scope": [0, 1, 0, 1]})
+    >>> draws = ac1_draws(frame, ["refusal", "scope"], "item_id", "item_id", [0, 1], 99,
+    ...                   np.random.default_rng(0))
+    >>> (draws.idxmax(axis=1) == "refusal").mean()
+    np.float64(1.0)
+    """
+    labels = cluster_of_each_item(frame, item, cluster)
+    weights = cluster_weights(labels.max() + 1, n_boot, rng).astype(float)
+    draws = {}
+    for aspect in aspects:
+        counts = rating_counts(frame, item, aspect, categories)
+        draws[aspect] = _agreement_draws(counts, labels, weights)[2]
+    return pd.DataFrame(draws)
+
+
+def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Pick one coefficient of `agreement_table` and its interval, for figures and claims.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `agreement_table`.
+    name : {"ac1", "alpha"}
+        The coefficient.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, with the index of `table`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"alpha": [0.5], "alpha_low": [0.3], "alpha_high": [0.7]})
+    >>> coefficient(table, "alpha")
+       estimate  low  high
+    0       0.5  0.3   0.7
+    """
+    columns = [name, f"{name}_low", f"{name}_high"]
+    return table[columns].set_axis(["estimate", "low", "high"], axis="columns")
+
+
 def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
     """Number of the cluster that holds each item, items and clusters in sorted order."""
     check_clusters(frame, item)

@@ -6,7 +6,7 @@ experts labelled a random part of the outputs, prediction-powered rates take off
 misses or imagines there; this part works on arrays, `helpers.beyond.crowd` on tables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -173,7 +173,7 @@ def arm_contrasts(
     crowd: pd.DataFrame,
     expert: pd.DataFrame,
     errors: Sequence[str],
-    arms: tuple[str, str],
+    arms: Mapping[str, tuple[str, str]],
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
@@ -188,9 +188,9 @@ def arm_contrasts(
         One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in [0, 1].
     errors : sequence of str
         Error columns.
-    arms : tuple of str
-        The arm to subtract and the arm to subtract it from, for example
-        ``("assertive_low", "assertive_high")``.
+    arms : mapping of str to (str, str)
+        Name of each contrast, the arm to subtract and the arm to subtract it from, for example
+        ``{"assertiveness": ("assertive_low", "assertive_high")}``.
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
@@ -198,7 +198,7 @@ def arm_contrasts(
     Returns
     -------
     pandas.DataFrame
-        One row per ``labels`` in ``"crowd"``, ``"expert"``, ``"gap"`` and per ``error``, with
+        Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and ``error``:
         ``estimate``, ``low``, ``high`` (percentage points) and a two-sided bootstrap ``p_value``.
 
     Raises
@@ -214,16 +214,18 @@ def arm_contrasts(
     --------
     >>> outputs = pd.DataFrame({"arm": ["low", "high"] * 50, "prompt_id": np.arange(100) // 2,
     ...                         "factuality": [0, 1] * 50})
-    >>> result = arm_contrasts(outputs, outputs, ["factuality"], ("low", "high"), 99,
-    ...                        np.random.default_rng(0))
-    >>> result[["labels", "estimate"]]
-       labels  estimate
-    0   crowd     100.0
-    1  expert     100.0
-    2     gap       0.0
+    >>> tone = {"tone": ("low", "high")}
+    >>> rng = np.random.default_rng(0)
+    >>> arm_contrasts(outputs, outputs, ["factuality"], tone, 99, rng)["estimate"]
+    contrast  labels  error
+    tone      crowd   factuality    100.0
+              expert  factuality    100.0
+              gap     factuality      0.0
+    Name: estimate, dtype: float64
     """
     tables = {"crowd": crowd, "expert": expert}
-    for table, arm in product(tables.values(), arms):
+    named = list(dict.fromkeys(arm for pair in arms.values() for arm in pair))
+    for table, arm in product(tables.values(), named):
         if arm not in set(table["arm"]):
             known = sorted(table["arm"].unique())
             raise ValueError(f"no outputs in arm {arm!r}: the table has the arms {known}")
@@ -232,16 +234,19 @@ def arm_contrasts(
         f"{labels} {arm} {error}": rows[error].where(
             (rows["labels"] == labels) & (rows["arm"] == arm)
         )
-        for labels, arm, error in product(tables, arms, errors)
+        for labels, arm, error in product(tables, named, errors)
     }
     cells = pd.DataFrame(cells | {"prompt_id": rows["prompt_id"]})
     columns = list(cells)[:-1]
     draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
-    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, 2, len(errors))
-    by_crowd, by_experts = np.moveaxis(100 * (rates[:, :, 1] - rates[:, :, 0]), 1, 0)
-    parts = {"crowd": by_crowd, "expert": by_experts, "gap": by_crowd - by_experts}
-    results = {labels: bootstrap.summary(x[0], x[1:], errors) for labels, x in parts.items()}
-    return pd.concat(results, names=["labels", "error"]).reset_index()
+    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, len(named), len(errors))
+    results = {}
+    for name, (subtracted, compared) in arms.items():
+        change = 100 * (rates[:, :, named.index(compared)] - rates[:, :, named.index(subtracted)])
+        parts = {"crowd": change[:, 0], "expert": change[:, 1], "gap": change[:, 0] - change[:, 1]}
+        for labels, x in parts.items():
+            results[name, labels] = bootstrap.summary(x[0], x[1:], errors)
+    return pd.concat(results, names=["contrast", "labels", "error"])
 
 
 def rates_by_rating(
