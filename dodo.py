@@ -13,12 +13,9 @@ from pathlib import Path
 
 from doit import get_var
 
-# Building the URI grammar of this module takes two seconds, and no notebook holds a URI to check.
-sys.modules["rfc3987_syntax"] = None
-
-from helpers import claims, run  # noqa: E402
-from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files  # noqa: E402
-from helpers.run import as_left, run_tools, task  # noqa: E402
+from helpers import claims, kernels, run
+from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
+from helpers.run import as_left, run_tools, task
 
 NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
@@ -89,11 +86,11 @@ def task_html():
 
 
 def task_claims():
-    """Join the claims of all notebooks in build/claims.csv."""
+    """Join and judge the claims of all notebooks, and their headlines, in build/."""
     return task(
         write_claims,
         file_dep=[*CODE, *(executed(name, MAIN) for name in FINDINGS)],
-        targets=[BUILD / "claims.csv"],
+        targets=[BUILD / "claims.csv", BUILD / "headlines.csv"],
     )
 
 
@@ -146,7 +143,12 @@ def task_lint():
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
+
+    def check():
+        kernels.start()
+        return run_tools(["pytest", "-q", "-rs"])
+
+    return task(check)
 
 
 def task_nbval():
@@ -160,6 +162,7 @@ def task_nbval():
         if missing:
             print(f"nbval: skipped, no real data of {', '.join(missing)}")
             return None
+        kernels.start()
         return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
@@ -214,6 +217,19 @@ def task_coverage():
     return task(measure, task_dep=["data"])
 
 
+def task_audit():
+    """Measure how much each rule of verdicts notices and how often it errs."""
+
+    def measure():
+        from helpers.beyond import audit
+
+        table = audit.of_rules(BUILD / "claims")
+        replace_files({DATA / "audit.csv": table.to_csv(index=False, lineterminator="\n").encode()})
+        print(f"written: data/audit.csv, {len(table)} rows")
+
+    return task(measure, task_dep=["claims"])
+
+
 def task_bench():
     """Print speed ratios, each measured in one run."""
 
@@ -227,10 +243,12 @@ def task_bench():
 
 def notebook_task(name: str, studies: list[str]) -> dict:
     """Make the task that executes one notebook."""
-    joined = {"claims_file": f"{MAIN}/claims.csv"} if name in OVERVIEWS else {}
+    tables = ("claims", "headlines") if name in OVERVIEWS else ()
+    joined = {f"{table}_file": f"{MAIN}/{table}.csv" for table in tables}
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
     def start():
+        kernels.start()
         execute(name, MAIN, {"data_source": source_of(studies), "out_dir": MAIN, **joined})
 
     return task(
@@ -258,17 +276,22 @@ def executed(name: str, folder: str) -> Path:
 
 def results(name: str, out_dir: str) -> list[Path]:
     """Files that a notebook has written; names of figures begin with its number."""
-    patterns = f"claims/{name}.csv", f"results/{name}.csv", f"figures/{name[:3]}*.png"
+    tables = [f"{folder}/{name}.csv" for folder in ("claims", "headlines", "results")]
+    patterns = [*tables, f"figures/{name[:3]}*.png"]
     return [file for pattern in patterns for file in sorted((ROOT / out_dir).glob(pattern))]
 
 
 def write_claims() -> None:
-    """Join the claims of all notebooks that there are."""
-    for file in BUILD.glob("claims/*.csv"):
+    """Join the claims and headlines of all notebooks that there are."""
+    for file in (*BUILD.glob("claims/*.csv"), *BUILD.glob("headlines/*.csv")):
         if file.stem not in NAMES:
             file.unlink()
-    text = claims.merge(BUILD / "claims").to_csv(index=False, lineterminator="\n")
-    replace_files({BUILD / "claims.csv": text.encode()})
+    joined = {
+        "claims": claims.merge(BUILD / "claims"),
+        "headlines": claims.headlines(BUILD / "headlines").reset_index(),
+    }
+    texts = {name: table.to_csv(index=False, lineterminator="\n") for name, table in joined.items()}
+    replace_files({BUILD / f"{name}.csv": text.encode() for name, text in texts.items()})
 
 
 def stamp(study: str) -> Path:

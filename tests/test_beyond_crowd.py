@@ -6,6 +6,7 @@ import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 
 from helpers.beyond import crowd
+from helpers.files.tables import PlainError
 
 NAMES = ("item_id", "rater_id", "label")
 LABELLED, ALL = 60, 300
@@ -129,6 +130,15 @@ def test_too_few_steps_are_told(monkeypatch):
         crowd.fit_dawid_skene(table, *NAMES)
 
 
+def test_two_steps_are_counted_and_enough_where_nobody_disagrees(monkeypatch):
+    table = RATINGS.assign(label=RATINGS["item_id"].map({"a": 0, "b": 1}))
+    monkeypatch.setattr(crowd, "MAX_STEPS", 2)
+    assert crowd.fit_dawid_skene(table, *NAMES).n_steps == 2
+    monkeypatch.setattr(crowd, "MAX_STEPS", 1)
+    with pytest.raises(RuntimeError, match="still rises after 1 steps"):
+        crowd.fit_dawid_skene(table, *NAMES)
+
+
 @pytest.fixture(scope="module")
 def marks() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Marks and expert labels with known probabilities."""
@@ -149,11 +159,20 @@ def test_probabilities_of_latent_classes_are_found_again(marks):
     assert alone[list(crowd.COLUMNS[3:])].isna().all()
 
 
-def test_an_error_nobody_marks_gives_no_probability_of_zero(monkeypatch):
-    monkeypatch.setattr(crowd, "CLASS_STEPS", 200)
-    nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
+def test_an_error_nobody_marks_gives_no_probability_of_zero():
+    nothing = pd.DataFrame({"item_id": np.repeat(range(600), 5), "harmful": 0.0})
     found = crowd.fit_classes(nothing, ["harmful"])[list(crowd.COLUMNS[:3])]
     assert ((found > 0) & (found < 1)).all(axis=None)
+
+
+def test_marks_that_do_not_tell_probabilities_are_refused_with_the_error(marks, monkeypatch):
+    nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
+    message = "^the probabilities of error 'harmful' still change after 5000 steps: leave it out or"
+    with pytest.raises(PlainError, match=message):
+        crowd.fit_classes(nothing, ["harmful"])
+    monkeypatch.setattr(crowd, "CLASS_STEPS", 5)
+    with pytest.raises(PlainError, match="'refusal' still change after 5 steps"):
+        crowd.fit_classes(marks[0], ["refusal"])
 
 
 def test_latent_classes_need_single_marks_of_the_same_outputs(marks):

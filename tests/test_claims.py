@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims, paths
+from helpers import claims, paths, verdicts
 from helpers.claims import ClaimError, Ledger
 
 QUALITY = ["quality_biased", "quality_unbiased"]
@@ -23,16 +23,29 @@ LEFT_OUT = {
 EXPERT_OUTPUTS = {"baseline": 59, "complex_low": 60, "complex_high": 59}
 EXPERT_OUTPUTS |= {"assertive_low": 48, "assertive_high": 57}
 CLAIMS = """\
-claim_id,study,where,statement,published,unit,decimals,kind,testable,why_not
-demo.rate.low,demo,§1,The low rate.,3.2,%,1,value,yes,
-demo.rate.high,demo,§1,The high rate.,24,%,0,value,yes,
-demo.counts.outputs,demo,§1,Outputs.,900,count,0,count,yes,
-demo.split.rho,demo,§2,Correlation on a split.,0.853,Pearson r,3,split,yes,
-demo.text.highest,demo,§2,A is the highest.,holds,,,statement,yes,
-demo.text.order,demo,§2,A comes before B.,a > b,,,order,yes,
-demo.cost.total,demo,App. A,Total cost.,5064,USD,0,value,no,payment records are not public
-other.rate.only,other,§1,Another paper.,0.50,,2,value,yes,
+claim_id,study,where,statement,published,unit,decimals,kind,direction,margin,family,needs,readings,elsewhere,headline,cause
+demo.rate.low,demo,§1,The low rate.,3.2,%,1,number,,,,demo,,,,
+demo.rate.gain,demo,§1,The gain.,22,%,0,number,,,,print,,,,
+demo.counts.outputs,demo,§1,Outputs.,900,count,0,fact,,,,demo,,demo.counts.again,,counting
+demo.counts.again,demo,App. A,Outputs again.,901,count,0,fact,,,,demo,,,,counting
+demo.rate.below,demo,§1,The rate is below one.,holds,,,fact,< 1,,,demo,,,,
+demo.split.rho,demo,§2,Correlation on a split.,0.853,Pearson r,3,split,,,,demo,,,,
+demo.text.higher,demo,§2,A is higher than B.,holds,,,direction,+,,demo 2,demo,,,,
+demo.text.lower,demo,§2,C is lower than B.,holds,,,direction,-,,demo 2,demo,,,,
+demo.text.highest,demo,§2,A is the highest.,holds,,,ranking,,,,demo,,,,
+demo.text.flat,demo,§2,D makes no difference.,holds,,,significance,no,,,demo,,,,
+demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,substitute,,,,
+demo.text.unclear,demo,§2,Pay is high.,holds,,,fact,> 13,,,demo,with breaks|without,,,
+demo.method.exact,demo,§2,The test is exact.,holds,,,fact,,,,method,,,,
+demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,not public: payment records,,,,
+other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,chatbench/questions.csv,,,,
 """
+HEADLINES = """\
+headline,notebook,sentence,alternatives
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,In {share:0} % of ways.
+other,12_demo,Nothing yet.,
+"""
+CAUSES = "cause,study,explanation\ncounting,demo,Some outputs were counted twice.\n"
 TABLE = """\
 system,measure,published,unit,decimals
 Model 1,refusal,2.50,%,2
@@ -55,6 +68,8 @@ def demo(tmp_path, monkeypatch) -> Path:
     folder.mkdir()
     (folder / "claims.csv").write_text(CLAIMS)
     (folder / "demo_table2.csv").write_text(TABLE)
+    (folder / "headlines.csv").write_text(HEADLINES)
+    (folder / "causes.csv").write_text(CAUSES)
     monkeypatch.setattr("helpers.paths.PUBLISHED", folder)
     return tmp_path / "run"
 
@@ -77,10 +92,6 @@ def cells(values: dict) -> pd.Series:
     return pd.Series(values).rename_axis(["system", "measure"])
 
 
-def written(out_dir: Path, notebook: str = "11_demo") -> pd.DataFrame:
-    return claims.read_text(out_dir / "claims" / f"{notebook}.csv").set_index("claim_id")
-
-
 def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers):
     assert papers.index.is_unique
     assert papers.index.str.fullmatch(r"[a-z]+(\.[a-z0-9_]+){2,}").all()
@@ -92,24 +103,30 @@ def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers)
     assert not papers.duplicated(["study", "statement"]).any()
 
 
-def test_exactly_the_claims_that_cannot_be_tested_say_why_not(papers):
-    assert set(papers["testable"]) == {"yes", "no"}
-    assert ((papers["testable"] == "no") == (papers["why_not"] != "")).all()
+def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(papers):
+    raw = papers["needs"].str.fullmatch(r"((hosking|kamoda|chatbench|humbel)(/[\w./]+)?( |$))+")
+    missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
+    other = papers["needs"].isin(["print", "authors", "substitute", "method"])
+    assert (raw | missing | other).all()
     lost = papers[papers["published"] == ""]
-    assert lost["why_not"].str.contains("not in the text available to us").all()
+    assert lost["needs"].str.contains("not in the text available to us").all()
 
 
-def test_what_is_published_fits_the_kind_of_claim(papers):
-    parts = dict(list(papers[papers["published"] != ""].groupby("kind")))
-    assert set(parts) == {"value", "count", "split", "statement", "order"}
-    numbers = pd.concat([parts[kind] for kind in ("value", "count", "split")])
+def test_how_a_claim_is_judged_fits_its_kind(papers):
+    kinds = dict(list(papers[papers["published"] != ""].groupby("kind")))
+    assert set(kinds) <= set(verdicts.NEEDED)
+    numbers = pd.concat([kinds["number"], kinds["split"]])
     assert numbers["published"].str.fullmatch(r"-?\d+(\.\d+)?").all()
     printed_decimals = numbers["published"].str.partition(".")[2].str.len()
     assert (printed_decimals == numbers["decimals"].astype(int)).all()
-    assert parts["count"]["published"].str.fullmatch(r"\d+").all()
-    assert (parts["statement"]["published"] == "holds").all()
-    assert parts["order"]["published"].str.fullmatch(r"\w+( > \w+)+").all()
-    assert set(parts["statement"]["decimals"]) | set(parts["order"]["decimals"]) == {""}
+    assert set(kinds["direction"]["direction"]) == {"+", "-"}
+    assert set(kinds["significance"]["direction"]) <= {"yes", "no", "yes +", "yes -"}
+    threshold = r"((<|<=|>|>=) -?[\d.]+|between -?[\d.]+ -?[\d.]+)?"
+    assert kinds["fact"]["direction"].str.fullmatch(threshold).all()
+    tests = pd.concat([kinds["direction"], kinds["significance"]])
+    assert (tests["family"] != "").all()
+    elsewhere = papers["elsewhere"][papers["elsewhere"] != ""]
+    assert set(elsewhere) <= set(papers.index)
 
 
 def test_printed_tables_have_each_cell_once():
@@ -210,151 +227,200 @@ def test_the_readme_states_the_number_of_rows_of_each_file():
         assert row.split("|")[-2].strip() == str(len(claims.read_text(file)))
 
 
-@pytest.mark.parametrize(
-    ("kind", "published", "decimals", "inside", "outside"),
-    [
-        ("value", 3.2, 1, 3.25, 3.25 + 2e-9),
-        ("value", 3.2, 1, 3.15, 3.15 - 2e-9),
-        ("value", -0.05, 2, -0.0549, 0.05),
-        ("count", 900, 0, 900, 900.4),
-    ],
+RULES = pd.read_csv(
+    Path(__file__).with_name("claims_by_hand.csv"), keep_default_na=False, dtype=str
 )
-def test_values_agree_within_half_a_unit_of_the_last_printed_digit_and_counts_if_equal(
-    kind, published, decimals, inside, outside
+
+
+@pytest.mark.parametrize("claim_id", RULES["claim"].unique())
+def test_the_rules_say_what_a_reader_says_by_hand_of_forty_varied_claims(claim_id):
+    rows = RULES[RULES["claim"] == claim_id]
+    fixed = ["kind", "direction", "margin", "needs", "published", "decimals"]
+    empty = dict.fromkeys(["family", "readings", "elsewhere", "headline", "cause"], "")
+    claim = rows[fixed].iloc[[0]].assign(**empty).set_axis([claim_id])
+    numbers = rows[list(verdicts.NUMBERS)].replace("", np.nan).astype(float)
+    entered = numbers.assign(claim_id=claim_id, part=rows["part"], holds=np.nan, reading="")
+    entered = entered.assign(shown="", notebook="by hand", source="real")
+    judged = verdicts.assess(entered, claim).iloc[0]
+    said = judged["verdict"] + ", not after correction" * (judged["after_correction"] == "no")
+    assert rows["by_hand"].unique().tolist() == [said]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(21.8, 22.2, "consistent"), (17, 27, "open"), (22.6, 23, "contradicted"), (18, 22, "open")],
+)
+def test_a_number_from_rounded_numbers_confirms_only_if_an_error_would_be_noticed(
+    ledger, low, high, verdict
 ):
-    verdicts = [
-        claims.verdict_on_number(kind, published, computed, decimals)
-        for computed in (inside, outside)
-    ]
-    assert verdicts == ["reproduced", "differs"]
+    ledger.enter("demo.rate", {"gain": {"low": low, "high": high}})
+    judged = ledger.write().loc["demo.rate.gain"]
+    assert judged[["evidence", "verdict"]].tolist() == ["print", verdict]
+    reach = max(high - 22, 22 - low) + 0.5
+    assert judged["detects"] == pytest.approx(reach / 22)
 
 
-@pytest.mark.parametrize(
-    ("interval", "inside"),
-    [((2.6, 2.9), True), ((3.49, 4.0), True), ((3.51, 4.0), False), ((2.0, 2.49), False)],
-)
-def test_an_interval_holds_every_number_that_rounds_to_the_printed_one(interval, inside):
-    split = claims.verdict_on_number("split", 3.0, 2.0, 0, interval)
-    attainable = claims.verdict_on_number("attainable", 3.0, 2.0, 0, interval)
-    assert split == ("within variability" if inside else "differs")
-    assert attainable == ("reproduced" if inside else "differs")
+def test_the_weakest_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
+    parts = pd.DataFrame({"estimate": [0.5, 1.5, 0.2]}, index=["a", "b", "c"])
+    ledger.enter("demo.rate", {"below": parts})
+    pay = {"with breaks": {"estimate": 9.7}, "without": {"estimate": 16.0, "shown": "about 16"}}
+    ledger.enter("demo.text", {"unclear": pay})
+    judged = ledger.write()
+    assert judged.loc["demo.rate.below", "verdict"] == "contradicted"
+    assert judged.loc["demo.rate.below", "computed"] == "a 0.50; b 1.50; c 0.20"
+    unclear = judged.loc["demo.text.unclear"]
+    assert unclear["verdict"] == "open"
+    assert unclear["note"] == "with breaks: contradicted; without: confirmed"
+    assert unclear["computed"] == "with breaks: 9.70; without: about 16"
 
 
-def test_nothing_computed_on_simulated_data_gets_another_verdict(demo):
-    ledger = Ledger("11_demo", source="simulated", out_dir=str(demo))
-    found = [
-        ledger.check("demo.rate.low", 3.2),
-        ledger.check("demo.rate.high", 99, note="why"),
-        ledger.check("demo.split.rho", 0.8, interval=(0.7, 0.9)),
-        ledger.holds("demo.text.highest", True),
-        *ledger.check_table("demo_table2", cells({("Model 1", "refusal"): 2.5})),
-    ]
-    ledger.table()
-    assert set(found) == set(written(demo)["verdict"]) == {"simulated"}
-    assert set(written(demo)["note"]) == {""}
+def test_many_parts_are_counted_and_the_weakest_is_named(ledger):
+    parts = pd.DataFrame({"estimate": [0.1, 0.2, 0.3, 0.4, 2.0]}, index=list("abcde"))
+    ledger.enter("demo.rate", {"below": parts})
+    assert ledger.write()["computed"].tolist() == ["4 of 5 parts hold; weakest: e 2"]
 
 
-def test_a_difference_has_a_note_that_gives_the_reason_or_says_that_there_is_none(ledger):
-    ledger.check("demo.counts.outputs", 901)
-    ledger.check("demo.split.rho", 0.8, (0.7, 0.8), note="other split")
-    assert ledger.holds("demo.text.highest", np.False_) == "differs"
-    assert ledger.check("demo.rate.high", 24.2, note="other filter") == "reproduced"
-    assert ledger.table()["note"].tolist() == [
-        "computed 901, printed 900; no reason recorded",
-        "other split",
-        "does not hold; no reason recorded",
-        "",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("claim_id", "value", "interval", "message"),
-    [
-        ("demo.rate.lo", 3, None, "is not a published claim; did you mean demo.rate."),
-        ("zzz", 3, None, "is not a published claim; see data/published/claims.csv."),
-        ("demo.counts.outputs", 9, None, "was already entered in 11_demo."),
-        ("demo.cost.total", 5, None, "is listed as not testable: payment records are not public."),
-        ("demo.text.order", 3, None, "is of kind 'order': enter it with holds()."),
-        ("demo.rate.low", 3, (3.4, 3.1), "has a reversed interval: 3.4 > 3.1."),
-        ("demo.split.rho", 3, None, "depends on a split: give the interval over redrawn ones."),
-        *[
-            ("demo.rate.low", value, None, f"needs a finite number, not {value!r}.")
-            for value in (np.nan, np.inf, None, "3.2", True, pd.NA)
-        ],
-    ],
-)
-def test_a_number_that_cannot_be_judged_is_refused_and_leaves_no_trace(
-    ledger, claim_id, value, interval, message
-):
-    ledger.check("demo.counts.outputs", np.int64(900))
-    with pytest.raises(ClaimError, match=re.escape(f"{claim_id} {message}")):
-        ledger.check(claim_id, value, interval)
-    assert ledger.table().index.tolist() == ["counts.outputs"]
-
-
-def test_a_statement_is_entered_with_a_truth_value(ledger):
-    with pytest.raises(ClaimError, match=r"rate\.low is of kind 'value': enter it with check\(\)"):
-        ledger.holds("demo.rate.low", True)
-    with pytest.raises(ClaimError, match=r"text\.highest needs True or False, not 1\."):
-        ledger.holds("demo.text.highest", 1)
-
-
-def test_table_cells_are_claims_with_intervals_and_notes_whatever_the_order_of_levels(ledger):
-    values = cells({("Model 1", "refusal"): 2.504, ("Model 2", "scope"): 0.5}).swaplevel()
-    notes = {("Model 2", "scope"): "one rater more"}
-    found = ledger.check_table("demo_table2", values, values - 0.1, (values + 0.1)[::-1], notes)
-    assert found.to_dict() == {
-        ("Model 1", "refusal"): "reproduced",
-        ("Model 2", "scope"): "differs",
-    }
-    shown = ledger.table()
-    assert shown.index.tolist() == ["table2.model_1.refusal", "table2.model_2.scope"]
-    assert shown["interval"].tolist() == ["[2.404, 2.604]", "[0.400, 0.600]"]
-    assert shown["note"].tolist() == ["", "one rater more"]
-
-
-@pytest.mark.parametrize(
-    ("name", "cell", "ends", "message"),
-    [
-        ("set", "refusal", {}, "demo_table2 needs the index levels ['system', 'measure'], not "),
-        ("measure", "scope", {"low": 0}, "demo_table2: give both low and high, or neither."),
-        ("measure", "scope", {"low": np.nan, "high": 6}, "needs a finite interval, not (nan, 6.0)"),
-    ],
-)
-def test_cells_that_do_not_fit_the_printed_table_are_refused(ledger, name, cell, ends, message):
-    values = cells({("Model 1", cell): 0.5}).rename_axis(["system", name])
-    given = {name: values * 0 + end for name, end in ends.items()}
-    with pytest.raises(ClaimError, match=re.escape(message)):
-        ledger.check_table("demo_table2", values, **given)
-    with pytest.raises(ClaimError, match=r"There is no table 'x' in .*lished, only demo_table2\."):
-        ledger.check_table("x", values)
-
-
-def test_the_written_file_holds_printed_and_computed_side_by_side(ledger, demo):
-    ledger.check("demo.rate.low", 10 / 3, interval=(3, 3.6666666))
-    ledger.check("demo.counts.outputs", 900)
-    ledger.holds("demo.text.order", True, computed="a 3.1 > b 2.0")
-    ledger.table()
-    expected = """\
-claim_id,study,where,statement,published,computed,low,high,verdict,note,notebook,source
-demo.rate.low,demo,§1,The low rate.,3.2,3.33333,3,3.66667,differs,\
-"computed 3.33, printed 3.2; no reason recorded",11_demo,real
-demo.counts.outputs,demo,§1,Outputs.,900,900,,,reproduced,,11_demo,real
-demo.text.order,demo,§2,A comes before B.,a > b,a 3.1 > b 2.0,,,reproduced,,11_demo,real
-"""
-    assert (demo / "claims/11_demo.csv").read_text() == expected
-
-
-def test_reproduced_table_cells_are_counted_and_not_listed(ledger):
-    values = cells({("Model 1", "refusal"): 2.5, ("Model 2", "scope"): 0.9})
-    ledger.check_table("demo_table2", values)
-    ledger.check("demo.rate.low", 3.2)
-    shown = ledger.show()
-    assert shown.frame.index.tolist() == ["table2.model_2.scope", "rate.low"]
-    assert shown.caption == (
-        "Claims checked here, source: real. "
-        "reproduced: 2, differs: 1 (1 of them table cells, not listed)"
+def test_a_verdict_is_corrected_over_the_family_entered_or_as_the_notebook_did(ledger):
+    sure, unsure = (
+        {"estimate": 3, "low": 1, "high": 5},
+        {"estimate": -1, "low": -1.97, "high": -0.03},
     )
+    ledger.enter("demo.text", {"higher": sure, "lower": unsure})
+    judged = ledger.write()
+    assert set(judged["verdict"]) == {"confirmed"}
+    assert judged["after_correction"].tolist() == ["yes", "yes"]
+    other = Ledger("12_demo", source="real", out_dir=ledger.out_dir)
+    other.enter("demo.text", {"higher": {**sure, "p_family": 0.2}, "highest": 0.99})
+    assert other.write()["after_correction"].tolist() == ["no", ""]
+
+
+def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
+    weak = {"estimate": 1, "low": 0.02, "high": 1.98}
+    ledger.enter("demo.text", {"higher": weak, "lower": {"estimate": 1, "low": -1, "high": 3}})
+    assert ledger.write()["after_correction"].tolist() == ["no", ""]
+
+
+@pytest.mark.parametrize(
+    ("entry", "verdict", "note"),
+    [
+        ({"rate.low": {"estimate": 3.24999}}, "confirmed", ""),
+        ({"rate.low": {"estimate": 3.26}}, "slip", "cut off"),
+        ({"rate.low": {"estimate": 3.1449}}, "contradicted", ""),
+        ({"rate.low": {"estimate": 3.1495}}, "slip", "rounded twice"),
+        ({"rate.low": {"estimate": 9, "other": 3.2}}, "slip", "the number of another heading"),
+        ({"counts.outputs": 901}, "slip", "the paper prints 901 elsewhere"),
+        ({"counts.outputs": 899}, "contradicted", ""),
+        ({"text.flat": {"p_value": 0.2}}, "confirmed", "absence not shown"),
+        ({"text.flat": {"p_value": 0.01}}, "contradicted", ""),
+        ({"method.exact": True}, "confirmed", ""),
+        ({"method.exact": np.False_}, "contradicted", ""),
+    ],
+)
+def test_a_cause_that_a_machine_can_check_makes_a_slip(ledger, entry, verdict, note):
+    ledger.enter("demo", entry)
+    assert ledger.write()[["verdict", "note"]].to_numpy().tolist() == [[verdict, note]]
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [((0.1, -0.2, 0.4), "leaning"), ((0.1, -0.2, 0.6), "leaning"), ((0.8, 0.3, 1.3), "open")],
+)
+def test_another_model_or_other_people_can_only_lean(ledger, ends, verdict):
+    ledger.enter("demo.text", {"small": dict(zip(("estimate", "low", "high"), ends, strict=True))})
+    assert ledger.write()[["evidence", "verdict"]].to_numpy().tolist() == [["substitute", verdict]]
+
+
+def test_no_effect_needs_a_margin(demo):
+    claim = {"kind": "no effect", "margin": "0.5"}
+    ends = [(-0.4, 0.4), (0.2, 0.9), (0.6, 0.9), (-0.9, -0.6)]
+    rows = [{"estimate": sum(pair) / 2, "low": pair[0], "high": pair[1]} for pair in ends]
+    found = [verdicts.judge(claim, row) for row in rows]
+    assert found == ["confirmed", "open", "contradicted", "contradicted"]
+    assert verdicts.judge({**claim, "margin": ""}, rows[0]) == "open"
+
+
+def test_simulated_data_give_no_verdict_on_a_study_only_on_a_method(demo):
+    ledger = Ledger("11_demo", source="simulated", out_dir=str(demo))
+    ledger.enter("demo", {"rate.low": 3.2, "text.highest": 0.99, "method.exact": True})
+    ledger.enter("demo", {"text.small": {"estimate": 0, "low": -0.1, "high": 0.1}})
+    ledger.enter("demo", {"rate.gain": {"low": 22, "high": 22}})
+    judged = ledger.write()
+    assert judged["evidence"].tolist() == ["simulated"] * 4 + ["print"]
+    assert judged["verdict"].tolist() == ["open", "open", "confirmed", "open", "consistent"]
+    assert judged["note"].iloc[0] == "simulated data say nothing about the study"
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "value", "message"),
+    [
+        ("demo.rate.lo", 3, "demo.rate.lo is not a published claim; did you mean demo.rate."),
+        ("zzz", 3, "zzz is not a published claim; see data/published/claims.csv."),
+        ("demo.counts.outputs", 9, "demo.counts.outputs was already entered in 11_demo."),
+        ("demo.cost.total", 5, "cannot be entered: not public: payment records."),
+        ("demo.text.unclear", 5, "demo.text.unclear needs the readings with breaks and without."),
+        ("demo.text.higher", 5, "demo.text.higher is a direction: give low."),
+        ("demo.rate.below", {"share": 5}, "demo.rate.below is a fact: give holds or estimate."),
+        ("demo.rate.low", {"estimate": 3, "low": 3}, "give both low and high, or neither."),
+        ("demo.rate.low", {"estimate": 3, "low": 4, "high": 2}, "has a reversed interval: 4 > 2."),
+        ("demo.rate.low", np.inf, "demo.rate.low needs a finite estimate, not inf."),
+        ("demo.rate.low", np.nan, "demo.rate.low is a number: give estimate."),
+        ("demo.rate.low", "3.2", "demo.rate.low cannot take '3.2'."),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_and_leaves_no_trace(ledger, claim_id, value, message):
+    ledger.enter("demo.counts", {"outputs": np.int64(900)})
+    with pytest.raises(ClaimError, match=re.escape(message)):
+        ledger.enter("", {claim_id: value})
+    assert ledger.write().index.tolist() == ["demo.counts.outputs"]
+
+
+def test_table_cells_are_claims_whatever_the_order_of_levels(ledger):
+    values = cells({("Model 1", "refusal"): 2.504, ("Model 2", "scope"): 0.5}).swaplevel()
+    ledger.enter_table("demo_table2", values.to_frame("estimate").assign(low=0, high=9))
+    assert ledger.verdicts().to_dict() == {
+        "demo.table2.model_1.refusal": "confirmed",
+        "demo.table2.model_2.scope": "contradicted",
+    }
+    with pytest.raises(ClaimError, match="needs the index levels"):
+        ledger.enter_table("demo_table2", values.rename_axis(["measure", "set"]))
+    with pytest.raises(ClaimError, match=r"There is no table 'x' in .*lished, only demo_table2\."):
+        ledger.enter_table("x", values)
+
+
+def test_the_shown_table_is_worst_first_with_one_row_for_one_cause(ledger):
+    ledger.enter("demo.counts", {"outputs": 9, "again": 8})
+    ledger.enter("demo.rate", {"low": 3.2})
+    ledger.enter_table("demo_table2", cells({("Model 1", "refusal"): 2.5}))
+    table = ledger.show()
+    assert table.caption == (
+        "4 claims, contradictions first; 1 cells of printed tables that hold are not listed"
+    )
+    assert table.frame["verdict"].tolist() == ["contradicted (raw)", "confirmed (raw)"]
+    assert table.frame["the paper says"].iloc[0] == (
+        "Outputs. (§1) (and 1 more with the same cause)"
+    )
+    assert 'color:#B42318;font-weight:bold">contradicted</' not in table._repr_html_()
+    assert 'color:#B42318;font-weight:bold">contradicted (raw)' in table._repr_html_()
+
+
+def test_headlines_are_filled_from_results_and_joined(ledger, demo):
+    ledger.headline("cost", refusal={"estimate": 1.5, "low": 1.08, "high": 1.92}, tests=12)
+    ledger.write()
+    other = Ledger("50_demo", source="simulated", out_dir=str(demo))
+    other.headline_alternatives("cost", share="62")
+    other.write()
+    joined = claims.headlines(demo / "headlines")
+    assert joined.loc["cost"].tolist() == [
+        "11_demo",
+        "A refusal costs 1.5 [1.1, 1.9] points (12 tests).",
+        "In 62 % of ways.",
+        "real+simulated",
+    ]
+    assert joined.loc["other"].tolist() == ["12_demo", "", "", ""]
+    with pytest.raises(ClaimError, match=r"The headline cost needs a value for 'tests'\."):
+        ledger.headline("cost", refusal=1)
+    with pytest.raises(ClaimError, match=r"costs is not in data/published/headlines\.csv\."):
+        ledger.headline("costs")
 
 
 def test_a_failed_write_leaves_the_old_file(ledger, demo, monkeypatch):
@@ -362,32 +428,35 @@ def test_a_failed_write_leaves_the_old_file(ledger, demo, monkeypatch):
         path.write_text("half a fi")
         raise OSError("disk full")
 
-    ledger.table()
+    ledger.write()
     before = (demo / "claims/11_demo.csv").read_bytes()
     monkeypatch.setattr(Path, "write_bytes", fail)
-    ledger.check("demo.rate.high", 24)
+    ledger.enter("demo", {"rate.low": 3.2})
     with pytest.raises(OSError, match="disk full"):
-        ledger.table()
+        ledger.write()
     assert (demo / "claims/11_demo.csv").read_bytes() == before
 
 
-def test_merging_lists_every_claim_with_its_verdict_and_the_summary_counts_them(ledger, demo):
-    ledger.check("demo.rate.low", 3.2)
-    ledger.table()
-    other = Ledger("12_demo", source="simulated", out_dir=str(demo))
-    other.holds("demo.text.order", True)
-    other.table()
+def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo):
+    ledger.enter("demo", {"rate.low": 3.2, "method.exact": False})
+    ledger.write()
     merged = claims.merge(demo / "claims")
     assert merged.columns.tolist() == list(claims.COLUMNS)
     assert merged["claim_id"].tolist() == claims.published_claims().index.tolist()
     found = merged.set_index("claim_id")
-    found = (found["verdict"] + "; " + found["notebook"] + "; " + found["note"]).to_dict()
-    assert found["demo.rate.low"] == "reproduced; 11_demo; "
-    assert found["demo.text.order"] == "simulated; 12_demo; "
-    assert found["demo.table2.model_1.scope"] == "not run; ; "
-    assert found["demo.cost.total"] == "not testable; ; payment records are not public"
-    counts = claims.verdict_counts(merged)
-    assert counts.to_numpy().tolist() == [[1, 0, 0, 1, 1, 8], [0, 0, 0, 0, 0, 1]]
+    assert found.loc["demo.rate.low", ["evidence", "verdict", "detects"]].tolist() == [
+        "raw",
+        "confirmed",
+        "0.015625",
+    ]
+    assert found.loc["demo.method.exact", "verdict"] == "contradicted"
+    why = found["note"].to_dict()
+    assert set(found.loc[found["note"] != "", "verdict"]) == {"open"}
+    assert why["demo.table2.model_1.scope"] == "not run"
+    assert why["demo.cost.total"] == "not public: payment records"
+    assert why["other.rate.only"] == "public: chatbench/questions.csv, not fetched here"
+    counts = claims.verdict_counts(merged, "evidence")
+    assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [1, 0, 0]
 
 
 def test_files_that_cannot_be_merged_are_refused(demo):
@@ -395,13 +464,13 @@ def test_files_that_cannot_be_merged_are_refused(demo):
         claims.merge(demo / "claims")
     for notebook in ("11_demo", "12_demo"):
         ledger = Ledger(notebook, source="real", out_dir=str(demo))
-        ledger.check("demo.rate.low", 3.2)
-        ledger.table()
+        ledger.enter("demo", {"rate.low": 3.2})
+        ledger.write()
     with pytest.raises(ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."):
         claims.merge(demo / "claims")
     (demo / "claims/12_demo.csv").unlink()
     file = paths.PUBLISHED / "claims.csv"
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
-    message = "11_demo: demo.rate.low is not a published claim; did you mean demo.rate.lowest"
+    message = "11_demo: demo.rate.low is not a published claim; did you mean demo."
     with pytest.raises(ClaimError, match=re.escape(message)):
         claims.merge(demo / "claims")

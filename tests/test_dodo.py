@@ -15,12 +15,13 @@ from helpers import paths
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
 claims_file: str = "figures/claims.csv"  # claims of all notebooks
+headlines_file: str = "figures/headlines.csv"  # headlines of all notebooks
 n_boot: int = 1000  # draws
 alpha: float = 1.0  # anything"""
 CLAIMS = """from helpers.claims import Ledger
 claims = Ledger("11_good", data_source, out_dir)
-claims.check("hosking.counts.outputs_1", 900)
-claims.table()["verdict"]"""
+claims.enter("hosking.counts", {"outputs_1": 900})
+claims.show()"""
 OVERVIEW = """from helpers import paths
 print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 
@@ -87,14 +88,15 @@ def test_what_changed_or_was_overwritten_runs_again_and_single_notebooks_beside_
     write_notebook(project / "notebooks" / "12_bad.ipynb", "print('mended')")
     claims = project / "build" / "claims" / "11_good.csv"
     right = claims.read_bytes()
-    claims.write_bytes(right.replace(b"900", b"901"))
+    claims.write_bytes(right.replace(b",900,", b",901,"))
+    assert claims.read_bytes() != right
     given = "name=12_bad", "args=-p alpha 7", "data=simulated"
     run = doit(project, "notebook", "reproduce", *given)
     assert run.returncode == 0
     assert "-- execute:10_other" in run.stdout
     assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
     assert claims.read_bytes() == right
-    assert re.search(r"hosking: simulated data, .*1 simulated, \d+ not run", run.stdout)
+    assert re.search(r"hosking: simulated data, \d+ open", run.stdout)
     assert "SIMULATED DATA: hosking" in (project / "build" / "index.html").read_text()
     main, one_off = (
         (project / "build" / folder / "notebooks" / "12_bad.ipynb").read_text()

@@ -10,6 +10,7 @@ import nbformat
 import pandas as pd
 import papermill
 import pytest
+from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
 
 from helpers import claims, paths, run
@@ -159,6 +160,20 @@ def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_inj
     assert stream == {"output_type": "stream", "name": "stdout", "text": "x"}
 
 
+def test_a_page_links_other_pages_and_keeps_what_figures_are_for_those_who_cannot_see(tmp_path):
+    text = "[next](11_next.ipynb#part), [data](https://example.org/x.ipynb)"
+    png = nbformat.v4.new_output(
+        "display_data", {"image/png": "AAAA"}, metadata={"image/png": {"alt": f"Dots {NASTY}"}}
+    )
+    cells = [nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell("x", outputs=[png])]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "10_this.ipynb")
+    run.to_html(tmp_path / "10_this.ipynb", tmp_path / "10_this.html")
+    page = BeautifulSoup((tmp_path / "10_this.html").read_text(), "html.parser")
+    links = {link["href"] for link in page.find_all("a")}
+    assert links >= {"11_next.html#part", "https://example.org/x.ipynb"}
+    assert [image["alt"] for image in page.find_all("img")] == [f"Dots {NASTY}"]
+
+
 @pytest.fixture
 def project(tmp_path) -> Path:
     """Project with an old figure, and a complete run in `build` beside a figure of an older one."""
@@ -168,6 +183,7 @@ def project(tmp_path) -> Path:
     (tmp_path / "build" / "figures" / "10_new.png").write_bytes(b"new")
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
     (tmp_path / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,\n")
+    (tmp_path / "build" / "headlines.csv").write_text("headline,sentence\nx,Something.\n")
     nbformat.write(executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb")
     return tmp_path
 
@@ -176,10 +192,11 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     written = run.publish(["10_tiny"], project / "build", project)
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
-    assert names == ["figures/claims.csv", "notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    assert len(list((project / "figures").iterdir())) == 2
-    assert b"papermill" not in contents[1]
-    assert contents[1].endswith(b"}\n")
+    tables = ["figures/claims.csv", "figures/headlines.csv"]
+    assert names == [*tables, "notebooks/10_tiny.ipynb", "figures/10_new.png"]
+    assert len(list((project / "figures").iterdir())) == 3
+    assert b"papermill" not in contents[2]
+    assert contents[2].endswith(b"}\n")
     again = run.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 
@@ -225,10 +242,11 @@ def finished(tmp_path) -> Path:
     for name in ("11_path.png", "99_other.png"):
         (tmp_path / "figures" / name).write_bytes(b"")
     rows = [
-        {"study": "hosking", "statement": NASTY, "low": "1", "high": "2", "verdict": "reproduced",
-         "notebook": "11_weights", "claim_id": "hosking.a"},
-        {"study": "hosking", "verdict": "differs", "note": "because", "claim_id": "hosking.b"},
-        {"study": "kamoda", "verdict": "not run", "claim_id": "kamoda.c"},
+        {"study": "hosking", "statement": NASTY, "computed": "1.5 [1, 2]", "verdict": "confirmed",
+         "notebook": "11_weights", "claim_id": "hosking.a", "after_correction": "no"},
+        {"study": "hosking", "verdict": "slip", "note": "because", "claim_id": "hosking.b",
+         "source": "real"},
+        {"study": "kamoda", "verdict": "open", "claim_id": "kamoda.c"},
     ]  # fmt: skip
     pd.DataFrame(rows, columns=claims.COLUMNS).to_csv(tmp_path / "claims.csv", index=False)
     return tmp_path
@@ -248,9 +266,10 @@ def test_the_page_links_what_is_there_and_escapes_what_it_shows(finished):
 
 def test_the_page_shows_each_claim_with_its_interval_and_coloured_verdict(finished):
     page = Page(finished, hosking="real", kamoda="real", chatbench="printed")
-    for shown in ("hosking.a", "hosking.b", "kamoda.c", "1 to 2", "because"):
+    for shown in ("hosking.a", "hosking.b", "kamoda.c", "1.5 [1, 2]", "because"):
         assert shown in page.text
-    verdicts = [f"verdict {verdict}" for verdict in ("reproduced", "differs", "not-run")]
+    assert page.text.count("not after correction") == 1
+    verdicts = [f"verdict {verdict}" for verdict in ("confirmed", "slip", "open")]
     assert page.all("span", "class")[-3:] == verdicts
     assert "Real data: hosking, kamoda. Printed tables only: chatbench" in page.text
     assert "SIMULATED" not in page.text
@@ -259,13 +278,13 @@ def test_the_page_shows_each_claim_with_its_interval_and_coloured_verdict(finish
 def test_one_simulated_study_or_claim_raises_the_banner_whatever_else_is_real(finished):
     assert "SIMULATED DATA: kamoda." in Page(finished, hosking="real", kamoda="simulated").text
     file = finished / "claims.csv"
-    file.write_text(file.read_text().replace("differs", "simulated"))
+    file.write_text(file.read_text().replace("real", "simulated"))
     assert "SIMULATED DATA: hosking." in Page(finished, hosking="real").text
 
 
 def test_a_run_is_summed_up_in_one_line_per_study(finished):
     assert run.summary_lines(finished, {"hosking": "simulated", "x": "real"}) == [
-        "hosking: simulated data, 1 reproduced, 1 differs",
+        "hosking: simulated data, 1 confirmed, 1 slip",
         "x: real data, no claims",
     ]
 

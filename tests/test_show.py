@@ -98,9 +98,10 @@ def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
     table = pd.DataFrame([[1.0, np.nan], [np.nan, 0.0]], index=list("ab"), columns=list("cd"))
     show.heat_map(ax, table, decimals=1)
     assert labels(ax.texts) == ["1.0", "0.0"]
-    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 1)]
-    assert [text.get_color() for text in ax.texts] == ["white", show.INK]
-    assert ax.images[0].get_clim() == (0, 1)
+    assert [text.get_position() for text in ax.texts] == [(0.5, 0.5), (1.5, 1.5)]
+    assert [text.get_color() for text in ax.texts] == ["w", ".15"]
+    assert ax.collections[0].get_clim() == (0, 1)
+    assert labels(ax.get_yticklabels()) == ["a", "b"]
 
 
 def test_a_rate_is_a_line_in_its_band(ax):
@@ -120,9 +121,39 @@ def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
     assert [line.get_color() for line in ax.lines] == COLORS
 
 
+def test_five_estimates_of_a_row_stay_within_their_row(ax):
+    show.forest_plot(ax, {str(number): estimates(number) for number in range(5)})
+    heights = [line.get_ydata()[0] for line in ax.lines]
+    np.testing.assert_allclose(heights, [-0.32, -0.16, 0, 0.16, 0.32], atol=1e-12)
+
+
 def test_tables_side_by_side_need_the_same_rows(ax):
     with pytest.raises(ValueError, match="table 'second' has other rows than the first: give all"):
         show.forest_plot(ax, {"first": estimates(1), "second": estimates(2, rows=("b", "a"))})
+
+
+def test_weights_stand_beside_the_shrunken_ones_and_the_bars_of_what_goes_unseen(ax):
+    table = estimates(1.0).assign(shrunk=[0.4, 0], printed=[0.5, np.nan], detectable=[0.3, 5.2])
+    show.weight_plot(ax, table, {"shrunk": "Lasso, alpha = 0.01"})
+    unpenalised, shrunk, printed = (line.get_xdata().tolist() for line in ax.lines)
+    assert (unpenalised, shrunk, printed[0]) == ([1, 1], [0.4, 0], 0.5)
+    left, right = ax.get_xlim()
+    assert (left, right) == pytest.approx((-0.12, 2.12))
+    assert [bar.get_width() for bar in ax.containers[0]] == pytest.approx([0.3, right])
+    assert labels(ax.texts) == ["0.3 ", "5.2 → "]
+    assert [text.get_position()[0] for text in ax.texts] == pytest.approx([0.3, right])
+    named = ["unpenalised, 95 % interval", "Lasso, alpha = 0.01", "printed", "too small to be seen"]
+    assert ax.get_legend_handles_labels()[1] == named
+
+
+def test_weights_without_a_penalty_have_no_mark_for_it(ax):
+    table = estimates(-1.0).assign(shrunk=np.nan, detectable=[0.1, 0.3])
+    show.weight_plot(ax, table, both_sides=True)
+    assert len(ax.lines) == 1
+    left, right = ax.get_xlim()
+    assert (left, right) == pytest.approx((-2.12, 0.12))
+    ends = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.containers[0]]
+    np.testing.assert_allclose(ends, [(-0.1, 0.1), (-0.3, 0.12)])
 
 
 def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax):
@@ -150,6 +181,7 @@ def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(a
     assert ax.lines[0].get_xdata().tolist() == [0.33, 2]
     assert ax.lines[0].get_ydata().tolist() == [50, 1050]
     wide, narrow = (segments(lines)[:, :, 1] for lines in ax.collections)
+    assert ax.lines[-1].get_alpha() == 1
     np.testing.assert_allclose(wide, [[5, 95], [1005, 1095]])
     np.testing.assert_allclose(narrow, [[25, 75], [1025, 1075]])
 

@@ -1,10 +1,8 @@
 """What the papers print, what notebooks compute instead, and the verdict on each claim.
 
 `data/published/claims.csv` lists every number and statement with how it is judged; cells of printed
-tables are claims too. A notebook hands its estimates to a `Ledger`; the rules below turn them into
-evidence (how we know) and a verdict (what follows), the same for every paper. `merge` joins the
-files of all notebooks with the list of claims. DESIGN: "Claims: evidence and verdict" in
-data/published/README.md.
+tables are claims too. A notebook hands its estimates to a `Ledger`, `helpers.verdicts` judges them,
+and `merge` joins the files of all notebooks with the list of claims.
 """
 
 import difflib
@@ -16,42 +14,29 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from helpers import paths
 from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
-from helpers.show import CaptionedTable, with_interval
-from helpers.stats.bootstrap import adjust
+from helpers.show import CaptionedTable, text_table, with_interval
+from helpers.verdicts import (
+    DETAILS,
+    ENTERED,
+    HOLDING,
+    JUDGED,
+    NEEDED,
+    NUMBERS,
+    VERDICTS,
+    assess,
+    evidence_for,
+    rank,
+)
 
-VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")  # weakest first
-HOLDING = ("consistent", "confirmed")
-EVIDENCE = ("raw", "print", "authors", "substitute", "simulated", "none")
-NEEDED = {
-    "number": ("estimate",),
-    "split": ("estimate", "low"),
-    "fact": (),
-    "direction": ("estimate", "low"),
-    "ranking": ("share",),
-    "significance": ("p_value",),
-    "no effect": ("estimate", "low"),
-}
-NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
-ENTERED = ("claim_id", "reading", "part", *NUMBERS, "holds", "shown", "notebook", "source")
-JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed", "estimate", "low")
 COLUMNS = (
-    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED, "high"),
-    *("cause", "headline", "note", "notebook", "source"),
+    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
+    *("cause", "headline", *DETAILS),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines")
-
-LEVEL = 0.05
-SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
-MOST_PARTS = 4  # told one by one
-BLIND = 0.2  # an error of a printed number that a check has to notice
-SLACK = 1e-9  # of floating-point numbers
-COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": "#6B7280", "leaning": "#0072B2"}
-_COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
 class ClaimError(PlainError):
@@ -131,326 +116,6 @@ def read_text(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def judge(claim: Mapping, row: Mapping) -> str:
-    """Turn one estimate into a verdict, whatever the evidence.
-
-    Parameters
-    ----------
-    claim : mapping
-        A row of `published_claims()`.
-    row : mapping
-        What was computed: `estimate`, `low`, `high`, `share`, `p_value`, `other`, `holds`; missing
-        numbers are NaN.
-
-    Returns
-    -------
-    str
-        One of `VERDICTS`.
-
-    Examples
-    --------
-    >>> claim = {"kind": "direction", "direction": "+"}
-    >>> judge(claim, {"estimate": 0.11, "low": -0.02, "high": 0.24})
-    'leaning'
-    """
-    return _RULES[claim["kind"]](claim, row)
-
-
-def _judge_number(claim: Mapping, row: Mapping) -> str:
-    """Equal at the printed digits; from rounded numbers, possible and able to notice an error."""
-    if claim["needs"] == "print":
-        if not _in_reach(claim, row):
-            return _slip_or_contradicted(claim, row)
-        return "open" if _detects(claim, row) > BLIND else "consistent"
-    at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
-    return "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
-
-
-def _judge_split(claim: Mapping, row: Mapping) -> str:
-    """Inside the central 95 % of redrawn splits."""
-    return "consistent" if _in_reach(claim, row) else _slip_or_contradicted(claim, row)
-
-
-def _judge_fact(claim: Mapping, row: Mapping) -> str:
-    """Holds or does not: a truth value, a threshold, or an equal count."""
-    if not pd.isna(row["holds"]):
-        holds = bool(row["holds"])
-    elif claim["direction"]:
-        holds = _compares(claim["direction"], row["estimate"])
-    else:
-        holds = abs(row["estimate"] - float(claim["published"])) <= SLACK
-    return "confirmed" if holds else _slip_or_contradicted(claim, row)
-
-
-def _judge_direction(claim: Mapping, row: Mapping) -> str:
-    """On the claimed side with its whole interval, with the estimate, or not."""
-    low, high, estimate = row["low"], row["high"], row["estimate"]
-    if claim["direction"] == "-":
-        low, high, estimate = -high, -low, -estimate
-    if low > 0:
-        return "confirmed"
-    return "contradicted" if high < 0 else "leaning" if estimate > 0 else "open"
-
-
-def _judge_ranking(claim: Mapping, row: Mapping) -> str:
-    """By the share of resamples in which it holds; two items rank as a difference would."""
-    for verdict, least in (("confirmed", SURE), ("leaning", LIKELY), ("open", POSSIBLE)):
-        if row["share"] >= least - SLACK:
-            return verdict
-    return "contradicted"
-
-
-def _judge_significance(claim: Mapping, row: Mapping) -> str:
-    """Falls on the claimed side of the level, and of zero where a sign is claimed."""
-    significant = row["p_value"] < LEVEL
-    expected, _, sign = claim["direction"].partition(" ")
-    side = not sign or row["estimate"] * (1 if sign == "+" else -1) > 0
-    return "confirmed" if significant == (expected == "yes") and side else "contradicted"
-
-
-def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
-    """Within the margin with the whole interval, with the estimate, or not."""
-    if not claim["margin"]:
-        return "open"
-    margin = float(claim["margin"])
-    if -margin <= row["low"] and row["high"] <= margin:
-        return "confirmed"
-    if row["low"] > margin or row["high"] < -margin:
-        return "contradicted"
-    return "leaning" if abs(row["estimate"]) <= margin else "open"
-
-
-_RULES = {
-    "number": _judge_number,
-    "split": _judge_split,
-    "fact": _judge_fact,
-    "direction": _judge_direction,
-    "ranking": _judge_ranking,
-    "significance": _judge_significance,
-    "no effect": _judge_no_effect,
-}
-
-
-def _half_unit(claim: Mapping) -> float:
-    """What rounding to the printed digits may change."""
-    return 0.5 * 10.0 ** -int(claim["decimals"]) + SLACK
-
-
-def _ends(row: Mapping) -> tuple[float, float]:
-    """Lowest and highest value that the computation allows."""
-    ends = row["low"], row["high"]
-    return (row["estimate"], row["estimate"]) if any(pd.isna(end) for end in ends) else ends
-
-
-def _in_reach(claim: Mapping, row: Mapping) -> bool:
-    """Whether a number between the ends rounds to the printed one."""
-    low, high = _ends(row)
-    return low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
-
-
-def _detects(claim: Mapping, row: Mapping) -> float:
-    """Smallest relative error of the printed number, up or down, that turns the verdict."""
-    if claim["direction"] and claim["kind"] == "fact" and not pd.isna(row["estimate"]):
-        limits = [float(limit) for limit in re.findall(r"-?[\d.]+", claim["direction"])]
-        return min(_relative(row["estimate"] - limit, limit) for limit in limits)
-    if not _is_numeric(claim["published"]) or claim["kind"] not in ("number", "split"):
-        return math.nan
-    printed = float(claim["published"])
-    low, high = _ends(row)
-    if claim["kind"] == "number" and claim["needs"] != "print":
-        low = high = row["estimate"]
-    return _relative(max(high - printed, printed - low) + _half_unit(claim), printed)
-
-
-def _relative(difference: float, printed: float) -> float:
-    """Size of a difference relative to a printed number."""
-    return abs(difference / printed) if printed else math.inf
-
-
-def _compares(comparison: str, value: float) -> bool:
-    """Check a threshold, such as "< 1" or "between 13 15"."""
-    word, *limits = comparison.split()
-    limits = [float(limit) for limit in limits]
-    if word == "between":
-        return limits[0] <= value <= limits[1]
-    return bool(_COMPARE[word](value, limits[0]))
-
-
-def _slip_or_contradicted(claim: Mapping, row: Mapping) -> str:
-    """Look for a cause that a machine can check; without one the claim does not hold."""
-    return "slip" if _slip(claim, row) else "contradicted"
-
-
-def _slip(claim: Mapping, row: Mapping) -> str:
-    """Say how a right number came to be printed wrong, or nothing."""
-    if not _is_numeric(claim["published"]) or pd.isna(row["estimate"]):
-        return ""
-    printed, decimals = float(claim["published"]), int(claim["decimals"])
-    unit, value = 10.0**-decimals, float(row["estimate"])
-    twice = _half_up(_half_up(value, decimals + 1), decimals)
-    elsewhere = claim.get("elsewhere_published", "")
-    if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
-        return "the number of another heading"
-    if elsewhere and abs(float(elsewhere) - value) <= _half_unit(claim):
-        return f"the paper prints {elsewhere} elsewhere"
-    if claim["kind"] == "fact" or claim["needs"] == "print":
-        return ""
-    if abs(twice - printed) < unit / 10:
-        return "rounded twice"
-    return "cut off" if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10 else ""
-
-
-def _half_up(value: float, decimals: int) -> float:
-    """Round as people do, halves away from zero."""
-    scaled = abs(value) * 10**decimals
-    return math.copysign(math.floor(scaled + 0.5 + SLACK) / 10**decimals, value)
-
-
-def _is_numeric(text: str) -> bool:
-    """Tell whether a printed entry is a number."""
-    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
-
-
-def evidence_for(needs: str, source: str) -> str:
-    """Say how we know: from the claim's needs and the source of the notebook's data."""
-    if re.match(r"(not public|public|illegible):", needs):
-        return "none"
-    if needs == "method" or (source != "real" and needs != "print"):
-        return "simulated"
-    return needs if needs in EVIDENCE else "raw"
-
-
-def _limited(verdict: str, evidence: str, needs: str) -> str:
-    """Let no verdict say more than its evidence can."""
-    if evidence == "simulated" and needs != "method":
-        return "open"
-    if evidence == "print":
-        return "consistent" if verdict == "confirmed" else verdict
-    if evidence == "substitute":
-        return "leaning" if verdict in HOLDING else "open" if verdict != "leaning" else verdict
-    return verdict
-
-
-def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Judge what notebooks entered.
-
-    Parameters
-    ----------
-    entered : pandas.DataFrame
-        Columns `ENTERED`; one row per claim, reading and part.
-    published : pandas.DataFrame
-        What `published_claims` returns, perhaps with other printed numbers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by `claim_id`: evidence, verdict, after_correction ("yes", "no" or empty), detects
-        (smallest relative error of a printed number that is noticed), computed (in words), and
-        estimate, low and high of the row that decided, note, notebook, source.
-    """
-    entered = entered.assign(p_family=_corrected(entered, published))
-    elsewhere = published["elsewhere"].map(published["published"]).fillna("")
-    published = published.assign(elsewhere_published=elsewhere)
-    return pd.DataFrame(
-        {
-            claim_id: _assess_claim(published.loc[claim_id], rows)
-            for claim_id, rows in entered.groupby("claim_id", sort=False)
-        },
-        index=[*JUDGED, "high", "note", "notebook", "source"],
-    ).T.rename_axis("claim_id")
-
-
-def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
-    """Judge one claim: the weakest part decides, and readings must agree."""
-    source = rows["source"].iloc[0]
-    evidence = evidence_for(claim["needs"], source)
-    records = rows.to_dict("records")
-    for row in records:
-        row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
-    by_reading = {
-        reading: min((row["verdict"] for row in records if row["reading"] == reading), key=_rank)
-        for reading in rows["reading"].unique()
-    }
-    agree = len(set(by_reading.values())) == 1
-    deciding = min(records, key=lambda row: _rank(row["verdict"]))
-    verdict = deciding["verdict"] if agree else "open"
-    note = "" if agree else "; ".join(f"{name}: {found}" for name, found in by_reading.items())
-    if verdict == "slip":
-        note = _slip(claim, deciding)
-    elif evidence == "simulated" and claim["needs"] != "method":
-        note = "simulated data say nothing about the study"
-    elif verdict == "confirmed" and claim["direction"] == "no":
-        note = "absence not shown"
-    tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
-    survives = all(row["p_family"] < LEVEL for row in records)
-    return {
-        "evidence": evidence,
-        "verdict": verdict,
-        "after_correction": ("yes" if survives else "no") if tested else "",
-        "detects": max(_detects(claim, row) for row in records),
-        "computed": _in_words(claim, records, deciding),
-        **{name: deciding[name] for name in ("estimate", "low", "high")},
-        "note": note,
-        "notebook": rows["notebook"].iloc[0],
-        "source": source,
-    }
-
-
-def _rank(verdict: str) -> int:
-    """Place of a verdict, weakest first."""
-    return VERDICTS.index(verdict)
-
-
-def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
-    """Correct p-values over the family that a notebook entered, unless it did so itself."""
-    width = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
-    from_interval = 2 * norm.sf((entered["estimate"] / width).abs())
-    p_values = entered["p_value"].fillna(pd.Series(from_interval, entered.index))
-    family = entered["claim_id"].map(published["family"])
-    in_family = p_values[family != ""].dropna()
-    holm = in_family.groupby([entered["notebook"], family]).transform(adjust)
-    return entered["p_family"].fillna(holm)
-
-
-def _in_words(claim: pd.Series, records: list[dict], deciding: dict) -> str:
-    """Say what was computed, part by part, or how many parts hold and which is weakest."""
-    digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
-    words = []
-    for row in records:
-        reading = f"{row['reading']}:" * bool(row["reading"])
-        words.append(" ".join(filter(None, (reading, row["part"], _value_in_words(row, digits)))))
-    if len(records) <= MOST_PARTS:
-        return "; ".join(words)
-    holding = sum(row["verdict"] in HOLDING for row in records)
-    return f"{holding} of {len(records)} parts hold; weakest: {words[records.index(deciding)]}"
-
-
-def _value_in_words(row: Mapping, digits: int) -> str:
-    """Write what was computed for one part."""
-    if row["shown"]:
-        return row["shown"]
-    words = []
-    if not pd.isna(row["estimate"]):
-        words.append(_number_in_words(row, digits))
-    elif not pd.isna(row["low"]):
-        words.append(f"{row['low']:.{digits}f} to {row['high']:.{digits}f}")
-    if not pd.isna(row["share"]):
-        words.append(f"in {100 * row['share']:.0f} % of resamples")
-    if not pd.isna(row["p_value"]):
-        words.append(f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001")
-    return ", ".join(words) or ("yes" if row["holds"] else "no")
-
-
-def _number_in_words(row: Mapping, digits: int) -> str:
-    """Write a number with its interval, whole numbers as such."""
-    if not pd.isna(row["low"]):
-        return with_interval(row["estimate"], row["low"], row["high"], digits)
-    whole = row["estimate"] == round(row["estimate"])
-    return (
-        f"{row['estimate']:.0f}" if whole else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
-    )
-
-
 def merge(claims_dir: str | Path) -> pd.DataFrame:
     """Join what all notebooks entered with the list of published claims, and judge it."""
     published = published_claims()
@@ -465,7 +130,7 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
     merged.loc[missing, ["verdict", "evidence"]] = "open", "none"
-    return merged.reset_index()[list(COLUMNS)].map(_six_digits).fillna("")
+    return merged.reset_index()[list(COLUMNS)].map(_written).astype(object).fillna("")
 
 
 def _why_missing(needs: str) -> str:
@@ -484,9 +149,7 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
     empty = pd.DataFrame(columns=list(ENTERED), dtype=str)
     text = pd.concat([empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))])
     text = text.reset_index(drop=True)
-    numbers = text[list(NUMBERS)].replace("", np.nan).astype(float)
-    holds = text["holds"].map({"True": 1.0, "False": 0.0})
-    return text.assign(**numbers, holds=holds)
+    return text.assign(**text[[*NUMBERS, "holds"]].replace("", np.nan).astype(float))
 
 
 def _unknown_claim(claim_id: str, known: pd.Index) -> str:
@@ -643,7 +306,7 @@ class Ledger:
         entered = self._entered()
         folder = paths.output_dir(self.out_dir)
         headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
-        tables = {"claims": entered.map(_six_digits), "headlines": headlines}
+        tables = {"claims": entered.map(_written, digits=12), "headlines": headlines}
         paths.replace_files(
             {
                 folder / kind / f"{self.notebook}.csv": _csv(table)
@@ -671,7 +334,8 @@ class Ledger:
         rows = pd.DataFrame(self._rows, columns=list(ENTERED))
         rows = rows.assign(notebook=self.notebook, source=self.source)
         rows[[*NUMBERS, "holds"]] = rows[[*NUMBERS, "holds"]].astype(float)
-        return rows.fillna({"reading": "", "part": "", "shown": ""})
+        words = ["reading", "part", "shown"]
+        return rows.assign(**rows[words].astype(object).fillna(""))
 
     def _claim(self, claim_id: str) -> pd.Series:
         """Find a claim that may still be entered."""
@@ -753,14 +417,14 @@ def summary(judged: pd.DataFrame) -> CaptionedTable:
     cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
         HOLDING
     )
-    listed = judged[~cells].assign(rank=judged["verdict"].map(_rank))
+    listed = judged[~cells].assign(rank=judged["verdict"].map(rank))
     listed = listed.sort_values(["rank", "evidence"], kind="stable")
     group = listed["cause"].where(listed["cause"] != "", listed.index)
     rows = [_shown_row(rows) for _, rows in listed.groupby([group, "verdict"], sort=False)]
     columns = ["the paper says", "printed", "here", "verdict"]
     folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
     caption = f"{len(judged)} claims, contradictions first{folded}"
-    return CaptionedTable(pd.DataFrame(rows, columns=columns), caption, COLORS)
+    return text_table(pd.DataFrame(rows, columns=columns), caption)
 
 
 def _shown_row(rows: pd.DataFrame) -> list[str]:
@@ -823,6 +487,6 @@ def _csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _six_digits(value: object) -> object:
-    """Write a number to six digits and leave words as they are."""
-    return f"{value:.6g}" if isinstance(value, float) and not math.isnan(value) else value
+def _written(value: object, digits: int = 6) -> object:
+    """Write a number to some digits and leave words as they are."""
+    return f"{value:.{digits}g}" if isinstance(value, float) and not math.isnan(value) else value

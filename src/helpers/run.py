@@ -148,8 +148,10 @@ def _failure(notebook: Path, where: str, message: str) -> str:
 
 
 def to_html(executed: Path, target: Path) -> None:
-    """Turn an executed notebook into a page that looks like JupyterLab."""
-    page, _ = HTMLExporter(template_name="lab").from_filename(str(executed))
+    """Turn an executed notebook into a page that links the others."""
+    exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
+    page, _ = exporter.from_filename(str(executed))
+    page = re.sub(r'href="(\d\d_\w+)\.ipynb', r'href="\1.html', page)
     replace_files({target: page.encode()})
 
 
@@ -168,7 +170,8 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     claims = build / "claims.csv"
     if not read_text(claims)["source"].isin(["", "real"]).all():
         raise PlainError("build/claims.csv holds claims from simulated data: nothing written")
-    contents = {root / "figures" / "claims.csv": claims.read_bytes()}
+    tables = (claims, build / "headlines.csv")
+    contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
     for name in names:
         executed = nbformat.read(build / "notebooks" / f"{name}.ipynb", as_version=4)
         text = nbformat.writes(strip(executed)) + "\n"
@@ -204,7 +207,7 @@ def write_report(out_dir: Path, names: Iterable[str], sources: Mapping[str, str]
     """Write `index.html`, which links the pages and figures beside it."""
     claims = read_text(out_dir / "claims.csv")
     simulated = {study for study, source in sources.items() if source == "simulated"}
-    simulated |= set(claims.loc[claims["verdict"] == "simulated", "study"])
+    simulated |= set(claims.loc[claims["source"] == "simulated", "study"])
     template = (TEMPLATES / "index.html").read_text(encoding="utf-8")
     page = jinja2.Template(template, autoescape=True, undefined=jinja2.StrictUndefined).render(
         simulated=sorted(simulated),

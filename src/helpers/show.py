@@ -14,8 +14,10 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from matplotlib.axes import Axes
@@ -36,6 +38,8 @@ GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
 
+VERDICT_COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": GREY, "leaning": BLUE}
+
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
     "baseline": "Baseline",
@@ -45,13 +49,19 @@ ARM_LABELS = {
 }
 
 MARKERS = "osD^v"
-STEP = 0.25  # in rows, between estimates of the same row
+STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
 BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
 SAVE_DPI = 160
 CENTRED = {"ha": "center", "va": "center"}
+WEIGHT_LABELS = {
+    "estimate": "unpenalised, 95 % interval",
+    "shrunk": "Lasso",
+    "printed": "printed",
+    "detectable": "too small to be seen",
+}
 
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 
@@ -250,18 +260,14 @@ def heat_map(
     ['0.00']
     >>> plt.close(fig)
     """
-    numbers = table.to_numpy(dtype=float)
-    low, high = limits or (np.nanmin(numbers), np.nanmax(numbers))
-    image = ax.imshow(numbers, cmap=cmap, vmin=low, vmax=high, aspect="auto")
-    ax.set_xticks(range(table.shape[1]), list(table.columns), rotation=40, ha="right")
-    ax.set_yticks(range(table.shape[0]), list(table.index))
+    low, high = limits or (None, None)
+    look = {"cmap": cmap, "vmin": low, "vmax": high, "cbar": False}
+    words = {"annot": True, "fmt": f".{decimals}f", "annot_kws": {"fontsize": 8.5}}
+    sns.heatmap(table.astype(float), ax=ax, **look, **words)
+    ax.set_xticks(ax.get_xticks(), list(table.columns), rotation=40, ha="right")
+    ax.set_yticks(ax.get_yticks(), list(table.index), rotation=0)
+    ax.set(xlabel="", ylabel="")
     ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
-    for (row, column), number in np.ndenumerate(numbers):
-        if np.isfinite(number):
-            brightness = np.dot(image.cmap(image.norm(number))[:3], (0.299, 0.587, 0.114))
-            color = "white" if brightness < 0.55 else INK
-            ax.text(column, row, f"{number:.{decimals}f}", **CENTRED, color=color, fontsize=8.5)
 
 
 def binned_rates(
@@ -341,11 +347,65 @@ def forest_plot(
     """
     rows = list(next(iter(tables.values())).index)
     middle = (len(tables) - 1) / 2
+    step = min(STEP, 0.8 / len(tables))
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
             raise ValueError(f"table {name!r} has other rows than the first: give all the same")
         look = {"color": colors[number], "marker": MARKERS[number]}
-        interval_plot(ax, table, offset=STEP * (number - middle), label=name, **look)
+        interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
+
+
+def weight_plot(
+    ax: Axes,
+    table: pd.DataFrame,
+    labels: Mapping[str, str] | None = None,
+    both_sides: bool = False,
+) -> None:
+    """Draw weights with their intervals, what a penalty makes of them, and what it cannot see.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis to draw on; its rows are labelled with the index of `table`, the first at the top.
+    table : pandas.DataFrame
+        ``estimate``, ``low``, ``high`` and ``detectable``, as from
+        `helpers.stats.lasso.weight_meanings`, drawn as points with intervals and as pale bars
+        that begin at zero and end in their number, where the axis ends at the latest; and, where
+        the column is there and not all missing, ``shrunk`` and ``printed``.
+    labels : mapping of str to str, optional
+        Names of these columns in the legend that differ from `WEIGHT_LABELS`.
+    both_sides : bool, optional
+        Draw the bars to the left of zero, too, where weights may have either sign.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> table = pd.DataFrame({"shrunk": [0.9], "estimate": [1.5], "low": [1.1], "high": [1.9],
+    ...                       "detectable": [0.6]}, index=["refusal"])
+    >>> weight_plot(ax, table, {"shrunk": "Lasso, as in the paper"})
+    >>> ax.get_legend_handles_labels()[1]
+    ['unpenalised, 95 % interval', 'Lasso, as in the paper', 'too small to be seen']
+    >>> plt.close(fig)
+    """
+    labels = {**WEIGHT_LABELS, **(labels or {})}
+    rows = np.arange(len(table))
+    marks = table.reindex(columns=["shrunk", "printed"]).dropna(axis="columns", how="all")
+    drawn = table[["low", "high"]].join(marks)
+    limits = np.array([min(0, drawn.min(axis=None)), max(0, drawn.max(axis=None))])
+    left, right = limits + 0.06 * np.ptp(limits) * np.array([-1, 1])
+    interval_plot(ax, table, label=labels["estimate"])
+    for (name, values), marker, color in zip(marks.items(), "D|", (ORANGE, INK), strict=False):
+        look = {"markerfacecolor": "none", "markeredgewidth": 1.8, "markersize": 8}
+        ax.plot(values, rows, marker, color=color, label=labels[name], **look)
+    ends = table["detectable"].clip(upper=right)
+    starts = -table["detectable"].clip(upper=-left) if both_sides else 0.0 * ends
+    pale = {"color": GREY, "alpha": 0.18, "zorder": 0, "label": labels["detectable"]}
+    ax.barh(rows, ends - starts, 0.8, left=starts, **pale)
+    for row, end, number in zip(rows, ends, table["detectable"], strict=True):
+        text = f"{number:.1f} →" if number > end else f"{number:.1f}"
+        ax.text(end, row + 0.37, f"{text} ", ha="right", va="bottom", fontsize=8)
+    ax.set_xlim(left, right)
 
 
 def share_plot(
@@ -384,18 +444,13 @@ def share_plot(
         raise ValueError("the shares of a row must sum to 100: give percentages of all its ratings")
     if len(colors) < shares.shape[1]:
         raise ValueError(f"{shares.shape[1]} parts need as many colours, got {len(colors)}")
-    rows = np.arange(len(shares))
-    left = np.zeros(len(shares))
-    for part, color in zip(shares, colors, strict=False):
-        widths = shares[part].to_numpy()
-        outline = {"edgecolor": INK, "linewidth": 2, "zorder": 3} if part == marked else {}
-        bars = ax.barh(rows, widths, 0.72, left=left, color=color, label=str(part), **outline)
-        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in widths]
+    shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
+    for part, bars in zip(shares, ax.containers, strict=True):
+        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in shares[part]]
         ax.bar_label(bars, labels, label_type="center", zorder=4)
-        left += widths
-    ax.set_yticks(rows, list(shares.index))
-    ax.set_ylim(len(shares) - 0.5, -0.5)
-    ax.set_xlim(0, 100)
+        if part == marked:
+            plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
+    ax.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 100), ylabel="")
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -424,12 +479,12 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     [4.0, 5.0]
     >>> plt.close(fig)
     """
-    spread = (
-        values.dropna().groupby(levels.round(2)).quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()
-    )
-    for low, high, width in ((0.05, 0.95, 1.4), (0.25, 0.75, 6)):
-        ax.vlines(spread.index, spread[low], spread[high], color=color, lw=width, alpha=0.45)
-    ax.plot(spread.index, spread[0.5], "o", color=color, markersize=5.5)
+    look = {"estimator": "median", "err_style": "bars", "linestyle": "", "color": color}
+    for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
+        spread = {"errorbar": ("pi", central), "err_kws": {"elinewidth": width}, "alpha": 0.45}
+        sns.lineplot(x=levels.round(2), y=values, marker=marker, ax=ax, **spread, **look)
+    plt.setp(ax.lines, alpha=1)
+    ax.set(xlabel="", ylabel="")
 
 
 def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]) -> None:
@@ -457,10 +512,8 @@ def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Seque
     >>> plt.close(fig)
     """
     rows = np.arange(draws.shape[1])
-    defined = [draws[column].dropna().to_numpy() for column in draws]
-    shapes = ax.violinplot(defined, rows, orientation="horizontal", widths=0.85, showextrema=False)
-    for shape, color in zip(shapes["bodies"], colors, strict=True):
-        shape.set(facecolor=color, edgecolor="none", alpha=0.35)
+    look = {"density_norm": "width", "width": 0.85, "inner": None, "linewidth": 0, "alpha": 0.35}
+    sns.violinplot(draws, orient="h", palette=list(colors), saturation=1, ax=ax, **look)
     low, high = interval(draws)
     ax.hlines(rows, low, high, color=colors, linewidth=3)
     ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
@@ -603,12 +656,62 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     return CaptionedTable(rounded, caption)
 
 
+def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
+    """Show a table of words: aligned to the left, without its index, verdicts in colour.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of text.
+    caption : str
+        What the rows are.
+
+    Returns
+    -------
+    CaptionedTable
+        Entries that begin with a verdict other than confirmed or consistent are coloured.
+
+    Examples
+    --------
+    >>> print(text_table(pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]}), "One"))
+    One
+           claim     verdict
+    0  A beats B  open (raw)
+    """
+    return CaptionedTable(frame, caption, VERDICT_COLORS)
+
+
 def _p_value(number: float, decimals: int) -> str:
     """Write a p-value, never as zero."""
     if np.isnan(number):
         return ""
     unit = 10.0**-decimals
     return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
+
+
+def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
+    """Write the estimates of a table with their intervals, for tables of several comparisons.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``.
+    decimals : int, optional
+        Digits after the point.
+
+    Returns
+    -------
+    pandas.Series of str
+        With the index of `table`.
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1).to_dict()
+    {'refusal': '1.5 [1.1, 1.9]', 'scope': '0.4 [0.1, 0.7]'}
+    """
+    rows = table[["estimate", "low", "high"]].to_numpy()
+    return pd.Series([with_interval(*row, decimals) for row in rows], table.index)
 
 
 def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
@@ -633,3 +736,29 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     """
     shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
+    """List estimates with their intervals, for alt texts.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``; the index names the rows.
+    decimals : int, optional
+        Digits after the point.
+    unit : str, optional
+        Written after each interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
+    >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
+    'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
+    """
+    rows = table[["estimate", "low", "high"]].itertuples()
+    return ", ".join(f"{name} {with_interval(*row, decimals)}{unit}" for name, *row in rows)

@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
-from helpers.files.tables import check_clusters, check_numeric
+from helpers.files.tables import PlainError, check_clusters, check_numeric
 from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
@@ -195,8 +195,11 @@ def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.nd
         prevalence = (there.sum() + 1) / (count.sum() + 2)
         before, found = found, np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
         if np.abs(found - before).max() < CLASS_TOLERANCE:
-            break
-    return found
+            return found
+    raise PlainError(
+        f"the probabilities of error {marked.name!r} still change after {CLASS_STEPS} steps: "
+        "leave it out or have more people mark each output"
+    )
 
 
 def rate_table(

@@ -187,13 +187,16 @@ def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     return (vectors * np.where(eigenvalues > smallest, eigenvalues, 0.0)) @ vectors.T
 
 
-def linear_model(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Any:
-    """Least squares with an intercept; stop at a feature that carries nothing new."""
+def linear_model(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, intercept: bool = True
+) -> Any:
+    """Least squares; stop at a feature that carries nothing new."""
     from statsmodels.regression.linear_model import OLS  # here, as it takes long to load
 
-    tables.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
+    tables.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept)
     design = frame[list(features)].astype(float)
-    design.insert(0, "intercept", 1.0)
+    if intercept:
+        design.insert(0, "intercept", 1.0)
     return OLS(frame[outcome].astype(float), design)
 
 

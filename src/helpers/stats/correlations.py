@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.files.tables import check_numeric
-from helpers.stats.bootstrap import cluster_weights, summary
+from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments
 
 
@@ -136,7 +136,7 @@ def compare_correlations(
     names = [*columns, *scores]
     moments = cluster_moments(frame, names[:-1], names[-1], cluster)
     weights = cluster_weights(len(moments.products), n_boot, rng)
-    everything_first = np.insert(weights, 0, 1, axis=0)
+    everything_first = with_everything_first(weights)
     r = correlation_matrices(moments.total(everything_first))[:, :-2, -2:]
     r = np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
     measures = {scores[0]: r[..., 0], scores[1]: r[..., 1], "difference": r[..., 0] - r[..., 1]}
@@ -349,7 +349,7 @@ def compare_evaluators(
     tables = {}
     for name, sums in moments.items():
         weights = cluster_weights(len(sums.n), n_boot, np.random.default_rng(seed))
-        everything_first = np.insert(weights, 0, 1, axis=0)
+        everything_first = with_everything_first(weights)
         r = correlation_matrices(sums.total(everything_first))[:, :-1, -1]
         tables[name] = pd.DataFrame(r, columns=list(sums.features))
     draws = pd.concat(tables, axis="columns")

@@ -6,7 +6,7 @@ thousands of replicates, folds and penalties are solved together, and none of th
 Least squares with clustered errors stand beside the weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from helpers.stats.moments import ClusterMoments, cluster_moments
 
 BLOCK = 2048  # problems solved together: enough to be fast, few enough to stay in the cache
 MAX_SWEEPS = 10_000
+SEEN = 2.8  # standard errors of an effect that a 5 % test finds with 80 % power
 
 
 def solve_lasso(
@@ -178,8 +179,14 @@ def leave_one_out(
     return pd.DataFrame(np.where(kept, weights, np.nan).T, index=names, columns=names)
 
 
-def ols(frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str) -> pd.DataFrame:
-    """Least squares with an intercept and standard errors that allow for clusters.
+def ols(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str,
+    intercept: bool = True,
+) -> pd.DataFrame:
+    """Least squares with standard errors that allow for clusters.
 
     Parameters
     ----------
@@ -191,13 +198,15 @@ def ols(frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str
         Column to explain.
     cluster : str
         Column of clusters.
+    intercept : bool, optional
+        Whether a constant is fitted, too.
 
     Returns
     -------
     pandas.DataFrame
-        A row for ``"intercept"`` and for every feature: ``estimate``, ``standard_error``, 95 %
-        interval ``low`` and ``high``, and ``p_value``, from a t distribution with
-        (number of clusters - 1) degrees of freedom.
+        A row for ``"intercept"``, if any, and for every feature: ``estimate``,
+        ``standard_error``, 95 % interval ``low`` and ``high``, and ``p_value``, from a t
+        distribution with (number of clusters - 1) degrees of freedom.
 
     Raises
     ------
@@ -218,12 +227,85 @@ def ols(frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str
     Name: estimate, dtype: float64
     """
     check_regression(frame, features, outcome, cluster)
-    model = linear_model(frame, features, outcome)
+    model = linear_model(frame, features, outcome, intercept)
     groups = {"groups": pd.factorize(frame[cluster], sort=True)[0]}
     fit = model.fit(cov_type="cluster", cov_kwds=groups, use_t=True)
     table = pd.DataFrame({"estimate": fit.params, "standard_error": fit.bse})
     table[["low", "high"]] = fit.conf_int()
     return table.assign(p_value=fit.pvalues)
+
+
+def weight_meanings(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str,
+    alpha: float | None = None,
+    steps: Mapping[str, float] | None = None,
+    intercept: bool = True,
+) -> pd.DataFrame:
+    """What a weight means: shrunk and unpenalised, per step and deviation, and what goes unseen.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation; every row is used.
+    features : sequence of str
+        Columns that explain.
+    outcome : str
+        Column to explain, for example the points lost.
+    cluster : str
+        Column of clusters.
+    alpha : float, optional
+        Penalty of a Lasso, positive; by default there is none.
+    steps : mapping of str to float, optional
+        How many steps of its scale make up one unit of each feature: 3 for marks 0, 1, 2, 3 that
+        were divided by 3. By default one.
+    intercept : bool, optional
+        Whether the unpenalised model has a constant; the Lasso always has.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per feature: ``shrunk``, the weight in the Lasso (NaN without penalty); the
+        unpenalised weight ``estimate`` with its clustered 95 % interval ``low``, ``high`` and
+        ``p_value``; the unpenalised weight ``per_step`` of the scale and ``per_sd``, for one
+        standard deviation; ``detectable``, the smallest true weight that would show. With a
+        penalty this is alpha divided by the feature's variance: without noise and with other
+        features unrelated, the Lasso sets every smaller one to zero. Without, it is 2.8 standard
+        errors, found with 80 % power in a test at 5 %.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or a feature is constant or a combination of those before it.
+    KeyError
+        If `steps` lacks a feature.
+
+    References
+    ----------
+    Tibshirani (1996), section 2.2; Gelman and Hill (2007), Data Analysis Using Regression,
+    section 20.1 (2.8 standard errors).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "lost": [0.0, 1.0, 3.0, 4.0],
+    ...                       "prompt_id": ["a", "b", "a", "b"]})
+    >>> weight_meanings(frame, ["refusal"], "lost", "prompt_id", alpha=0.05)[
+    ...     ["shrunk", "estimate", "per_step", "per_sd", "detectable"]]
+             shrunk  estimate  per_step  per_sd  detectable
+    refusal     2.8       3.0       3.0     1.5         0.2
+    """
+    names = list(features)
+    fitted = ols(frame, names, outcome, cluster, intercept).loc[names]
+    spread = frame[names].std(ddof=0)
+    table = fitted[["estimate", "low", "high", "p_value"]]
+    table.insert(0, "shrunk", lasso(frame, names, outcome, alpha) if alpha else np.nan)
+    return table.assign(
+        per_step=table["estimate"] / [steps[name] if steps else 1 for name in names],
+        per_sd=table["estimate"] * spread,
+        detectable=alpha / spread**2 if alpha else SEEN * fitted["standard_error"],
+    )
 
 
 def lasso_bootstrap(

@@ -6,7 +6,7 @@ experts labelled a random part of the outputs, prediction-powered rates take off
 misses or imagines there; this part works on arrays, `helpers.beyond.crowd` on tables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -61,7 +61,7 @@ def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def error_rates(
-    outputs: pd.DataFrame, errors: Sequence[str], by: str, cluster: str
+    outputs: pd.DataFrame, errors: Sequence[str], by: str | None, cluster: str
 ) -> pd.DataFrame:
     """Share of outputs with each error in each group, in percent, with Wilson intervals.
 
@@ -75,15 +75,16 @@ def error_rates(
         One row per output.
     errors : sequence of str
         Columns with error labels in [0, 1].
-    by : str
-        Column of groups, for example ``"arm"``.
+    by : str or None
+        Column of groups, for example ``"arm"``; None takes all outputs together.
     cluster : str
         Column of clusters, for example ``"prompt_id"``.
 
     Returns
     -------
     pandas.DataFrame
-        One row per group and error: `by`, ``error``, ``n``, ``estimate``, ``low``, ``high``.
+        One row per group and error: `by` (if given), ``error``, ``n``, ``estimate``, ``low``,
+        ``high``.
 
     References
     ----------
@@ -97,12 +98,13 @@ def error_rates(
     0   a  refusal  4      25.0  4.6  69.9
     """
     tables = {}
-    for group, members in outputs.groupby(by, observed=True):
+    for group, members in outputs.groupby(by, observed=True) if by else [("all", outputs)]:
         labels = members[list(errors)].to_numpy(dtype=float)
         parts = cluster_sums(labels, members[cluster])
         totals = cluster_sums(np.ones_like(labels), members[cluster])
         tables[group] = _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
-    return pd.concat(tables, names=[by, "error"]).reset_index()
+    table = pd.concat(tables, names=[by, "error"])
+    return (table if by else table.droplevel(0)).reset_index()
 
 
 def _clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
@@ -169,11 +171,56 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
+def annotator_rates(
+    crowd: pd.DataFrame,
+    expert: pd.DataFrame,
+    errors: Sequence[str],
+    by: str | None,
+    cluster: str,
+) -> pd.DataFrame:
+    """Error rates by crowd and by experts, and their difference, as in a table of the paper.
+
+    Parameters
+    ----------
+    crowd, expert : pandas.DataFrame
+        One row per output with labels in [0, 1].
+    errors, by, cluster
+        As in `error_rates`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low``, ``high`` in percent, indexed by ``annotators`` (``"crowd"``,
+        ``"expert"``, ``"difference"``), `by` (if given) and ``error``.
+
+    References
+    ----------
+    Hosking et al. (2024), Table 3 and Figure 4; Newcombe (1998), method 10.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"prompt_id": range(4), "refusal": [0, 0, 0, 1]})
+    >>> annotator_rates(outputs, outputs[2:], ["refusal"], None, "prompt_id")["estimate"]
+    annotators  error
+    crowd       refusal    25.0
+    expert      refusal    50.0
+    difference  refusal   -25.0
+    Name: estimate, dtype: float64
+    """
+    shares = [error_rates(table, errors, by, cluster) for table in (crowd, expert)]
+    tables = {"crowd": shares[0], "expert": shares[1], "difference": crowd_expert_gap(*shares)}
+    keys = [by, "error"] if by else ["error"]
+    columns = ["estimate", "low", "high"]
+    return pd.concat(
+        {w: t.set_index(keys)[columns] for w, t in tables.items()}, names=["annotators"]
+    )
+
+
 def arm_contrasts(
     crowd: pd.DataFrame,
     expert: pd.DataFrame,
     errors: Sequence[str],
-    arms: tuple[str, str],
+    arms: Mapping[str, tuple[str, str]],
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
@@ -188,9 +235,9 @@ def arm_contrasts(
         One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in [0, 1].
     errors : sequence of str
         Error columns.
-    arms : tuple of str
-        The arm to subtract and the arm to subtract it from, for example
-        ``("assertive_low", "assertive_high")``.
+    arms : mapping of str to (str, str)
+        Name of each contrast, the arm to subtract and the arm to subtract it from, for example
+        ``{"assertiveness": ("assertive_low", "assertive_high")}``.
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
@@ -198,7 +245,7 @@ def arm_contrasts(
     Returns
     -------
     pandas.DataFrame
-        One row per ``labels`` in ``"crowd"``, ``"expert"``, ``"gap"`` and per ``error``, with
+        Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and ``error``:
         ``estimate``, ``low``, ``high`` (percentage points) and a two-sided bootstrap ``p_value``.
 
     Raises
@@ -214,16 +261,18 @@ def arm_contrasts(
     --------
     >>> outputs = pd.DataFrame({"arm": ["low", "high"] * 50, "prompt_id": np.arange(100) // 2,
     ...                         "factuality": [0, 1] * 50})
-    >>> result = arm_contrasts(outputs, outputs, ["factuality"], ("low", "high"), 99,
-    ...                        np.random.default_rng(0))
-    >>> result[["labels", "estimate"]]
-       labels  estimate
-    0   crowd     100.0
-    1  expert     100.0
-    2     gap       0.0
+    >>> tone = {"tone": ("low", "high")}
+    >>> rng = np.random.default_rng(0)
+    >>> arm_contrasts(outputs, outputs, ["factuality"], tone, 99, rng)["estimate"]
+    contrast  labels  error
+    tone      crowd   factuality    100.0
+              expert  factuality    100.0
+              gap     factuality      0.0
+    Name: estimate, dtype: float64
     """
     tables = {"crowd": crowd, "expert": expert}
-    for table, arm in product(tables.values(), arms):
+    named = list(dict.fromkeys(arm for pair in arms.values() for arm in pair))
+    for table, arm in product(tables.values(), named):
         if arm not in set(table["arm"]):
             known = sorted(table["arm"].unique())
             raise ValueError(f"no outputs in arm {arm!r}: the table has the arms {known}")
@@ -232,16 +281,19 @@ def arm_contrasts(
         f"{labels} {arm} {error}": rows[error].where(
             (rows["labels"] == labels) & (rows["arm"] == arm)
         )
-        for labels, arm, error in product(tables, arms, errors)
+        for labels, arm, error in product(tables, named, errors)
     }
     cells = pd.DataFrame(cells | {"prompt_id": rows["prompt_id"]})
     columns = list(cells)[:-1]
     draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
-    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, 2, len(errors))
-    by_crowd, by_experts = np.moveaxis(100 * (rates[:, :, 1] - rates[:, :, 0]), 1, 0)
-    parts = {"crowd": by_crowd, "expert": by_experts, "gap": by_crowd - by_experts}
-    results = {labels: bootstrap.summary(x[0], x[1:], errors) for labels, x in parts.items()}
-    return pd.concat(results, names=["labels", "error"]).reset_index()
+    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, len(named), len(errors))
+    results = {}
+    for name, (subtracted, compared) in arms.items():
+        change = 100 * (rates[:, :, named.index(compared)] - rates[:, :, named.index(subtracted)])
+        parts = {"crowd": change[:, 0], "expert": change[:, 1], "gap": change[:, 0] - change[:, 1]}
+        for labels, x in parts.items():
+            results[name, labels] = bootstrap.summary(x[0], x[1:], errors)
+    return pd.concat(results, names=["contrast", "labels", "error"])
 
 
 def rates_by_rating(
@@ -313,8 +365,8 @@ def slopes(
     Returns
     -------
     pandas.DataFrame
-        Columns ``error``, ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that no
-        output, or every output, has.
+        Indexed by ``error``: ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that
+        no output, or every output, has.
 
     References
     ----------
@@ -324,9 +376,10 @@ def slopes(
     --------
     >>> outputs = pd.DataFrame({"rating": [1.0, 2, 3, 4], "factuality": [1.0, 0, 1, 0],
     ...                         "prompt_id": [1, 2, 3, 4]})
-    >>> slopes(outputs, ["factuality"], "rating")[["error", "estimate"]].round(1)
-            error  estimate
-    0  factuality     -20.0
+    >>> slopes(outputs, ["factuality"], "rating")["estimate"].round(1)
+    error
+    factuality   -20.0
+    Name: estimate, dtype: float64
     """
     columns = [rating, *errors]
     if within is not None:
@@ -339,7 +392,7 @@ def slopes(
     points = ["estimate", "low", "high"]
     lines = pd.DataFrame(fits, index=[*points, "p_value"]).T.reindex(list(errors)).astype(float)
     lines[points] *= 100
-    return lines.rename_axis("error").reset_index()
+    return lines.rename_axis("error")
 
 
 def pair_labels(
