@@ -2,11 +2,7 @@
 
 Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
 its tests from two public sources: pairs of words that people associated, and the ages at which
-<<<<<<< HEAD
-people know words (section 2.2.1, appendix A). The test that the authors built is public too; the
-=======
 people know words (section 2.2.1, appendix A). The test that the authors built is public; the
->>>>>>> rules
 answers of the language models and of the people who took it are not.
 """
 
