@@ -98,6 +98,22 @@ def test_contrasts_recover_known_changes_whatever_the_order_of_rows():
     pd.testing.assert_frame_equal(contrasts(shuffled, expert), contrasts(crowd, expert))
 
 
+@pytest.mark.parametrize("by", ["arm", None])
+def test_rates_of_crowd_and_experts_side_by_side_are_those_of_each(by):
+    crowd = make_outputs({"low": 0.1, "high": 0.4}, 60)
+    expert = make_outputs({"low": 0.3, "high": 0.3}, 20, seed=1)
+    table = rates.annotator_rates(crowd, expert, ERRORS, by, "prompt_id")
+    alone = [rates.error_rates(labels, ERRORS, by, "prompt_id") for labels in (crowd, expert)]
+    alone = [*alone, rates.crowd_expert_gap(*alone)]
+    for who, expected in zip(("crowd", "expert", "difference"), alone, strict=True):
+        columns = ["estimate", "low", "high"]
+        np.testing.assert_array_equal(table.loc[who][columns], expected[columns])
+        assert table.loc[who].index.names == ([by, "error"] if by else ["error"])
+    if by is None:
+        pooled = rates.error_rates(crowd.assign(arm="all"), ERRORS, "arm", "prompt_id")
+        np.testing.assert_array_equal(table.loc["crowd", "low"], pooled["low"])
+
+
 def test_several_contrasts_are_each_what_they_are_alone():
     outputs = make_outputs({"baseline": 0.2, "low": 0.1, "high": 0.4}, 60)
     arms = {"tone": ("low", "high"), "assertive": ("baseline", "high")}
@@ -138,7 +154,7 @@ def test_an_error_that_nobody_has_gets_no_slope():
     outputs = pd.DataFrame(
         {"prompt_id": range(4), "rating": [1.0, 2, 3, 4], "seen": [0.0, 1, 0, 1], "unseen": 0.0}
     )
-    result = rates.slopes(outputs, ["unseen", "seen"], "rating").set_index("error")
+    result = rates.slopes(outputs, ["unseen", "seen"], "rating")
     assert result.loc["unseen"].isna().all()
     assert result.loc["seen", "estimate"] == pytest.approx(20)
     assert rates.slopes(outputs, ["unseen"], "rating")["p_value"].isna().all()

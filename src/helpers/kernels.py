@@ -27,7 +27,7 @@ from types import SimpleNamespace
 ORDINARY = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 SPEC = {"display_name": "Python 3", "language": "python", "interrupt_mode": "message"}
 INLINE = "module://matplotlib_inline.backend_inline"
-PATIENCE = 30  # seconds until a client takes an ordinary kernel
+PATIENCE = 60  # seconds until a client takes an ordinary kernel
 LARGEST = 2**20  # bytes of a request
 STARTING = threading.Lock()
 
@@ -136,7 +136,10 @@ def become_kernel(client: socket.socket, fixed: list[str]) -> None:
         sys.modules["numpy"].random.seed()
     if "matplotlib" in sys.modules:
         sys.modules["matplotlib"].rcParams["backend"] = os.environ["MPLBACKEND"]
-    client.send(b"1")
+    try:
+        client.send(b"1")
+    except OSError:
+        return  # the client has become an ordinary kernel
     threading.Thread(target=end_with, args=[client], daemon=True).start()
     sys.modules["ipykernel.kernelapp"].launch_new_instance(parent_handle=os.getppid())
 

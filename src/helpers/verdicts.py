@@ -270,7 +270,7 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
-    """Judge one claim: the weakest part decides, and readings must agree."""
+    """Judge one claim: the weakest part decides; readings that contradict each other do not."""
     source = rows["source"].iloc[0]
     evidence = evidence_for(claim["needs"], source)
     records = rows.to_dict("records")
@@ -280,10 +280,13 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
         reading: min((row["verdict"] for row in records if row["reading"] == reading), key=rank)
         for reading in rows["reading"].unique()
     }
-    agree = len(set(by_reading.values())) == 1
+    found = set(by_reading.values())
+    disagree = "contradicted" in found and len(found) > 1
     deciding = min(records, key=lambda row: rank(row["verdict"]))
-    verdict = deciding["verdict"] if agree else "open"
-    note = "" if agree else "; ".join(f"{name}: {found}" for name, found in by_reading.items())
+    verdict = "open" if disagree else deciding["verdict"]
+    note = (
+        "" if len(found) == 1 else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
+    )
     if verdict == "slip":
         note = _slip(claim, deciding)
     elif evidence == "simulated" and claim["needs"] != "method":

@@ -61,7 +61,7 @@ def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def error_rates(
-    outputs: pd.DataFrame, errors: Sequence[str], by: str, cluster: str
+    outputs: pd.DataFrame, errors: Sequence[str], by: str | None, cluster: str
 ) -> pd.DataFrame:
     """Share of outputs with each error in each group, in percent, with Wilson intervals.
 
@@ -75,15 +75,16 @@ def error_rates(
         One row per output.
     errors : sequence of str
         Columns with error labels in [0, 1].
-    by : str
-        Column of groups, for example ``"arm"``.
+    by : str or None
+        Column of groups, for example ``"arm"``; None takes all outputs together.
     cluster : str
         Column of clusters, for example ``"prompt_id"``.
 
     Returns
     -------
     pandas.DataFrame
-        One row per group and error: `by`, ``error``, ``n``, ``estimate``, ``low``, ``high``.
+        One row per group and error: `by` (if given), ``error``, ``n``, ``estimate``, ``low``,
+        ``high``.
 
     References
     ----------
@@ -97,12 +98,13 @@ def error_rates(
     0   a  refusal  4      25.0  4.6  69.9
     """
     tables = {}
-    for group, members in outputs.groupby(by, observed=True):
+    for group, members in outputs.groupby(by, observed=True) if by else [("all", outputs)]:
         labels = members[list(errors)].to_numpy(dtype=float)
         parts = cluster_sums(labels, members[cluster])
         totals = cluster_sums(np.ones_like(labels), members[cluster])
         tables[group] = _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
-    return pd.concat(tables, names=[by, "error"]).reset_index()
+    table = pd.concat(tables, names=[by, "error"])
+    return (table if by else table.droplevel(0)).reset_index()
 
 
 def _clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
@@ -167,6 +169,51 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {**rates, "estimate": gap, "low": gap - below, "high": gap + above}
     ).reset_index()
+
+
+def annotator_rates(
+    crowd: pd.DataFrame,
+    expert: pd.DataFrame,
+    errors: Sequence[str],
+    by: str | None,
+    cluster: str,
+) -> pd.DataFrame:
+    """Error rates by crowd and by experts, and their difference, as in a table of the paper.
+
+    Parameters
+    ----------
+    crowd, expert : pandas.DataFrame
+        One row per output with labels in [0, 1].
+    errors, by, cluster
+        As in `error_rates`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low``, ``high`` in percent, indexed by ``annotators`` (``"crowd"``,
+        ``"expert"``, ``"difference"``), `by` (if given) and ``error``.
+
+    References
+    ----------
+    Hosking et al. (2024), Table 3 and Figure 4; Newcombe (1998), method 10.
+
+    Examples
+    --------
+    >>> outputs = pd.DataFrame({"prompt_id": range(4), "refusal": [0, 0, 0, 1]})
+    >>> annotator_rates(outputs, outputs[2:], ["refusal"], None, "prompt_id")["estimate"]
+    annotators  error
+    crowd       refusal    25.0
+    expert      refusal    50.0
+    difference  refusal   -25.0
+    Name: estimate, dtype: float64
+    """
+    shares = [error_rates(table, errors, by, cluster) for table in (crowd, expert)]
+    tables = {"crowd": shares[0], "expert": shares[1], "difference": crowd_expert_gap(*shares)}
+    keys = [by, "error"] if by else ["error"]
+    columns = ["estimate", "low", "high"]
+    return pd.concat(
+        {w: t.set_index(keys)[columns] for w, t in tables.items()}, names=["annotators"]
+    )
 
 
 def arm_contrasts(
@@ -318,8 +365,8 @@ def slopes(
     Returns
     -------
     pandas.DataFrame
-        Columns ``error``, ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that no
-        output, or every output, has.
+        Indexed by ``error``: ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that
+        no output, or every output, has.
 
     References
     ----------
@@ -329,9 +376,10 @@ def slopes(
     --------
     >>> outputs = pd.DataFrame({"rating": [1.0, 2, 3, 4], "factuality": [1.0, 0, 1, 0],
     ...                         "prompt_id": [1, 2, 3, 4]})
-    >>> slopes(outputs, ["factuality"], "rating")[["error", "estimate"]].round(1)
-            error  estimate
-    0  factuality     -20.0
+    >>> slopes(outputs, ["factuality"], "rating")["estimate"].round(1)
+    error
+    factuality   -20.0
+    Name: estimate, dtype: float64
     """
     columns = [rating, *errors]
     if within is not None:
@@ -344,7 +392,7 @@ def slopes(
     points = ["estimate", "low", "high"]
     lines = pd.DataFrame(fits, index=[*points, "p_value"]).T.reindex(list(errors)).astype(float)
     lines[points] *= 100
-    return lines.rename_axis("error").reset_index()
+    return lines.rename_axis("error")
 
 
 def pair_labels(

@@ -2,8 +2,8 @@
 
 Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
 its tests from two public sources: pairs of words that people associated, and the ages at which
-people know words (section 2.2.1, appendix A). The test that the authors built is public; the answers
-of the language models and of the people who took it are not.
+people know words (section 2.2.1, appendix A). The test that the authors built is public; the
+answers of the language models and of the people who took it are not.
 """
 
 from dataclasses import dataclass
