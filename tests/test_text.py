@@ -159,6 +159,24 @@ def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
         text.sentiment_scorer("twitter")
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_measures_of_perplexity_are_better_if_higher_and_left_out_without_a_model(
+    is_there, monkeypatch
+):
+    def load(name):
+        if not is_there:
+            raise text.ModelUnavailableError(name)
+        return "model", "tokenizer"
+
+    answers = pd.DataFrame({"text": ["blue light"]}, index=["a"])
+    found = pd.DataFrame({"own": [3.0], "random": [9.0]}, index=["a"])
+    monkeypatch.setattr(text, "load_language_model", load)
+    monkeypatch.setattr(text, "question_perplexities", lambda *_: found)
+    measures = text.perplexity_measures(answers, "gpt2", np.random.default_rng(0))
+    expected = {"−perplexity, QA": -3.0, "−perplexity, RQA": -9.0} if is_there else {}
+    assert measures.loc["a"].to_dict() == expected
+
+
 def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
     model, tokenizer = tiny_gpt2
     words = [*WORDS[3:], "the", "light", "is", "blue"]

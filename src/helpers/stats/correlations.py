@@ -356,6 +356,56 @@ def compare_evaluators(
     return draws.loc[0].rename("estimate"), draws[1:].reset_index(drop=True)
 
 
+def measure_correlations(
+    frame: pd.DataFrame,
+    measures: Sequence[str],
+    outcome: str,
+    cluster: str,
+    n_boot: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Correlate each measure with an outcome, on the rows that have it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    measures : sequence of str
+        Numeric columns; missing values leave out a row for this measure only.
+    outcome : str
+        Numeric column without missing values.
+    cluster : str
+        Column of clusters.
+    n_boot : int
+        Number of replicates.
+    seed : int
+        Seed of the replicates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` of Pearson's r by measure; without the measures that no
+        row has.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"overlap": [1.0, 2, 3, None], "length": [3, 2, 1, 1],
+    ...                       "none": [None] * 4, "human": [0, 1, 2, 2], "question_id": range(4)})
+    >>> measures = ["overlap", "length", "none"]
+    >>> measure_correlations(frame, measures, "human", "question_id", 9, 0)["estimate"].round(6)
+    overlap    1.0
+    length    -1.0
+    Name: estimate, dtype: float64
+    """
+    tables = {
+        name: cluster_moments(frame.dropna(subset=name), [name], outcome, cluster)
+        for name in measures
+        if frame[name].notna().any()
+    }
+    estimates, draws = compare_evaluators(tables, n_boot, seed)
+    return summary(estimates.to_numpy(), draws, list(tables)).drop(columns="p_value")
+
+
 def evaluator_differences(
     estimates: pd.Series, draws: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]
 ) -> tuple[pd.Series, pd.DataFrame]:
