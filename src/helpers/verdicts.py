@@ -203,7 +203,8 @@ def _slip(claim: Mapping, row: Mapping) -> str:
         return "the number of another heading"
     if elsewhere and abs(float(elsewhere) - value) <= _half_unit(claim):
         return f"the paper prints {elsewhere} elsewhere"
-    if claim["kind"] == "fact" or claim["needs"] == "print":
+    far = _relative(value - printed, printed) > BLIND
+    if far or claim["kind"] == "fact" or claim["needs"] == "print":
         return ""
     if abs(_half_up(value, decimals + 1) - printed) <= unit / 2 + SLACK:
         return "rounded twice"
