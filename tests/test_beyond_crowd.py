@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
-from scipy.stats import fisher_exact
 
 from helpers.beyond import crowd
 from helpers.files.tables import PlainError
-from helpers.stats.rates import detection_rates
 
 NAMES = ("item_id", "rater_id", "label")
 LABELLED, ALL = 60, 300
@@ -182,42 +180,6 @@ def test_latent_classes_need_single_marks_of_the_same_outputs(marks):
         crowd.fit_classes(marks[0].assign(refusal=[0, 0.5, *[1] * 39_998]), ["refusal"])
     with pytest.raises(ValueError, match="experts checked output 9000, which nobody marked"):
         crowd.fit_classes(marks[0], ["refusal"], marks[1].assign(item_id=9000 + np.arange(8000)))
-
-
-def compare(low: list[int], high: list[int], n_permutations=999) -> pd.DataFrame:
-    """Change between arms with so many outputs marked rightly, missed, imagined and clean."""
-    labels = pd.DataFrame({"crowd": [1.0, 0, 1, 0] * 2, "expert": [1.0, 1, 0, 0] * 2})
-    labels = labels.assign(arm=np.repeat(["low", "high"], 4), error="factuality")
-    pairs = labels.loc[np.repeat(np.arange(8), [*low, *high])].reset_index(drop=True)
-    pairs["prompt_id"], rng = pairs.index, np.random.default_rng(0)
-    by_arm = detection_rates(pairs, ["error", "arm"], "prompt_id", 10, rng)
-    contrasts = {"tone": ("low", "high")}
-    table = crowd.compare_detection(pairs, by_arm, contrasts, n_permutations, rng)
-    return table.loc["tone"].droplevel("error")
-
-
-def test_a_clear_change_of_sensitivity_is_found_with_its_sign():
-    table = compare([18, 2, 2, 28], [2, 18, 2, 28])
-    assert table["estimate"].tolist() == pytest.approx([-80, 0])
-    assert table.loc["sensitivity", "high"] < 0
-    assert table.loc["sensitivity", "p_value"] == pytest.approx(0.001)
-    assert table.loc["sensitivity", ["n_from", "n_to"]].tolist() == [20, 20]
-
-
-def test_p_values_of_balanced_groups_are_those_of_fishers_exact_test():
-    found = compare([12, 8, 2, 28], [6, 14, 2, 28], 10_000).loc["sensitivity", "p_value"]
-    exact = fisher_exact([[12, 8], [6, 14]]).pvalue
-    assert found == pytest.approx(exact, abs=3 * np.sqrt(exact / 10_000))
-
-
-def test_groups_that_cannot_be_compared():
-    row = compare([0, 0, 2, 28], [3, 7, 2, 28]).loc["sensitivity"]
-    assert row[["estimate", "p_value"]].isna().all()
-    with pytest.raises(ValueError, match=r"no output of arm 'high': there are \['low'\]"):
-        compare([3, 7, 2, 28], [0, 0, 0, 0])
-    share = pd.DataFrame({"expert": [0.5]})
-    with pytest.raises(ValueError, match="an expert label is a share"):
-        crowd.compare_detection(share, share, {}, 1, np.random.default_rng(0))
 
 
 def make_pairs(seed=0, imagined=0.1, rate=0.3):

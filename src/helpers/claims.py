@@ -9,6 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from numbers import Real
 from pathlib import Path
 
@@ -126,6 +127,8 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
             raise ClaimError(f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}")
         if len(notebooks) > 1:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+    public = entered["claim_id"].map(published["needs"]).map(_unfetched).astype(bool)
+    entered = entered[~public | (entered["source"] == "real")]  # stand-ins for data one could have
     merged = published.join(assess(entered, published))
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
@@ -135,10 +138,20 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
 
 def _why_missing(needs: str) -> str:
     """Say why nobody entered a claim."""
-    public = set(needs.split()) & set(read_text(UNPINNED_FILE)["file"])
-    if public:
-        return f"public: {', '.join(sorted(public))}, not fetched here"
+    if public := _unfetched(needs):
+        return f"public: {', '.join(public)}, not fetched here"
     return needs if evidence_for(needs, "real") == "none" else "not run"
+
+
+def _unfetched(needs: str) -> list[str]:
+    """Public files that a claim needs and that no run downloads."""
+    return sorted(set(needs.split()) & _unpinned())
+
+
+@cache
+def _unpinned() -> set[str]:
+    """Files that are public, but whose hashes nobody has told."""
+    return set(read_text(UNPINNED_FILE)["file"])
 
 
 def read_entered(claims_dir: str | Path) -> pd.DataFrame:

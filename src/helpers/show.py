@@ -126,7 +126,8 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     Returns
     -------
     pathlib.Path
-        The file written. The same figure always gives the same bytes.
+        The file written, in 256 colours, which makes it a third as large. The same figure always
+        gives the same bytes.
 
     Examples
     --------
@@ -141,8 +142,9 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
-    png = BytesIO()
-    fig.savefig(png, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    drawn, png = BytesIO(), BytesIO()
+    fig.savefig(drawn, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: png.getvalue()})
     _show_as_saved(fig, png.getvalue(), alt)

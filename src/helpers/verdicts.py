@@ -291,7 +291,7 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
         note = _slip(claim, deciding)
     elif evidence == "simulated" and claim["needs"] != "method":
         note = "simulated data say nothing about the study"
-    elif verdict == "confirmed" and claim["direction"] == "no":
+    elif verdict in HOLDING and claim["direction"] == "no":
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
     p_family = pd.Series([row["p_family"] for row in records]).max(skipna=False)
