@@ -13,12 +13,9 @@ from pathlib import Path
 
 from doit import get_var
 
-# Building the URI grammar of this module takes two seconds, and no notebook holds a URI to check.
-sys.modules["rfc3987_syntax"] = None
-
-from helpers import claims, run  # noqa: E402
-from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files  # noqa: E402
-from helpers.run import as_left, run_tools, task  # noqa: E402
+from helpers import claims, kernels, run
+from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
+from helpers.run import as_left, run_tools, task
 
 NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
@@ -146,7 +143,12 @@ def task_lint():
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
+
+    def check():
+        kernels.start()
+        return run_tools(["pytest", "-q", "-rs"])
+
+    return task(check)
 
 
 def task_nbval():
@@ -160,6 +162,7 @@ def task_nbval():
         if missing:
             print(f"nbval: skipped, no real data of {', '.join(missing)}")
             return None
+        kernels.start()
         return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
@@ -215,7 +218,7 @@ def task_coverage():
 
 
 def task_audit():
-    """Measure how much each rule of verdicts notices, and how often it errs, into data/audit.csv."""
+    """Measure how much each rule of verdicts notices and how often it errs."""
 
     def measure():
         from helpers.beyond import audit
@@ -245,6 +248,7 @@ def notebook_task(name: str, studies: list[str]) -> dict:
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
     def start():
+        kernels.start()
         execute(name, MAIN, {"data_source": source_of(studies), "out_dir": MAIN, **joined})
 
     return task(

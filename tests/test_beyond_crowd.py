@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
-from scipy.stats import fisher_exact
 
 from helpers.beyond import crowd
-from helpers.stats.rates import detection_rates
+from helpers.files.tables import PlainError
 
 NAMES = ("item_id", "rater_id", "label")
 LABELLED, ALL = 60, 300
@@ -131,6 +130,15 @@ def test_too_few_steps_are_told(monkeypatch):
         crowd.fit_dawid_skene(table, *NAMES)
 
 
+def test_two_steps_are_counted_and_enough_where_nobody_disagrees(monkeypatch):
+    table = RATINGS.assign(label=RATINGS["item_id"].map({"a": 0, "b": 1}))
+    monkeypatch.setattr(crowd, "MAX_STEPS", 2)
+    assert crowd.fit_dawid_skene(table, *NAMES).n_steps == 2
+    monkeypatch.setattr(crowd, "MAX_STEPS", 1)
+    with pytest.raises(RuntimeError, match="still rises after 1 steps"):
+        crowd.fit_dawid_skene(table, *NAMES)
+
+
 @pytest.fixture(scope="module")
 def marks() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Marks and expert labels with known probabilities."""
@@ -151,11 +159,20 @@ def test_probabilities_of_latent_classes_are_found_again(marks):
     assert alone[list(crowd.COLUMNS[3:])].isna().all()
 
 
-def test_an_error_nobody_marks_gives_no_probability_of_zero(monkeypatch):
-    monkeypatch.setattr(crowd, "CLASS_STEPS", 200)
-    nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
+def test_an_error_nobody_marks_gives_no_probability_of_zero():
+    nothing = pd.DataFrame({"item_id": np.repeat(range(600), 5), "harmful": 0.0})
     found = crowd.fit_classes(nothing, ["harmful"])[list(crowd.COLUMNS[:3])]
     assert ((found > 0) & (found < 1)).all(axis=None)
+
+
+def test_marks_that_do_not_tell_probabilities_are_refused_with_the_error(marks, monkeypatch):
+    nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
+    message = "^the probabilities of error 'harmful' still change after 5000 steps: leave it out or"
+    with pytest.raises(PlainError, match=message):
+        crowd.fit_classes(nothing, ["harmful"])
+    monkeypatch.setattr(crowd, "CLASS_STEPS", 5)
+    with pytest.raises(PlainError, match="'refusal' still change after 5 steps"):
+        crowd.fit_classes(marks[0], ["refusal"])
 
 
 def test_latent_classes_need_single_marks_of_the_same_outputs(marks):
@@ -163,42 +180,6 @@ def test_latent_classes_need_single_marks_of_the_same_outputs(marks):
         crowd.fit_classes(marks[0].assign(refusal=[0, 0.5, *[1] * 39_998]), ["refusal"])
     with pytest.raises(ValueError, match="experts checked output 9000, which nobody marked"):
         crowd.fit_classes(marks[0], ["refusal"], marks[1].assign(item_id=9000 + np.arange(8000)))
-
-
-def compare(low: list[int], high: list[int], n_permutations=999) -> pd.DataFrame:
-    """Change between arms with so many outputs marked rightly, missed, imagined and clean."""
-    labels = pd.DataFrame({"crowd": [1.0, 0, 1, 0] * 2, "expert": [1.0, 1, 0, 0] * 2})
-    labels = labels.assign(arm=np.repeat(["low", "high"], 4), error="factuality")
-    pairs = labels.loc[np.repeat(np.arange(8), [*low, *high])].reset_index(drop=True)
-    pairs["prompt_id"], rng = pairs.index, np.random.default_rng(0)
-    by_arm = detection_rates(pairs, ["error", "arm"], "prompt_id", 10, rng)
-    contrasts = {"tone": ("low", "high")}
-    table = crowd.compare_detection(pairs, by_arm, contrasts, n_permutations, rng)
-    return table.loc["tone"].droplevel("error")
-
-
-def test_a_clear_change_of_sensitivity_is_found_with_its_sign():
-    table = compare([18, 2, 2, 28], [2, 18, 2, 28])
-    assert table["estimate"].tolist() == pytest.approx([-80, 0])
-    assert table.loc["sensitivity", "high"] < 0
-    assert table.loc["sensitivity", "p_value"] == pytest.approx(0.001)
-    assert table.loc["sensitivity", ["n_from", "n_to"]].tolist() == [20, 20]
-
-
-def test_p_values_of_balanced_groups_are_those_of_fishers_exact_test():
-    found = compare([12, 8, 2, 28], [6, 14, 2, 28], 10_000).loc["sensitivity", "p_value"]
-    exact = fisher_exact([[12, 8], [6, 14]]).pvalue
-    assert found == pytest.approx(exact, abs=3 * np.sqrt(exact / 10_000))
-
-
-def test_groups_that_cannot_be_compared():
-    row = compare([0, 0, 2, 28], [3, 7, 2, 28]).loc["sensitivity"]
-    assert row[["estimate", "p_value"]].isna().all()
-    with pytest.raises(ValueError, match=r"no output of arm 'high': there are \['low'\]"):
-        compare([3, 7, 2, 28], [0, 0, 0, 0])
-    share = pd.DataFrame({"expert": [0.5]})
-    with pytest.raises(ValueError, match="an expert label is a share"):
-        crowd.compare_detection(share, share, {}, 1, np.random.default_rng(0))
 
 
 def make_pairs(seed=0, imagined=0.1, rate=0.3):

@@ -11,6 +11,7 @@ from helpers.studies import chatbench, kamoda
 
 ASPECTS = list(kamoda.ASPECTS)
 SCALES = ("acceptability", kamoda.IDEALS, kamoda.RANGES)
+STEPS = {"factuality": 3, "amount_info": 1, "formality": 1}
 ARMS = ("low", "high")
 USERS = list(chatbench.CONDITIONS.values())
 
@@ -42,7 +43,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def curve(tables):
-    return robustness.gaps(tables, ASPECTS, "factuality", 40, np.random.default_rng(1))
+    return robustness.gaps(tables, ASPECTS, "factuality", 40, np.random.default_rng(1), STEPS)
 
 
 def lead(weights: pd.Series) -> float:
@@ -57,6 +58,8 @@ def test_weights_without_intercept_are_those_of_one_regression(tables, curve, ra
     assert found["estimate"] == pytest.approx(lead(expected))
     scaled = pick_aspects(curve[0], ratings, "no intercept", "standard deviation")
     assert scaled["estimate"] == pytest.approx(lead(expected * rows[ASPECTS].std(ddof=0)))
+    per_step = pick_aspects(curve[0], ratings, "no intercept", "step")
+    assert per_step["estimate"] == pytest.approx(lead(expected / pd.Series(STEPS)))
 
 
 def test_weights_with_intercept_in_a_part_of_the_answers(tables, curve):
@@ -103,7 +106,7 @@ def test_draws_spread_like_the_bootstrap_of_one_specification(tables, curve):
 
 def test_every_combination_of_aspects_is_computed_or_listed(curve):
     table, draws, left_out = curve
-    assert len(table) + len(left_out) == 9 * 3 * 2 * 7
+    assert len(table) + len(left_out) == 9 * 3 * 3 * 7
     assert draws.shape == (40, len(table))
     assert (left_out["reason"] != "").all()
 

@@ -261,13 +261,19 @@ def test_cost_by_hand():
     assert pay.per_output(4, expert_share=0.2, scored=False) == pytest.approx(1.40)
 
 
-def test_a_panel_marks_the_aim_and_the_real_study_and_names_some_sizes():
+def test_a_panel_draws_a_curve_for_each_number_of_raters_and_marks_aim_and_real_study():
+    power = pd.DataFrame(
+        {"estimate": [0.2, 0.5, 0.8], "low": 0.1, "high": 0.9, "x": [100, 900, 900]}
+    )
+    power.index = pd.MultiIndex.from_tuples([(1, 20), (1, 180), (3, 180)])
     fig, ax = plt.subplots()
-    study_design.power_panel(ax, "refusal: 1.50 points", 900, [150, 1500], aim=90)
-    aim, real = ax.lines
+    study_design.power_panel(ax, "refusal: 1.50 points", power, 900, aim=90)
+    one, three, aim, real = ax.lines
+    assert one.get_xydata().tolist() == [[100, 20], [900, 50]]
+    assert [one.get_label(), three.get_label()] == ["1 rater", "3 raters"]
     assert set(aim.get_ydata()) == {90}
     assert set(real.get_xdata()) == {900}
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["150", "1,500"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "300"]
     assert not len(ax.get_xticks(minor=True))
     assert ax.get_title(loc="left") + ax.get_title() == "refusal: 1.50 points"
     plt.close(fig)

@@ -16,7 +16,6 @@ from helpers.beyond.user_simulator import (
     Endpoint,
     SimulatorError,
     score_spread,
-    simulator_accuracies,
 )
 from helpers.files import tables
 
@@ -309,45 +308,23 @@ def questions(n: int) -> pd.DataFrame:
     )
 
 
-def test_scores_of_accuracies_are_correlation_and_mean_absolute_error():
-    frame = pd.DataFrame({"simulated": [0.2, 0.4, 0.9, 1.0], "real": [0.1, 0.6, 0.7, 1.0]})
-    frame["q"] = range(4)
-    scores = user_simulator.accuracy_scores(frame, "simulated", "real", "q", 500, rng())
-    expected = np.corrcoef(frame["simulated"], frame["real"])[0, 1]
-    assert scores["estimate"].to_numpy() == pytest.approx([expected, 0.125])
-    assert (scores["low"] <= scores["estimate"]).all()
-    assert (scores["estimate"] <= scores["high"]).all()
-
-
-def test_intervals_and_draws_lie_around_the_scores_of_a_large_sample():
-    large = simulator_accuracies(rng(), questions(100_000))
+def test_draws_lie_around_the_scores_of_a_large_sample():
+    large = score_spread(rng(), questions(100_000), n_draws=2)
     spread = score_spread(rng(2), questions(135), n_draws=1000)
-    for kind in KINDS:
-        expected = [large[kind].corr(large["people"]), (large[kind] - large["people"]).abs().mean()]
-        found = spread.xs(kind, level="simulator")
-        assert found["mean"].to_numpy() == pytest.approx(expected, abs=0.015)
-        assert (found["low"] < found["mean"]).all()
-        assert (found["mean"] < found["high"]).all()
-    truth, inside = large["people"].corr(large["too able"]), []
-    for seed in range(60):
-        frame = simulator_accuracies(rng(seed), questions(150))
-        pair = ("too able", "people")
-        scores = user_simulator.accuracy_scores(frame, *pair, "question_id", 150, rng(seed))
-        inside.append(scores["low"].iloc[0] <= truth <= scores["high"].iloc[0])
-    # Three standard errors below the nominal 95 %.
-    assert np.mean(inside) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 60)
+    assert spread["mean"].to_numpy() == pytest.approx(large["mean"].to_numpy(), abs=0.015)
+    assert (spread["low"] < spread["mean"]).all()
+    assert (spread["mean"] < spread["high"]).all()
 
 
 def test_pretended_simulators_differ_from_people_as_they_are_said_to():
-    found = simulator_accuracies(rng(1), questions(4000))
-    chances = found[["people, chance", *(f"{kind}, chance" for kind in KINDS)]]
-    people, same, able, unrelated = chances.to_numpy().T
+    chances, shares = user_simulator._answered(rng(1), questions(4000), n_draws=1)
+    people, same, able, unrelated = (chances[kind][0] for kind in ("people", *KINDS))
     assert same == pytest.approx(people)
     assert 1 - able == pytest.approx(0.4 * (1 - people))
     assert np.corrcoef(people, unrelated)[0, 1] == pytest.approx(0, abs=0.05)
     assert people.mean() == pytest.approx(0.7, abs=0.02)
     assert people.var() == pytest.approx(0.06, abs=0.005)
-    assert set(10 * found["too able"]) <= set(range(11))
+    assert set(10 * shares["too able"][0]) <= set(range(11))
 
 
 def test_fishers_interval_is_1_96_standard_errors_of_z_and_covers_as_often_as_it_says():

@@ -10,6 +10,7 @@ import papermill
 import pytest
 
 from helpers import paths, run
+from helpers.claims import read_text
 
 GUIDES = [
     "README.md",
@@ -89,15 +90,64 @@ def test_committed_notebooks_are_as_agreed(name):
         if isinstance(node, ast.FunctionDef)
     ]
     assert [node.name for node in functions if node.end_lineno - node.lineno >= 15] == []
+    lengths = [len(source.splitlines()) for source in sources]
+    assert sum(lengths) <= (250 if name[:2] in ("50", "52") else 200)
+    assert len(lengths) <= 30
+    assert max(lengths) <= 15
     found = papermill.inspect_notebook(paths.NOTEBOOKS / f"{name}.ipynb")
     assert {"data_source", "out_dir"} <= set(found)
 
 
-def test_committed_claims_that_differ_say_why():
-    claims = pd.read_csv(paths.ROOT / "figures" / "claims.csv", dtype=str, keep_default_na=False)
-    differs = claims[claims["verdict"] == "differs"]
-    unexplained = differs["note"].str.contains("no reason recorded") | (differs["note"] == "")
-    assert differs.loc[unexplained, "claim_id"].tolist() == []
+def published(name: str) -> pd.DataFrame:
+    return read_text(paths.PUBLISHED / f"{name}.csv")
+
+
+def first_cell(notebook: str) -> str:
+    return nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells[0].source
+
+
+def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
+    claims = read_text(paths.ROOT / "figures" / "claims.csv")
+    causes = published("causes")
+    assert causes["cause"].is_unique
+    failing = claims[claims["verdict"].isin(["contradicted", "slip"])]
+    assert failing.loc[failing["cause"] == "", "claim_id"].tolist() == []
+    assert set(claims["cause"]) - {""} == set(causes["cause"])
+    assert (causes["explanation"].str.len() > 20).all()
+
+
+def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
+    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
+    assert headlines["headline"].tolist() == published("headlines")["headline"].tolist()
+    assert set(headlines["source"]) == {"real"}
+    readme = (paths.ROOT / "README.md").read_text()
+    for row in headlines.itertuples():
+        assert row.sentence in readme
+        assert row.sentence in first_cell(row.notebook)
+        assert row.alternatives in readme
+    named = set(published("claims")["headline"]) - {""}
+    assert named <= set(headlines["headline"])
+
+
+def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_reason():
+    exhibits = published("figures")
+    assert not exhibits.duplicated(["study", "exhibit"]).any()
+    drawn = exhibits[exhibits["notebook"] != ""]
+    assert (exhibits.loc[exhibits["notebook"] == "", "reason"] != "").all()
+    for row in drawn.itertuples():
+        cells = nbformat.read(paths.NOTEBOOKS / f"{row.notebook}.ipynb", as_version=4).cells
+        prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        headings = re.findall(r"^#.*", prose, re.MULTILINE)
+        kind, number = row.exhibit.split(" ", 1)
+        named = rf"{kind}s? (\w+(, | and ))*{re.escape(number)}\b"
+        assert any(re.search(named, heading) for heading in headings), row
+
+
+def test_every_notebook_links_the_overview_and_its_neighbours():
+    names = run.notebook_names()
+    for before, name, after in zip(["", *names[:-1]], names, [*names[1:], ""], strict=True):
+        links = set(re.findall(r"\]\((\w+)\.ipynb\)", first_cell(name)))
+        assert {"00_overview", before, after} - {"", name} <= links, name
 
 
 def test_committed_claims_come_from_real_data():

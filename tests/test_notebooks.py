@@ -11,7 +11,9 @@ import pytest
 from helpers import claims, paths
 from helpers.beyond.coverage import run_code
 from helpers.beyond.user_simulator import VARIABLES
+from helpers.beyond.word_tests import word_classes
 from helpers.files import tables
+from helpers.studies import humbel
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
@@ -87,6 +89,17 @@ def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monke
     assert [request["model"] for request in server.asked] == ["user", "ai", "user"] * 2
     held = tables.read_jsonl(tmp_path / "conversations" / "32_conversations.jsonl")
     assert held["answer"].tolist() == ["B", "B"]
+
+
+def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
+    study = humbel.load("simulated")
+    questions = word_classes(study.associations, study.norms)
+    own = questions.join(study.associations.set_index("row")["explanation"], on="row")
+    monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
+    given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_boot": 2}
+    run_code(paths.NOTEBOOKS / "40_word_classes_test.ipynb", given)
+    entered = claims.read_entered(tmp_path / "claims")
+    assert "humbel.word_classes.one_target" in set(entered["claim_id"])
 
 
 @pytest.fixture(scope="module")

@@ -68,9 +68,16 @@ def test_the_deviation_by_chance_is_what_equal_accuracies_show():
     assert result["by_chance"] == pytest.approx(np.abs(first - second).mean(), rel=0.015)
 
 
-def test_no_accuracies_have_a_larger_standard_error_than_those_of_nothing_and_all():
-    right = np.repeat([0.0, 1.0], [30, 70])
-    assert accuracy.largest_se(0.7, 100) == pytest.approx(right.std(ddof=1) / 10)
+def test_the_interval_of_a_difference_of_deviations_matches_its_spread_in_repetitions():
+    rng = np.random.default_rng(7)
+    first, second = ([0.9, 0.5, 0.7], [0.03, 0.02, 0.04]), ([0.2, 0.6, 0.95], [0.02, 0.05, 0.01])
+    others = np.array([[0.5, 0.6], [0.9, 0.8], [0.3, 0.2]])
+    result = accuracy.deviation_difference(first, second, others, np.full((3, 2), 0.03))
+    drawn = rng.normal(others, 0.03, (20_000, 3, 2))
+    far, near = (abs(rng.normal(*side, (20_000, 3))[..., None] - drawn) for side in (first, second))
+    expected = np.quantile((far - near).mean(axis=(1, 2)), [0.025, 0.975])
+    assert result["estimate"] == pytest.approx((far - near).mean(), abs=0.001)
+    assert result[["low", "high"]].to_list() == pytest.approx(expected, abs=0.001)
 
 
 def test_the_accuracy_of_a_question_by_hand():

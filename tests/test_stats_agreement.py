@@ -134,6 +134,17 @@ def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
     np.testing.assert_allclose(bounds, expected, rtol=1e-10)
 
 
+def test_draws_of_ac1_are_those_of_the_table():
+    frame = random_ratings(3).assign(other=lambda rows: 3 - rows["grade"].where(rows.index % 3 > 0))
+    aspects, rng = ["grade", "other"], np.random.default_rng(5)
+    how = "item_id", "prompt_id", (0, 1, 2, 3), 20
+    table = agreement.agreement_table(frame, aspects, *how, np.random.default_rng(5))
+    draws = agreement.ac1_draws(frame, aspects, *how, rng)
+    found = agreement.coefficient(table.set_index("aspect"), "ac1")
+    assert list(found) == ["estimate", "low", "high"]
+    np.testing.assert_allclose(draws.quantile([0.025, 0.975]).T, found[["low", "high"]])
+
+
 def test_extremes_of_agreement():
     opposed, agreed = long({"a": [0, 1], "b": [0, 1]}), long({"a": [0, 0], "b": [1, 1]})
     assert (ac1_of(agreed), alpha_of(agreed)) == (1, 1)
@@ -218,8 +229,9 @@ def test_every_group_has_the_alpha_of_the_package(tidy):
     assert alphas(shuffled).to_dict() == pytest.approx(expected)
 
 
-def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy):
-    tidy.loc[tidy["item_id"] == "b", "value"] = 2.0
+@pytest.mark.parametrize("same", [2.0, 0.1, 1e9 + 0.3])
+def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy, same):
+    tidy.loc[tidy["item_id"] == "b", "value"] = same
     found = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
     assert found.index.tolist() == list("abcde")
     assert found.isna().tolist() == [False, True, True, False, False]

@@ -50,6 +50,13 @@ def test_two_clusters_and_one_replicate_are_enough_but_not_less():
         bootstrap.cluster_weights(5, 0, rng())
 
 
+@pytest.mark.parametrize("kind", [int, float])
+def test_everything_comes_first_in_the_numbers_of_the_weights(kind):
+    weights = bootstrap.with_everything_first(np.array([[0, 2, 1], [3, 0, 0]], dtype=kind))
+    assert weights.tolist() == [[1, 1, 1], [0, 2, 1], [3, 0, 0]]
+    assert weights.dtype == kind
+
+
 def test_ratio_of_a_tiny_table_is_the_one_by_hand():
     numerator = np.array([[1.0, 2.0], [3.0, 0.0]])
     denominator = np.array([[2.0, 4.0], [2.0, 0.0]])

@@ -264,3 +264,16 @@ def test_published_correlations_of_direct_scores(real_data):
     found = estimates.droplevel(1).round(2)[["gpt4", "gpt4_mean3"]]
     assert found.tolist() == [0.70, 0.73]
     assert [moments[name].n.sum() for name in found.index] == [1200, 240]
+
+
+def test_each_measure_is_correlated_on_the_rows_that_have_it_with_the_bootstrap_of_one_measure():
+    frame = make_scores().assign(unknown=np.nan)
+    frame.loc[frame["prompt_id"] >= 30, "unbiased"] = np.nan
+    measures = ["biased", "unbiased", "unknown"]
+    found = correlations.measure_correlations(frame, measures, "error", "prompt_id", 50, 7)
+    assert found.index.tolist() == measures[:2]
+    some = frame.dropna(subset="unbiased")
+    moments = cluster_moments(some, ["unbiased"], "error", "prompt_id")
+    alone = correlations.compare_evaluators({"alone": moments}, 50, 7)[1]
+    expected = [some["unbiased"].corr(some["error"]), *np.quantile(alone, [0.025, 0.975])]
+    np.testing.assert_allclose(found.loc["unbiased"], expected)

@@ -251,3 +251,14 @@ def test_a_condition_without_any_pair_is_an_error():
     message = "arm 'low' shares no prompt_id with 'baseline': compare m"
     with pytest.raises(ValueError, match=message):
         compared(groups.paired_differences, frame)
+
+
+def test_a_lead_is_taken_draw_by_draw(table):
+    found = groups.group_mean_draws(table, ["factuality"], "judge", "question_id", 200, rng())
+    estimates, draws = (each["factuality"] for each in found)
+    draws = draws.assign(follower=draws["GPT-4"] - 1)
+    estimates = pd.concat([estimates, pd.Series({"follower": estimates["GPT-4"] - 1})])
+    leads = groups.lead_table(estimates, draws, "GPT-4", ["follower", "Llama 2"])
+    np.testing.assert_allclose(leads.loc["follower"], 1)
+    low, high = np.quantile(draws["GPT-4"] - draws["Llama 2"], [0.025, 0.975])
+    np.testing.assert_allclose(leads.loc["Llama 2", ["low", "high"]], [low, high])

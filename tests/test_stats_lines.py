@@ -180,6 +180,11 @@ def test_columns_span_the_natural_splines_of_scipy():
     assert fitted == pytest.approx(target)
 
 
+def test_columns_are_harrells_in_units_of_the_distance_between_the_outer_knots():
+    by_hand = [1, (8**3 - 4**2 * 8) / 8**3, (7**3 - 4**2 * 7) / 8**3, (5**3 - 4**2 * 5) / 8**3]
+    assert lines.natural_spline([1.0, 9.0], KNOTS) == pytest.approx(np.array([[0] * 4, by_hand]))
+
+
 @pytest.mark.parametrize("outside", [[-3.0, -1.0, 1.0], [9.0, 20.0, 31.0]])
 def test_columns_are_straight_beyond_the_outer_knots(outside):
     columns = lines.natural_spline(outside, KNOTS)

@@ -81,6 +81,20 @@ def test_influence_of_a_row_is_what_a_copy_of_it_changes(ratings, model):
     np.testing.assert_allclose(model.influence.sum(axis=0), 0, atol=1e-8)
 
 
+def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(ratings, model):
+    values, codes = ratings[FEATURES].to_numpy(), ratings["quality"].to_numpy() - 1
+    best = np.append(model.cuts, model.slopes)
+    scores, information = ordinal._derivatives(best, values, codes)
+    assert np.abs(scores.sum(axis=0)).max() < 1e-6 * np.abs(scores).sum(axis=0).min()
+    # halfway down to what counts as rounding, and four times as far, which is eight times too low
+    rounding = ordinal.ROUNDING * -ordinal._log_likelihood(best, values, codes)
+    step = np.zeros(len(best))
+    step[-1] = np.sqrt(rounding / information[-1, -1])
+    for times in (1, 4):
+        found = ordinal._improve(best, times * step, values, codes)
+        np.testing.assert_array_equal(found, best + step)
+
+
 def test_an_effect_is_the_mean_change_of_the_expected_rating(ratings, model):
     def expected(refusal):
         above = ratings[FEATURES].assign(refusal=refusal).to_numpy() @ model.slopes.to_numpy()

@@ -2,37 +2,23 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import claims, paths
+from helpers.beyond.coverage import run_code
 from helpers.files import registry, tables
 from helpers.stats import accuracy
 from helpers.studies import chatbench
 from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
 
 
-def test_no_printed_standard_error_is_larger_than_possible():
-    cells = chatbench.accuracies()
-    mean = cells["mean"] + np.clip(0.5 - cells["mean"], -0.005, 0.005)
-    bound = accuracy.largest_se(mean, cells["dataset"].map(chatbench.N_QUESTIONS))
-    assert (cells["se"] - 0.005 <= bound).all()
-
-
-def test_printed_z_values_are_possible():
-    rows = chatbench.comparisons()
-    low, high = accuracy.attainable_z(
-        rows["mean_alone"], rows["se_alone"], rows["mean_user_ai"], rows["se_user_ai"]
-    )
-    assert accuracy.fits(rows["z"], low, high).all()
-
-
-def test_printed_p_values_belong_to_their_z_values():
-    rows = chatbench.comparisons()
-    low, high = accuracy.attainable_p(rows["z"])
-    given = rows["p"].notna()
-    assert accuracy.fits(rows["p"], low, high)[given].all()
-    assert high[~given].max() < 0.01 < low[given].min()
+def test_printed_z_and_p_values_are_possible():
+    ranges = chatbench.attainable()
+    given = ranges["printed"].notna()
+    assert accuracy.fits(*(ranges.loc[given, name] for name in ("printed", "low", "high"))).all()
+    assert given.loc["z"].all()
+    assert ranges.loc[~given, "high"].max() < 0.01 < ranges.loc["p"].loc[given["p"], "low"].min()
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +48,19 @@ def write_released(folder, simulated) -> None:
     wide.reset_index().to_csv(folder / chatbench.AI_ALONE_FILE, index=False)
 
 
+def write_conversations(folder, seed) -> None:
+    """Write simulated questions and conversations in the form of the released files."""
+    talks = chatbench.load_conversations("simulated", seed)
+    parts = talks.questions["question"].str.split("\n", expand=True)
+    options = {f"option_{letter}": parts[n].str[3:] for n, letter in enumerate("ABCD", start=1)}
+    questions = talks.questions.assign(question=parts[0], **options)
+    questions.to_csv(folder / QUESTIONS_FILE, index=False)
+    names = {"rater_id": "worker_id", "answer": "selected_answer", "messages": "chat_history"}
+    records = talks.conversations.rename(columns=names)
+    keys = ["worker_id", "model", "condition", "question_id", "selected_answer", "chat_history"]
+    (folder / CONVERSATIONS_FILE).write_text(json.dumps(records[keys].to_dict("records")))
+
+
 @pytest.fixture
 def released(tmp_path, monkeypatch, simulated):
     """A mirror with files in the form of the released ones."""
@@ -76,6 +75,26 @@ def test_released_files_are_read_where_they_are_present(released, simulated):
     assert study.source == "real"
     pd.testing.assert_frame_equal(study.accuracies(), simulated.accuracies())
     assert study.answers["rater_id"].iloc[0] == "rater-001"
+
+
+def test_files_in_the_released_form_unlock_the_claims_that_need_them(released, simulated):
+    write_conversations(released, seed=3)
+    small = {"n_boot": 50, "n_draws": 50, "n_worded": 3, "out_dir": str(released / "out")}
+    for name in ("31_question_level", "32_user_simulator"):
+        run_code(paths.NOTEBOOKS / f"{name}.ipynb", small)
+    merged = claims.merge(released / "out" / "claims").set_index("claim_id")
+    published = claims.published_claims().query("study == 'chatbench'")
+    needed = published["needs"].str.split().explode()
+    unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
+    unlocked = merged.loc[sorted(set(needed.index[needed.isin(unpinned)]))]
+    assert set(unlocked["evidence"]) == {"raw"}
+    assert len(unlocked) == 2 * 160 + 18
+    cells = unlocked[unlocked.index.str.contains("tablea")]
+    assert "open" not in set(cells["verdict"])
+    cell = "chatbench.tablea2.college_math.ai_free_text.answer_first.se_user_ai"
+    expected = simulated.accuracies().loc[("Llama-3.1-8b", "College Math", "User-AI answer first")]
+    assert float(cells.loc[cell, "estimate"]) == pytest.approx(expected["se"], rel=1e-5)
+    assert unlocked.loc["chatbench.transitions.more_help", "verdict"] == "confirmed"
 
 
 def test_columns_may_have_the_names_of_the_authors_code(released):
@@ -137,9 +156,10 @@ def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(tmp
         chatbench.load("real")
 
 
-def test_unpinned_files_have_an_address_at_a_commit_and_a_licence():
+def test_unpinned_files_have_an_address_and_a_licence():
     table = pd.read_csv(registry.UNPINNED_FILE, dtype=str, keep_default_na=False)
-    address = r"https://huggingface\.co/datasets/microsoft/ChatBench/resolve/[0-9a-f]{40}/[\w./]+"
+    pinned = r"https://huggingface\.co/datasets/microsoft/ChatBench/resolve/[0-9a-f]{40}/[\w./]+"
+    address = rf"{pinned}|https://huggingface\.co/datasets/anthonysicilia/wclarge"
     assert table["url"].str.fullmatch(address).all()
     assert table["licence"].ne("").all()
     assert not set(table["file"]) & set(registry.names())

@@ -204,6 +204,16 @@ def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     assert submitted.source == "simulated"
 
 
+def test_all_groups_are_loaded_at_once_with_or_without_unreported_datasets():
+    source, ratings = hosking_submissions.load_groups("simulated", seed=3)
+    _, reported = hosking_submissions.load_groups("simulated", 3, reported_only=True)
+    assert source == "simulated"
+    assert list(ratings) == list(hosking_submissions.GROUPS.values())
+    for name, rows in ratings.items():
+        pd.testing.assert_frame_equal(reported[name], rows[rows["reported"]])
+    assert len(reported["1: errors"]) < len(ratings["1: errors"])
+
+
 def test_an_unknown_group_is_an_error():
     with pytest.raises(ValueError, match="no group 'experts' in experiment 2; choose one of"):
         hosking_submissions.load_submissions(2, "experts")
@@ -289,7 +299,7 @@ def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
     assert sessions["rater_id"].nunique() == 2546
     assert sessions["rater_id"].value_counts().max() == 206
     first = sessions[sessions["experiment"] == 1]
-    assert first.groupby("rater_id")["group"].nunique().eq(2).sum() == 273
+    assert first.groupby("rater_id")["raters"].nunique().eq(2).sum() == 273
 
 
 def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
@@ -320,8 +330,6 @@ SESSIONS = pd.DataFrame(
 def test_shared_people_are_counted_once_and_the_diagonal_is_the_size_of_a_group():
     expected = [[2, 1, 0], [1, 2, 1], [0, 1, 1]]
     names = ["errors", "quality", "tone"]
-    groups = hosking_submissions.groups_per_person(SESSIONS, "group", "rater_id")
-    assert groups.to_dict() == {"a": 2, "b": 1, "c": 2}
     table = hosking_submissions.shared_people(SESSIONS, "group", "rater_id")
     pd.testing.assert_frame_equal(table, pd.DataFrame(expected, index=names, columns=names))
 

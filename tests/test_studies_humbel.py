@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from helpers.beyond.word_tests import SHOWN, second_pairs, word_classes
 from helpers.files import registry, tables
 from helpers.studies import humbel
 
@@ -103,3 +104,61 @@ def test_exam_scores_are_those_of_the_printed_table():
     assert scores.shape == (7, 4)
     assert scores.loc["word classes"].tolist() == [3, 28, 35, 83]
     assert scores.isna().sum().sum() == 6
+
+
+@pytest.fixture
+def authors_file(tmp_path, monkeypatch):
+    """Path of the authors' test in an empty mirror."""
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
+    monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "humbel").mkdir()
+    return tmp_path / humbel.AUTHORS_TEST_FILE
+
+
+def authors_table():
+    """Simulated questions in the form that the authors' script writes."""
+    study = humbel.load("simulated", seed=4)
+    questions = word_classes(study.associations, study.norms)
+    said = study.associations.set_index("row")[["explanation", "relation"]]
+    names = {ours: theirs for theirs, ours in humbel.AUTHORS_TEST_COLUMNS.items()}
+    shown = {ours: f"test{number}" for number, ours in enumerate(SHOWN)}
+    return questions.join(said, on="row").rename(columns={**names, **shown})
+
+
+def test_the_authors_test_is_read_in_the_form_their_script_writes(authors_file):
+    for data_source in ("auto", "real", "simulated"):
+        assert humbel.authors_test(data_source) is None
+    written = authors_table()
+    written.loc[0, "cue"] = "null"
+    written.to_csv(authors_file)
+    assert humbel.authors_test("simulated") is None
+    read = humbel.authors_test("real")
+    assert read["cue"].tolist() == written["cue"].tolist()
+    assert (read["age"] == read[["cue_age", "association_age"]].max(axis=1)).all()
+    assert not second_pairs(read, read).any()
+    assert set(read) == set(humbel.AUTHORS_TEST_COLUMNS.values())
+
+
+def test_another_table_is_not_taken_for_the_authors_test(authors_file):
+    authors_table().drop(columns="max_aoa_pair").to_csv(authors_file)
+    with pytest.raises(tables.BadTableError, match="'max_aoa_pair' is missing"):
+        humbel.authors_test("auto")
+    authors_table().assign(cue_aoa="young").to_csv(authors_file)
+    with pytest.raises(tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"):
+        humbel.authors_test("auto")
+
+
+def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
+    effects = humbel.authors_effects().drop(index="decade")
+    noted = {
+        "modifier": (0.013, 0.057, 0.002),
+        "different": (0.010, 0.052, 0.004),
+        "hard": (0.034, 0.185, 0.004),
+        "complex": (-0.010, 0.055, 0.169),
+        "explained": (0.042, 0.081, 0.000),
+    }
+    found = effects[["low", "high"]].div(100).join(effects["p_value"])
+    assert found.round(3).to_dict("index") == {
+        name: dict(zip(("low", "high", "p_value"), row, strict=True)) for name, row in noted.items()
+    }
+    assert (humbel.authors_effects()["p_family"] < 0.01).sum() == 1

@@ -1,5 +1,6 @@
 """Measures of texts by hand and by other libraries, tiny language models, and the lexicon."""
 
+import contextlib
 import math
 import sys
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from scipy.special import log_softmax, softmax
 from scipy.stats import binomtest
 
 from helpers import text
@@ -157,6 +159,24 @@ def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
         text.sentiment_scorer("twitter")
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_measures_of_perplexity_are_better_if_higher_and_left_out_without_a_model(
+    is_there, monkeypatch
+):
+    def load(name):
+        if not is_there:
+            raise text.ModelUnavailableError(name)
+        return "model", "tokenizer"
+
+    answers = pd.DataFrame({"text": ["blue light"]}, index=["a"])
+    found = pd.DataFrame({"own": [3.0], "random": [9.0]}, index=["a"])
+    monkeypatch.setattr(text, "load_language_model", load)
+    monkeypatch.setattr(text, "question_perplexities", lambda *_: found)
+    measures = text.perplexity_measures(answers, "gpt2", np.random.default_rng(0))
+    expected = {"−perplexity, QA": -3.0, "−perplexity, RQA": -9.0} if is_there else {}
+    assert measures.loc["a"].to_dict() == expected
+
+
 def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
     model, tokenizer = tiny_gpt2
     words = [*WORDS[3:], "the", "light", "is", "blue"]
@@ -169,6 +189,40 @@ def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
         chained_perplexity(model, tokens, [(4, 10, 12)]),
     ]
     assert perplexity.tolist() == pytest.approx(expected, rel=1e-4)
+
+
+def test_perplexity_by_hand_of_a_model_that_knows_the_last_word_and_how_many_it_saw(monkeypatch):
+    scores = np.random.default_rng(0).normal(size=(9, len(WORDS), len(WORDS)))
+
+    def model(tokens):
+        return SimpleNamespace(logits=scores[np.arange(1, tokens.shape[1] + 1), tokens])
+
+    def tokenizer(given, add_special_tokens):
+        assert not add_special_tokens
+        return {"input_ids": [WORDS.index(word) for word in given.split()]}
+
+    def cross_entropy(logits, targets, reduction):
+        assert reduction == "none"
+        return -log_softmax(logits, axis=1)[np.arange(len(targets)), targets]
+
+    nn = SimpleNamespace(functional=SimpleNamespace(cross_entropy=cross_entropy))
+    torch = SimpleNamespace(tensor=np.array, no_grad=contextlib.nullcontext, nn=nn)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    model.config, tokenizer.bos_token_id = SimpleNamespace(max_position_embeddings=8), 0
+    words = [*WORDS[3:], "the", "light", "is", "blue"]
+    contexts = ["", " ".join(words[:9]), " ".join(words[:2])]
+    texts = [" ".join(words), " ".join(words[9:]), " ".join(words[2:4])]
+    perplexity = text.perplexity(texts, contexts, model, tokenizer)
+    tokens = [0, *(WORDS.index(word) for word in words)]
+    for found, windows in zip(
+        perplexity, [[(0, 1, 8), (4, 8, 12)], [(4, 10, 12)], [(0, 3, 5)]], strict=True
+    ):
+        chances = [
+            softmax(scores[position - begin, tokens[position - 1]])[tokens[position]]
+            for begin, first, end in windows
+            for position in range(first, end)
+        ]
+        assert found == pytest.approx(np.prod(chances) ** (-1 / len(chances)))
 
 
 def test_the_twitter_score_is_the_chance_of_positive_less_that_of_negative(

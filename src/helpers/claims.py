@@ -9,6 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from numbers import Real
 from pathlib import Path
 
@@ -18,8 +19,9 @@ import pandas as pd
 from helpers import paths
 from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
-from helpers.show import CaptionedTable, with_interval
+from helpers.show import CaptionedTable, text_table, with_interval
 from helpers.verdicts import (
+    DETAILS,
     ENTERED,
     HOLDING,
     JUDGED,
@@ -32,12 +34,10 @@ from helpers.verdicts import (
 )
 
 COLUMNS = (
-    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED, "high"),
-    *("cause", "headline", "note", "notebook", "source"),
+    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
+    *("cause", "headline", *DETAILS),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines")
-
-COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": "#6B7280", "leaning": "#0072B2"}
 
 
 class ClaimError(PlainError):
@@ -127,6 +127,8 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
             raise ClaimError(f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}")
         if len(notebooks) > 1:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+    public = entered["claim_id"].map(published["needs"]).map(_unfetched).astype(bool)
+    entered = entered[~public | (entered["source"] == "real")]  # stand-ins for data one could have
     merged = published.join(assess(entered, published))
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
@@ -136,10 +138,20 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
 
 def _why_missing(needs: str) -> str:
     """Say why nobody entered a claim."""
-    public = set(needs.split()) & set(read_text(UNPINNED_FILE)["file"])
-    if public:
-        return f"public: {', '.join(sorted(public))}, not fetched here"
+    if public := _unfetched(needs):
+        return f"public: {', '.join(public)}, not fetched here"
     return needs if evidence_for(needs, "real") == "none" else "not run"
+
+
+def _unfetched(needs: str) -> list[str]:
+    """Public files that a claim needs and that no run downloads."""
+    return sorted(set(needs.split()) & _unpinned())
+
+
+@cache
+def _unpinned() -> set[str]:
+    """Files that are public, but whose hashes nobody has told."""
+    return set(read_text(UNPINNED_FILE)["file"])
 
 
 def read_entered(claims_dir: str | Path) -> pd.DataFrame:
@@ -425,7 +437,7 @@ def summary(judged: pd.DataFrame) -> CaptionedTable:
     columns = ["the paper says", "printed", "here", "verdict"]
     folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
     caption = f"{len(judged)} claims, contradictions first{folded}"
-    return CaptionedTable(pd.DataFrame(rows, columns=columns), caption, COLORS)
+    return text_table(pd.DataFrame(rows, columns=columns), caption)
 
 
 def _shown_row(rows: pd.DataFrame) -> list[str]:

@@ -38,6 +38,8 @@ GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
 
+VERDICT_COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": GREY, "leaning": BLUE}
+
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
     "baseline": "Baseline",
@@ -124,7 +126,8 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     Returns
     -------
     pathlib.Path
-        The file written. The same figure always gives the same bytes.
+        The file written, in 256 colours, which makes it a third as large. The same figure always
+        gives the same bytes.
 
     Examples
     --------
@@ -139,8 +142,9 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
-    png = BytesIO()
-    fig.savefig(png, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    drawn, png = BytesIO(), BytesIO()
+    fig.savefig(drawn, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: png.getvalue()})
     _show_as_saved(fig, png.getvalue(), alt)
@@ -654,6 +658,31 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     return CaptionedTable(rounded, caption)
 
 
+def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
+    """Show a table of words: aligned to the left, without its index, verdicts in colour.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of text.
+    caption : str
+        What the rows are.
+
+    Returns
+    -------
+    CaptionedTable
+        Entries that begin with a verdict other than confirmed or consistent are coloured.
+
+    Examples
+    --------
+    >>> print(text_table(pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]}), "One"))
+    One
+           claim     verdict
+    0  A beats B  open (raw)
+    """
+    return CaptionedTable(frame, caption, VERDICT_COLORS)
+
+
 def _p_value(number: float, decimals: int) -> str:
     """Write a p-value, never as zero."""
     if np.isnan(number):
@@ -680,10 +709,8 @@ def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
     Examples
     --------
     >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
-    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1)
-    refusal    1.5 [1.1, 1.9]
-    scope      0.4 [0.1, 0.7]
-    dtype: object
+    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1).to_dict()
+    {'refusal': '1.5 [1.1, 1.9]', 'scope': '0.4 [0.1, 0.7]'}
     """
     rows = table[["estimate", "low", "high"]].to_numpy()
     return pd.Series([with_interval(*row, decimals) for row in rows], table.index)

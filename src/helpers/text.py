@@ -466,6 +466,16 @@ def question_perplexities(
     return pd.DataFrame(found)
 
 
+def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+    """`question_perplexities` with a minus, so that more is better; no columns without a model."""
+    try:
+        model, tokenizer = load_language_model(name)
+    except ModelUnavailableError:
+        return pd.DataFrame(index=answers.index)
+    found = question_perplexities(answers, model, tokenizer, rng)
+    return -found.set_axis(["−perplexity, QA", "−perplexity, RQA"], axis="columns")
+
+
 @dataclass(frozen=True)
 class Aspect:
     """An aspect of quality and how to recognise it in a text."""

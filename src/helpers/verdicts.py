@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from helpers.show import with_interval
+from helpers.stats.accuracy import SLACK
 from helpers.stats.bootstrap import adjust
 
 VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")  # weakest first
@@ -30,13 +31,13 @@ NEEDED = {
 }
 NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
 ENTERED = ("claim_id", "reading", "part", *NUMBERS, "holds", "shown", "notebook", "source")
-JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed", "estimate", "low")
+JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed")
+DETAILS = ("estimate", "low", "high", "note", "notebook", "source")
 
 LEVEL = 0.05
 SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
 MOST_PARTS = 4  # told one by one
 BLIND = 0.2  # an error of a printed number that a check has to notice
-SLACK = 1e-9  # of floating-point numbers
 
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
@@ -260,17 +261,16 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     entered = entered.assign(p_family=_corrected(entered, published))
     elsewhere = published["elsewhere"].map(published["published"]).fillna("")
     published = published.assign(elsewhere_published=elsewhere)
-    return pd.DataFrame(
-        {
-            claim_id: _assess_claim(published.loc[claim_id], rows)
-            for claim_id, rows in entered.groupby("claim_id", sort=False)
-        },
-        index=[*JUDGED, "high", "note", "notebook", "source"],
-    ).T.rename_axis("claim_id")
+    judged = {
+        claim_id: _assess_claim(published.loc[claim_id], rows)
+        for claim_id, rows in entered.groupby("claim_id", sort=False)
+    }
+    names = pd.Index(list(judged), dtype=str, name="claim_id")
+    return pd.DataFrame(list(judged.values()), index=names, columns=[*JUDGED, *DETAILS])
 
 
 def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
-    """Judge one claim: the weakest part decides, and readings must agree."""
+    """Judge one claim: the weakest part decides; readings that contradict each other do not."""
     source = rows["source"].iloc[0]
     evidence = evidence_for(claim["needs"], source)
     records = rows.to_dict("records")
@@ -280,24 +280,27 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
         reading: min((row["verdict"] for row in records if row["reading"] == reading), key=rank)
         for reading in rows["reading"].unique()
     }
-    agree = len(set(by_reading.values())) == 1
+    found = set(by_reading.values())
+    disagree = "contradicted" in found and len(found) > 1
     deciding = min(records, key=lambda row: rank(row["verdict"]))
-    verdict = deciding["verdict"] if agree else "open"
-    note = "" if agree else "; ".join(f"{name}: {found}" for name, found in by_reading.items())
+    verdict = "open" if disagree else deciding["verdict"]
+    note = (
+        "" if len(found) == 1 else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
+    )
     if verdict == "slip":
         note = _slip(claim, deciding)
     elif evidence == "simulated" and claim["needs"] != "method":
         note = "simulated data say nothing about the study"
-    elif verdict == "confirmed" and claim["direction"] == "no":
+    elif verdict in HOLDING and claim["direction"] == "no":
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
-    p_family = max(row["p_family"] for row in records)
+    p_family = pd.Series([row["p_family"] for row in records]).max(skipna=False)
     corrected = "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
     return {
         "evidence": evidence,
         "verdict": verdict,
         "after_correction": corrected,
-        "detects": max(_detects(claim, row) for row in records),
+        "detects": pd.Series([_detects(claim, row) for row in records]).max(),
         "computed": _in_words(claim, records, deciding),
         **{name: deciding[name] for name in ("estimate", "low", "high")},
         "note": note,

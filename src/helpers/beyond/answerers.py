@@ -135,6 +135,19 @@ def of_model(
     return simulated_answers(np.random.default_rng(seed), questions, _n_options(questions))
 
 
+def model_name(study: humbel.Humbel, file: str | Path) -> str:
+    """Name the model under test for titles, from the name of its file of answers.
+
+    Examples
+    --------
+    >>> model_name(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    'a simulated test taker'
+    """
+    if study.source != "real":
+        return "a simulated test taker"
+    return Path(file).stem.removesuffix("_word_classes").replace("_", "-")
+
+
 def always_right(questions: pd.DataFrame) -> pd.Series:
     """Give the intended answer to each question.
 

@@ -11,7 +11,7 @@ the output; see `helpers.stats.rates.pair_labels`. Rates are percentages. Simula
 often the intervals hold the true rate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
-from helpers.files.tables import check_clusters, check_numeric
+from helpers.files.tables import PlainError, check_clusters, check_numeric
 from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
@@ -52,7 +52,6 @@ COLUMNS = (
 )
 CLASS_STEPS = 5000
 CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
-MEASURES = {"sensitivity": 1, "specificity": 0}  # label by experts of the outputs that count
 
 
 def combine(
@@ -196,118 +195,11 @@ def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.nd
         prevalence = (there.sum() + 1) / (count.sum() + 2)
         before, found = found, np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
         if np.abs(found - before).max() < CLASS_TOLERANCE:
-            break
-    return found
-
-
-def compare_detection(
-    pairs: pd.DataFrame,
-    rates: pd.DataFrame,
-    contrasts: Mapping[str, tuple[str, str]],
-    n_permutations: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Change of sensitivity and specificity between two groups of outputs, in points.
-
-    The interval combines the two Wilson intervals by the square-and-add rule. The p-value is from
-    a permutation test, which needs no minimum of cases: among outputs with the error (without it,
-    for the specificity) groups are exchanged at random. It takes these outputs as exchangeable,
-    those of one cluster too.
-
-    Parameters
-    ----------
-    pairs : pandas.DataFrame
-        From `helpers.stats.rates.pair_labels`, with expert labels 0 and 1; rows without one are
-        left out.
-    rates : pandas.DataFrame
-        From `helpers.stats.rates.detection_rates` of the same pairs by ``"error"`` and a second
-        column, such as ``"arm"``, whose groups are compared.
-    contrasts : mapping of str to (str, str)
-        Name of each contrast, the group to subtract and the group to subtract it from.
-    n_permutations : int
-        Number of permutations.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``contrast``, ``measure`` and ``error``: ``n_from`` and ``n_to`` (outputs behind
-        the two shares), ``estimate``, ``low``, ``high`` (percentage points, 95 %), ``p_value``.
-        NaN where a group has no output to judge by.
-
-    Raises
-    ------
-    ValueError
-        If an expert label is a share, or a group has no labelled outputs.
-
-    References
-    ----------
-    Newcombe (1998), method 10; Good (2005), Permutation, Parametric and Bootstrap Tests.
-
-    Examples
-    --------
-    >>> from helpers.stats.rates import detection_rates
-    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": range(40), "expert": 1,
-    ...                       "arm": ["low", "high"] * 20, "crowd": [1, 0] * 20})
-    >>> rng = np.random.default_rng(0)
-    >>> rates = detection_rates(pairs, ["error", "arm"], "prompt_id", 99, rng)
-    >>> table = compare_detection(pairs, rates, {"tone": ("low", "high")}, 999, rng)
-    >>> table[["n_from", "n_to", "estimate", "low", "high", "p_value"]].round(3)
-                                     n_from  n_to  estimate    low    high  p_value
-    contrast measure     error
-    tone     sensitivity factuality    20.0  20.0    -100.0 -100.0 -77.213    0.001
-             specificity factuality     0.0   0.0       NaN    NaN     NaN      NaN
-    """
-    pairs = pairs.dropna(subset="expert")
-    if not pairs["expert"].isin([0, 1]).all():
-        raise ValueError("an expert label is a share: comparisons need labels 0 and 1, settle them")
-    by = rates.index.names[-1]
-    rows = {}
-    for contrast, groups in contrasts.items():
-        missing = set(groups) - set(pairs[by])
-        if missing:
-            raise ValueError(
-                f"experts labelled no output of {by} {min(missing)!r}: "
-                f"there are {sorted(pairs[by].unique())}"
-            )
-        for measure, label in MEASURES.items():
-            counted = pairs[pairs[by].isin(groups) & (pairs["expert"] == label)]
-            for error in pairs["error"].unique():
-                one, other = (rates.loc[(measure, error, group)] for group in groups)
-                subset = counted[counted["error"] == error]
-                is_first = (subset[by] == groups[0]).to_numpy()
-                marks = subset["crowd"].to_numpy(float)
-                p_value = _permutation_test(marks, is_first, n_permutations, rng)
-                rows[contrast, measure, error] = _difference(one, other) | {"p_value": p_value}
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    return table.rename_axis(["contrast", "measure", "error"])
-
-
-def _difference(one: pd.Series, other: pd.Series) -> dict[str, float]:
-    """Subtract the first share from the second, with the square-and-add interval."""
-    change = other["estimate"] - one["estimate"]
-    below = np.hypot(other["estimate"] - other["low"], one["high"] - one["estimate"])
-    above = np.hypot(other["high"] - other["estimate"], one["estimate"] - one["low"])
-    return {
-        "n_from": one["n"],
-        "n_to": other["n"],
-        "estimate": change,
-        "low": change - below,
-        "high": change + above,
-    }
-
-
-def _permutation_test(
-    labels: np.ndarray, is_first: np.ndarray, n_permutations: int, rng: np.random.Generator
-) -> float:
-    """Two-sided p-value for no difference between two groups."""
-    if is_first.all() or not is_first.any():
-        return np.nan
-    shuffled = rng.permuted(np.tile(labels, (n_permutations, 1)), axis=1)
-    expected = labels.mean() * is_first.sum()
-    observed = abs(labels[is_first].sum() - expected)
-    extreme = np.abs(shuffled[:, is_first].sum(axis=1) - expected) >= observed - 1e-9
-    return (1 + extreme.sum()) / (1 + n_permutations)
+            return found
+    raise PlainError(
+        f"the probabilities of error {marked.name!r} still change after {CLASS_STEPS} steps: "
+        "leave it out or have more people mark each output"
+    )
 
 
 def rate_table(

@@ -31,7 +31,7 @@ WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", 
 RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
 MODELS = ("no intercept", "intercept", "ordinal")
-UNITS = ("whole scale", "standard deviation")
+UNITS = ("whole scale", "step", "standard deviation")
 COUNTED = ("marks", "answers", "prompts")
 CROWD = ("all answers", "answers that experts saw")
 SIZES = "all, by number of questions"
@@ -92,6 +92,7 @@ def gaps(
     first: str,
     n_boot: int,
     rng: np.random.Generator,
+    steps: Mapping[str, float],
 ) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
     """Weight of one aspect minus the larger weight of the others.
 
@@ -106,6 +107,8 @@ def gaps(
     n_boot : int
         Number of resamples of questions.
     rng : numpy.random.Generator
+    steps : mapping of str to float
+        Steps of each aspect's scale from the ideal to the worst mark.
 
     Returns
     -------
@@ -125,6 +128,7 @@ def gaps(
     drawn = cluster_weights(len(questions), n_boot, rng)
     replicates = pd.DataFrame(np.vstack([np.ones(len(questions)), drawn]), columns=questions)
     weights = np.empty((n_boot + 1, len(possible), len(aspects)))
+    of_scale = np.array([steps[aspect] for aspect in aspects])
     parts = {ratings: _parts(table) for ratings, table in found.items()}
     for (ratings, answers), part in possible.groupby(["ratings", "answers"]):
         kept = parts[ratings][answers]
@@ -138,11 +142,12 @@ def gaps(
             sums = specifications.products(found[ratings], columns, kept, "question_id")
         moments = ClusterMoments(tuple(aspects), "missing", sums).total(replicates.to_numpy())
         for place, model, unit in part[["model", "weight per"]].itertuples():
-            weights[:, place] = (
+            effects = (
                 specifications.ordinal_effects(rows, aspects, "missing", replicates)
                 if model == "ordinal"
                 else _solve(moments, model, unit)
             )
+            weights[:, place] = effects / (of_scale if unit == "step" else 1)
     leader = list(aspects).index(first)
     others = np.delete(np.arange(len(aspects)), leader)
     runner_up = others[weights[0][:, others].argmax(axis=1)]

@@ -398,8 +398,8 @@ def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
             ax.plot(rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0)
             share = f"{100 * len(rows) / len(ranked):.0f} %"
             ax.plot([], [], "o", color=color, label=f"{label}: {share}")
-    low = min(ranked["low"].quantile(0.01), ranked["estimate"].min())
-    high = max(ranked["high"].quantile(0.99), ranked["estimate"].max())
+    low = min(ranked["low"].quantile(0.03), ranked["estimate"].min())
+    high = max(ranked["high"].quantile(0.97), ranked["estimate"].max())
     margin = 0.05 * (high - low)
     ax.set_ylim(low - margin, high + 3 * margin)
     ax.set(ylabel=ylabel)

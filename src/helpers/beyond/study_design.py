@@ -22,7 +22,7 @@ from statsmodels.stats.proportion import proportion_confint
 from helpers.beyond.crowd import fit_classes
 from helpers.files.ratings import aggregate
 from helpers.files.tables import check_clusters, check_numeric
-from helpers.show import GREY, INK
+from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 from helpers.stats import agreement, lasso
 from helpers.stats.bootstrap import cluster_weights, interval
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
@@ -33,6 +33,7 @@ STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond thi
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
 TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
 POWER = 0.8  # that a study should have
+TICKS = (30, 100, 300, 1000, 3000, 10_000)  # sizes and costs to name on an axis
 RESULTS = ["estimate", "standard_error", "low", "high"]
 
 
@@ -904,33 +905,46 @@ class Pay:
         return crowd + expert_share * self.expert_hourly * self.expert_minutes / 60
 
 
-def power_panel(ax: Axes, title: str, real: float, ticks: Sequence[int], aim: float = 80) -> None:
-    """Mark the power that is aimed at and the real study on a logarithmic axis.
+def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float, aim: float = 80) -> None:
+    """Draw power against size or cost on a logarithmic axis, a curve for each number of raters.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Axis that holds the curves, power in percent.
+        Axis to draw on.
     title : str
         Title of the panel.
+    power : pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` as from `detection`, and ``x``, the size or cost; the
+        first level of the index is the number of raters.
     real : float
-        Size, or cost, of the real study.
-    ticks : sequence of int
-        Sizes, or costs, to name.
+        Size, or cost, of the real study, which gets a vertical line.
     aim : float, optional
-        Power in percent.
+        Power in percent, which gets a dotted line.
 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> power_panel(ax, "refusal", 900, [300, 3000])
+    >>> power = {"estimate": [0.4, 0.9], "low": [0.3, 0.8], "high": [0.5, 1.0], "x": [200, 5000]}
+    >>> power_panel(ax, "refusal", pd.DataFrame(power, index=[3, 3]), 900)
     >>> [label.get_text() for label in ax.get_xticklabels()]
-    ['300', '3,000']
+    ['300', '1,000', '3,000']
     >>> plt.close(fig)
     """
+    for place, (raters, curve) in enumerate(power.groupby(level=0)):
+        look = {"color": COLORS[place], "marker": MARKERS[place]}
+        percent = 100 * curve[["estimate", "low", "high"]]
+        binned_rates(ax, percent.assign(x=curve["x"]), label=_raters(raters), **look)
     ax.axhline(aim, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
-    ax.set(xscale="log", ylim=(0, 102), title=title)
+    ax.set(xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies")
+    ax.label_outer()
+    ticks = [tick for tick in TICKS if power["x"].min() <= tick <= power["x"].max()]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
+
+
+def _raters(number: int) -> str:
+    """Say how many raters."""
+    return f"{number} rater" + "s" * (number > 1)

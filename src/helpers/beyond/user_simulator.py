@@ -32,8 +32,6 @@ from scipy import stats
 
 from helpers.files import tables
 from helpers.paths import replace_files
-from helpers.stats.bootstrap import bootstrap_means, interval
-from helpers.stats.correlations import bootstrap_correlations
 from helpers.text import overlap
 
 VARIABLES = {
@@ -448,61 +446,6 @@ def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
     return f"sent no reply that can be read ({error})"
 
 
-def accuracy_scores(
-    frame: pd.DataFrame,
-    simulated: str,
-    real: str,
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Compare the accuracies of simulated users with those of people, question by question.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per question.
-    simulated, real : str
-        Columns of accuracies, from 0 to 1.
-    cluster : str
-        Column of clusters to resample: the question.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows ``correlation`` (Pearson's) and ``mae``; columns ``estimate`` and the 95 % percentile
-        interval ``low`` and ``high``.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
-
-    References
-    ----------
-    Chang et al. (2025), section 5.2.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"question_id": range(4), "simulated": [0.5, 0.7, 0.9, 1.0],
-    ...                       "people": [0.4, 0.6, 0.8, 0.9]})
-    >>> scores = accuracy_scores(frame, "simulated", "people", "question_id", 99,
-    ...                          np.random.default_rng(0))
-    >>> scores["estimate"].round(2).to_dict()
-    {'correlation': 1.0, 'mae': 0.1}
-    """
-    draws = bootstrap_correlations(frame, [simulated, real], cluster, n_boot, rng)[:, 0, 1]
-    errors = frame[[cluster]].assign(error=(frame[simulated] - frame[real]).abs())
-    mean_draws = bootstrap_means(errors, ["error"], cluster, n_boot, rng)[:, 0]
-    low, high = interval(np.column_stack([draws, mean_draws]))
-    estimate = [frame[simulated].corr(frame[real]), errors["error"].mean()]
-    rows = pd.Index(["correlation", "mae"])
-    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=rows)
-
-
 def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
     """Take the first message of the user from each conversation.
 
@@ -627,8 +570,8 @@ def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndar
     return np.tanh(z - half), np.tanh(z + half)
 
 
-def simulator_accuracies(rng: np.random.Generator, questions: pd.DataFrame) -> pd.DataFrame:
-    """Let people and pretended simulators of them answer the same questions.
+def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> pd.DataFrame:
+    """Draw people and pretended simulators again and again, and score the simulators each time.
 
     The chance of a right answer follows a beta distribution over questions. A simulator "as
     people" has the same chance as people, one that is "too able" avoids 60 % of their errors, and
@@ -638,41 +581,8 @@ def simulator_accuracies(rng: np.random.Generator, questions: pd.DataFrame) -> p
     ----------
     rng : numpy.random.Generator
     questions : pandas.DataFrame
-        One row per question: ``question_id``; ``mean`` and ``variance`` of the chance over
-        questions like this one; ``n_answers``, given by people.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``question_id``, the share of right answers of ``people`` and of each of `KINDS`, and the
-        chances behind them in columns with the same names and ", chance".
-
-    References
-    ----------
-    Chang et al. (2025), section 5.2.
-
-    Examples
-    --------
-    >>> questions = pd.DataFrame({"question_id": range(4), "mean": 0.7, "variance": 0.05,
-    ...                           "n_answers": 7})
-    >>> found = simulator_accuracies(np.random.default_rng(0), questions)
-    >>> bool((found["too able, chance"] >= found["people, chance"]).all())
-    True
-    """
-    chances, shares = _answered(rng, questions, n_draws=1)
-    columns = shares | {f"{name}, chance": chance for name, chance in chances.items()}
-    first_draws = {name: values[0] for name, values in columns.items()}
-    return pd.DataFrame({"question_id": questions["question_id"].to_numpy(), **first_draws})
-
-
-def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> pd.DataFrame:
-    """Draw people and pretended simulators again and again, and score the simulators each time.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    questions : pandas.DataFrame
-        As for `simulator_accuracies`.
+        One row per question: ``mean`` and ``variance`` of the chance over questions like this one;
+        ``n_answers``, given by people.
     n_draws : int
         Number of draws.
 
@@ -682,10 +592,13 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
         ``mean``, ``low`` and ``high`` (central 95 % of the draws), indexed by ``score``
         ("correlation" or "mae", the mean absolute error) and ``simulator``, one of `KINDS`.
 
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+
     Examples
     --------
-    >>> questions = pd.DataFrame({"question_id": range(100), "mean": 0.7, "variance": 0.05,
-    ...                           "n_answers": 7})
+    >>> questions = pd.DataFrame({"mean": 0.7, "variance": 0.05, "n_answers": [7] * 100})
     >>> spread = score_spread(np.random.default_rng(0), questions, n_draws=50)
     >>> spread.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)

@@ -272,7 +272,7 @@ def _choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], li
         elif not times:
             known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
             hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
-            if similar := difflib.get_close_matches(column, names[:1000], n=1):
+            if similar := difflib.get_close_matches(column, names[:1000]):
                 hint = f"did you mean {cell(similar[0])}?"
             problems.append(f"column {cell(column)} is missing; {hint}")
     return [column for column in columns if names.count(column) == 1], problems

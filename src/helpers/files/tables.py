@@ -381,10 +381,10 @@ def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
 
 def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: bool) -> None:
     """Stop if a feature carries nothing that the features before it do not carry already."""
-    values = frame[list(features)].to_numpy(dtype=float)
     known = ["the intercept"] if intercept else []
     columns = [np.ones(len(frame))] if intercept else []
-    for name, column in zip(features, values.T, strict=True):
+    for name in features:
+        column = frame[name].to_numpy(dtype=float)
         columns.append(column / (np.linalg.norm(column) or 1.0))
         if np.linalg.matrix_rank(np.column_stack(columns)) < len(columns):
             source = f"a combination of {', '.join(known)}" if known and column.any() else "zero"

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.files.tables import check_clusters, check_numeric, check_regression
-from helpers.stats.bootstrap import cluster_weights, summary
+from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
 from helpers.stats.moments import cluster_moments
 
 NORMAL_95 = float(stats.norm.ppf(0.975))
-_SLACK = 1e-9  # what arithmetic with decimal fractions may be off
+SLACK = 1e-9  # what arithmetic with decimal fractions may be off
 
 
 def two_sided_p(z: ArrayLike) -> np.ndarray:
@@ -129,6 +129,29 @@ def weighted_mean(
     return float(shares @ means), float(np.sqrt(shares**2 @ np.asarray(ses, dtype=float) ** 2))
 
 
+def normal_intervals(estimate: ArrayLike, se: ArrayLike) -> pd.DataFrame:
+    """Put 95 % intervals from standard errors beside estimates.
+
+    Parameters
+    ----------
+    estimate, se : pandas.Series or array-like
+        Estimates with their standard errors.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, with the index of `estimate`.
+
+    Examples
+    --------
+    >>> normal_intervals([0.7], [0.05]).round(2).to_dict("records")
+    [{'estimate': 0.7, 'low': 0.6, 'high': 0.8}]
+    """
+    table = pd.DataFrame({"estimate": estimate})
+    margin = NORMAL_95 * np.asarray(se, dtype=float)
+    return table.assign(low=table["estimate"] - margin, high=table["estimate"] + margin)
+
+
 def mean_deviation(
     mean: ArrayLike, se: ArrayLike, others: ArrayLike, other_ses: ArrayLike
 ) -> pd.Series:
@@ -168,35 +191,45 @@ def mean_deviation(
     return pd.Series([estimate, estimate - margin, estimate + margin, by_chance], index=names)
 
 
-def largest_se(mean: ArrayLike, n_questions: ArrayLike) -> np.ndarray:
-    """Largest standard error that an average over questions can have.
-
-    Accuracies of questions lie between 0 and 1, so their variance is largest if each question is
-    always or never answered correctly.
+def deviation_difference(
+    first: tuple[ArrayLike, ArrayLike],
+    second: tuple[ArrayLike, ArrayLike],
+    others: ArrayLike,
+    other_ses: ArrayLike,
+) -> pd.Series:
+    """Compare how far two columns of accuracies are from the same others.
 
     Parameters
     ----------
-    mean : array-like
-        Average accuracy.
-    n_questions : array-like
-        Number of questions, at least 2.
+    first, second : pair of array-like, shape (n,)
+        Accuracies and their standard errors.
+    others, other_ses : array-like, shape (n, n_others)
+        The accuracies that both are compared with.
 
     Returns
     -------
-    numpy.ndarray or float
-        ``sqrt(mean * (1 - mean) / (n_questions - 1))``.
-
-    References
-    ----------
-    Bhatia and Davis (2000), A Better Bound on the Variance.
+    pandas.Series
+        ``estimate``, the mean absolute deviation of the first less that of the second; ``low`` and
+        ``high``, its 95 % interval from linearisation, as for `mean_deviation`.
 
     Examples
     --------
-    >>> round(float(largest_se(0.5, 101)), 3)
-    0.05
+    >>> letters, free_text = ([0.74, 0.49], [0.04, 0.04]), ([0.99, 0.85], [0.01, 0.03])
+    >>> deviation_difference(letters, free_text, [[0.92], [0.70]], [[0.02], [0.04]]).round(2)
+    estimate    0.09
+    low        -0.02
+    high        0.19
+    dtype: float64
     """
-    mean = np.asarray(mean, dtype=float)
-    return np.sqrt(mean * (1 - mean) / (np.asarray(n_questions) - 1))
+    means, ses = np.array([first, second], dtype=float)[..., None].swapaxes(0, 1)
+    differences = means - np.asarray(others)
+    signs = np.sign(differences)
+    own = (signs.sum(axis=2) * ses[..., 0]) ** 2
+    shared = ((signs[0] - signs[1]) * np.asarray(other_ses)) ** 2
+    gap = np.abs(differences[0]) - np.abs(differences[1])
+    margin = NORMAL_95 * np.sqrt(own.sum() + shared.sum()) / gap.size
+    ends = [gap.mean(), gap.mean() - margin, gap.mean() + margin]
+    return pd.Series(ends, index=["estimate", "low", "high"])
 
 
 def question_accuracy(
@@ -402,11 +435,12 @@ def noisy_correlation(
         raise ValueError(f"column {n_answers!r} is 1 in all rows: chance cannot be told apart")
     codes, names = pd.factorize(frame[cluster])
     weights = cluster_weights(len(names), n_boot, rng).astype(float)
-    everything_first = np.insert(weights, 0, 1, axis=0)[:, codes]
+    everything_first = with_everything_first(weights)[:, codes]
     totals = cluster_moments(frame, [predictor], accuracy).total(everything_first)
-    observed = totals.correlation(np.ones((n_boot + 1, 1)))
+    _, cross, variance = totals.covariances()
+    observed = totals.correlation(np.ones_like(cross))
     columns = frame[[accuracy, n_answers]].to_numpy(dtype=float).T
-    reliability = 1 - _chance_variance(*columns, everything_first) / totals.covariances()[2]
+    reliability = 1 - _chance_variance(*columns, everything_first) / variance
     corrected = observed / np.sqrt(np.where(reliability > 0, reliability, np.nan))
     draws = np.column_stack([observed, reliability, corrected])
     table = summary(draws[0], draws[1:], ["observed", "reliability", "corrected"])
@@ -456,10 +490,10 @@ def lower_and_higher(
     drawn = rng.binomial(n, chance, (n_draws, len(frame))) / n - chance
     seen = frame[accuracy].to_numpy(dtype=float) - chance
     columns = {
-        "lower": seen < -_SLACK,
-        "higher": seen > _SLACK,
-        "lower_by_chance": (drawn < -_SLACK).mean(axis=0),
-        "higher_by_chance": (drawn > _SLACK).mean(axis=0),
+        "lower": seen < -SLACK,
+        "higher": seen > SLACK,
+        "lower_by_chance": (drawn < -SLACK).mean(axis=0),
+        "higher_by_chance": (drawn > SLACK).mean(axis=0),
     }
     return pd.DataFrame(columns, index=frame.index).astype(float)
 
@@ -558,7 +592,7 @@ def fits(printed: ArrayLike, low: ArrayLike, high: ArrayLike, decimals: int = 2)
     (True, False)
     """
     least, most = unrounded(printed, decimals)
-    return (most >= np.asarray(low) - _SLACK) & (least <= np.asarray(high) + _SLACK)
+    return (most >= np.asarray(low) - SLACK) & (least <= np.asarray(high) + SLACK)
 
 
 def attainable_z(

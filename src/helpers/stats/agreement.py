@@ -21,6 +21,7 @@ from helpers.stats.bootstrap import (
     cluster_weights,
     interval,
     summary,
+    with_everything_first,
 )
 from helpers.stats.moments import cluster_sums
 from helpers.stats.rates import error_rates
@@ -217,7 +218,7 @@ def agreement_table(
     """
     labels = cluster_of_each_item(frame, item, cluster)
     weights = cluster_weights(labels.max() + 1, n_boot, rng)
-    everything_first = np.insert(weights.astype(float), 0, 1, axis=0)
+    everything_first = with_everything_first(weights.astype(float))
     scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
     rows = []
     for aspect in aspects:
@@ -241,6 +242,75 @@ def agreement_table(
             row |= {name: draws[0], f"{name}_low": low, f"{name}_high": high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def ac1_draws(
+    frame: pd.DataFrame,
+    aspects: Sequence[str],
+    item: str,
+    cluster: str,
+    categories: Sequence[float],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Bootstrap draws of Gwet's AC1 of several aspects, to tell how sure their order is.
+
+    Parameters
+    ----------
+    frame, aspects, item, cluster, categories, n_boot, rng
+        As in `agreement_table`, whose replicates are the same if `rng` is in the same state.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_boot, n_aspects)
+
+    Raises
+    ------
+    ValueError
+        See `agreement_table`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": list("aabb"), "refusal": [0, 0, 1, 1],
+    ...                       "scope": [0, 1, 0, 1]})
+    >>> draws = ac1_draws(frame, ["refusal", "scope"], "item_id", "item_id", [0, 1], 99,
+    ...                   np.random.default_rng(0))
+    >>> (draws.idxmax(axis=1) == "refusal").mean()
+    np.float64(1.0)
+    """
+    labels = cluster_of_each_item(frame, item, cluster)
+    weights = cluster_weights(labels.max() + 1, n_boot, rng).astype(float)
+    draws = {}
+    for aspect in aspects:
+        counts = rating_counts(frame, item, aspect, categories)
+        draws[aspect] = _agreement_draws(counts, labels, weights)[2]
+    return pd.DataFrame(draws)
+
+
+def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Pick one coefficient of `agreement_table` and its interval, for figures and claims.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `agreement_table`.
+    name : {"ac1", "alpha"}
+        The coefficient.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, with the index of `table`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"alpha": [0.5], "alpha_low": [0.3], "alpha_high": [0.7]})
+    >>> coefficient(table, "alpha")
+       estimate  low  high
+    0       0.5  0.3   0.7
+    """
+    columns = [name, f"{name}_low", f"{name}_high"]
+    return table[columns].set_axis(["estimate", "low", "high"], axis="columns")
 
 
 def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
@@ -464,14 +534,16 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
     check_numeric(frame, [value], missing="allow")
     for column in (group, unit):
         check_clusters(frame, column)
-    squares = frame.assign(square=frame[value] ** 2).dropna(subset=value)
+    rated = frame.dropna(subset=value)
+    pairable = rated[rated.groupby([group, unit])[value].transform("size") >= 2]
+    shifted = pairable[value] - pairable.groupby(group)[value].transform("first")
+    squares = pairable.assign(**{value: shifted, "square": shifted**2})
     cells = squares.groupby([group, unit])[[value, "square"]]
     sums = cells.sum().assign(n=cells.size())
-    sums = sums[sums["n"] >= 2]
     sums["apart"] = _squared_distances(sums, value) / (sums["n"] - 1)
     totals = sums.groupby(group).sum()
     expected = _squared_distances(totals, value) / (totals["n"] - 1)
-    alphas = 1 - totals["apart"] / expected.where(expected > 0)
+    alphas = 1 - totals["apart"] / expected  # where nothing varies, 0 / 0
     return alphas.reindex(np.sort(frame[group].unique())).rename("alpha").rename_axis(group)
 
 

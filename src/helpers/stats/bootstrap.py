@@ -68,6 +68,11 @@ def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> n
     return weights
 
 
+def with_everything_first(weights: np.ndarray) -> np.ndarray:
+    """Put before the replicates a row that takes every cluster once: the table itself."""
+    return np.vstack([np.ones_like(weights[:1]), weights])
+
+
 def bootstrap_ratio(
     numerator_sums: np.ndarray, denominator_sums: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.files.tables import check_numeric
-from helpers.stats.bootstrap import cluster_weights, summary
+from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments
 
 
@@ -136,7 +136,7 @@ def compare_correlations(
     names = [*columns, *scores]
     moments = cluster_moments(frame, names[:-1], names[-1], cluster)
     weights = cluster_weights(len(moments.products), n_boot, rng)
-    everything_first = np.insert(weights, 0, 1, axis=0)
+    everything_first = with_everything_first(weights)
     r = correlation_matrices(moments.total(everything_first))[:, :-2, -2:]
     r = np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
     measures = {scores[0]: r[..., 0], scores[1]: r[..., 1], "difference": r[..., 0] - r[..., 1]}
@@ -349,11 +349,61 @@ def compare_evaluators(
     tables = {}
     for name, sums in moments.items():
         weights = cluster_weights(len(sums.n), n_boot, np.random.default_rng(seed))
-        everything_first = np.insert(weights, 0, 1, axis=0)
+        everything_first = with_everything_first(weights)
         r = correlation_matrices(sums.total(everything_first))[:, :-1, -1]
         tables[name] = pd.DataFrame(r, columns=list(sums.features))
     draws = pd.concat(tables, axis="columns")
     return draws.loc[0].rename("estimate"), draws[1:].reset_index(drop=True)
+
+
+def measure_correlations(
+    frame: pd.DataFrame,
+    measures: Sequence[str],
+    outcome: str,
+    cluster: str,
+    n_boot: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Correlate each measure with an outcome, on the rows that have it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    measures : sequence of str
+        Numeric columns; missing values leave out a row for this measure only.
+    outcome : str
+        Numeric column without missing values.
+    cluster : str
+        Column of clusters.
+    n_boot : int
+        Number of replicates.
+    seed : int
+        Seed of the replicates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` of Pearson's r by measure; without the measures that no
+        row has.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"overlap": [1.0, 2, 3, None], "length": [3, 2, 1, 1],
+    ...                       "none": [None] * 4, "human": [0, 1, 2, 2], "question_id": range(4)})
+    >>> measures = ["overlap", "length", "none"]
+    >>> measure_correlations(frame, measures, "human", "question_id", 9, 0)["estimate"].round(6)
+    overlap    1.0
+    length    -1.0
+    Name: estimate, dtype: float64
+    """
+    tables = {
+        name: cluster_moments(frame.dropna(subset=name), [name], outcome, cluster)
+        for name in measures
+        if frame[name].notna().any()
+    }
+    estimates, draws = compare_evaluators(tables, n_boot, seed)
+    return summary(estimates.to_numpy(), draws, list(tables)).drop(columns="p_value")
 
 
 def evaluator_differences(

@@ -290,7 +290,7 @@ def adjusted_slope(
     """
     moments = cluster_moments(frame, [x, *held], outcome, cluster)
     weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
-    everything_first = np.insert(weights, 0, 1, axis=0)
+    everything_first = bootstrap.with_everything_first(weights)
     gram, cross, _ = moments.total(everything_first).covariances()
     alone = _ratio(cross[:, 0], gram[:, 0, 0])
     adjusted = (np.linalg.pinv(gram, hermitian=True) @ cross[:, :, None])[:, 0, 0]

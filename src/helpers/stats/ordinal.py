@@ -175,7 +175,7 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
         scores, information = _derivatives(parameters, values, codes)
         step = np.linalg.solve(information, scores.sum(axis=0))
         parameters = _improve(parameters, step, values, codes)
-        if np.abs(step).max() < TOLERANCE:
+        if np.allclose(step, 0.0, atol=TOLERANCE):
             break
     else:
         growth = np.abs(parameters[len(shares) :]) * np.ptp(values, axis=0)

@@ -75,7 +75,7 @@ N_QUESTIONS = pd.Series(
     {dataset: n * size for n, sizes in BATCHES.values() for dataset, size in sizes.items()}
 )
 
-_COMPARISON_TABLES = dict(zip(MODELS, ("chatbench_tablea1", "chatbench_tablea2"), strict=True))
+COMPARISON_TABLES = dict(zip(MODELS, ("chatbench_tablea1", "chatbench_tablea2"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,56 @@ class ChatBench:
         cells = groups[["n_answers", "accuracy"]].apply(accuracy.dataset_accuracy)
         order = pd.MultiIndex.from_product([MODELS, DATASETS, METHODS], names=cells.index.names)
         return cells.reindex(order)
+
+    def by_question(self) -> pd.DataFrame:
+        """Set the accuracy of users with AI beside accuracies alone, question by question.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per condition, model and question with answers of users with AI: ``user_ai``
+            and its ``n_answers``, ``free_text`` and ``letters`` (few-shot) of the model alone, and
+            ``alone``, of users alone.
+
+        Examples
+        --------
+        >>> sorted(load("simulated").by_question()["condition"].unique())
+        ['answer first', 'direct to AI']
+        """
+        keys = ["model", "dataset", "question_id"]
+        wide = self.questions().pivot(index=keys, columns="method")
+        names = {"AI free text": "free_text", "AI letter few shot": "letters", USER_ALONE: "alone"}
+        alone = wide["accuracy"][list(names)].rename(columns=names)
+        parts = {
+            condition: alone.assign(
+                user_ai=wide["accuracy", method], n_answers=wide["n_answers", method]
+            )
+            for condition, method in CONDITIONS.items()
+        }
+        table = pd.concat(parts, names=["condition"]).dropna().reset_index()
+        return table.astype({"n_answers": int})
+
+    def comparisons(self) -> pd.DataFrame:
+        """Lay the accuracies out as Tables A1 and A2 do.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (80, 4)
+            ``mean_alone``, ``se_alone``, ``mean_user_ai`` and ``se_user_ai``, indexed by
+            ``model``, ``dataset``, ``alone`` and ``condition``.
+
+        Examples
+        --------
+        >>> load("simulated").comparisons().shape
+        (80, 4)
+        """
+        cells = self.accuracies()[["accuracy", "se"]]
+        rows = comparisons()[["model", "dataset", "alone", "condition"]]
+        methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
+        for side, method in methods.items():
+            keys = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
+            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[keys].to_numpy()
+        return rows.set_index(["model", "dataset", "alone", "condition"])
 
 
 def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
@@ -237,9 +287,34 @@ def comparisons() -> pd.DataFrame:
     >>> comparisons().loc[0, ["dataset", "alone", "condition"]].tolist()
     ['Elementary Math', 'AI letter zero shot', 'direct to AI']
     """
-    tables = {model: _numbers(table) for model, table in _COMPARISON_TABLES.items()}
+    tables = {model: _numbers(table) for model, table in COMPARISON_TABLES.items()}
     wide = pd.concat(tables, names=["model"]).unstack("measure", sort=False)
     return wide.rename_axis(columns=None).reset_index()
+
+
+def attainable() -> pd.DataFrame:
+    """Compute which z- and p-values the printed accuracies of Tables A1 and A2 allow.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (160, 3)
+        ``printed`` (missing where the paper prints only that a p-value is small), ``low`` and
+        ``high``, indexed by ``measure`` ("z" or "p"), ``model``, ``dataset``, ``alone`` and
+        ``condition``. A p-value follows from the printed z-value, a z-value from the accuracies.
+
+    Examples
+    --------
+    >>> attainable().loc["z"].iloc[0].round(2).to_dict()
+    {'printed': -3.92, 'low': -5.25, 'high': -3.5}
+    """
+    rows = comparisons().set_index(["model", "dataset", "alone", "condition"])
+    inputs = (rows[name] for name in ("mean_alone", "se_alone", "mean_user_ai", "se_user_ai"))
+    ends = {"z": accuracy.attainable_z(*inputs), "p": accuracy.attainable_p(rows["z"])}
+    tables = {
+        measure: pd.DataFrame({"printed": rows[measure], "low": low, "high": high})
+        for measure, (low, high) in ends.items()
+    }
+    return pd.concat(tables, names=["measure"])
 
 
 def accuracies() -> pd.DataFrame:

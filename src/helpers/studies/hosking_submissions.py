@@ -46,6 +46,7 @@ EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
 NOT_REPORTED = "dataset not reported"
 FIRST_COLUMNS = ["item_id", *DESIGN, "rater_id", "pair_id", "partner_id", "is_distractor"]
 SESSION_COLUMNS = ["line", "task", "rater_id", "seconds", "batch", "file", "experiment", "group"]
+SESSION_COLUMNS += ["raters"]
 
 # The name of a file holds that of its batch: the pilot or a number.
 BATCH = re.compile(r"pilot|main_\d")
@@ -110,6 +111,15 @@ FORMS = {
     (2, "errors"): Form(("quality_biased", *ERRORS_2), attention=True, arms=True),
     (2, "unbiased"): Form(("quality_unbiased",), arms=True),
     (2, "perception"): Form(("assertiveness", "complexity"), arms=True),
+}
+
+
+GROUPS = {
+    (1, "errors"): "1: errors",
+    (1, "unbiased"): "1: quality",
+    (2, "errors"): "2: errors",
+    (2, "unbiased"): "2: quality",
+    (2, "perception"): "2: tone",
 }
 
 
@@ -206,6 +216,44 @@ def load_submissions(
     )
 
 
+def load_groups(
+    data_source: str = "auto", seed: int = 0, reported_only: bool = False
+) -> tuple[str, dict[str, pd.DataFrame]]:
+    """Load what all five groups of raters submitted, with texts.
+
+    Parameters
+    ----------
+    data_source, seed
+        As `load_submissions`.
+    reported_only : bool, optional
+        Whether to leave out the datasets of experiment 1 that the paper does not report.
+
+    Returns
+    -------
+    source : {"real", "simulated"}
+        Where the tables come from.
+    ratings : dict of str to pandas.DataFrame
+        Columns as `Submissions`, by experiment and task of the group.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> source, ratings = load_groups("simulated")
+    >>> list(ratings)
+    ['1: errors', '1: quality', '2: errors', '2: quality', '2: tone']
+    """
+    ratings = {}
+    for (experiment, group), name in GROUPS.items():
+        loaded = load_submissions(experiment, group, data_source, seed, texts=True)
+        data_source, rows = loaded.source, loaded.ratings
+        ratings[name] = rows[rows["reported"]] if reported_only else rows
+    return data_source, ratings
+
+
 def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     """Load who took part in which group of both experiments, and for how long.
 
@@ -241,7 +289,8 @@ def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
         else:
             batches = _files(experiment, group).items()
             found = [read_sessions(located[file]).assign(file=file, batch=b) for file, b in batches]
-        parts += [part.assign(experiment=experiment, group=group) for part in found]
+        place = {"experiment": experiment, "group": group, "raters": GROUPS[experiment, group]}
+        parts += [part.assign(**place) for part in found]
     sessions = pd.concat(parts, ignore_index=True)[SESSION_COLUMNS]
     if located is not None:
         sessions["rater_id"] = anonymise(sessions["rater_id"])
@@ -470,29 +519,6 @@ def shared_people(sessions: pd.DataFrame, group: str, person: str) -> pd.DataFra
     names = sessions[group].unique()
     took_part = pd.crosstab(sessions[person], sessions[group])[names].gt(0).to_numpy(dtype=int)
     return pd.DataFrame(took_part.T @ took_part, index=names, columns=names)
-
-
-def groups_per_person(sessions: pd.DataFrame, group: str, person: str) -> pd.Series:
-    """Number of groups that each person took part in.
-
-    Parameters
-    ----------
-    sessions, group, person
-        As in `shared_people`.
-
-    Returns
-    -------
-    pandas.Series of int
-        Indexed by person.
-
-    Examples
-    --------
-    >>> sessions = pd.DataFrame({"group": ["errors", "quality", "quality"],
-    ...                          "rater_id": ["a", "a", "b"]})
-    >>> groups_per_person(sessions, "group", "rater_id").to_dict()
-    {'a': 2, 'b': 1}
-    """
-    return sessions.groupby(person)[group].nunique()
 
 
 def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:

@@ -2,8 +2,8 @@
 
 Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
 its tests from two public sources: pairs of words that people associated, and the ages at which
-people know words (section 2.2.1, appendix A). The answers of the language models and of the people
-who took the tests are not public.
+people know words (section 2.2.1, appendix A). The test that the authors built is public; the
+answers of the language models and of the people who took it are not.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from python_calamine import CalamineError, CalamineWorkbook
+from scipy.stats import norm
 
 from helpers import claims, paths
 from helpers.files import registry, schemas, tables
@@ -19,12 +20,26 @@ from helpers.files.schemas import AGES
 from helpers.files.tables import as_numbers
 from helpers.simulate.humbel import humbel
 
-__all__ = ["AGES", "Humbel", "exam_scores", "load"]
+__all__ = ["AGES", "Humbel", "authors_effects", "authors_test", "exam_scores", "load"]
 
 ASSOCIATIONS_FILE = "humbel/WAX.csv"
 NORMS_FILE = "humbel/aoa_brysbaert_biemiller.xlsx"
 NORM_COLUMNS = {"WORD": "word", "MEANING": "meaning", "AoAtestbased": "grade"}
 YEARS_BEFORE_SCHOOL = 5
+AUTHORS_TEST_FILE = "humbel/wclarge.csv"
+AUTHORS_TEST_COLUMNS = {  # as their published script make_tests.py writes them
+    **{name: name for name in ("cue", "association", "explanation")},
+    **{"alt0": "alternative_1", "alt1": "alternative_2"},
+    **{"cue_aoa": "cue_age", "assoc_aoa": "association_age", "max_aoa_pair": "age"},
+}
+AUTHORS_EFFECTS = {  # points and z-value, noted in their published script plot_coeffs.py
+    "modifier": ("H1 adjective or adverb", 3.49, 3.129),
+    "different": ("H2 different parts of speech", 3.11, 2.849),
+    "hard": ("H3 hard relation", 10.95, 2.845),
+    "complex": ("H4 complex words", 2.28, 1.376),
+    "explained": ("H5 explains its answer", 6.15, 6.226),
+    "decade": ("H6 age 19 instead of 9", 4.4, 3.056),
+}
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,28 @@ def exam_scores() -> pd.DataFrame:
     return cells.unstack("administration", sort=False)
 
 
+def authors_effects() -> pd.DataFrame:
+    """Give the effects on InstructGPT's errors that a script of the authors notes (Figure 4).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by feature: the hypothesis as ``label``; ``estimate``, ``low`` and ``high`` in
+        points; ``z``; ``p_value``, and ``p_family`` after Bonferroni's correction for six.
+
+    Examples
+    --------
+    >>> authors_effects().round(2).loc["hard", ["estimate", "p_family"]].to_dict()
+    {'estimate': 10.95, 'p_family': 0.03}
+    """
+    effects = pd.DataFrame(AUTHORS_EFFECTS, index=["label", "estimate", "z"]).T
+    effects = effects.astype({"estimate": float, "z": float})
+    half = norm.ppf(0.975) * effects["estimate"] / effects["z"]
+    ends = {"low": effects["estimate"] - half, "high": effects["estimate"] + half}
+    p_value = pd.Series(2 * norm.sf(effects["z"]), effects.index)
+    return effects.assign(**ends, p_value=p_value, p_family=(len(effects) * p_value).clip(upper=1))
+
+
 def load(data_source: str = "auto", seed: int = 0) -> Humbel:
     """Load 19,228 associations and the ages of 43,991 meanings of words.
 
@@ -112,6 +149,43 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
         return Humbel("simulated", *humbel(np.random.default_rng(seed)))
     associations = read_associations(located[ASSOCIATIONS_FILE])
     return Humbel("real", associations, read_norms(located[NORMS_FILE]))
+
+
+def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
+    """Read the large word classes test that the authors built, if somebody put its file in place.
+
+    Parameters
+    ----------
+    data_source : {"auto", "real", "simulated"}, optional
+        With "simulated" no file is looked for.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        One row per question, with names as in `helpers.beyond.word_tests.word_classes`: the words
+        by role, the three ages in years, and the ``explanation`` of the association.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file is not as the authors' script writes it.
+
+    Examples
+    --------
+    >>> authors_test("simulated") is None
+    True
+    """
+    located = registry.locate_unpinned(
+        [AUTHORS_TEST_FILE], "auto" if data_source == "real" else data_source
+    )
+    if located is None:
+        return None
+    path = located[AUTHORS_TEST_FILE]
+    table = tables.read_csv(path, keep_default_na=False)
+    tables.require(table, AUTHORS_TEST_COLUMNS, path.name)
+    ages = [name for name in AUTHORS_TEST_COLUMNS if name.endswith(("aoa", "aoa_pair"))]
+    table = tables.as_numbers(table, ages, path.name)
+    return table[list(AUTHORS_TEST_COLUMNS)].rename(columns=AUTHORS_TEST_COLUMNS)
 
 
 def read_associations(path: Path) -> pd.DataFrame:
