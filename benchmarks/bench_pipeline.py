@@ -15,8 +15,8 @@ from statistics import median
 
 import nbformat
 
-from helpers import run
 from helpers.paths import NOTEBOOKS, ROOT
+from helpers.run import notebooks as run
 
 RUNS = 3
 

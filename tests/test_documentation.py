@@ -9,8 +9,9 @@ import pandas as pd
 import papermill
 import pytest
 
-from helpers import paths, run
+from helpers import paths
 from helpers.claims import read_text
+from helpers.run import notebooks as run
 
 GUIDES = [
     "README.md",

@@ -340,7 +340,7 @@ class Ledger:
         helpers.show.CaptionedTable
             What the paper says, what it prints, what we get, and the verdict with its evidence.
         """
-        return summary(self.write())
+        return listed(self.write())
 
     def _entered(self) -> pd.DataFrame:
         """What was entered, as one table."""
@@ -425,15 +425,15 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     return known[["notebook"]].join(wide).join(source).fillna("")
 
 
-def summary(judged: pd.DataFrame) -> CaptionedTable:
+def listed(judged: pd.DataFrame) -> CaptionedTable:
     """Show judged claims for reading: worst first, one row for claims with one cause."""
     cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
         HOLDING
     )
-    listed = judged[~cells].assign(rank=judged["verdict"].map(rank))
-    listed = listed.sort_values(["rank", "evidence"], kind="stable")
-    group = listed["cause"].where(listed["cause"] != "", listed.index)
-    rows = [_shown_row(rows) for _, rows in listed.groupby([group, "verdict"], sort=False)]
+    shown = judged[~cells].assign(rank=judged["verdict"].map(rank))
+    shown = shown.sort_values(["rank", "evidence"], kind="stable")
+    group = shown["cause"].where(shown["cause"] != "", shown.index)
+    rows = [_shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)]
     columns = ["the paper says", "printed", "here", "verdict"]
     folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
     caption = f"{len(judged)} claims, contradictions first{folded}"

@@ -14,7 +14,7 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 
-from helpers import kernels
+from helpers.run import kernels
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 DIFFERING = "JPY_PARENT_PID", "JPY_SESSION_NAME", "JUPYTER_PATH", "KERNEL_SERVER"

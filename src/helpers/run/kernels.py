@@ -103,12 +103,13 @@ def search_path(environment: dict) -> list[str]:
 
 def import_libraries() -> None:
     """Import what the package does, which is then forgotten: each kernel loads its own."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     files = [file.relative_to(package) for file in package.rglob("[!_]*.py")]
     names = [".".join(["helpers", *file.with_suffix("").parts]) for file in files]
     # pandas asks while it is imported whether it is in a notebook.
     builtins.get_ipython = lambda: SimpleNamespace(kernel=None)
-    for name in sorted({"ipykernel.kernelapp", *names} - {"helpers.run", "helpers.kernels"}):
+    names = [name for name in names if not name.startswith("helpers.run.")]
+    for name in sorted(["ipykernel.kernelapp", *names]):
         with suppress(Exception):
             importlib.import_module(name)
     del builtins.get_ipython

@@ -13,9 +13,10 @@ import pytest
 from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
 
-from helpers import claims, paths, run
+from helpers import claims, paths
 from helpers.files import registry
 from helpers.files.tables import PlainError
+from helpers.run import notebooks as run
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 NASTY = '<script>alert("x")</script> & more'

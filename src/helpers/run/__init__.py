@@ -1,0 +1,1 @@
+"""Execute notebooks, publish results, start a new notebook."""
