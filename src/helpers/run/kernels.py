@@ -25,7 +25,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ORDINARY = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-SPEC = {"display_name": "Python 3", "language": "python", "interrupt_mode": "message"}
+SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python"}
 INLINE = "module://matplotlib_inline.backend_inline"
 PATIENCE = 60  # seconds until a client takes an ordinary kernel
 LARGEST = 2**20  # bytes of a request
@@ -63,10 +63,16 @@ def client(address: str, *ordinary: str) -> None:
         kernel.connect(address)
         request = json.dumps([str(Path.cwd()), dict(os.environ), ordinary[2:]])
         socket.send_fds(kernel, [request.encode()], [0, 1, 2])
-        if not kernel.recv(1):
-            raise ConnectionError
-    except OSError:
+        number = int(kernel.recv(LARGEST))
+    except (OSError, ValueError):
         os.execv(ordinary[0], ordinary)
+
+    def pass_on(received: int, frame: object) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(number, received)
+
+    signal.signal(signal.SIGINT, pass_on)
+    signal.signal(signal.SIGTERM, pass_on)
     kernel.settimeout(1)
     while os.getppid() == starter:
         with suppress(TimeoutError):
@@ -138,7 +144,7 @@ def become_kernel(client: socket.socket, fixed: list[str]) -> None:
     if "matplotlib" in sys.modules:
         sys.modules["matplotlib"].rcParams["backend"] = os.environ["MPLBACKEND"]
     try:
-        client.send(b"1")
+        client.send(str(os.getpid()).encode())
     except OSError:
         return  # the client has become an ordinary kernel
     threading.Thread(target=end_with, args=[client], daemon=True).start()
