@@ -255,7 +255,7 @@ def test_the_size_needed_lies_on_the_power_curve_or_out_of_reach():
 
 
 def test_cost_by_hand():
-    pay = study_design.Pay(0.30, 0.15, 30.0, 2.0)
+    pay = study_design.Pay(0.30, 0.15, 1.0)
     assert pay.per_output(4) == pytest.approx(1.80)
     assert pay.per_output(4, expert_share=0.2) == pytest.approx(2.00)
     assert pay.per_output(4, expert_share=0.2, scored=False) == pytest.approx(1.40)

@@ -866,23 +866,19 @@ class Pay:
 
     Parameters
     ----------
-    error_check, scoring : float
-        Payment to one person for checking one output for errors, and to another for scoring it.
-    expert_hourly : float
-        Payment to an expert for an hour.
-    expert_minutes : float
-        Minutes that an expert takes to check one output.
+    error_check, scoring, expert : float
+        Payment to one person for checking one output for errors, to another for scoring it, and to
+        an expert for checking it.
 
     Examples
     --------
-    >>> Pay(0.30, 0.15, 30.0, 5.0).per_output(raters=4, expert_share=0.2)
+    >>> Pay(0.30, 0.15, 2.5).per_output(raters=4, expert_share=0.2)
     2.3
     """
 
     error_check: float
     scoring: float
-    expert_hourly: float
-    expert_minutes: float
+    expert: float
 
     def per_output(self, raters: int, expert_share: float = 0.0, scored: bool = True) -> float:
         """Cost of an output.
@@ -902,7 +898,7 @@ class Pay:
             In the currency of the payments.
         """
         crowd = raters * (self.error_check + scored * self.scoring)
-        return crowd + expert_share * self.expert_hourly * self.expert_minutes / 60
+        return crowd + expert_share * self.expert
 
 
 def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float, aim: float = 80) -> None:
