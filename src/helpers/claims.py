@@ -37,7 +37,7 @@ COLUMNS = (
     *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
     *("cause", "headline", *DETAILS),
 )
-OTHER_TABLES = ("claims", "causes", "figures", "headlines")
+OTHER_TABLES = ("claims", "causes", "figures", "headlines", "verdict_changes")
 
 
 class ClaimError(PlainError):
