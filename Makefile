@@ -8,6 +8,7 @@
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
+## make audit        measure what the rules of verdicts notice, and how often they err
 ## make answers      let the model under test answer again (extra: models)
 ## make clean        delete build/
 ##
@@ -25,12 +26,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export ARGS
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce notebook new test lab refresh bench coverage answers clean
+.PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-reproduce test lab refresh bench coverage answers: $(INSTALLED)
+reproduce test lab refresh bench coverage audit answers: $(INSTALLED)
 	@$(DOIT) $@ data=$(DATA)
 
 notebook: $(INSTALLED)
