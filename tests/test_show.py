@@ -74,6 +74,16 @@ def test_a_notebook_shows_the_file_as_large_as_the_figure(ax, page, tmp_path):
     assert list(metadata["image/png"].values()) == pixels.round().tolist()
 
 
+@pytest.mark.parametrize(
+    ("alt", "shown"), [("Two dots, 1 and 2.", "Two dots, 1 and 2."), ("", "Up")]
+)
+def test_a_notebook_holds_what_a_figure_shows_or_else_its_title(ax, page, tmp_path, alt, shown):
+    ax.figure.suptitle("Up")
+    show.save(ax.figure, "line", tmp_path, "real", alt)
+    _, metadata = page(ax.figure)
+    assert metadata["image/png"]["alt"] == shown
+
+
 @pytest.mark.parametrize("change", [lambda fig: fig.axes[0].set_title("new"), show._saved.pop])
 def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, change):
     path = show.save(ax.figure, "line", tmp_path, source="real")

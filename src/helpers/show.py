@@ -120,8 +120,8 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     source : {"real", "simulated"}
         Where the data come from. Everything but ``"real"`` gets the watermark.
     alt : str, optional
-        What the figure shows, with its numbers, for those who cannot see it. It goes into the
-        notebook beside the figure.
+        What the figure shows, with its numbers, for those who cannot see it; its title if left
+        out. It goes into the notebook beside the figure.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: png.getvalue()})
-    _show_as_saved(fig, png.getvalue(), alt)
+    _show_as_saved(fig, png.getvalue(), alt or fig.get_suptitle())
     return path
 
 
