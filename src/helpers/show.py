@@ -762,5 +762,6 @@ def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
     >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
     'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
     """
-    rows = table[["estimate", "low", "high"]].itertuples()
-    return ", ".join(f"{name} {with_interval(*row, decimals)}{unit}" for name, *row in rows)
+    texts = with_intervals(table, decimals) + unit
+    names = [" ".join(map(str, key)) if isinstance(key, tuple) else key for key in table.index]
+    return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))

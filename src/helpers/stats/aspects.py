@@ -172,6 +172,46 @@ def weighted_rating(
     return ideals[overall] - distances @ weights
 
 
+def judge_scores(
+    frame: pd.DataFrame,
+    weights: pd.Series,
+    ideals: Mapping[str, float],
+    ranges: Mapping[str, tuple[float, float]],
+    overall: str,
+) -> pd.DataFrame:
+    """Three scores of one judge: the direct one, learned weights of aspects, and equal weights.
+
+    Parameters
+    ----------
+    frame, weights, ideals, ranges, overall
+        As for `weighted_rating`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The frame with the columns ``direct``, ``weighted`` and ``equal``.
+
+    References
+    ----------
+    Kamoda et al. (2025), sections 5.2 and 5.4.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [3, 0], "tone": [0, 2], "overall": [2, 1]})
+    >>> ends = {"factuality": (0, 3), "tone": (0, 2)}
+    >>> judge_scores(frame, pd.Series({"factuality": 2.0, "tone": 1.0}),
+    ...              {"factuality": 3, "tone": 2, "overall": 3}, ends, "overall").iloc[:, 3:]
+       direct  weighted  equal
+    0       2       2.0    1.5
+    1       1       1.0    1.5
+    """
+    ways = {"weighted": weights, "equal": 0 * weights + weights.mean()}
+    given = {
+        way: weighted_rating(frame, each, ideals, ranges, overall) for way, each in ways.items()
+    }
+    return frame.assign(direct=frame[overall], **given)
+
+
 def bootstrap_weights(
     moments: ClusterMoments, n_boot: int, rng: np.random.Generator
 ) -> pd.DataFrame:
