@@ -278,6 +278,8 @@ def _bounds(table: pd.DataFrame, stems: list[str]) -> pd.DataFrame:
     words = table.select_dtypes(exclude="number")
     if not pd.api.types.is_numeric_dtype(table.index):
         words = pd.concat([table.index.to_frame(), words], axis="columns")
+    if "x" in table and len(words.columns):
+        words = words.assign(x=table["x"].round(6))  # a bin may be empty in a draw
     labels = [", ".join(map(str, row)) for row in words.to_numpy()]
     if not len(words.columns):
         labels = [str(row) for row in range(len(table))]
