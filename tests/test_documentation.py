@@ -91,6 +91,8 @@ def test_committed_notebooks_are_as_agreed(name):
         if isinstance(node, ast.FunctionDef)
     ]
     assert [node.name for node in functions if node.end_lineno - node.lineno >= 15] == []
+    outputs = [output for cell in code for output in cell.outputs]
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
     lengths = [len(source.splitlines()) for source in sources]
     assert sum(lengths) <= (250 if name[:2] in ("50", "52") else 200)
     assert len(lengths) <= 30
