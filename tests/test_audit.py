@@ -33,9 +33,10 @@ def test_a_move_turns_what_is_judged_by_digits_or_threshold_and_counts_only_what
 
 
 def test_about_one_study_in_twenty_confirms_a_difference_that_is_not_there():
-    table = audit.false_findings(200, seed=1)
-    assert table["tried"].unique().tolist() == [200]
+    table = audit.false_findings(80, seed=1)
+    assert table["tried"].unique().tolist() == [80]
     assert table.groupby("kind")["share"].max().to_dict() == pytest.approx(
-        {"direction": 0.05, "ranking of two": 0.05, "first of five": 0}, abs=0.045
+        {"direction": 0.05, "ranking of two": 0.05, "first of five": 0}, abs=0.07
     )
-    pd.testing.assert_frame_equal(table, audit.false_findings(200, seed=1))
+    few = [audit.false_findings(3, seed=1) for _ in range(2)]
+    pd.testing.assert_frame_equal(*few)

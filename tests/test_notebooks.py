@@ -8,7 +8,7 @@ import endpoint
 import nbformat
 import pytest
 
-from helpers import claims, paths
+from helpers import claims, paths, show
 from helpers.beyond.coverage import run_code
 from helpers.beyond.user_simulator import VARIABLES
 from helpers.beyond.word_tests import word_classes
@@ -20,7 +20,7 @@ FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
 # As few draws as take every branch: simulated data test that notebooks run, not what they find.
 FEW = {
     "n_boot": 20,
-    "n_draws": 20,
+    "n_draws": 10,
     "n_splits": 20,
     "n_trials": 50,
     "n_studies": 10,
@@ -100,6 +100,12 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
     run_code(paths.NOTEBOOKS / "40_word_classes_test.ipynb", given)
     entered = claims.read_entered(tmp_path / "claims")
     assert "humbel.word_classes.one_target" in set(entered["claim_id"])
+
+
+@pytest.fixture(autouse=True)
+def small_figures(monkeypatch):
+    """Draw figures with few pixels: what they show is not looked at here."""
+    monkeypatch.setattr(show, "SAVE_DPI", 30)
 
 
 @pytest.fixture(scope="module")
