@@ -40,15 +40,6 @@ def test_unusable_errors_are_refused(arguments, message):
         accuracy.z_test(*arguments)
 
 
-def test_a_weighted_mean_and_its_error_by_hand():
-    expected = pytest.approx((0.35, np.sqrt(0.075**2 + 0.05**2)))
-    for weights in ([3, 1], [300, 100]):
-        assert accuracy.weighted_mean([0.2, 0.8], [0.1, 0.2], weights) == expected
-    for weights in ([0, 0], [2, -1]):
-        with pytest.raises(ValueError, match="weights must not be negative, and not all of them"):
-            accuracy.weighted_mean([0.2, 0.8], [0.1, 0.2], weights)
-
-
 def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
     rng = np.random.default_rng(3)
     mean, se = np.array([0.9, 0.5, 0.7]), np.array([0.03, 0.02, 0.04])

@@ -151,12 +151,11 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
     assert independent < 0.85
 
 
-def test_fitted_values_beyond_the_range_of_a_probability_are_counted():
+def test_fitted_values_are_those_of_a_line():
     ages = pd.DataFrame({"age": range(7), "outcome": [0, 0, 0, 1, 1, 1, 1]})
     model = probability(ages, "age")
     line = np.polyval(np.polyfit(ages["age"], ages["outcome"], 1), ages["age"])
     np.testing.assert_allclose(model.fitted, line)
-    assert model.impossible() == pytest.approx(3 / 7)
 
 
 def test_an_outcome_other_than_yes_or_no_and_a_constant_feature_are_refused():

@@ -93,42 +93,6 @@ def z_test(
     return z, two_sided_p(z)
 
 
-def weighted_mean(
-    means: ArrayLike, ses: ArrayLike, weights: ArrayLike | None = None
-) -> tuple[float, float]:
-    """Average independent estimates.
-
-    Parameters
-    ----------
-    means, ses : array-like
-        Estimates with their standard errors.
-    weights : array-like, optional
-        Weights, such as numbers of questions; by default all count the same.
-
-    Returns
-    -------
-    mean, se : float
-        The average and its standard error.
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or all are zero.
-
-    Examples
-    --------
-    >>> mean, se = weighted_mean([0.8, 0.6], [0.03, 0.04])
-    >>> round(mean, 3), round(se, 3)
-    (0.7, 0.025)
-    """
-    means = np.asarray(means, dtype=float)
-    weights = np.ones_like(means) if weights is None else np.asarray(weights, dtype=float)
-    if np.any(weights < 0) or not weights.any():
-        raise ValueError("weights must not be negative, and not all of them zero")
-    shares = weights / weights.sum()
-    return float(shares @ means), float(np.sqrt(shares**2 @ np.asarray(ses, dtype=float) ** 2))
-
-
 def normal_intervals(estimate: ArrayLike, se: ArrayLike) -> pd.DataFrame:
     """Put 95 % intervals from standard errors beside estimates.
 

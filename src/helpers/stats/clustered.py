@@ -230,20 +230,6 @@ class LinearProbability(Estimates):
         error = np.sqrt((self.influence**2).sum(axis=0))
         return _table(self.value, error, freedom=np.inf)
 
-    def impossible(self) -> float:
-        """Share of rows whose fitted probability is below 0 or above 1.
-
-        Returns
-        -------
-        float
-
-        References
-        ----------
-        Horrace and Oaxaca (2006), Results on the bias and inconsistency of ordinary least squares
-        for the linear probability model.
-        """
-        return float(np.mean((self.fitted < 0) | (self.fitted > 1)))
-
 
 def fit_linear_probability(
     frame: pd.DataFrame, features: Sequence[str], outcome: str
