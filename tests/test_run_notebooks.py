@@ -51,11 +51,21 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
 
 
 def test_real_data_are_used_where_they_can_be_had(monkeypatch):
+    public = {"a.csv": "", "b.csv": "HTTP status 500"}
     monkeypatch.setattr(registry, "locate", lambda files, source: dict.fromkeys(files, source))
+    monkeypatch.setattr(registry, "fetch_unpinned", lambda study: public if "h" in study else {})
     files = [file for file in registry.names() if file.startswith("hosking/")]
-    assert run.resolve("hosking", "auto") == ("real", f"{len(files)} files, checksums right")
+    missing = "1 that are public not fetched: HTTP status 500"
+    right = f"{len(files) + 1} files, checksums right"
+    assert run.resolve("hosking", "auto") == ("real", f"{right}; {missing}")
     assert run.resolve("hosking", "simulated") == ("simulated", "asked for")
-    assert run.resolve("chatbench", "auto") == ("printed", "no files but its tables")
+    some = f"1 files, checksums right; {missing}"
+    assert run.resolve("chatbench", "auto") == ("printed", some)
+    public["a.csv"] = "HTTP status 404"
+    none = "no files but its tables; 2 that are public not fetched: HTTP status 404"
+    assert run.resolve("chatbench", "auto") == ("printed", none)
+    public |= dict.fromkeys(public, "")
+    assert run.resolve("chatbench", "auto") == ("real", "2 files, checksums right")
 
 
 def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypatch):

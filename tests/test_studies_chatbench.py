@@ -140,7 +140,7 @@ def test_questions_without_answers_by_a_method_are_left_out(released):
 
 def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
     (released / chatbench.AI_ALONE_FILE).unlink()
-    message = r"1 of 2 files are missing\. Put them into the folder of DATA_MIRROR"
+    message = r"1 of 2 files are missing\. `make reproduce` fetches them where their"
     with pytest.raises(registry.DataUnavailableError, match=message) as failure:
         chatbench.load("auto")
     missing = str(failure.value).splitlines()[1:]

@@ -1,10 +1,12 @@
 """Find each data file: local mirror, then cache, then download; checked by hash in every case.
 
 `data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if its git
-blob identifier is that of the published file.
+blob identifier is that of the published file. `data/unpinned.csv` lists public files whose hashes
+we do not know: that of the copy seen first is kept in the cache, and checked from then on.
 
-`data/unpinned.csv` lists files whose hashes we do not know. They are never downloaded, and taken as
-they are from the mirror or the cache.
+A download stays in memory until it is whole and checked: so no half of it is ever written, what was
+hashed is what is stored, and a fault of the disk is never taken for one of the network. It runs in
+a thread, because neither looking up a name nor a header that drips has a limit of time.
 """
 
 import contextlib
@@ -12,52 +14,84 @@ import csv
 import difflib
 import functools
 import hashlib
+import json
+import math
 import os
 import secrets
+import stat
+import sys
 import threading
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+import pandas as pd
 
 from helpers import paths
-from helpers.files.tables import PlainError
+from helpers.files.tables import CHECKED, PlainError, state_of
+
+if TYPE_CHECKING:
+    import requests
 
 REGISTRY_FILE = paths.DATA / "registry.csv"
 UNPINNED_FILE = paths.DATA / "unpinned.csv"
 DATA_SOURCES = ("auto", "real", "simulated")
-PROBE_SECONDS = 5
-STALL_SECONDS = 10
+ANSWER_SECONDS = 6  # for a server to answer at all
+STALL_SECONDS = 10  # without a byte
+START_SECONDS = 30  # that every file may take, however small, all tries together
+SLOWEST = 20_000  # bytes per second of a transfer that is still waited for
+PAUSES = (0.5, 2, 6)  # seconds before the second, third and fourth try
+REDIRECTS = 5
+CHUNK = 65_536
 
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
-_read: dict[str, str] = {}
+_used: dict[str, str] = {}
 
 
 class DataError(PlainError):
-    """A data file cannot be provided because something is set up wrongly."""
+    """A data file cannot be provided because something is set up wrongly on this machine."""
 
 
 class DataUnavailableError(DataError):
-    """A data file is neither on this machine nor to be had from its server."""
+    """A data file is not on this machine, and no server answers."""
+
+
+class DataIncompleteError(DataError):
+    """The server of a data file answers, or other files of the study are here, but this is not."""
 
 
 class DataCorruptError(DataError):
     """A data file is not the registered one."""
 
 
+class _Fault(Exception):
+    """A download that failed."""
+
+    def __init__(self, reason: str, passing: bool = True, wait: int = 0):
+        super().__init__(reason)
+        self.passing, self.wait = passing, wait
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One row of the registry, as text."""
+    """One row of the registry, as text; without hashes, bytes are the most that may arrive."""
 
     file: str
     url: str
-    sha256: str
-    git_blob: str
     bytes: str
     licence: str
     note: str
+    sha256: str = ""
+    git_blob: str = ""
+
+    @property
+    def most(self) -> int:
+        """Bytes that a download may have: a second number is a bound for a copy of unknown size."""
+        return int(self.bytes.split()[-1])
 
     @property
     def host(self) -> str:
@@ -72,42 +106,43 @@ def names() -> list[str]:
 
 def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
-    entry, cached = _entry(file), _cache() / file
-    copy = _local_copy(file)
-    if copy is None:
-        return _download(entry, cached)
-    mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
-    return _verified(copy, entry, "Delete it and run again." if copy == cached else mirrored)
+    return _provide(_entry(file))
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
-    """Fetch all files of a study, or say that it is to be simulated."""
+    """Fetch all files of a study; or say that it is simulated: none is here and no server is."""
     if _is_simulated(data_source):
         return None
+    files = list(files)
     try:
         return _noted({file: fetch(file) for file in files})
-    except DataUnavailableError:
+    except (DataUnavailableError, DataIncompleteError) as error:
+        here = sum(_local_copy(file) is not None for file in files)
+        if here or isinstance(error, DataIncompleteError):
+            study = files[0].partition("/")[0]
+            raise DataIncompleteError(
+                f"{study}: {here} of {len(files)} files are here. {error}"
+            ) from error
         if data_source == "real":
             raise
         return None
 
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
-    """Find files whose hashes are not known, or say that they are to be simulated."""
+    """Find files whose hashes are not registered, or say that they are to be simulated."""
     if _is_simulated(data_source):
         return None
-    with UNPINNED_FILE.open(encoding="utf-8", newline="") as lines:
-        listed = {row["file"]: row["url"] for row in csv.DictReader(lines)}
-    urls = {file: listed[file] for file in files}
-    found = {file: path for file in urls if (path := _local_copy(file)) is not None}
-    if len(found) == len(urls):
+    entries = [_entries(UNPINNED_FILE)[file] for file in files]
+    found = {entry.file: copy for entry in entries if (copy := _verified_copy(entry))}
+    if len(found) == len(entries):
         return _noted(found)
     if data_source == "auto" and not found:
         return None
-    missing = [f"  {file} from {url}" for file, url in urls.items() if file not in found]
+    missing = [f"  {entry.file} from {entry.url}" for entry in entries if entry.file not in found]
     raise DataUnavailableError(
-        f"{len(missing)} of {len(urls)} files are missing. Put them into the folder of "
-        "DATA_MIRROR or into data/raw, or choose data_source='simulated'.\n" + "\n".join(missing)
+        f"{len(missing)} of {len(entries)} files are missing. `make reproduce` fetches them where "
+        "their server answers; or put them into the folder of DATA_MIRROR or into data/raw, or "
+        "choose data_source='simulated'.\n" + "\n".join(missing)
     )
 
 
@@ -120,7 +155,7 @@ def given(file: str | Path) -> Path:
 
 def files_read() -> dict[str, str]:
     """Name the files that this process has taken data from, with their SHA-256."""
-    return dict(_read)
+    return dict(_used)
 
 
 def current_hash(file: str) -> str:
@@ -131,14 +166,73 @@ def current_hash(file: str) -> str:
 
 def _noted(located: dict[str, Path]) -> dict[str, Path]:
     """Remember that files are read, and what they hold."""
-    _read.update({file: _sha256(path) for file, path in located.items()})
+    _used.update({file: _sha256(path) for file, path in located.items()})
     return located
 
 
 def _sha256(path: Path) -> str:
     """SHA-256 of a file."""
-    status = path.stat()
-    return _hashes(path, status.st_size, status.st_mtime_ns)[0]
+    return _hashes(path, *state_of(path))[0]
+
+
+def fetch_unpinned(study: str) -> dict[str, str]:
+    """Fetch a study's public files without a registered hash, and keep the hash of each.
+
+    Parameters
+    ----------
+    study : str
+        Folder of the files.
+
+    Returns
+    -------
+    dict
+        By file: nothing if it is here, or else why it is not.
+
+    Raises
+    ------
+    DataError
+        If a copy is not the one seen first, or the cache cannot be used.
+    """
+    reasons = {}
+    for entry in _of_study(study, UNPINNED_FILE):
+        try:
+            path = _provide(entry)
+            if not _known_hashes(entry):
+                line = f"{_hashes_of(_read(path))[0]}  {path.name}\n"  # as sha256sum writes it
+                _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
+            reasons[entry.file] = ""
+        except (DataUnavailableError, DataIncompleteError) as error:
+            reasons[entry.file] = _failed_hosts.get(entry.host) or str(error.__cause__)
+    return reasons
+
+
+def status(study: str) -> pd.DataFrame:
+    """Tell which files of a study are on this machine; nothing is downloaded.
+
+    Parameters
+    ----------
+    study : str
+        Folder of the files.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``file``, ``where`` ("mirror", "cache" or "") and ``state``: "right", "wrong" (another
+        content, a folder, not to be read), "missing", or "unchecked", if no hash is known yet.
+
+    Raises
+    ------
+    DataError
+        If DATA_MIRROR names no folder.
+
+    Examples
+    --------
+    >>> list(status("humbel").columns)
+    ['file', 'where', 'state']
+    """
+    entries = _of_study(study, REGISTRY_FILE, UNPINNED_FILE)
+    rows = [(entry.file, _where(entry.file), _state(entry)) for entry in entries]
+    return pd.DataFrame(rows, columns=["file", "where", "state"])
 
 
 def _is_simulated(data_source: str) -> bool:
@@ -148,17 +242,17 @@ def _is_simulated(data_source: str) -> bool:
     return data_source == "simulated"
 
 
-def _local_copy(file: str) -> Path | None:
-    """Return the path of a copy in the mirror or in the cache, if there is one."""
-    copies = (folder / file for folder in (_mirror(), _cache()) if folder)
-    return next((copy for copy in copies if copy.is_file()), None)
-
-
 @functools.cache
-def _entries(registry_file: Path) -> dict[str, Entry]:
-    """Read the registry."""
-    with registry_file.open(encoding="utf-8", newline="") as lines:
+def _entries(listing: Path) -> dict[str, Entry]:
+    """Read the registry, or the list of files without a registered hash."""
+    with listing.open(encoding="utf-8", newline="") as lines:
         return {row["file"]: Entry(**row) for row in csv.DictReader(lines)}
+
+
+def _of_study(study: str, *listings: Path) -> list[Entry]:
+    """Choose the files of a study."""
+    entries = [entry for listing in listings for entry in _entries(listing).values()]
+    return [entry for entry in entries if entry.file.startswith(f"{study}/")]
 
 
 def _entry(file: str) -> Entry:
@@ -171,115 +265,270 @@ def _entry(file: str) -> Entry:
     return entries[file]
 
 
-def _mirror() -> Path | None:
-    """Return the folder named by DATA_MIRROR, which must exist, or None."""
-    name = os.environ.get("DATA_MIRROR")
-    if not name:
+def _folders() -> dict[str, Path]:
+    """List the folders that copies are looked for in; that of DATA_MIRROR must exist."""
+    cache = paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
+    if not (name := os.environ.get("DATA_MIRROR")):
+        return {"cache": cache}
+    if not (mirror := paths.ROOT / name).is_dir():
+        raise DataError(f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it.")
+    return {"mirror": mirror, "cache": cache}
+
+
+def _local_copy(file: str) -> Path | None:
+    """Return the path of a copy in the mirror or in the cache, if there is one."""
+    for folder in _folders().values():
+        try:
+            if stat.S_ISREG((folder / file).stat().st_mode):
+                return folder / file
+            problem = "it is not a file"
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problem = error.strerror
+        raise _unreadable(folder / file, problem)
+    return None
+
+
+def _unreadable(path: Path, problem: str) -> DataError:
+    """Say that what is in the place of a file cannot be read."""
+    return DataError(
+        f"{path} cannot be read ({problem}). Correct that, or set DATA_MIRROR and DATA_CACHE to "
+        "other folders."
+    )
+
+
+def _read(path: Path) -> bytes:
+    """Read a file, or say why that cannot be done."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error.strerror) from error
+
+
+def _where(file: str) -> str:
+    """Name the folder that a copy is taken from."""
+    found = (name for name, folder in _folders().items() if os.path.lexists(folder / file))
+    return next(found, "")
+
+
+def _state(entry: Entry) -> str:
+    """Judge the copy of a file."""
+    try:
+        if _verified_copy(entry) is None:
+            return "missing"
+        return "right" if _known_hashes(entry) else "unchecked"
+    except DataError:
+        return "wrong"
+
+
+def _provide(entry: Entry) -> Path:
+    """Return the path of a verified copy, downloading it if needed."""
+    if copy := _verified_copy(entry):
+        return copy
+    target = _folders()["cache"] / entry.file
+    _store(_download(entry), target)
+    return target
+
+
+def _verified_copy(entry: Entry) -> Path | None:
+    """Return the path of a copy that holds the registered file; raise if it holds another."""
+    if (path := _local_copy(entry.file)) is None:
         return None
-    if not (folder := paths.ROOT / name).is_dir():
-        raise DataError(f"DATA_MIRROR names no folder: {folder}. Correct the variable or unset it.")
-    return folder
-
-
-def _cache() -> Path:
-    """Return the folder that downloads are kept in."""
-    return paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
-
-
-def _verified(path: Path, entry: Entry, advice: str) -> Path:
-    """Return the path if it holds the registered file; otherwise raise with advice."""
-    status = path.stat()
-    if {*entry.sha256.split(), entry.git_blob}.isdisjoint(
-        _hashes(path, status.st_size, status.st_mtime_ns)
-    ):
-        raise DataCorruptError(
-            f"{path} is not the registered {entry.file}: it has {status.st_size} bytes "
-            f"(registered: {entry.bytes}) and another SHA-256. {advice}"
-        )
+    state = CHECKED[path] = state_of(path)
+    if not _is_right(entry, _hashes(path, *state)):
+        raise _corrupt(path, entry, state[0])
     return path
+
+
+def _corrupt(path: Path, entry: Entry, size: int) -> DataCorruptError:
+    """Say that a copy is not the registered file, and what to do."""
+    what, known = "registered", f"registered: {entry.bytes.split()[0]}"
+    if not entry.git_blob:
+        what, known = "first seen", f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
+    cached = path == _folders()["cache"] / entry.file
+    mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
+    return DataCorruptError(
+        f"{path} is not the {what} {entry.file}: it has {size} bytes ({known}) and another "
+        f"SHA-256. {'Delete it and run again.' if cached else mirrored}"
+    )
+
+
+def _is_right(entry: Entry, hashes: tuple[str, str]) -> bool:
+    """Tell whether these hashes are those of a file, as far as any is known."""
+    known = _known_hashes(entry)
+    return not known or not known.isdisjoint(hashes)
+
+
+def _known_hashes(entry: Entry) -> set[str]:
+    """List the registered hashes of a file, or that of the copy seen first, or nothing."""
+    if entry.git_blob:
+        return {*entry.sha256.split(), entry.git_blob}
+    kept = _local_copy(f"{entry.file}.sha256")
+    return set(_read(kept).decode(errors="replace").split()[:1]) if kept else set()
 
 
 @functools.cache
 def _hashes(path: Path, size: int, mtime_ns: int) -> tuple[str, str]:
-    """Return SHA-256 and git blob identifier; size and time make the cached answer expire."""
-    content = path.read_bytes()
+    """Return the hashes of a file; size and time make the cached answer expire."""
+    return _hashes_of(_read(path))
+
+
+def _hashes_of(content: bytes) -> tuple[str, str]:
+    """Return SHA-256 and git blob identifier."""
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
     return hashlib.sha256(content).hexdigest(), blob.hexdigest()
 
 
-def _download(entry: Entry, target: Path) -> Path:
-    """Download a file under a temporary name and move it to its place once verified."""
-    _require_answer(entry)
-    with _temporary_file(target) as part:
-        try:
-            _downloader(STALL_SECONDS)(entry.url, str(part), None)
-        except OSError as error:
-            _failed_hosts[entry.host] = _reason(error)
-            raise _unavailable(entry) from error
-        _verified(part, entry, "This is a fresh download, which was not kept: run again.")
-        part.replace(target)
-    return target
-
-
-def _downloader(timeout: int) -> Callable:
-    """Load pooch only where something is downloaded: it is slow to load."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pooch
-
-    return pooch.HTTPDownloader(timeout=timeout)
-
-
-@contextlib.contextmanager
-def _temporary_file(target: Path) -> Iterator[Path]:
-    """Give a new, unique file beside the target and remove it at the end if it is still there."""
+def _store(content: bytes, target: Path) -> None:
+    """Write a file in one step: under another name, then moved to its place."""
     part = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.touch(exist_ok=False)
+        part.write_bytes(content)
+        part.replace(target)
     except OSError as error:
         raise DataError(
-            f"{target.name} cannot be stored in {target.parent} ({error.strerror}). "
-            "Set DATA_CACHE to a folder that you can write to."
+            f"{target.name} cannot be stored in {target.parent} ({error.strerror}). Make room, or "
+            "set DATA_CACHE to a folder that you can write to."
         ) from error
-    try:
-        yield part
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
-def _require_answer(entry: Entry) -> None:
-    """Raise unless the server answers; each server is asked at most once per process."""
-    if entry.host not in _answering_hosts and entry.host not in _failed_hosts:
-        _probe(entry)
+def _download(entry: Entry) -> bytes:
+    """Download a file, trying again after faults that may pass."""
     if entry.host in _failed_hosts:
         raise _unavailable(entry)
-
-
-def _probe(entry: Entry) -> None:
-    """Ask a server for a header, in a thread because looking up a name has no time limit."""
-    downloader = _downloader(PROBE_SECONDS)  # loading it must not count as waiting
-
-    def ask() -> None:
+    end = monotonic() + START_SECONDS + entry.most / SLOWEST
+    for tries, pause in enumerate((*PAUSES, math.inf), start=1):
         try:
-            downloader(entry.url, None, None, check_only=True)
-            _answering_hosts.add(entry.host)
+            return _try(entry, end)
+        except _Fault as error:
+            fault, pause = error, max(pause, error.wait)
+        stranger = entry.host not in _answering_hosts
+        if not fault.passing or (stranger and tries == 2) or monotonic() + pause > end:
+            break
+        sleep(pause)
+    if stranger:
+        _failed_hosts[entry.host] = str(fault)
+        raise _unavailable(entry)
+    raise DataIncompleteError(
+        f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {tries}). Run again to "
+        "continue, or choose data_source='simulated'."
+    ) from fault
+
+
+def _try(entry: Entry, end: float) -> bytes:
+    """Download a file once, and make sure that it is the right one."""
+    content = _transfer(entry, _address(entry, end), end)
+    if not content or not _is_right(entry, _hashes_of(content)):
+        raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
+    return content
+
+
+def _address(entry: Entry, end: float) -> str:
+    """Find the address of the only CSV file, where only that of a data set on a hub is known."""
+    if "/datasets/" not in entry.url or "/resolve/" in entry.url:
+        return entry.url
+    content = _transfer(entry, entry.url.replace("/datasets/", "/api/datasets/"), end)
+    try:
+        listed = json.loads(content)
+        names = [each["rfilename"] for each in listed["siblings"]]
+        (name,) = (name for name in names if name.endswith(".csv"))
+        return f"{entry.url}/resolve/{listed['sha']}/{quote(name)}"
+    except (ValueError, KeyError, TypeError):
+        raise _Fault("it lists no single CSV file", passing=False) from None
+
+
+def _transfer(entry: Entry, url: str, end: float) -> bytes:
+    """Download at most as many bytes as the entry says until a point in time."""
+    import requests  # noqa: F401 -- rather now than while an answer is waited for
+
+    transfer, first = _Transfer(url, entry.most), min(end, monotonic() + ANSWER_SECONDS)
+    transfer.start()
+    while transfer.is_alive() and monotonic() < (end if transfer.answered else first):
+        transfer.join(0.05)
+        _show(entry, len(transfer.body))
+    late, transfer.given_up = transfer.is_alive(), True
+    if transfer.answered:
+        _answering_hosts.add(entry.host)
+    if late:
+        came = f"only {len(transfer.body)} bytes came in time"
+        raise _Fault(came if transfer.answered else "no answer")
+    if transfer.error:
+        raise transfer.error
+    return bytes(transfer.body)
+
+
+def _show(entry: Entry, size: int) -> None:
+    """Tell how far a download is, in one line of a terminal; elsewhere say nothing."""
+    if sys.stderr.isatty():
+        entries = _of_study(entry.file.partition("/")[0], REGISTRY_FILE, UNPINNED_FILE)
+        number = f"file {entries.index(entry) + 1} of {len(entries)}"
+        text = f"{number}: {entry.file}, {size / 1e6:.1f} of {entry.most / 1e6:.1f} MB"
+        print(f"{text:79.79}", end="\r", file=sys.stderr, flush=True)
+
+
+class _Transfer(threading.Thread):
+    """One download into memory."""
+
+    def __init__(self, url: str, most: int):
+        super().__init__(daemon=True, name="download")
+        self.url, self.most, self.body = url, most, bytearray()
+        self.answered, self.given_up, self.error = False, False, None
+
+    def run(self) -> None:
+        """Download, and keep what stops it as `error`."""
+        import requests
+        import urllib3
+
+        try:
+            with requests.Session() as session:
+                self._receive(session)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            cause = getattr(error.args[0] if error.args else None, "reason", None) or error
+            what = "broken off" if self.answered else "no connection"
+            self.error = _Fault(f"{what}: {type(cause).__name__}")
         except OSError as error:
-            _failed_hosts[entry.host] = _reason(error)
+            self.error = DataError(f"Nothing can be downloaded from this machine: {error}")
+        except Exception as error:
+            self.error = error
 
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(PROBE_SECONDS)
-    if thread.is_alive():
-        _failed_hosts[entry.host] = f"no answer within {PROBE_SECONDS} seconds"
+    def _receive(self, session: "requests.Session") -> None:
+        """Receive a file until it is complete, too long, or nobody waits for it any longer."""
+        session.headers["Accept-Encoding"] = "identity"
+        session.hooks["response"].append(self._note)
+        session.max_redirects = REDIRECTS
+        if self.url.startswith("https:"):
+            del session.adapters["http://"]  # nor is a redirect to such an address followed
+        with session.get(
+            self.url, stream=True, timeout=(ANSWER_SECONDS, STALL_SECONDS)
+        ) as response:
+            _require_content(response)
+            while not self.given_up and (part := response.raw.read1(CHUNK, False)):
+                self.body += part
+                if len(self.body) > self.most:
+                    raise _Fault(f"more than {self.most} bytes came")
+
+    def _note(self, response: "requests.Response", **_: object) -> None:
+        """Note an answer; read nothing of what comes with a redirect."""
+        self.answered = True
+        if response.is_redirect:
+            response.close()
 
 
-def _reason(error: OSError) -> str:
-    """Name the cause of a failed request in a few words."""
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"HTTP status {response.status_code}"
-    return error.strerror or type(error).__name__
+def _require_content(response: "requests.Response") -> None:
+    """Raise unless a server sends a file as it is."""
+    code, headers = response.status_code, response.headers
+    if code != 200:
+        wait, passing = headers.get("Retry-After", ""), code >= 500 or code in (408, 425, 429)
+        raise _Fault(f"HTTP status {code}", passing, wait=int(wait) if wait.isdecimal() else 0)
+    if headers.get("Content-Type", "").startswith("text/html"):
+        raise _Fault("a web page came, not the file")
+    if headers.get("Content-Encoding", "identity") != "identity":
+        raise _Fault("it came compressed, which was not asked for", passing=False)
 
 
 def _unavailable(entry: Entry) -> DataUnavailableError:

@@ -14,6 +14,7 @@ import pyarrow as pa
 SHOWN_PROBLEMS = 10
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
+CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
 LARGEST = 2**63  # a number that can be computed with is smaller
 UNREADABLE = (
     pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
@@ -54,6 +55,14 @@ def readable(path: Path, what: str) -> Iterator[None]:
         yield
     except UNREADABLE as error:
         raise unreadable(path, what, error) from None
+    if path in CHECKED and CHECKED[path] != state_of(path):
+        raise bad_table(path.name, ["the file changed while it was read"])
+
+
+def state_of(path: Path) -> tuple[int, int]:
+    """Give size and time of a file, which differ after it has changed."""
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
 
 
 def unreadable(path: Path, what: str, error: Exception) -> BadTableError:

@@ -73,15 +73,19 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
     if choice == "simulated":
         return "simulated", "asked for"
     files = [file for file in registry.names() if file.startswith(f"{study}/")]
-    if not files:
-        return "printed", "no files but its tables"
     try:
-        located = registry.locate(files, "real")
+        registry.locate(files, "real")
     except registry.DataUnavailableError as error:
         if choice == "real":
             raise
         return "simulated", str(error).partition(". ")[0]
-    return "real", f"{len(located)} files, checksums right"
+    public = registry.fetch_unpinned(study)
+    missing = [reason for reason in public.values() if reason]
+    here = len(files) + len(public) - len(missing)
+    told = f"{here} files, checksums right" if here else "no files but its tables"
+    if missing:
+        told += f"; {len(missing)} that are public not fetched: {missing[0]}"
+    return "printed" if missing and not files else "real", told
 
 
 def parse_parameters(text: str) -> dict[str, object]:

@@ -193,7 +193,7 @@ class ChatBench:
 def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     """Load the answers of the full study.
 
-    The files are not downloaded: put them into the mirror or the cache (see `data/unpinned.csv`).
+    `make reproduce` fetches the files where their server answers (see `data/unpinned.csv`).
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ class Conversations:
 def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversations:
     """Load the conversations of the full study.
 
-    The files are not downloaded: put them into the mirror or the cache (see `data/unpinned.csv`).
+    `make reproduce` fetches the files where their server answers (see `data/unpinned.csv`).
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
 
 
 def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
-    """Read the large word classes test that the authors built, if somebody put its file in place.
+    """Read the large word classes test that the authors built, if its file is here.
 
     Parameters
     ----------
