@@ -12,6 +12,7 @@ from matplotlib import ticker
 from matplotlib.axes import Axes
 
 from helpers import paths
+from helpers.files.tables import to_csv_bytes
 from helpers.own.intake import Study, mark_prevalence
 from helpers.show import COLORS, GREY, INK, YELLOW, forest_plot, zero_line
 
@@ -442,4 +443,4 @@ def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
     <BLANKLINE>
     """
     file = paths.output_dir(out_dir) / "results" / f"{name}.csv"
-    paths.replace_files({file: table.to_csv(lineterminator="\n", float_format="%.6g").encode()})
+    paths.replace_files({file: to_csv_bytes(table, float_format="%.6g")})
