@@ -329,7 +329,7 @@ def test_faults_of_a_server_end_soon_and_leave_nothing_behind(place, server, tra
         assert failure.type is (UNANSWERED if requests == 2 else INCOMPLETE)
     assert files_in(place) == ["registry.csv", *["ratings.txt"] * (message is None)]
     assert len(server.requests) == requests
-    assert max(len(transfer.body) for transfer in transfers) <= len(CONTENT) + registry.CHUNK
+    assert max(len(transfer.body) for transfer in transfers) <= len(CONTENT)
     assert server.sent <= len(server.requests) * BUFFERS
 
 

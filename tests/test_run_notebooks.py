@@ -55,14 +55,14 @@ def test_real_data_are_used_where_they_can_be_had(monkeypatch):
     monkeypatch.setattr(registry, "locate", lambda files, source: dict.fromkeys(files, source))
     monkeypatch.setattr(registry, "fetch_unpinned", lambda study: public if "h" in study else {})
     files = [file for file in registry.names() if file.startswith("hosking/")]
-    missing = "1 that are public not fetched: HTTP status 500"
+    missing = "1 more public, not fetched (HTTP status 500)"
     right = f"{len(files) + 1} files, checksums right"
     assert run.resolve("hosking", "auto") == ("real", f"{right}; {missing}")
     assert run.resolve("hosking", "simulated") == ("simulated", "asked for")
     some = f"1 files, checksums right; {missing}"
     assert run.resolve("chatbench", "auto") == ("printed", some)
     public["a.csv"] = "HTTP status 404"
-    none = "no files but its tables; 2 that are public not fetched: HTTP status 404"
+    none = "no files but its tables; 2 more public, not fetched (HTTP status 404)"
     assert run.resolve("chatbench", "auto") == ("printed", none)
     public |= dict.fromkeys(public, "")
     assert run.resolve("chatbench", "auto") == ("real", "2 files, checksums right")

@@ -508,9 +508,9 @@ class _Transfer(threading.Thread):
         ) as response:
             _require_content(response)
             while not self.given_up and (part := response.raw.read1(CHUNK, False)):
-                self.body += part
-                if len(self.body) > self.most:
+                if len(self.body) + len(part) > self.most:
                     raise _Fault(f"more than {self.most} bytes came")
+                self.body += part
 
     def _note(self, response: "requests.Response", **_: object) -> None:
         """Note an answer; read nothing of what comes with a redirect."""

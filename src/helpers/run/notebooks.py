@@ -108,7 +108,7 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
     here = len(files) + len(public) - len(missing)
     told = f"{here} files, checksums right" if here else "no files but its tables"
     if missing:
-        told += f"; {len(missing)} that are public not fetched: {missing[0]}"
+        told += f"; {len(missing)} more public, not fetched ({missing[0]})"
     return "printed" if missing and not files else "real", told
 
 
