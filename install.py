@@ -23,31 +23,29 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
 
 AGAIN = "then run make again."
-DISK = 2e9  # bytes that .venv takes, with the files on their way into it
-PYTHONS = "python3.11 python3.12 python3.13 python3.14 python3"  # outputs come from 3.11
+DISK = 2  # GB that .venv takes, with the files on their way into it
+PYTHONS = ["python3.11", "python3.12", "python3.13", "python3.14", "python3"]
 FIT = """import sys
 version = sys.version.split()[0]
 if sys.version_info < (3, 11): sys.exit("is " + version)
 try: import ensurepip, ssl, venv, zlib
 except ImportError as fault: sys.exit("lacks %s (Debian: python3-venv)" % fault.name)
 print(version)"""
-VERSION = """import sys
-print("%d.%d" % sys.version_info[:2])
-sys.exit(sys.prefix != sys.argv[1])"""
+SITE = "import sysconfig; print(ascii(sysconfig.get_path('purelib')))"
 
 # A machine's own settings of pip stay in force, save those that install elsewhere or otherwise.
 OTHERWISE = ["CONSTRAINT", "DRY_RUN", "NO_DEPS", "PREFIX", "REQUIREMENT", "ROOT", "TARGET"]
 UNSET = {"PYTHONHOME", "PYTHONPATH", *(f"PIP_{name}" for name in OTHERWISE)}
 SET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
 FOR_UV = {
-    "index-url": ("UV_DEFAULT_INDEX", " "),
-    "extra-index-url": ("UV_INDEX", " "),
-    "find-links": ("UV_FIND_LINKS", ","),
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
 }
 
 FAULTS = {
@@ -80,85 +78,56 @@ class Environment:
         self.python = str(self.folder / "bin" / "python")
         self.marker = self.folder / "complete"
         self.lock = self.root / "requirements.lock"
-        self.project = self.root / "pyproject.toml"
 
     def ensure(self, thorough: bool = False) -> None:
         """Build the environment unless it is complete; if thorough, read every file."""
-        if not self.fault(thorough) and self.has_project():
-            return
-        self.refuse_what_cannot_work()
-        with alone(self.root):
-            fault = self.fault(thorough)
-            if fault:
-                self.build(fault)
-            elif not self.has_project():
-                self.add_project()
-                self.call_complete()
+        if self.fault(thorough):
+            with alone(self.root):
+                fault = self.fault(thorough)  # another make may have mended it meanwhile
+                if fault:
+                    self.build(fault)
 
-    def fault(self, thorough: bool = False) -> str:
+    def fault(self, thorough: bool) -> str:
         """Tell why .venv is not complete; empty if it is."""
         known = self.known()
         if not known:
             return "unfinished" if self.folder.exists() else "missing"
-        if known["folder"] != str(self.folder):
-            return "made for another folder"
-        if known["lock"] != digest(self.lock):
-            return "older than requirements.lock"
-        if known["python"] != self.version():
+        if known["made_for"] != self.made_for():
+            return "made for another folder or another requirements.lock"
+        if not self.runs():
             return "without its Python"
-        changed = 0 if thorough else self.marker.stat().st_mtime
-        damaged = self.damaged(known["packages"], changed)
+        damaged = self.damaged(known["packages"], 0 if thorough else self.marker.stat().st_mtime)
         return f"damaged ({', '.join(damaged)})" if damaged else ""
-
-    def refuse_what_cannot_work(self) -> None:
-        """Stop where nothing could be installed anyway."""
-        if self.folder.is_symlink() or (self.folder.exists() and not self.folder.is_dir()):
-            raise Stop(f".venv is a file or a link, not a folder: move it away, {AGAIN}")
-        if os.pathsep in str(self.root):
-            raise Stop(f"Python allows no colon in the path of .venv: rename the folder, {AGAIN}")
-        if not os.access(str(self.root), os.W_OK):
-            raise Failed(f"Permission denied: {self.root}")
 
     def build(self, fault: str) -> None:
         """Build .venv from nothing, by uv or else by pip; if both fail, leave nothing."""
+        if self.folder.is_symlink() or self.folder.is_file():
+            raise Stop(f".venv is a file or a link, not a folder: move it away, {AGAIN}")
         python, version = find_python(self.folder / "bin")
         print(f".venv is {fault}: building it with Python {version}, for minutes", flush=True)
         said = []
         for install in (self.by_uv, self.by_pip):
-            self.delete()
-            self.refuse_full_disk()
+            run(["rm", "-rf", str(self.folder)])
+            if self.free() < DISK:
+                raise Stop(f"Only {self.free():.1f} GB of disk are free: free {DISK} GB, {AGAIN}")
             try:
                 run([python, "-I", "-m", "venv", str(self.folder)])
                 install()
                 self.add_project()
-                return self.call_complete(check=True)
-            except Failed as failure:
+                return self.call_complete()
+            except (Failed, OSError) as failure:
                 said.append(str(failure))
-        self.delete()
+        run(["rm", "-rf", str(self.folder)])
         raise Failed("\n".join(said))
-
-    def delete(self) -> None:
-        """Delete .venv, first of all what calls it complete."""
-        if self.folder.exists():
-            with contextlib.suppress(FileNotFoundError):
-                self.marker.unlink()
-            shutil.rmtree(str(self.folder))
-
-    def refuse_full_disk(self) -> None:
-        """Stop if the environment would not fit."""
-        free = shutil.disk_usage(str(self.root)).free
-        if free < DISK:
-            raise Stop(f"2 GB of disk are needed, {free / 1e9:.1f} are free: delete some, {AGAIN}")
 
     def by_uv(self) -> None:
         """Install the locked packages by uv, which is fast."""
         uv_itself = re.search(r"^uv==.*(\\\n.*)*", self.lock.read_text(), re.MULTILINE)
         if not uv_itself:
             raise Failed("requirements.lock names no uv")
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write(uv_itself.group())
-            file.flush()
-            self.pip("install", "--require-hashes", "-r", file.name)
+        first = self.folder / "uv.txt"
+        first.write_text(uv_itself.group())
+        self.pip("install", "--require-hashes", "-r", str(first))
         uv = [str(self.folder / "bin" / "uv"), "pip", "install", "--python", self.python]
         options = ["--system-certs", "--compile-bytecode", "--index-strategy", "unsafe-best-match"]
         locked = ["--require-hashes", "-r", str(self.lock)]
@@ -173,25 +142,16 @@ class Environment:
         local = ["--no-deps", "--no-build-isolation", "--no-index"]
         self.pip("install", *local, "--editable", str(self.root))
 
-    def has_project(self) -> bool:
-        """Tell whether the project was installed as it is described now."""
-        return self.known()["project"] == digest(self.project)
-
     def pip(self, *arguments: str) -> str:
         """Run the environment's pip."""
         return run([self.python, "-I", "-m", "pip", *arguments])
 
     def settings_for_uv(self) -> dict:
         """Tell uv where pip would look for packages."""
-        values = {}
-        for line in reversed(self.pip("config", "list").splitlines()):  # :env: comes first
-            name, _, value = line.partition("=")
-            values[name.split(".")[-1]] = ast.literal_eval(value).split()
-        return {
-            variable: between.join(values[name])
-            for name, (variable, between) in FOR_UV.items()
-            if name in values and variable not in os.environ
-        }
+        said = self.pip("config", "list")
+        found = dict(reversed(re.findall(r"\.([a-z-]+)=('.*')$", said, re.MULTILINE)))
+        values = {name: ast.literal_eval(found[name]).split() for name in FOR_UV if name in found}
+        return {FOR_UV[name]: " ".join(value) for name, value in values.items()}
 
     def known(self) -> dict:
         """Read for what the environment is complete; empty if it is not."""
@@ -200,19 +160,17 @@ class Environment:
         except (OSError, ValueError):
             return {}
 
-    def call_complete(self, check: bool = False) -> None:
-        """Write the marker, if need be after reading all files."""
+    def made_for(self) -> list:
+        """What an environment depends on: its path, and what says which packages it has."""
+        return [str(self.folder), digest(self.lock), digest(self.root / "pyproject.toml")]
+
+    def call_complete(self) -> None:
+        """Compare all packages with their RECORD; if they agree, write the marker."""
         packages = {file.parent.name: digest(file) for file in self.site().glob("*/RECORD")}
-        damaged = self.damaged(packages) if check else []
+        damaged = self.damaged(packages)
         if damaged:
             raise Failed(f"not as recorded: {', '.join(damaged)}")
-        known = {
-            "folder": str(self.folder),
-            "lock": digest(self.lock),
-            "project": digest(self.project),
-            "python": self.version(),
-            "packages": packages,
-        }
+        known = {"made_for": self.made_for(), "packages": packages}
         unfinished = self.folder / "complete.unfinished"
         unfinished.write_text(json.dumps(known, indent=1))
         unfinished.replace(self.marker)
@@ -228,12 +186,16 @@ class Environment:
         """Folder of the installed packages."""
         return next(self.folder.glob("lib/python3.*/site-packages"), self.folder)
 
-    def version(self) -> str:
-        """Version of the environment's Python; empty if it does not run, or belongs elsewhere."""
+    def free(self) -> float:
+        """Free disk in GB."""
+        return shutil.disk_usage(str(self.root)).free / 1e9
+
+    def runs(self) -> bool:
+        """Tell whether the environment's Python runs, from there and with these packages."""
         try:
-            return run([self.python, "-I", "-c", VERSION, str(self.folder)])
+            return run([self.python, "-I", "-c", SITE]) == ascii(str(self.site()))
         except Failed:
-            return ""
+            return False
 
 
 def digest(file: Path) -> str:
@@ -264,9 +226,9 @@ def as_recorded(row: tuple, changed: float) -> bool:
     status = path.stat()
     if status.st_size != int(size) or status.st_mtime <= changed:
         return status.st_size == int(size)
-    method, _, value = value.partition("=")
+    method, expected = value.split("=", 1)
     found = hashlib.new(method, path.read_bytes()).digest()
-    return base64.urlsafe_b64encode(found).decode().rstrip("=") == value
+    return base64.urlsafe_b64encode(found).decode().rstrip("=") == expected
 
 
 @contextlib.contextmanager
@@ -290,35 +252,31 @@ def alone(root: Path):
 def find_python(not_in: Path) -> list:
     """Path and version of the first Python that can build an environment."""
     path = os.pathsep.join(each for each in os.get_exec_path() if Path(each) != not_in)
-    names = os.environ.get("PYTHON", PYTHONS).split()
+    names = [os.environ["PYTHON"]] if os.environ.get("PYTHON") else PYTHONS
     unfit = [f"there is no {names[-1]}"]
     for python in filter(None, (shutil.which(name, path=path) for name in names)):
         try:
             return [python, run([python, "-I", "-c", FIT])]
         except Failed as failure:
             unfit.append(f"{python} {failure}".splitlines()[0])
+    unfit.sort(key=lambda why: (" lacks " in why, " is " in why))
     raise Stop(f"Python 3.11 or newer is needed, but {unfit[-1]}: install it, {AGAIN}")
 
 
 def run(command: list, settings=()) -> str:
-    """Run a program and return what it says; it asks nobody."""
-    inherited = {name: value for name, value in os.environ.items() if name not in UNSET}
+    """Run a program and return what it says; it asks nobody, and holds our lock."""
+    env = {name: value for name, value in os.environ.items() if name not in UNSET}
+    env.update(SET, **dict(settings))
     try:
         done = subprocess.run(
-            command,
-            env={**inherited, **SET, **dict(settings)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            close_fds=False,  # so that it holds the lock, too
-            encoding="utf-8",
-            errors="replace",
+            command, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, close_fds=False
         )
     except OSError as fault:
         raise Failed(str(fault)) from fault
+    said = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode:
-        raise Failed(done.stdout.strip() or f"{command[0]} ended with {done.returncode}")
-    return done.stdout.strip()
+        raise Failed(said or f"{command[0]} ended with {done.returncode}")
+    return said
 
 
 def explain(said: str) -> str:
@@ -330,23 +288,15 @@ def explain(said: str) -> str:
     return said
 
 
-def report(environment: Environment) -> str:
-    """Say what is there."""
-    packages = environment.known()["packages"]
-    free = shutil.disk_usage(str(environment.root)).free / 1e9
-    return (
-        f".venv is complete: Python {environment.version()}, every file of {len(packages)} packages"
-        f" is as recorded; {free:.0f} GB of disk are free."
-    )
-
-
 def main(arguments: list) -> int:
     """Make the environment complete; return the exit status."""
     environment, doctor = Environment(Path(__file__).parent), arguments == ["doctor"]
     try:
         environment.ensure(thorough=doctor)
         if doctor:
-            print(report(environment))
+            packages = len(environment.known()["packages"])
+            print(f".venv is complete: every file of {packages} packages is as recorded")
+            print(f"{environment.free():.0f} GB of disk are free")
         return 0
     except Stop as stop:
         print(stop, file=sys.stderr)
