@@ -116,13 +116,14 @@ class Environment:
                 self.add_project()
                 return self.call_complete()
             except (Failed, OSError) as failure:
+                print(f"That failed {install.__name__.replace('_', ' ')}", flush=True)
                 said.append(str(failure))
         run(["rm", "-rf", str(self.folder)])
         raise Failed("\n".join(said))
 
     def by_uv(self) -> None:
         """Install the locked packages by uv, which is fast."""
-        uv_itself = re.search(r"^uv==.*(\\\n.*)*", self.lock.read_text(), re.MULTILINE)
+        uv_itself = re.search(r"^uv==(.*\\\n)*.*", self.lock.read_text(), re.MULTILINE)
         if not uv_itself:
             raise Failed("requirements.lock names no uv")
         first = self.folder / "uv.txt"
