@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import sys
 from collections import Counter
 
 import endpoint
@@ -42,6 +43,7 @@ def made_of(speakers: str) -> pd.DataFrame:
 
 @pytest.fixture
 def server(monkeypatch):
+    pytest.importorskip("openai", reason="the extra 'endpoint' is not installed")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with endpoint.running() as stub:
         yield stub
@@ -206,6 +208,13 @@ def test_an_endpoint_that_fails_is_named_with_what_to_do(server, hold, stub, cha
     changes = {key: urls.get(value, value) for key, value in changes.items()}
     with pytest.raises(SimulatorError, match=rf"^question q1: http://127\S+ {message}"):
         hold(**changes)
+
+
+def test_without_the_extra_endpoint_the_message_says_what_to_install(hold, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    message = r"the package openai is not installed: install this project with the extra 'endpoin"
+    with pytest.raises(SimulatorError, match=message):
+        hold()
 
 
 def test_a_failure_that_may_pass_is_tried_again(server, hold):

@@ -15,6 +15,8 @@ from helpers.run import notebooks as run
 
 GUIDES = [
     "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "benchmarks/README.md",
     "data/README.md",
     "notebooks/README.md",

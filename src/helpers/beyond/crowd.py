@@ -227,9 +227,9 @@ def rate_table(
     -------
     pandas.DataFrame
         ``estimate``, ``low`` and ``high``, indexed by ``estimator`` ("crowd", "experts",
-        "prediction-powered"), ``interval`` and `by`. Intervals: "independent" is that of the
-        package ppi_py, "resampled" from resampled clusters with λ chosen anew in each replicate,
-        "Wilson" at the effective number of labels.
+        "prediction-powered"), ``interval`` and `by`. Intervals: "independent" is the
+        normal one of PPI++, "resampled" from resampled clusters with λ chosen anew in each
+        replicate, "Wilson" at the effective number of labels.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def crowd_bias(
 
 
 def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
-    """How much the crowd's labels add to the experts', by the intervals of the package.
+    """How much the crowd's labels add to the experts', by the intervals of PPI++.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
 
 
 def _independent(groups: pd.api.typing.DataFrameGroupBy) -> np.ndarray:
-    """Intervals of the package, shape (3, 2, n_groups)."""
+    """Intervals of PPI++, shape (3, 2, n_groups)."""
     bounds = []
     for _, members in groups:
         crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)

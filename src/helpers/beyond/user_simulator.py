@@ -15,6 +15,7 @@ against each real one on the same question. What the scores do when the truth is
 pretended simulators: these write nothing, but are right with some chance on each question.
 """
 
+import importlib
 import json
 import os
 import re
@@ -378,8 +379,7 @@ def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
 
 def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
     """Let a simulated user ask an AI system about one question; give messages and answer."""
-    import openai  # takes a second or two, which readers of the simulated part need not wait for
-
+    openai = _openai()
     messages: list[dict[str, str]] = []
     with openai.OpenAI(
         base_url=endpoint.url,
@@ -398,6 +398,17 @@ def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[lis
         return messages, _parse_answer(by_user(instructions(question, messages, must_answer=True)))
 
 
+def _openai() -> Any:
+    """The package that talks with endpoints; it takes a second or two to load."""
+    try:
+        return importlib.import_module("openai")
+    except ImportError as error:
+        raise SimulatorError(
+            "the package openai is not installed: install this project with the extra 'endpoint', "
+            "as in pip install --editable '.[endpoint]'."
+        ) from error
+
+
 def _parse_answer(reply: str) -> str | None:
     """Find the letter in a reply that is an answer."""
     first_line = reply.strip().partition("\n")[0]
@@ -414,8 +425,7 @@ def _clean_message(reply: str) -> str:
 
 def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list) -> str:
     """Ask a model for a reply, which must have a text."""
-    import openai
-
+    openai = _openai()
     try:
         response = client.chat.completions.create(
             model=model, messages=messages, temperature=temperature
@@ -432,8 +442,7 @@ def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, mess
 
 def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
     """Say what an endpoint did wrong, and what to do about it."""
-    import openai
-
+    openai = _openai()
     match error:
         case openai.APITimeoutError():
             return f"did not reply within {endpoint.timeout:g} seconds"

@@ -9,7 +9,6 @@ and ``is_distractor``.
 
 from collections.abc import Mapping, Sequence
 
-import krippendorff
 import numpy as np
 import pandas as pd
 
@@ -136,13 +135,8 @@ def krippendorff_alpha(
     """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
     _check_level(level, counts.columns)
-    with np.errstate(invalid="ignore"):
-        alpha = krippendorff.alpha(
-            value_counts=counts.to_numpy(),
-            value_domain=counts.columns.to_numpy(),
-            level_of_measurement=level,
-        )
-    return float(alpha)
+    all_items = np.zeros(len(counts), dtype=int)
+    return float(_alpha_draws(counts, level, all_items, np.ones((1, 1)))[0])
 
 
 def _check_level(level: str, categories: pd.Index) -> None:
@@ -521,8 +515,7 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
 
     References
     ----------
-    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Castro (2017), the package
-    krippendorff, whose default is the interval level.
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.files.tables import check_clusters, check_numeric
@@ -590,18 +591,20 @@ def estimates(sums: np.ndarray) -> np.ndarray:
 
 
 def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Normal 95 % intervals of the package, which takes outputs as independent."""
-    from ppi_py import ppi_mean_ci  # here, as it takes long to load
-
+    """Normal 95 % intervals of each estimator that take outputs as independent (PPI++)."""
     crowd = np.concatenate([seen, unseen])
     expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
     factor = powered_rates(label_terms(crowd, expert).sum(axis=0))[1]
-    intervals = (
-        ppi_mean_ci(crowd, crowd, unseen, alpha=0.05, lam=0),
-        ppi_mean_ci(truth, seen, unseen, alpha=0.05, lam=0),
-        ppi_mean_ci(truth, seen, unseen, alpha=0.05, lam=factor),
-    )
-    return np.array([np.reshape(each, (2, *truth.shape[1:])) for each in intervals])
+    estimators = [crowd], [truth], [truth - factor * seen, factor * unseen]
+    return np.stack([_normal_interval(parts) for parts in estimators])
+
+
+def _normal_interval(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Normal 95 % interval of a sum of means of independent parts."""
+    centre = sum(part.mean(axis=0) for part in parts)
+    error = np.sqrt(sum(part.var(axis=0) / len(part) for part in parts))
+    margin = norm.ppf(0.975) * error
+    return np.stack([centre - margin, centre + margin])
 
 
 def cluster_draws(sums: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,117 @@
+"""Public checks do what the guides promise, as far as one machine can tell."""
+
+import json
+import re
+
+import pytest
+import yaml
+from test_environment import PROJECT, PYTHONS
+
+from helpers import paths
+
+FOLDER = paths.ROOT / ".github"
+FILES = sorted((FOLDER / "workflows").glob("*.yml"))
+MAKEFILE = (paths.ROOT / "Makefile").read_text()
+README = (paths.ROOT / "README.md").read_text()
+
+
+def workflow(file) -> dict:
+    """A workflow; YAML takes its key `on` for a truth."""
+    read = yaml.safe_load(file.read_text())
+    return {"on" if key is True else key: value for key, value in read.items()}
+
+
+def steps(file) -> list[dict]:
+    """All steps of all jobs of a workflow."""
+    return [step for job in workflow(file)["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_workflow_has_limits_and_may_only_read(file):
+    parsed = workflow(file)
+    assert parsed["permissions"] == {"contents": "read"}
+    assert parsed["concurrency"]["group"]
+    assert all(job["timeout-minutes"] <= 90 for job in parsed["jobs"].values())
+    granted = {
+        name: job["permissions"] for name, job in parsed["jobs"].items() if "permissions" in job
+    }
+    assert granted == (
+        {"deploy": {"pages": "write", "id-token": "write"}} if file.stem == "site" else {}
+    )
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_actions_are_pinned_by_commit_with_their_version_and_keep_no_key(file):
+    used = re.findall(r"uses: (.*)", file.read_text())
+    assert used
+    assert [
+        each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each)
+    ] == []
+    checkouts = [step for step in steps(file) if "checkout" in step.get("uses", "")]
+    assert [step["with"] for step in checkouts] == [{"persist-credentials": False}] * len(checkouts)
+
+
+def test_one_version_of_an_action_is_used_everywhere():
+    used = {each for file in FILES for each in re.findall(r"uses: (.*)", file.read_text())}
+    assert len(used) == len({each.partition("@")[0] for each in used})
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_steps_call_make_targets_that_there_are(file):
+    phony = re.search(r"^\.PHONY: (.*)", MAKEFILE, re.MULTILINE)[1].split()
+    commands = "\n".join(step.get("run", "") for step in steps(file))
+    called = re.findall(r"^make (\w+)", commands, re.MULTILINE)
+    assert set(called) <= {*phony, "site"}
+    assert set(re.findall(r"(\w+)=", commands)) <= {"DATA"}
+
+
+def test_tests_run_where_the_guide_promises():
+    strategy = workflow(FOLDER / "workflows" / "tests.yml")["jobs"]["test"]["strategy"]
+    matrix = strategy["matrix"]
+    assert not strategy["fail-fast"]
+    assert tuple(matrix["python"]) == PYTHONS
+    assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
+    assert f"Python {PYTHONS[0]} to {PYTHONS[-1]} on Linux (x86-64 or arm64, glibc 2.28" in README
+    assert "Mac with Apple silicon" in README
+    kinds = {"ubuntu": "Linux", "macos": "Mac"}
+    assert {kinds[system.split("-")[0]] for system in matrix["system"]} == {"Linux", "Mac"}
+    assert any(system.endswith("-arm") for system in matrix["system"])
+
+
+def test_a_difference_from_real_data_is_kept_and_results_are_not_pushed():
+    kept = [
+        step["with"]
+        for step in steps(FOLDER / "workflows" / "real-data.yml")
+        if "upload-art" in step.get("uses", "")
+    ]
+    assert [each["path"] for each in kept] == ["build/difference.patch"]
+    commands = "\n".join(step.get("run", "") for file in FILES for step in steps(file))
+    assert "make refresh DATA=real" in commands
+    assert "git push" not in commands
+
+
+def test_the_form_of_a_dispute_asks_what_decides():
+    form = yaml.safe_load((FOLDER / "ISSUE_TEMPLATE" / "dispute.yml").read_text())
+    asked = {field["id"]: field for field in form["body"] if field["type"] != "markdown"}
+    assert list(asked) == ["claim_id", "words", "reading", "what", "decide", "privacy"]
+    needed = [name for name, field in asked.items() if field.get("validations", {}).get("required")]
+    assert needed == ["claim_id", "words", "reading", "what", "decide"]
+    example = asked["claim_id"]["attributes"]["placeholder"]
+    assert f"\n{example}," in (paths.ROOT / "figures" / "claims.csv").read_text()
+
+
+def test_archives_are_told_what_the_project_says_of_itself():
+    told = json.loads((paths.ROOT / ".zenodo.json").read_text())
+    cited = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text())
+    assert told["version"] == cited["version"] == PROJECT["version"]
+    assert told["license"] == cited["license"] == PROJECT["license"]
+    assert told["creators"] == cited["authors"] == PROJECT["authors"]
+    assert (told["title"], told["keywords"]) == (cited["title"], cited["keywords"])
+    assert "## [Unreleased]" in (paths.ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_guide_makes_the_lock_of_all_extras_that_it_holds():
+    guide = (paths.ROOT / "CONTRIBUTING.md").read_text()
+    extras = re.findall(r"--extra (\w+)", guide)
+    left_out = {"crowd", "endpoint", "models"}
+    assert sorted(extras) == sorted(set(PROJECT["optional-dependencies"]) - left_out)
