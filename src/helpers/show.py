@@ -143,7 +143,8 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
     drawn, png = BytesIO(), BytesIO()
-    fig.savefig(drawn, dpi=SAVE_DPI, metadata={"Software": None}, bbox_inches="tight")
+    raw = {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 0}}
+    fig.savefig(drawn, dpi=SAVE_DPI, bbox_inches="tight", **raw)
     Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: png.getvalue()})

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit
 from scipy.stats import norm
 
 from helpers.files.tables import PlainError, check_clusters, check_numeric
@@ -77,7 +77,7 @@ def combine(
 
 def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     """Most frequent value of each item."""
-    counts = pd.crosstab(items, values.astype(float))
+    counts = pd.get_dummies(values.astype(float), dtype=int).groupby(items).sum()
     winners = counts.eq(counts.max(axis="columns"), axis="index")
     if ties == "middle":
         return winners @ winners.columns.to_numpy() / winners.sum(axis="columns")
@@ -100,7 +100,7 @@ class DawidSkene:
 
 def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> DawidSkene:
     """Estimate true labels and confusion matrices by maximum likelihood."""
-    votes = pd.crosstab(ratings[item], ratings[label], normalize="index")
+    votes = pd.get_dummies(ratings[label], dtype=float).groupby(ratings[item]).mean()
     items, labels = votes.axes
     rater_codes, raters = pd.factorize(ratings[rater], sort=True)
     given = rater_codes * len(labels) + labels.get_indexer(ratings[label])
@@ -130,7 +130,7 @@ def _maximise(
         counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
         confusion = counts / counts.sum(axis=1, keepdims=True)
         joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
-        total = logsumexp(joint, axis=1, keepdims=True)
+        total = np.logaddexp.reduce(joint, axis=1, keepdims=True)
         posterior, likelihood = np.exp(joint - total), total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
             return posterior, confusion, prevalence, step

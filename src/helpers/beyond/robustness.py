@@ -385,18 +385,18 @@ class _Side:
     """Labels and weights of one group of annotators, those of equal specifications once."""
 
     def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame):
-        self._by_prompt = (specified["counted"] == "prompts").to_numpy()
-        needed = specified[["labels", "refusals", "crowd", "answers"]].assign(
-            marks=specified["counted"] == "marks"
-        )
+        needed = specified[["labels", "refusals", "crowd", "answers", "counted"]]
         self._which, distinct = pd.factorize(pd.MultiIndex.from_frame(needed))
+        self._by_prompt = np.array([counted == "prompts" for *_, counted in distinct])
         parts = specifications.subsets(answers, ["task"], ["system"])
         for rule in REFUSAL_RULES:
             parts[rule] = answers.index.isin(drop_refusals(answers, rule).index)
         parts[CROWD[0]], parts[CROWD[1]] = True, answers["expert"].notna()
+        parts = {name: rows.to_numpy() for name, rows in parts.items()}
+        each = {"marks": answers["n_ratings"].to_numpy(), "answers": 1.0, "prompts": 1.0}
         weights = [
-            parts[list(choices)].all(axis="columns") * (answers["n_ratings"] if marks else 1.0)
-            for _, *choices, marks in distinct
+            (parts[refusals] & parts[crowd] & parts[part]) * each[counted]
+            for _, refusals, crowd, part, counted in distinct
         ]
         self._weights = np.column_stack(weights)
         labels = answers[[labels for labels, *_ in distinct]].fillna(0.0)
@@ -408,14 +408,13 @@ class _Side:
 
     def rates(self, member: csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Rates over some answers, and the influence of every prompt on them."""
-        counts = (member @ self._weights)[:, self._which]
-        sums = (member @ self._marked)[:, self._which]
-        there = counts[:, self._by_prompt] > 0
-        sums[:, self._by_prompt] /= np.where(there, counts[:, self._by_prompt], 1.0)
-        counts[:, self._by_prompt] = there
+        counts, sums = member @ self._weights, member @ self._marked
+        there = counts > 0
+        np.divide(sums, counts, out=sums, where=there & self._by_prompt)
+        counts = np.where(self._by_prompt, there, counts)
         total = counts.sum(axis=0)
         rate = sums.sum(axis=0) / total
-        return rate, (sums - rate * counts) / total
+        return rate[self._which], ((sums - rate * counts) / total)[:, self._which]
 
 
 def accuracy_choices(

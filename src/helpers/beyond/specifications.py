@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -418,7 +419,8 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            ax.vlines(places, height - 0.38, height + 0.38, color=colors[places], lw=0.7)
+            strokes = [[(place, height - 0.38), (place, height + 0.38)] for place in places]
+            ax.add_collection(LineCollection(strokes, colors=colors[places], lw=0.7))
             median = round(median, decimals) + 0.0  # no minus before a zero
             _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %")
             labels.append(str(option).replace("_", " "))
