@@ -2,6 +2,36 @@
 
 Each function returns a table, most with one row per aspect, or one that says why there is none.
 Weights are in points of the outcome, from the lowest to the highest mark of an aspect.
+
+The conclusions, one row per aspect, are made by `conclude(study, rng)`:
+
+- ``alone``, ``alone low``, ``alone high``: slope on this aspect only; ``weight``, ``low``, ``high``:
+  the same with all other aspects held equal; ``p`` of the weight, ``p Holm`` corrected for the
+  number of aspects judged. NaN where there is no number to give.
+- ``informative clusters``: clusters of items with another mark than the usual one.
+- ``scope``: ``"raters and items like these"`` if five raters or more vary in the aspect: then
+  intervals allow for other raters and other items, each rater is compared with himself or herself,
+  and t has the smaller effective number of clusters less one as degrees of freedom. Otherwise
+  ``"these raters"``: intervals allow for other items only.
+- ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing), ``"scale not
+  settled"`` (values far outside, and no scale declared), ``"computed from others"`` (the outcome is
+  a sum of aspects), ``"not told apart"`` (collinear aspects, or more aspects than the ratings can
+  tell), ``"not known"`` (fewer than ten informative clusters), ``"depends on choices"`` (methods, or
+  leaving out doubtful ratings, turn it), ``"hardly any link"`` (alone and with others held equal,
+  the interval is within a tenth of the outcome's scale), ``"nothing of its own"`` (the same with
+  others held equal, but alone there is a link), ``"higher"`` and ``"lower"`` (p Holm < 0.05), else
+  ``"not known"``.
+- ``because``: why, in plain words, with the numbers.
+
+`ways(study, rng)` gives the tables behind "depends on choices"; `ranking(study, n_draws, rng)` the
+share of redrawn weights in which each aspect weighs most. `Study` (in `helpers.own.intake`) knows
+`ends` (``low``, ``high`` and how they are ``told``: ``"declared"``, ``"by the marks"``, ``"not
+known"``), `unsettled` (column: its far values in words), `identity` (how the outcome is computed,
+in words, or ``""``), `groups` (lists of aspects not told apart) and `left_out`. Everything found
+about raters and rows, with its consequence, is `helpers.own.raters.check(table, outcome, aspects,
+scales)`: ``what``, ``where``, ``rows``, ``consequence`` and ``affects`` (names of columns, or
+``["all"]``); `raters.table(study)`, `raters.reliability(study, n_boot, rng)` and
+`raters.needed(study)` tell of each rater, of means of k ratings, and how many more are needed.
 """
 
 from collections.abc import Mapping, Sequence
