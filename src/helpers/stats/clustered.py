@@ -150,12 +150,18 @@ class Estimates:
         return _table(self.value, error, freedom=clusters.nunique().min() - 1)
 
 
-def _table(value: pd.Series, error: np.ndarray, freedom: float) -> pd.DataFrame:
+def _table(value: pd.Series, error: np.ndarray, freedom: float | np.ndarray) -> pd.DataFrame:
     """Estimates with 95 % intervals and p-values from a t distribution."""
+    estimate = value.to_numpy()
     margin = t.ppf(0.975, freedom) * error
-    table = pd.DataFrame({"estimate": value, "standard_error": error})
-    p_value = 2 * t.sf(np.abs(value) / error, freedom)
-    return table.assign(low=value - margin, high=value + margin, p_value=p_value)
+    numbers = {
+        "estimate": estimate,
+        "standard_error": error,
+        "low": estimate - margin,
+        "high": estimate + margin,
+        "p_value": 2 * t.sf(np.abs(estimate) / error, freedom),
+    }
+    return pd.DataFrame(numbers, index=value.index)
 
 
 @dataclass(frozen=True, eq=False)
