@@ -97,12 +97,12 @@ def check(given: object, name: str = "recipe") -> dict:
             kind = {str: "text", list: "a list of names", dict: "pairs 'name: value'"}[KINDS[key]]
             raise OptionError(f"{name}: {key} must be {kind}, not {cell(value)}")
         recipe[key] = value
-    _scales(recipe, name)
+    scales(recipe, name)
     _pattern(recipe, name)
     return recipe
 
 
-def _scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, float]]:
+def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, float]]:
     """Take the scales of a recipe as numbers."""
     try:
         scales = {key: tuple(map(float, ends)) for key, ends in recipe.get("scales", {}).items()}
@@ -322,7 +322,7 @@ def interpreted(
     values = [*names_in(recipe.get("outcome", [])), *recipe.get("aspects", [])]
     if not values:
         raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
-    ratings.check_request(values, {}, scales := _scales(recipe))
+    ratings.check_request(values, {}, limits := scales(recipe))
     table = table.rename(columns=recipe.get("call", {}))
     _require(table, named(recipe), name)
     added = recipe.get("sum") if "count" in recipe else None
@@ -346,7 +346,7 @@ def interpreted(
         pd.DataFrame(cells, index=table.index),
         values,
         {"source": None} | roles,
-        scales,
+        limits,
         name,
         problems,
     )
@@ -406,8 +406,13 @@ def write(recipe: Mapping, path: Path, name: str) -> None:
     aspects: [tone, '1']
     <BLANKLINE>
     """
+    text = HEADER.format(name=name, recipe=path.name) + as_yaml(recipe)
+    paths.replace_files({path: text.encode()})
+
+
+def as_yaml(recipe: Mapping) -> str:
+    """Write a recipe in its usual order."""
     order = {key: recipe[key] for key in KINDS if key in recipe}
-    text = yaml.safe_dump(
+    return yaml.safe_dump(
         order, sort_keys=False, allow_unicode=True, default_flow_style=None, width=96
     )
-    paths.replace_files({path: (HEADER.format(name=name, recipe=path.name) + text).encode()})

@@ -1,26 +1,68 @@
-"""Conclusions from ratings of any study: figures, words, and the file that keeps them.
+"""The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
 
-Figures can be read for two aspects and for forty; an empty one says why it is empty.
+`write` makes the page of `ratings report`: up to ten sentences, each with its number, its interval
+and what it does not say; then the checks that could not run, figures and tables. `sentences` and
+the figures are also those of notebook 53.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+import base64
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+import jinja2
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib import ticker
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from helpers import paths
-from helpers.own.intake import Study, mark_prevalence
-from helpers.show import COLORS, GREY, INK, YELLOW, forest_plot, zero_line
+from helpers import paths, show
+from helpers.files import recipes
+from helpers.files.tables import OptionError, PlainError
+from helpers.own import inference, intake
+from helpers.own.intake import Study
+from helpers.show import INK, forest_plot, with_interval, zero_line
 
 LONGEST = 28  # characters of a label
 LONGEST_IN_BOX = 18
-MARKERS = "osD^vP*"
-SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
-SIGNIFICANT = 0.05  # after Holm's correction
-UP, DOWN, NONE, UNKNOWN = "higher", "lower", "hardly any link", "not known"
+LONGEST_NAME = 60  # in a sentence
+MOST_SENTENCES = 10
+MOST_ALIKE = 3  # sentences with one verdict
+MOST_ROWS = 25  # of a figure or a table on the page
+N_BOOT = 500
+DPI = 110
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+MARKS = ("higher", "lower")
+QUOTED = ["sentence", "it does not say"]
+CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
+COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
+LINK = (
+    "From the lowest to the highest mark for {aspect}, {outcome} is {size} points {verdict}{held}, "
+)
+CAUSE = "that better {aspect} would change {outcome}: the same people gave both marks"
+SAID = {
+    "higher": (LINK, CAUSE),
+    "lower": (LINK, CAUSE),
+    "hardly any link": (
+        "{aspect} hardly goes with {outcome}: {weight} points from its lowest to its highest mark"
+        "{held}, ",
+        "that {aspect} does not matter to people, or would not in other ratings",
+    ),
+    "nothing of its own": (
+        "{aspect} goes with {outcome} alone ({alone} points from its lowest to its highest mark), "
+        "but adds hardly anything to the other aspects ({weight}), ",
+        "which of the aspects that go together is behind the link",
+    ),
+    "depends on choices": (
+        "What {aspect} weighs in {outcome} depends on how it is computed ({because}), ",
+        "which way is right: report all, or none",
+    ),
+}
+REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
+SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
 
 
 def height(n_rows: int) -> float:
@@ -42,8 +84,13 @@ def label(name: str, longest: int = LONGEST) -> str:
     >>> label("tone"), label("how polite the response was to the person who asked")
     ('tone', 'how polite the response was…')
     """
-    shown = name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
-    return shown.replace("$", r"\$")
+    return _cut(name, longest).replace("$", r"\$")
+
+
+def _cut(name: str, longest: int = LONGEST_NAME) -> str:
+    """Shorten a name, and leave out what cannot be printed."""
+    shown = "".join(each if each.isprintable() else " " for each in str(name)[: longest + 1])
+    return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 
 
 def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +112,7 @@ def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
                             rule
     0  how polite the re… at most 2.5
     """
-    parts = nodes["rule"].str.extract(r"^(.*)( (?:at most|above) \S+)$", flags=re.DOTALL)
+    parts = nodes["rule"].str.extract(r"(?s)^(.*)( (?:at most|above) \S+)$")
     rules = parts[0].map(lambda name: label(name, LONGEST_IN_BOX), na_action="ignore") + parts[1]
     return nodes.assign(rule=rules.fillna(nodes["rule"]))
 
@@ -92,7 +139,9 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     """
     done = {name: table for name, table in tables.items() if "estimate" in table}
     if not done:
-        _say_why(ax, next(iter(tables.values())))
+        reason = next(iter(tables.values()))["not done"].iloc[0]
+        ax.axis("off")
+        ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
         return
     forest_plot(ax, {name: table.rename(index=label) for name, table in done.items()})
     zero_line(ax)
@@ -100,110 +149,49 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(done))
 
 
-def before_and_after(ax: Axes, table: pd.DataFrame) -> None:
-    """Draw weights alone and with the covariate held constant, or say why there are none.
+def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
+    """Take the intervals of conclusions, with others held equal and alone, for `intervals`.
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
     table : pandas.DataFrame
-        Result of `helpers.own.inference.confounder`.
+        From `helpers.own.inference.conclude` or `confounder`.
+    names : sequence of str, optional
+        What the two are called.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        The heaviest aspects, at most `MOST_ROWS`.
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> before_and_after(ax, pd.DataFrame({"not done": ["no covariate is named"]}))
-    >>> ax.texts[0].get_text()
-    'Not done: no covariate is named'
-    >>> plt.close(fig)
-    """
-    tables = {"covariate held constant": table}
-    if "estimate" in table:
-        names = {"alone": "estimate", "alone low": "low", "alone high": "high"}
-        tables = {"aspects alone": table[list(names)].rename(columns=names)} | tables
-    intervals(ax, tables)
-
-
-def choices_plot(ax: Axes, table: pd.DataFrame) -> None:
-    """Draw how the weight of each aspect depends on choices.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
-    table : pandas.DataFrame
-        Result of `helpers.own.inference.sensitivity`.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> row = {"all ratings": [1.0], "lowest": [0.8], "highest": [1.3]}
-    >>> choices_plot(ax, pd.DataFrame(row, index=["tone"]))
-    >>> ax.get_legend_handles_labels()[1]
-    ['one other aspect left out', 'all ratings']
-    >>> plt.close(fig)
+    >>> columns = ["alone", "alone low", "alone high", "weight", "low", "high"]
+    >>> table = pd.DataFrame([[2.0, 1, 3, 0.5, 0, 1]], ["tone"], columns)
+    >>> held_and_alone(table)["others held equal"]["estimate"].to_dict()
+    {'tone': 0.5}
     """
     if "not done" in table:
-        _say_why(ax, table)
-        return
-    rows = np.arange(len(table))
-    bars = {"color": GREY, "linewidth": 7, "alpha": 0.35, "label": "one other aspect left out"}
-    ax.hlines(rows, table["lowest"], table["highest"], **bars)
-    shown = table.drop(columns=["lowest", "highest"])
-    for position, (name, weights) in enumerate(shown.items()):
-        places = rows + 0.13 * (position - (shown.shape[1] - 1) / 2)
-        style = {"color": COLORS[position], "markersize": 6, "label": name}
-        ax.plot(weights, places, MARKERS[position], **style)
-    ax.set_yticks(rows, [label(name) for name in table.index])
-    ax.set_ylim(len(table) - 0.4, -0.6)
-    ax.grid(axis="y", visible=False)
-    zero_line(ax)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        return {"": table}
+    table = table.rename(columns={"estimate": "weight"})
+    table = table[table[["alone low", "low"]].notna().any(axis="columns")]
+    first = table["weight"].fillna(table["alone"]).abs().sort_values(ascending=False).index
+    table = table.loc[first[:MOST_ROWS]]
+    parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
+    return {
+        name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
+        for name, part in zip(names or ("others held equal", "alone"), parts, strict=True)
+        if table[part].notna().any(axis=None)
+    }
 
 
-def count_bars(ax: Axes, values: pd.Series) -> None:
-    """Draw a bar with its number for each aspect, in rows like those of `intervals`.
+def message(conclusions: pd.DataFrame, outcome: str) -> str:
+    """Say what the weights show, for the title of their figure.
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
-    values : pandas.Series
-        Counts by aspect.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> count_bars(ax, pd.Series({"tone": 1200}))
-    >>> ax.texts[0].get_text()
-    '1,200'
-    >>> plt.close(fig)
-    """
-    bars = ax.barh(np.arange(len(values)), values, color=YELLOW, height=0.55)
-    ax.bar_label(bars, [f"{value:,}" for value in values], padding=3)
-    ax.margins(x=0.25)
-    ax.grid(visible=False)
-    ax.xaxis.set_major_locator(ticker.MaxNLocator(2, integer=True))
-
-
-def _say_why(ax: Axes, table: pd.DataFrame) -> None:
-    """Write into an empty panel why it is empty."""
-    reason = table["not done"].iloc[0]
-    ax.axis("off")
-    ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
-
-
-def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
-    """Name the aspect with the largest weight, for the title of a figure.
-
-    Parameters
-    ----------
-    weights : pandas.DataFrame
-        ``estimate`` by aspect.
+    conclusions : pandas.DataFrame
+        From `helpers.own.inference.conclude`.
     outcome : str
         Column to explain.
 
@@ -213,233 +201,395 @@ def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
 
     Examples
     --------
-    >>> largest_weight(pd.DataFrame({"estimate": [0.5, -1.5]}, ["tone", "refusal"]), "overall")
-    'refusal weighs most: −1.50 points of overall'
+    >>> found = pd.DataFrame({"verdict": ["higher", "not known"]}, index=["tone", "typos"])
+    >>> message(found, "overall")
+    'With the others held equal, tone goes with overall; nothing is sure of 1 other aspect'
     """
-    if "estimate" not in weights:
-        return f"Weights in {label(outcome)}"
-    first = weights["estimate"].abs().idxmax()
-    if weights["estimate"][first] == 0:
-        return "No aspect has a weight"
-    points = _number(weights["estimate"][first], "+.2f")
-    return f"{label(first)} weighs most: {points} points of {label(outcome)}"
+    told = conclusions["verdict"].isin(MARKS)
+    names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
+    if not names:
+        return f"No aspect can be shown to go with {label(outcome)}, others held equal"
+    few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
+    go = "goes" if len(names) == 1 else "go"
+    small = conclusions["verdict"].isin(["hardly any link", "nothing of its own"]).sum()
+    rest = len(conclusions) - len(names) - small
+    unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
+    return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
 
 
-def least_agreement(agreement: pd.DataFrame) -> str:
-    """Name the column on which raters agree least, for the title of a figure.
+def sentences(
+    study: Study, conclusions: pd.DataFrame, ranking: pd.DataFrame, agreement: pd.DataFrame
+) -> pd.DataFrame:
+    """Say what may be quoted, and what must not be read into it.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    conclusions, ranking, agreement : pandas.DataFrame
+        From `helpers.own.inference`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Up to ten rows: ``sentence``, and what ``it does not say``.
+    """
+    rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
+    rows = [*rows[: MOST_SENTENCES - 2], *about_agreement(agreement, study.outcome)]
+    return pd.DataFrame(rows, columns=QUOTED)
+
+
+def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
+    """Sentences on the heaviest aspects of each verdict, then on those of which less is known."""
+    if study.identity:
+        text = f"{study.identity}: the weights of its parts are arithmetic, not a finding."
+        return [(text, "what people had in mind when they rated")]
+    weights = conclusions["weight"].fillna(0).abs()
+    conclusions = conclusions.loc[weights.sort_values(ascending=False).index]
+    order = [*SAID, *conclusions["verdict"].unique()]
+    single, several = [], []
+    for verdict in dict.fromkeys(order):
+        table = conclusions[conclusions["verdict"] == verdict]
+        n_single = MOST_ALIKE if verdict in SAID else 0
+        single += [_on_aspect(study, aspect, row) for aspect, row in table[:n_single].iterrows()]
+        if len(rest := table[n_single:]):
+            names = ", ".join(map(_cut, rest.index[:MOST_ALIKE]))
+            names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
+            reason = "" if n_single else f" ({rest['because'].iloc[0]})"
+            several.append((f"{verdict.capitalize()}: {names}{reason}.", REST[verdict in SAID]))
+    return [*single[: MOST_SENTENCES - 4], *several]
+
+
+def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
+    """What was found about one aspect, and what not."""
+    weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
+    size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
+    held = f" with the other aspects held equal ({signed(*alone)} alone)"
+    words = {
+        "aspect": _cut(aspect),
+        "outcome": _cut(study.outcome),
+        "size": with_interval(*size),
+        "weight": signed(*weight),
+        "alone": signed(*alone),
+        "held": held if len(study.aspects) > 1 else "",
+    } | row[["verdict", "because"]].to_dict()
+    said, not_said = SAID[row["verdict"]]
+    text = said.format(**words) + SCOPES["and items" in row["scope"]]
+    return f"{text[0].upper()}{text[1:]}.", not_said.format(**words)
+
+
+def signed(estimate: float, low: float, high: float) -> str:
+    """Write an estimate with its interval, and with the sign for minus."""
+    return with_interval(estimate, low, high).replace("-", "−")
+
+
+def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tuple[str, str]]:
+    """Say which aspect weighs most, if one was shown to weigh anything."""
+    if "not done" in ranking or not conclusions["verdict"].isin(MARKS).any() or len(ranking) < 2:
+        return []
+    share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
+    text = (
+        f"{_cut(name)} weighs most of {len(ranking)} aspects in {share:.0f} % of redrawn weights."
+    )
+    return [(text, "which would weigh most if all scales had the same number of steps")]
+
+
+def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[str, str]]:
+    """Say how far raters agree on the outcome, and on what they agree least.
 
     Parameters
     ----------
     agreement : pandas.DataFrame
-        Result of `helpers.own.inference.agreement`.
+        From `helpers.own.inference.agreement`.
+    outcome : str, optional
+        Column of which to speak first.
 
     Returns
     -------
-    str
+    list of (str, str)
+        Sentences, and what they do not say.
 
     Examples
     --------
-    >>> least_agreement(pd.DataFrame({"estimate": [0.5, 0.25]}, ["tone", "refusal"]))
-    'People agree least on refusal: alpha 0.25'
+    >>> found = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
+    >>> about_agreement(found)[0][0]
+    "Raters of the same item agree least on tone: Krippendorff's alpha 0.50 [0.40, 0.60]."
     """
-    if "estimate" not in agreement or agreement["estimate"].isna().all():
-        return "Agreement between raters"
-    last = agreement["estimate"].idxmin()
-    return f"People agree least on {label(last)}: alpha {_number(agreement['estimate'][last])}"
+    if "estimate" not in agreement:
+        return []
+    known, rows = agreement.dropna(subset=["estimate", "low", "high"]), []
+    least = known["estimate"].idxmin() if len(known) else None
+    if outcome in known.index:
+        row = known.loc[outcome]
+        same = row.get("same mark, %", np.nan)
+        pairs = "" if np.isnan(same) else f"; two give the same mark in {same:.0f} % of cases"
+        rows.append(
+            (
+                f"On {_cut(outcome)}, Krippendorff's alpha of raters of the same item is "
+                f"{signed(*row[['estimate', 'low', 'high']])}, 0 is chance, 1 always{pairs}.",
+                "who is right, or how well a mean of several raters would do",
+            )
+        )
+    if least not in (None, outcome):
+        alpha = signed(*known.loc[least, ["estimate", "low", "high"]])
+        text = (
+            f"Raters of the same item agree least on {_cut(least)}: Krippendorff's alpha {alpha}."
+        )
+        rows.append((text, "that the question is bad: few rare marks also lower alpha"))
+    return rows
 
 
-def most_sensitive(choices: pd.DataFrame) -> str:
-    """Name the aspect whose weight depends most on choices, for the title of a figure.
+@dataclass
+class Analysis:
+    """All that a page shows.
 
     Parameters
     ----------
-    choices : pandas.DataFrame
-        Result of `helpers.own.inference.sensitivity`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> most_sensitive(pd.DataFrame({"all ratings": [0.5], "lowest": [0.25]}, index=["tone"]))
-    'Most sensitive to choices: tone, by 0.25 points'
+    described : str
+        What there is: ratings, items, raters.
+    quotes : pandas.DataFrame
+        From `sentences`.
+    conclusions : pandas.DataFrame
+        A row per aspect; empty where there is no outcome.
+    tables : dict of str to pandas.DataFrame
+        Other tables by their captions.
+    not_run : dict of str to str
+        Checks that could not run, and why.
+    study : Study, optional
+        What the conclusions rest on.
     """
-    if "not done" in choices:
-        return "Weights under other choices"
-    spread = choices.max(axis="columns") - choices.min(axis="columns")
-    return f"Most sensitive to choices: {label(spread.idxmax())}, by {spread.max():.2f} points"
+
+    described: str
+    quotes: pd.DataFrame
+    conclusions: pd.DataFrame
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    not_run: dict[str, str] = field(default_factory=dict)
+    study: Study | None = None
+
+    def add(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
+        """Keep a table, or the reason why there is none."""
+        if "not done" in table:
+            self.not_run[name] = table["not done"].iloc[0]
+        elif len(table):
+            self.tables[name] = table
+        return table
 
 
-def largest_change(held: pd.DataFrame) -> str:
-    """Name the aspect whose weight changes most with the covariate, for the title of a figure.
-
-    Parameters
-    ----------
-    held : pandas.DataFrame
-        Result of `helpers.own.inference.confounder`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> held = pd.DataFrame({"alone": [0.5], "estimate": [0.25], "change": [-0.25]}, ["tone"])
-    >>> largest_change(held)
-    'Largest change with the covariate: tone, 0.50 to 0.25'
-    """
-    if "estimate" not in held:
-        return "A covariate held constant"
-    first = held["change"].abs().idxmax()
-    before, after = (_number(held[column][first]) for column in ("alone", "estimate"))
-    return f"Largest change with the covariate: {label(first)}, {before} to {after}"
-
-
-def _number(value: float, form: str = ".2f") -> str:
-    """Write a number with the sign for minus, not a hyphen."""
-    return format(value, form).replace("-", "−")
-
-
-def results(
-    study: Study, aspects: Sequence[str], tables: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Put all that was found about each aspect into one row, with a conclusion in plain words.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    aspects : sequence of str
-        All aspects that were asked for.
-    tables : mapping of str to pandas.DataFrame
-        Tables with a row per aspect by their names: ``"least squares"``, and any others with an
-        ``estimate``. Those that are `helpers.own.inference.not_done` have no columns in the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per aspect: ``conclusion``, ``other ratings`` (with another mark than the most
-        frequent one), and for each table its ``estimate``, ``low`` and ``high`` and, if it has
-        one, ``p, Holm``, under the name of the table.
-    """
-    counts = mark_prevalence(study.frame, study.aspects)
-    judged = _verdicts(study, tables["least squares"])
-    words = {
-        aspect: _in_words(study, aspect, judged[aspect], tables["least squares"])
-        + (f"; {warning}" if warning else "")
-        for aspect, warning in counts["warning"].items()
-    }
-    words |= {aspect: f"left out: {reason}" for aspect, reason in study.left_out.items()}
-    columns = {
-        "conclusion": pd.Series(words),
-        "other ratings": counts["other ratings"].astype("Int64"),
-    }
-    for name, table in tables.items():
-        for part in ("estimate", "low", "high", "p, Holm"):
-            if "estimate" in table and part in table:
-                columns[name if part == "estimate" else f"{name}: {part}"] = table[part]
-    return pd.DataFrame(columns).reindex(list(aspects)).rename_axis("aspect")
-
-
-def results_summary(study: Study, least_squares: pd.DataFrame) -> str:
-    """Sum up the verdicts in one sentence.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    least_squares : pandas.DataFrame
-        Result of `helpers.own.inference.least_squares_weights`.
-
-    Returns
-    -------
-    str
-        How many aspects have which verdict.
-    """
-    counts = _verdicts(study, least_squares).value_counts()
-    counts = counts.reindex([UP, DOWN, NONE, UNKNOWN], fill_value=0)
-    return (
-        f"Aspects that go with {study.outcome} beyond chance: {counts[UP] + counts[DOWN]} of "
-        f"{len(study.aspects)}; with hardly any link: {counts[NONE]}; not known: {counts[UNKNOWN]}."
-    )
-
-
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Choose the columns of the results that a reader wants to see side by side.
+def analyse(
+    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object], seed: int
+) -> Analysis:
+    """Compute what a page shows.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        From `results`.
+        From `helpers.files.recipes.read`.
+    recipe : mapping
+        The recipe of the file.
+    progress : callable
+        Told what is being done.
+    seed : int
+        Of the random numbers.
 
     Returns
     -------
-    pandas.DataFrame
-        Without intervals and p-values of the single methods.
-
-    Examples
-    --------
-    >>> shown(pd.DataFrame(columns=["conclusion", "Lasso", "Lasso: low"])).columns.tolist()
-    ['conclusion', 'Lasso']
+    Analysis
     """
-    return table[[column for column in table if ": " not in column]]
+    rng = np.random.default_rng(seed)
+    outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
+    columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
+    named = table.drop(columns="position", errors="ignore")
+    found = Analysis(intake.describe_file(named), pd.DataFrame(), pd.DataFrame())
+    progress("checking raters and rows")
+    found.add(CHECKED, intake.findings(named, columns[0], columns[1:], scales))
+    progress("measuring agreement")
+    people = table.rename(columns={"position": "rater_id"})
+    agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
+    try:
+        if not outcome or not names:
+            raise OptionError("the recipe names no outcome, or no aspects that may explain it")
+        study = found.study = intake.prepare(named, outcome, names, rng, scales)
+    except PlainError as error:
+        found.not_run["What goes with an overall rating"] = str(error)
+        found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
+        return found
+    progress(f"judging {len(names)} aspects")
+    found.conclusions = inference.conclude(study, rng)
+    ranking = found.add(RANKING, inference.ranking(study, N_BOOT, rng))
+    found.add(COVARIATE, inference.confounder(study, N_BOOT, rng))
+    found.quotes = sentences(study, found.conclusions, ranking, agreement)
+    return found
 
 
-def _verdicts(study: Study, least_squares: pd.DataFrame) -> pd.Series:
-    """Judge each aspect by its interval from least squares, corrected for their number."""
-    judged = pd.Series(UNKNOWN, index=study.aspects)
-    if "estimate" in least_squares:
-        judged[_is_small(study, least_squares["low"], least_squares["high"])] = NONE
-        sure = least_squares["p, Holm"] < SIGNIFICANT
-        judged[sure & (least_squares["estimate"] > 0)] = UP
-        judged[sure & (least_squares["estimate"] < 0)] = DOWN
-    return judged
-
-
-def _is_small(study: Study, low: float | pd.Series, high: float | pd.Series) -> bool | pd.Series:
-    """Tell whether an interval holds small weights only."""
-    bottom, top = study.ends.loc[study.outcome, ["low", "high"]]
-    small = SMALL * (top - bottom)
-    return (low > -small) & (high < small)
-
-
-def _in_words(study: Study, aspect: str, verdict: str, least_squares: pd.DataFrame) -> str:
-    """Say what was found about one aspect."""
-    if "estimate" not in least_squares:
-        return f"{UNKNOWN}: too few clusters for so many aspects"
-    low, high = least_squares.loc[aspect, ["low", "high"]]
-    at_most = f"at most {max(-low, high):.2f} points either way"
-    if verdict == UNKNOWN:
-        return f"{verdict}: anything from {low:+.2f} to {high:+.2f} points fits"
-    if verdict == NONE:
-        return f"{verdict}: {at_most}"
-    hardly = f", but hardly: {at_most}" if _is_small(study, low, high) else ""
-    return f"higher marks go with {verdict} {study.outcome}{hardly}"
-
-
-def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
-    """Write a table of results in one step, so that no half file is ever seen.
+def write(
+    file: str | Path,
+    recipe: Mapping,
+    out: str | Path,
+    progress: Callable[[str], object] = print,
+    seed: int = 20240917,
+) -> Path:
+    """Write a page on ratings, and beside it the results as CSV and JSON.
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        Results with a named index.
-    name : str
-        Name of the notebook; the file is ``<out_dir>/results/<name>.csv``.
-    out_dir : str
-        Output folder of the run, relative to the project root.
+    file : str or pathlib.Path
+        Ratings.
+    recipe : mapping
+        How to read them, from `helpers.files.recipes.load` or `helpers.own.inspection.inspect`.
+    out : str or pathlib.Path
+        The page, ``.html``; the others have the same name with another end.
+    progress : callable, optional
+        Told what is being done.
+    seed : int, optional
+        Of the random numbers.
+
+    Returns
+    -------
+    pathlib.Path
+        The page.
+
+    Raises
+    ------
+    tables.PlainError
+        If the file or the recipe is wrong. Nothing is written then.
 
     Examples
     --------
     >>> import tempfile
-    >>> table = pd.DataFrame({"weight": [0.5]}, index=pd.Index(["tone"], name="aspect"))
+    >>> recipe = {"outcome": "overall", "aspects": ["tone"], "item": ["item_id"]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_results(table, "53_your_ratings", folder)
-    ...     print((paths.ROOT / folder / "results" / "53_your_ratings.csv").read_text())
-    aspect,weight
-    tone,0.5
-    <BLANKLINE>
+    ...     page = write("data/example/ratings.csv", recipe, f"{folder}/mine.html", lambda _: None)
+    ...     sorted(each.name for each in Path(folder).iterdir())
+    ['mine.csv', 'mine.html', 'mine.json']
     """
-    file = paths.output_dir(out_dir) / "results" / f"{name}.csv"
-    paths.replace_files({file: table.to_csv(lineterminator="\n", float_format="%.6g").encode()})
+    page = Path(out)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
+    progress(f"reading {Path(file).name}")
+    table = recipes.read(file, recipe)
+    found = analyse(table, recipe, progress, seed)
+    progress("drawing")
+    html = (
+        _environment()
+        .get_template("ratings.html.j2")
+        .render(
+            name=Path(file).name,
+            source=intake.source(table, "auto"),
+            found=found,
+            figures=_figures(found),
+            tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
+            most=MOST_ROWS,
+            recipe=recipes.as_yaml(recipe),
+        )
+    )
+    contents = {
+        page: html,
+        page.with_suffix(".csv"): _csv(found),
+        page.with_suffix(".json"): _json(found),
+    }
+    paths.replace_files({path: text.encode() for path, text in contents.items()})
+    return page
+
+
+def _environment() -> jinja2.Environment:
+    """Templates in which whatever comes from a file is text, never HTML."""
+    loader = jinja2.FileSystemLoader(paths.DATA / "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def _figures(found: Analysis) -> list[dict[str, str]]:
+    """Draw the weights and the agreement, as PNG in text, with title and description."""
+    drawn = []
+    if found.study is not None:
+        tables = held_and_alone(found.conclusions)
+        label_x = f"points of {label(found.study.outcome)}, highest against lowest mark"
+        drawn.append((message(found.conclusions, found.study.outcome), tables, label_x))
+    if AGREEMENT in found.tables:
+        table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
+        label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
+        drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
+    with mpl.rc_context():
+        show.use_style()
+        return [_figure(*each) for each in drawn if any(len(table) for table in each[1].values())]
+
+
+def _figure(title: str, tables: Mapping[str, pd.DataFrame], label_x: str) -> dict[str, str]:
+    """Draw intervals as PNG in text."""
+    first = next(iter(tables.values()))
+    fig = Figure(figsize=(8.5, height(len(first))), dpi=DPI)
+    ax = fig.subplots()
+    intervals(ax, tables)
+    ax.set(xlabel=f"{label_x} (95 % interval)")
+    content = io.BytesIO()
+    fig.savefig(content, format="png")
+    png = base64.b64encode(content.getvalue()).decode()
+    parts = [
+        f"{name}: {show.in_words(table[:8].rename(index=_cut))}" for name, table in tables.items()
+    ]
+    return {"title": title, "png": png, "alt": f"{title}. Dots with intervals. {'; '.join(parts)}."}
+
+
+def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
+    """All tables, conclusions first."""
+    first = [("What was found on each aspect", found.conclusions)] if len(found.conclusions) else []
+    return first + list(found.tables.items())
+
+
+def _shown(table: pd.DataFrame) -> dict[str, list]:
+    """The first rows of a table as text: estimates with their intervals, numbers rounded."""
+    shown = table[:MOST_ROWS].copy()
+    for first, name in (("alone", "alone"), ("weight", "weight"), ("estimate", "estimate")):
+        ends = [f"{name} low", f"{name} high"] if f"{name} low" in shown else ["low", "high"]
+        if {first, *ends} <= {*shown}:
+            numbers = shown[[first, *ends]].itertuples(index=False)
+            shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
+            shown = shown.drop(columns=ends)
+    index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
+    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
+
+
+def _cell(value: object) -> str:
+    """Write a cell of a table."""
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
+    return ", ".join(map(_cut, value)) if isinstance(value, list) else _cut(value, 300)
+
+
+def _csv(found: Analysis) -> str:
+    """Write results in a form that a spreadsheet takes as text and numbers, never as formulas."""
+    table = (
+        found.conclusions if len(found.conclusions) else found.tables.get(AGREEMENT, found.quotes)
+    )
+    texts = table.rename_axis("aspect").reset_index()
+    texts = texts.rename(columns=harmless).map(harmless)
+    return texts.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
+def harmless(value: object) -> object:
+    """Put an apostrophe before text that a spreadsheet would compute.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless(-1.5)
+    ("'=1+1", -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _json(found: Analysis) -> str:
+    """Write all results, for programs."""
+    tables = {
+        name: json.loads(each.to_json(orient="table", index=True))["data"]
+        for name, each in _all_tables(found)
+    }
+    return json.dumps(
+        {
+            "ratings": found.described,
+            "sentences": found.quotes.to_dict(orient="records"),
+            "not run": found.not_run,
+            "tables": tables,
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
