@@ -2,10 +2,41 @@
 
 Each function returns a table, most with one row per aspect, or one that says why there is none.
 Weights are in points of the outcome, from the lowest to the highest mark of an aspect.
+
+The conclusions, one row per aspect, are made by `conclude(study, rng)`:
+
+- ``alone``, ``alone low``, ``alone high``: slope on this aspect only; ``weight``, ``low`` and
+  ``high``: the same with all other aspects held equal; ``p`` of the weight, ``p Holm`` corrected
+  for the number of aspects judged. NaN where there is no number to give.
+- ``informative clusters``: clusters of items with another mark than the usual one.
+- ``scope``: ``"raters and items like these"`` if five raters or more vary in the aspect: then
+  intervals allow for other raters and other items, each rater is compared with himself or herself,
+  and t has the smaller effective number of clusters less one as degrees of freedom. Otherwise
+  ``"these raters"``: intervals allow for other items only.
+- ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing), ``"scale not
+  settled"`` (values far outside, and no scale declared), ``"computed from others"`` (the outcome is
+  a sum of aspects), ``"not told apart"`` (collinear aspects, or more aspects than the ratings can
+  tell), ``"not known"`` (fewer than ten informative clusters), ``"depends on choices"`` (methods,
+  or leaving out doubtful ratings, turn it), ``"hardly any link"`` (alone and others held equal,
+  the interval is within a tenth of the outcome's scale), ``"nothing of its own"`` (the same with
+  others held equal, but alone there is a link), ``"higher"`` and ``"lower"`` (p Holm < 0.05), else
+  ``"not known"``.
+- ``because``: why, in plain words, with the numbers.
+
+`ways(study, rng)` gives the tables behind "depends on choices"; `ranking(study, n_draws, rng)` the
+share of redrawn weights in which each aspect weighs most. `Study` (in `helpers.own.intake`) knows
+`ends` (``low``, ``high`` and how they are ``told``: ``"declared"``, ``"by the marks"``, ``"not
+known"``), `unsettled` (column: its far values in words), `identity` (how the outcome is computed,
+in words, or ``""``), `groups` (lists of aspects not told apart) and `left_out`. Everything found
+about raters and rows, with its consequence, is `helpers.own.raters.check(table, outcome, aspects,
+scales)`: ``what``, ``where``, ``rows``, ``consequence`` and ``affects`` (names of columns, or
+``["all"]``); `raters.table(study)`, `raters.reliability(study, n_boot, rng)` and
+`raters.needed(study)` tell of each rater, of means of k ratings, and how many more are needed.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -13,12 +44,27 @@ from scipy import stats
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers.files.tables import OptionError
-from helpers.own.intake import FEW_MARKS, FEWEST_ROWS, MOST_ROWS, Study, join_clusters
+from helpers.own import raters
+from helpers.own.intake import (
+    FEW_MARKS,
+    FEWEST_ROWS,
+    MOST_ROWS,
+    ROWS_PER_ASPECT,
+    SETTLE,
+    Study,
+    join_clusters,
+)
 from helpers.stats import aspects, bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
+from helpers.stats.clustered import Slopes, covariance, slopes
 from helpers.stats.lasso import alpha_grid, lasso_cross_validation, lasso_table
-from helpers.stats.moments import ClusterMoments, cluster_sums
+from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_sums
 
+FEWEST_INFORMATIVE = 10  # clusters in which an aspect has another mark than the usual one
+FEWEST_RATERS = 5  # from whom others can be told
+OTHERS, THESE = "raters and items like these", "these raters"
+SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
+SIGNIFICANT = 0.05  # after Holm's correction
 MOST_FOLDS = 10
 WEAKEST_PENALTIES = (3e-3, 3e-2, 3e-1)  # as shares of the penalty that leaves no weight
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
@@ -31,6 +77,316 @@ TEST_SHARE = 0.2
 def not_done(reason: str) -> pd.DataFrame:
     """Say in place of a table why there is none."""
     return pd.DataFrame({"not done": [reason]}, index=["because"])
+
+
+def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
+    """Judge whether each aspect goes with the outcome, alone and with the others held equal.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    rng : numpy.random.Generator
+        Draws ratings for the model of ordered marks, where there are very many.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect, those left out last, with the columns described at the top of this
+        module.
+
+    References
+    ----------
+    MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical practice.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> rows = np.arange(60)
+    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, "tone": 1.0 + rows % 3,
+    ...                       "overall": 1.0 + (rows % 3 + rows % 5 // 3)})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> conclude(study, np.random.default_rng(0))[["weight", "p Holm", "scope", "verdict"]].round(2)
+          weight  p Holm         scope verdict
+    tone     2.0     0.0  these raters  higher
+    """
+    found = numbers(study)
+    methods = ways(study, rng) if found["weight"].notna().any() else {}
+    without = {name: numbers(part) for name, part in _without_doubtful(study).items()}
+    words = {aspect: _judge(study, aspect, found, methods, without) for aspect in study.aspects}
+    words |= {aspect: _left_out(study, aspect) for aspect in study.left_out}
+    verdicts = pd.DataFrame.from_dict(words, "index", columns=["verdict", "because"])
+    return found.reindex(verdicts.index).join(verdicts)
+
+
+def numbers(study: Study) -> pd.DataFrame:
+    """Compute all columns of the conclusions but the words.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per analysed aspect, with the columns described at the top of this module up to
+        ``scope``.
+
+    Examples
+    --------
+    >>> from helpers.own.intake import prepare
+    >>> rows = np.arange(60)
+    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, "tone": 1.0 + rows % 3,
+    ...                       "overall": 1.0 + (rows % 3 + rows % 5 // 3)})
+    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
+    >>> numbers(study)[["weight", "low", "high"]].round(2)
+          weight   low  high
+    tone     2.0  1.68  2.32
+    """
+    n_clusters, n_raters = (_informative(study, by) for by in ("cluster", "rater"))
+    is_wide = n_raters >= FEWEST_RATERS
+    alone = _fit(study, is_wide, alone=True)
+    joint = alone * np.nan if study.too_many else _fit(study, is_wide)
+    names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
+    parts = [*alone.iloc[:, :3].to_numpy().T, *joint.to_numpy().T]
+    table = pd.DataFrame(dict(zip(names, parts, strict=True)), index=study.aspects)
+    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
+    is_apart = [aspect in apart for aspect in study.aspects]
+    judged = (n_clusters >= FEWEST_INFORMATIVE) & ~np.isnan(joint["p_value"]) & ~np.array(is_apart)
+    holm = np.full(len(table), np.nan)
+    holm[judged] = bootstrap.adjust(joint["p_value"].to_numpy()[judged]) if judged.any() else np.nan
+    scope = np.where(is_wide, OTHERS, THESE)
+    return table.assign(**{"p Holm": holm, "informative clusters": n_clusters, "scope": scope})
+
+
+def _informative(study: Study, by: str) -> np.ndarray:
+    """Count clusters or raters with another mark of each aspect than the usual one."""
+    if by not in study.frame:
+        return np.zeros(len(study.aspects), dtype=int)
+    labels, counts = study.frame[by].to_numpy(), []
+    for aspect in study.aspects:
+        codes, _ = pd.factorize(study.frame[aspect])
+        usual = np.bincount(codes).argmax()
+        counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
+    return np.array(counts)
+
+
+def _fit(
+    study: Study, is_wide: np.ndarray, alone: bool = False, within: bool | None = None
+) -> pd.DataFrame:
+    """Slopes with intervals for raters and items, or for items only where raters are few."""
+    found = _slopes_of(study.centred(within), study, alone)
+    table = found.table(study.frame[["cluster"]]) if not is_wide.all() else None
+    if is_wide.any():
+        by_both = found.table(study.frame[["rater", "cluster"]])
+        wide = pd.Series(is_wide, study.aspects)[found.value.index]
+        table = by_both if table is None else by_both.where(wide, table)
+    return table[["estimate", "low", "high", "p_value"]].reindex(study.aspects)
+
+
+def _slopes_of(values: pd.DataFrame, study: Study, alone: bool = False) -> Slopes:
+    """Slopes of the aspects that vary."""
+    varies = np.abs(values[study.aspects].to_numpy()).max(axis=0) > ROUNDING
+    names = [name for name, each in zip(study.aspects, varies, strict=True) if each]
+    return slopes(values[names], values[study.outcome], alone)
+
+
+def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Weights with all others held equal, by the method of the conclusions and by others.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    rng : numpy.random.Generator
+        Draws ratings for the model of ordered marks, where there are very many.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` by aspect: first the way of the conclusions, ``"within
+        raters"`` or ``"all ratings"``; then those of ``"all ratings"``, ``"items averaged"`` and
+        ``"ordered marks"`` that the ratings allow.
+    """
+    is_wide = _informative(study, "rater") >= FEWEST_RATERS
+    tables = {"within raters": _fit(study, is_wide)} if study.is_within else {}
+    tables["all ratings"] = _fit(study, is_wide, within=False)
+    values = study.scaled()[[*study.aspects, study.outcome]]
+    items = values.groupby([study.frame["cluster"], study.frame["item_id"]], observed=True).mean()
+    if ROWS_PER_ASPECT * len(study.aspects) <= len(items) < len(values):
+        found = _slopes_of(items - items.mean(), study)
+        clusters = items.index.get_level_values("cluster").to_frame(index=False)
+        tables["items averaged"] = found.table(clusters).reindex(study.aspects)
+    ordered = ordered_marks(study, rng)
+    return tables if "estimate" not in ordered else tables | {"ordered marks": ordered}
+
+
+def _without_doubtful(study: Study) -> dict[str, Study]:
+    """The study without each kind of doubtful ratings."""
+    parts = {name: study.frame[~rows] for name, rows in raters.doubtful(study).items()}
+    return {
+        name: replace(study, frame=frame)
+        for name, frame in parts.items()
+        if frame["cluster"].nunique() >= FEWEST_INFORMATIVE and np.ptp(frame[study.outcome]) > 0
+    }
+
+
+def _judge(
+    study: Study,
+    aspect: str,
+    found: pd.DataFrame,
+    methods: Mapping[str, pd.DataFrame],
+    without: Mapping[str, pd.DataFrame],
+) -> tuple[str, str]:
+    """Verdict on one aspect, and why."""
+    row = found.loc[aspect]
+    if reason := _cannot(study, aspect, row):
+        return reason
+    small = _small(study)
+    disagree = _contradiction({name: table.loc[aspect] for name, table in methods.items()}, small)
+    disagree = disagree or _turned(row, {name: each.loc[aspect] for name, each in without.items()})
+    if disagree:
+        return "depends on choices", disagree
+    alone, joint = row[["alone", "alone low", "alone high"]], row[["weight", "low", "high"]]
+    numbers = (
+        f"others held equal {_points(*joint)} points of {study.outcome}; alone {_points(*alone)}"
+    )
+    if _kind(*joint.iloc[1:], small) == "small":
+        is_small = _kind(*alone.iloc[1:], small) == "small"
+        return "hardly any link" if is_small else "nothing of its own", numbers
+    if _side(row):
+        return {1: "higher", -1: "lower"}[_side(row)], numbers
+    unknown = (
+        "" if small else f"; {study.outcome} has no declared scale, so nothing counts as small"
+    )
+    return "not known", f"{numbers}: too wide to tell{unknown}"
+
+
+def _cannot(study: Study, aspect: str, row: pd.Series) -> tuple[str, str] | None:
+    """Verdict on an aspect of which the ratings cannot tell anything."""
+    for column in (study.outcome, aspect):
+        if column in study.unsettled:
+            return "scale not settled", f"{column}: {study.unsettled[column]}; {SETTLE}"
+    if study.identity:
+        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
+    if study.too_many:
+        return "not told apart", study.too_many
+    for group in study.groups:
+        if aspect in group:
+            return "not told apart", f"moves together with {_names(group, aspect)}"
+    if row["informative clusters"] < FEWEST_INFORMATIVE:
+        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
+        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
+    if np.isnan(row["p"]):
+        return "not known", "its weight has no interval"
+    return None
+
+
+def _left_out(study: Study, aspect: str) -> tuple[str, str]:
+    """Verdict on an aspect that is not analysed."""
+    for group in study.groups:
+        if aspect in group:
+            return "not told apart", f"moves together with {_names(group, aspect)}"
+    reason = study.left_out[aspect]
+    return "not told apart" if reason.startswith("more aspects") else "left out", reason
+
+
+def _names(group: Sequence[str], aspect: str) -> str:
+    """Name the others of a group."""
+    return ", ".join(name for name in group if name != aspect)
+
+
+def _small(study: Study) -> float:
+    """Largest weight that counts as hardly any; 0 if the outcome's scale is not known."""
+    ends = study.ends.loc[study.outcome]
+    return 0.0 if ends["told"] == "not known" else SMALL * (ends["high"] - ends["low"])
+
+
+def _kind(low: float, high: float, small: float) -> str:
+    """What an interval says: small, up, down, or nothing."""
+    if -small < low and high < small:
+        return "small"
+    return "up" if low > 0 else "down" if high < 0 else ""
+
+
+def _contradiction(rows: Mapping[str, pd.Series], small: float) -> str:
+    """Two methods of which one's interval says another thing than the other's, in words."""
+    kinds = {name: _kind(row["low"], row["high"], small) for name, row in rows.items()}
+    said = {kind: name for name, kind in reversed(kinds.items()) if kind}
+    if len(said) < 2:
+        return ""
+    shown = [
+        f"{_points(*rows[name][['estimate', 'low', 'high']])} {name}" for name in said.values()
+    ]
+    return "; ".join(reversed(shown))
+
+
+def _turned(row: pd.Series, without: Mapping[str, pd.Series]) -> str:
+    """Doubtful ratings without which another thing would be concluded, in words.
+
+    A weight that moves by less than half its standard error has not turned.
+    """
+    if _side(row) and np.sign(row["alone low"]) == np.sign(row["alone high"]) == -_side(row):
+        return f"alone {_points(*row[:3])}, others held equal {_points(*row[3:6])}"
+    error = (row["high"] - row["low"]) / 4
+    for name, other in without.items():
+        if _side(other) != _side(row) and abs(other["weight"] - row["weight"]) > error / 2:
+            return f"{_points(*row[3:6])} of all ratings, {_points(*other[3:6])} without {name}"
+    return ""
+
+
+def _side(row: pd.Series) -> int:
+    """Sign of a weight that is told from zero, 0 if it is not."""
+    return int(np.sign(row["weight"])) if row["p Holm"] < SIGNIFICANT else 0
+
+
+def _points(estimate: float, low: float, high: float) -> str:
+    """Write an estimate with its interval."""
+    return f"{estimate:+.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
+
+
+def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Tell in how many of many redrawn sets of weights each aspect weighs most.
+
+    Weights are redrawn together, from a t distribution with the covariance that the intervals
+    have, so that other raters and other items are allowed for.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    n_draws : int
+        Number of sets.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect, heaviest first: ``weight``, and ``weighs most, %``. Or `not_done`.
+
+    References
+    ----------
+    Goldstein and Spiegelhalter (1996), League Tables and Their Limitations.
+    """
+    if study.too_many or study.identity or study.outcome in study.unsettled:
+        return not_done("the ratings do not tell the weights of single aspects")
+    found = _slopes_of(study.centred(), study)
+    is_wide = (_informative(study, "rater") >= FEWEST_RATERS).all()
+    clusters = study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
+    judged = numbers(study)["p Holm"].dropna().index
+    if not len(judged):
+        return not_done("no aspect can be judged")
+    found = found.pick(judged)
+    freedom = clusters.nunique().min() - 1
+    spread = rng.chisquare(freedom, n_draws) / freedom
+    errors = rng.multivariate_normal(
+        np.zeros(len(judged)), covariance(found.influence, clusters), n_draws, method="eigh"
+    )
+    draws = np.abs(found.value.to_numpy() + errors / np.sqrt(spread)[:, None])
+    first = np.bincount(draws.argmax(axis=1), minlength=len(judged))
+    table = pd.DataFrame({"weight": found.value, "weighs most, %": 100 * first / n_draws})
+    return table.sort_values("weight", key=np.abs, ascending=False)
 
 
 def least_squares_weights(moments: ClusterMoments) -> pd.DataFrame:

@@ -1,32 +1,44 @@
 """Ratings of any study looked over and made ready for analysis: complete, once, on one scale.
 
-`findings` is a check-up before any analysis: what is missing, repeated, far off or unbalanced. It
-corrects nothing; `prepare` leaves out what cannot be used. Tables are those of
-`helpers.files.ratings.read`.
+`findings` is a check-up of columns and rows before any analysis; `helpers.own.raters.check` adds
+what it finds about raters. `prepare` leaves out what cannot be used, and finds out what the ratings
+cannot tell: columns whose scale is not settled, an outcome that is computed from the aspects, and
+aspects that move together. Tables are those of `helpers.files.ratings.read`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import BadTableError, OptionError
-from helpers.stats.moments import ClusterMoments, cluster_moments
+from helpers.stats.moments import ClusterMoments, cluster_moments, cluster_sums
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
 FEWEST_ROWS = 10
 FEWEST_CLUSTERS = 5
-REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
 RARE = 20  # fewer ratings with the rarer marks than this say little
 RARELY = f"rare: fewer than {RARE} ratings tell what it does"
 FEW_CLUSTERS = 30
-ENOUGH_BY_ONE = 10  # ratings by one person in which some variety is to be expected
-BUSY = 3  # times the even share of a rater
+MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)  # often written for "no answer"
+SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
+PERCENT = (0, 100)
+MOST_STEPS = 25  # of a scale that its marks tell
+ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
+REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
+ROWS_PER_ASPECT = 10  # that weights with all others held equal need
+CLUSTERS_PER_ASPECT = 2
+SAME = 0.01  # of the variance of standardised aspects: a direction with less is not told apart
+PART = 0.05  # of the largest possible part in such a direction, or of the outcome's scale
+COMPUTED = 0.98  # of the outcome's variance, explained by aspects: they are parts of it
+ROUNDED = 0.6  # of a step: aspects that come so close to nearly all marks are parts, rounded
 
 
 def source(table: pd.DataFrame, data_source: str) -> str:
@@ -94,8 +106,13 @@ def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
-def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.DataFrame:
-    """List what a reader should know about a file before believing any result.
+def findings(
+    table: pd.DataFrame,
+    outcome: str,
+    aspects: Sequence[str],
+    scales: Mapping[str, tuple[float, float]] | None = None,
+) -> pd.DataFrame:
+    """List what a reader should know about columns and rows before believing any result.
 
     Parameters
     ----------
@@ -105,12 +122,15 @@ def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.Da
         Column to explain.
     aspects : sequence of str
         Columns that may explain it.
+    scales : mapping of str to (float, float), optional
+        Lowest and highest mark, where they are known.
 
     Returns
     -------
     pandas.DataFrame
-        A row per finding: ``what``, ``where``, how many ``rows``, and ``consequence``. One row
-        says so if nothing was found.
+        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence`` for the
+        conclusions, and what it ``affects``: a list of columns, or ``["all"]``. One row says so if
+        nothing was found.
 
     Examples
     --------
@@ -121,20 +141,25 @@ def findings(table: pd.DataFrame, outcome: str, aspects: Sequence[str]) -> pd.Da
     0          missing  overall     1
     1  always the same  overall    39
     """
-    columns = [outcome, *aspects]
+    columns, scales = [outcome, *aspects], scales or {}
     rows = [
         *_missing(table, columns),
         *_constant(table, columns),
-        *_far_off(table, columns),
-        *_repeated(table),
-        *_unbalanced(table, outcome),
+        *_off_scale(table, columns, scales),
+        *_shared_items(table),
+        *_repeated(_own_items(table)),
     ]
     n_clusters = table["prompt_id"].nunique()
     if n_clusters < FEW_CLUSTERS:
-        consequence = "intervals tend to be too narrow"
-        rows.append((f"only {n_clusters} clusters", "", len(table), consequence))
-    rows = rows or [("nothing", "", 0, "all ratings are used as they are")]
-    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence"])
+        consequence = f"{n_clusters - 1} degrees of freedom at most: intervals are wide"
+        rows.append((f"only {n_clusters} clusters", "", len(table), consequence, ["all"]))
+    return finding_table(rows)
+
+
+def finding_table(rows: Sequence[tuple]) -> pd.DataFrame:
+    """Set out findings, or say that there are none."""
+    rows = list(rows) or [("nothing", "", 0, "all ratings are used as they are", [])]
+    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence", "affects"])
 
 
 def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
@@ -144,7 +169,7 @@ def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
         mostly = column != columns[0] and n_missing > MOSTLY * len(table)
         consequence = "the aspect is left out" if mostly else "these ratings are left out"
         if n_missing:
-            yield "missing", column, n_missing, consequence
+            yield "missing", column, n_missing, consequence, [column] if mostly else ["all"]
 
 
 def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
@@ -152,7 +177,7 @@ def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
     for column in columns:
         if _is_constant(table[column]):
             consequence = "it says nothing and is left out"
-            yield "always the same", column, int(table[column].notna().sum()), consequence
+            yield "always the same", column, int(table[column].count()), consequence, [column]
 
 
 def _is_constant(values: pd.Series) -> bool:
@@ -160,15 +185,55 @@ def _is_constant(values: pd.Series) -> bool:
     return bool(values.min() == values.max())
 
 
-def _far_off(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
-    """Columns in which a few ratings are far from all others, as a slip of the pen would be."""
+def _off_scale(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
+    """Values outside a declared scale, and values that make it doubtful what the scale is."""
     for column in columns:
-        marks, counts = np.unique(table[column].dropna(), return_counts=True)
-        far = _is_far(marks, counts)
-        if far.any():
-            shown = ", ".join(f"{mark:g}" for mark in marks[far][:3])
-            consequence = f"kept: is {shown} on the scale? If not, correct the file"
-            yield "far from the others", column, int(counts[far].sum()), consequence
+        low, high = scales.get(column, (-np.inf, np.inf))
+        n_outside = int(((table[column] < low) | (table[column] > high)).sum())
+        if n_outside:
+            yield f"outside {low:g} to {high:g}", column, n_outside, "taken for missing", ["all"]
+    for column, odd in odd_values(table, columns, scales).items():
+        affects = ["all"] if column == columns[0] else [column]
+        consequence = f"is {_few(odd)} on the scale? Left out for now; {SETTLE}"
+        yield "far from the other marks", column, int(odd.sum()), consequence, affects
+
+
+def _few(odd: pd.Series) -> str:
+    """Write the first of some marks."""
+    return ", ".join(f"{mark:g}" for mark in odd.index[:3]) + " …" * (len(odd) > 3)
+
+
+def odd_values(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+) -> dict[str, pd.Series]:
+    """Count marks that are far from all others, or look like a code for "no answer".
+
+    Columns with a declared scale have none. A zero is odd where other columns with the same
+    highest mark begin at one.
+    """
+    open_ones = [column for column in columns if column not in scales]
+    counts = {column: table[column].value_counts().sort_index() for column in open_ones}
+    odd = {name: _is_odd(each.index.to_numpy(), each.to_numpy()) for name, each in counts.items()}
+    ends = {name: each.index[~odd[name]] for name, each in counts.items()}
+    from_one = {
+        marks[-1] for marks in ends.values() if 3 <= len(marks) <= FEW_MARKS and marks[0] == 1
+    }
+    for name, marks in ends.items():
+        if 4 <= len(marks) <= FEW_MARKS and marks[0] == 0 and marks[-1] in from_one:
+            odd[name] |= counts[name].index == 0
+    return {name: counts[name][is_odd] for name, is_odd in odd.items() if is_odd.any()}
+
+
+def _is_odd(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Tell which marks of a column are codes or far from the others."""
+    coded = np.isin(marks, MISSING_CODES)
+    if coded.all() or (~coded).sum() < 2:
+        return np.zeros(len(marks), dtype=bool)
+    low, high = marks[~coded][[0, -1]]
+    negative = (marks < 0) & (low >= 0) & ((marks < -1) | (high >= 2))
+    odd = coded & (negative | (marks > high + 3 * (high - low)))
+    odd[~odd] = _is_far(marks[~odd], counts[~odd])
+    return odd
 
 
 def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -184,6 +249,33 @@ def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return (marks < low - reach) | (marks > high + reach)
 
 
+def _shared_items(table: pd.DataFrame) -> Iterator[tuple]:
+    """Items that stand in several clusters."""
+    pairs = table[["item_id", "prompt_id"]].drop_duplicates()
+    n_shared = int(pairs["item_id"].duplicated(keep=False).sum())
+    if n_shared and _are_numbered_anew(pairs):
+        what, consequence = "items with the same names in several clusters", "taken for other items"
+        yield what, "", len(table), consequence, []
+    elif n_shared:
+        what, consequence = "an item in several clusters", "such clusters count as one"
+        rows = int(table["item_id"].isin(pairs["item_id"][pairs["item_id"].duplicated()]).sum())
+        yield what, "", rows, consequence, ["all"]
+
+
+def _are_numbered_anew(pairs: pd.DataFrame) -> bool:
+    """Tell whether most items stand in several clusters: then their numbers begin anew in each."""
+    return pairs["item_id"].duplicated().sum() > pairs["item_id"].nunique() / 2
+
+
+def _own_items(table: pd.DataFrame) -> pd.DataFrame:
+    """Give items other names in other clusters, where their numbers begin anew in each."""
+    pairs = table[["item_id", "prompt_id"]].drop_duplicates()
+    if not pairs["item_id"].duplicated().any() or not _are_numbered_anew(pairs):
+        return table
+    item, prompt = pd.factorize(table["item_id"])[0], pd.factorize(table["prompt_id"])[0]
+    return table.assign(item_id=prompt * (item.max() + 1) + item)
+
+
 def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
     """Ratings of an item by the same person, or rows that are the same in everything."""
     if "rater_id" in table:
@@ -193,25 +285,7 @@ def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
         n_again = int(table.duplicated().sum())
         what, consequence = "same in all columns as a row before", "kept: without raters unclear"
     if n_again:
-        yield what, "", n_again, consequence
-
-
-def _unbalanced(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
-    """Raters with far more ratings than others, and raters who never vary."""
-    if "rater_id" not in table or table["rater_id"].nunique() < 2:
-        return
-    by_rater = table.groupby("rater_id", observed=True)[outcome]
-    counts, variety = by_rater.size(), by_rater.nunique()
-    busy = counts[counts > BUSY * len(table) / len(counts)]
-    if len(busy):
-        where = f"{len(busy)} of {len(counts)} raters"
-        consequence = f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
-        yield "far more ratings than others", where, int(busy.sum()), consequence
-    flat = counts[(counts >= ENOUGH_BY_ONE) & (variety == 1)]
-    if len(flat):
-        where = f"{len(flat)} of {len(counts)} raters"
-        consequence = "kept: did they read what they rated?"
-        yield f"always the same {outcome}", where, int(flat.sum()), consequence
+        yield what, "", n_again, consequence, ["all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,15 +296,25 @@ class Study:
     ----------
     frame : pandas.DataFrame
         Complete ratings, aspects and outcome in their own marks, with ``item_id``, ``prompt_id``,
-        ``rater_id`` if there are raters, and ``cluster``: the cluster, or several joined.
+        ``rater_id`` and its number ``rater`` if there are raters, and ``cluster``: the number of
+        the cluster, or of several joined.
     outcome : str
         Column to explain.
     aspects : list of str
         Columns that vary and are not made up of those before them.
     ends : pandas.DataFrame
-        Lowest and highest mark of outcome and aspects: ``low`` and ``high``.
+        Lowest and highest mark of outcome and aspects: ``low`` and ``high``, and how they are
+        ``told``: ``"declared"``, ``"by the marks"`` or ``"not known"``.
     left_out : dict of str to str
         Why each of the other aspects is not analysed.
+    unsettled : dict of str to str
+        Marks of a column of which it is not clear whether they are on its scale; left out for now.
+    identity : str
+        How the outcome is computed from the aspects, if it is.
+    groups : list of list of str
+        Aspects that the ratings do not tell apart, those left out included.
+    too_many : str
+        Why no aspect can be judged with the others held equal, if there are too many of them.
     """
 
     frame: pd.DataFrame
@@ -238,6 +322,38 @@ class Study:
     aspects: list[str]
     ends: pd.DataFrame
     left_out: dict[str, str]
+    unsettled: dict[str, str] = field(default_factory=dict)
+    identity: str = ""
+    groups: list[list[str]] = field(default_factory=list)
+    too_many: str = ""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether raters are compared with themselves: they give five ratings on average."""
+        if "rater_id" not in self.frame:
+            return False
+        return len(self.frame) >= ROWS_PER_RATER * (self.frame["rater"].max() + 1)
+
+    def centred(self, within: bool | None = None) -> pd.DataFrame:
+        """Aspects from 0 to 1 and the outcome, less the means of all ratings or of each rater.
+
+        Parameters
+        ----------
+        within : bool, optional
+            Whether to compare raters with themselves; by default as `is_within` says.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        names = [*self.aspects, self.outcome]
+        values = self.frame[names].to_numpy(dtype=float, copy=True)
+        low, high = self.ends.loc[self.aspects, ["low", "high"]].to_numpy(dtype=float).T
+        values[:, :-1] = (values[:, :-1] - low) / (high - low)
+        within = self.is_within if within is None else within
+        labels = self.frame["rater"].to_numpy() if within else np.zeros(len(values), dtype=int)
+        means = cluster_sums(values, labels) / np.bincount(labels)[:, None]
+        return pd.DataFrame(values - means[labels], columns=names)
 
     def scaled(self) -> pd.DataFrame:
         """Put every aspect on a scale from 0, its lowest mark, to 1, its highest."""
@@ -292,8 +408,9 @@ def prepare(
     """Leave out what cannot be analysed, and say why.
 
     The first rating of an item by a rater counts, and only ratings with an outcome and every
-    aspect. More than `MOST_CLUSTERS` clusters are joined at random into so many: these are as
-    independent as single ones, and an interval from 2,000 of them is as good as any.
+    aspect; marks outside a declared scale, or far from all others, are missing. Clusters that share
+    an item are one. More than `MOST_CLUSTERS` clusters are joined at random into so many: these
+    are as independent as single ones, and an interval from 2,000 of them is as good as any.
 
     Parameters
     ----------
@@ -306,7 +423,7 @@ def prepare(
     rng : numpy.random.Generator
         Joins clusters.
     scales : mapping of str to (float, float), optional
-        Lowest and highest mark where they are known; otherwise those that occur are taken.
+        Lowest and highest mark where they are known; otherwise the marks tell, if they can.
 
     Returns
     -------
@@ -325,24 +442,55 @@ def prepare(
     >>> study.aspects, study.left_out
     (['tone'], {'harm': 'always the same'})
     """
+    scales, asked = dict(scales or {}), list(aspects)
+    table, unsettled = _on_scale(_own_items(table), [outcome, *asked], scales)
     if "rater_id" in table:
         table = table[~table.duplicated(["item_id", "rater_id"])]
-    missing = table[list(aspects)].isna().mean()
-    left_out = {aspect: "mostly missing" for aspect in aspects if missing[aspect] > MOSTLY}
-    kept = [aspect for aspect in aspects if aspect not in left_out]
+    missing = table[asked].isna().mean()
+    left_out = {aspect: "mostly missing" for aspect in asked if missing[aspect] > MOSTLY}
+    kept = [aspect for aspect in asked if aspect not in left_out]
     frame = table.dropna(subset=[outcome, *kept])
     _require_enough(frame, outcome)
     left_out |= {aspect: "always the same" for aspect in kept if _is_constant(frame[aspect])}
     kept = [aspect for aspect in kept if aspect not in left_out]
-    left_out |= dict.fromkeys(_redundant(frame, kept), "made up of the aspects before it")
-    kept = [aspect for aspect in kept if aspect not in left_out]
     if not kept:
         raise BadTableError(f"no aspect varies in the {len(frame):,} complete ratings")
-    marks = frame[[outcome, *kept]]
-    ends = pd.DataFrame({"low": marks.min(), "high": marks.max()})
-    ends.update(pd.DataFrame.from_dict(dict(scales or {}), "index", columns=["low", "high"]))
-    clusters = join_clusters(frame["prompt_id"], rng)
-    return Study(frame.assign(cluster=clusters), outcome, kept, ends, left_out)
+    ends = {name: _scale(frame[name], scales.get(name)) for name in (outcome, *kept)}
+    ends = pd.DataFrame.from_dict(ends, "index", columns=["low", "high", "told"])
+    numbers = {"cluster": _clusters(frame, rng)}
+    if "rater_id" in frame:
+        numbers["rater"] = pd.factorize(frame["rater_id"], sort=True)[0]
+    frame = frame.assign(**numbers)
+    study = Study(frame, outcome, kept, ends, left_out, unsettled)
+    return _without_redundant(study)
+
+
+def _on_scale(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Take marks off the scale for missing, and write down those that are not settled."""
+    cells, unsettled = {}, {}
+    for column, (low, high) in scales.items():
+        if column in columns and not table[column].dropna().between(low, high).all():
+            cells[column] = table[column].where(table[column].between(low, high))
+    for column, odd in odd_values(table, columns, scales).items():
+        cells[column] = table[column].mask(table[column].isin(odd.index))
+        unsettled[column] = f"{_few(odd)} in {_count(int(odd.sum()), 'rating')}"
+    return table.assign(**cells), unsettled
+
+
+def _scale(values: pd.Series, declared: tuple[float, float] | None) -> tuple[float, float, str]:
+    """Lowest and highest mark, and how they are known."""
+    if declared is not None:
+        return (*declared, "declared")
+    marks = np.unique(values)
+    steps = np.diff(marks) / np.diff(marks).min()
+    low, high = marks[[0, -1]]
+    if steps.sum() < MOST_STEPS and np.allclose(steps, np.round(steps)):
+        return low, high, "by the marks"
+    if (marks % 1 == 0).all() and 0 <= low <= 10 and 90 <= high <= 100:
+        return (*PERCENT, "by the marks")
+    return low, high, "not known"
 
 
 def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
@@ -361,16 +509,83 @@ def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
         )
 
 
-def _redundant(frame: pd.DataFrame, aspects: list[str]) -> list[str]:
-    """Name the aspects that are a sum of those before them, one by one."""
-    correlations = frame[aspects].corr()
-    kept = []
-    for aspect in aspects:
-        with_others = correlations.loc[kept, aspect]
-        solved = np.linalg.solve(correlations.loc[kept, kept], with_others)
-        if 1 - with_others @ solved >= REDUNDANT:
-            kept.append(aspect)
-    return [aspect for aspect in aspects if aspect not in kept]
+def _without_redundant(study: Study) -> Study:
+    """Find an outcome that is computed, and aspects that are not told apart."""
+    values = study.centred()
+    length = np.sqrt((values**2).sum())
+    varies = [aspect for aspect in study.aspects if length[aspect] > 0]
+    unit = (values[varies] / length[varies]).to_numpy()
+    new = np.abs(np.diagonal(np.linalg.qr(unit, mode="r"))) ** 2 >= REDUNDANT
+    kept = [*np.array(varies, dtype=object)[: len(new)][new]]
+    excess = _too_many(len(study.aspects), len(values), study.frame["cluster"].nunique())
+    left_out = study.left_out | {
+        aspect: excess or "made up of other aspects" for aspect in varies if aspect not in kept
+    }
+    left_out |= {
+        aspect: "no rater gave it two different marks"
+        for aspect in study.aspects
+        if aspect not in varies
+    }
+    found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
+    if excess or not kept:
+        return found
+    groups = _groups(unit.T @ unit, varies)
+    return replace(found, groups=groups, identity=_identity(found, values))
+
+
+def _too_many(n_aspects: int, n_rows: int, n_clusters: int) -> str:
+    """Say that there are more aspects than the ratings can tell, if so."""
+    enough = n_rows >= ROWS_PER_ASPECT * n_aspects and n_clusters > CLUSTERS_PER_ASPECT * n_aspects
+    counts = f"{n_aspects}, with {n_rows:,} ratings in {n_clusters:,} clusters"
+    return "" if enough else f"more aspects than the ratings can tell: {counts}"
+
+
+def _groups(correlations: np.ndarray, names: Sequence[str]) -> list[list[str]]:
+    """Name the aspects that move together: those with a part in a direction that hardly varies."""
+    sizes, directions = np.linalg.eigh(correlations)
+    flat = directions[:, sizes < SAME]
+    linked = np.abs(flat @ flat.T) > PART
+    _, labels = connected_components(linked, directed=False)
+    taken = linked.diagonal()
+    return [
+        [
+            name
+            for name, group, part in zip(names, labels, taken, strict=True)
+            if group == label and part
+        ]
+        for label in np.unique(labels[taken])
+    ]
+
+
+def _identity(study: Study, values: pd.DataFrame) -> str:
+    """Say how the outcome is computed from the aspects, if it is, exactly or rounded."""
+    x, y = values[study.aspects].to_numpy(), values[study.outcome].to_numpy()
+    weights = np.linalg.lstsq(x, y, rcond=None)[0]
+    residual = np.abs(y - x @ weights)
+    explained = 1 - (residual @ residual) / (y @ y)
+    marks = np.unique(study.frame[study.outcome])
+    is_rounded = (
+        len(marks) <= MOST_STEPS
+        and explained >= 0.8
+        and (np.quantile(residual, 0.99) <= ROUNDED * np.diff(marks).min())
+    )
+    if explained < COMPUTED and not is_rounded:
+        return ""
+    reach = PART * np.ptp(marks)
+    parts = [
+        name for name, weight in zip(study.aspects, weights, strict=True) if abs(weight) > reach
+    ]
+    how = "exactly" if explained > 1 - REDUNDANT else f"{100 * explained:.0f} % of its variance"
+    return f"{study.outcome} is computed from {', '.join(parts)} ({how})"
+
+
+def _clusters(frame: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
+    """Number clusters, those that share an item under one number."""
+    item, prompt = pd.factorize(frame["item_id"])[0], pd.factorize(frame["prompt_id"])[0]
+    n_items, n_nodes = item.max() + 1, item.max() + prompt.max() + 2
+    links = coo_array((np.ones(len(item)), (item, n_items + prompt)), (n_nodes, n_nodes))
+    _, labels = connected_components(links, directed=False)
+    return join_clusters(pd.Series(labels[n_items + prompt]), rng)
 
 
 def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2, t
 
 from helpers.files import tables
 from helpers.stats.moments import ROUNDING, cluster_sums
 
+TOLD_APART = 1e-9  # share of its variance that a feature's neighbours must leave
 RULE_OF_FIVE = 5.0  # smallest expected count for which the chi-squared distribution is trusted
 NUMBERS = (
     *("n", "groups", "smallest_expected", "chi2", "p_value", "design_effect", "p_clustered"),
@@ -148,12 +150,111 @@ class Estimates:
         return _table(self.value, error, freedom=clusters.nunique().min() - 1)
 
 
-def _table(value: pd.Series, error: np.ndarray, freedom: float) -> pd.DataFrame:
+def _table(value: pd.Series, error: np.ndarray, freedom: float | np.ndarray) -> pd.DataFrame:
     """Estimates with 95 % intervals and p-values from a t distribution."""
+    estimate = value.to_numpy()
     margin = t.ppf(0.975, freedom) * error
-    table = pd.DataFrame({"estimate": value, "standard_error": error})
-    p_value = 2 * t.sf(np.abs(value) / error, freedom)
-    return table.assign(low=value - margin, high=value + margin, p_value=p_value)
+    numbers = {
+        "estimate": estimate,
+        "standard_error": error,
+        "low": estimate - margin,
+        "high": estimate + margin,
+        "p_value": 2 * t.sf(np.abs(estimate) / error, freedom),
+    }
+    return pd.DataFrame(numbers, index=value.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes(Estimates):
+    """Least-squares slopes, made by `slopes`, whose intervals bear few and unequal clusters.
+
+    Parameters
+    ----------
+    value, influence
+        See `Estimates`.
+    leverage : numpy.ndarray, shape (n_rows, n_estimates)
+        Share of each row in the variation that tells a slope; the sum over rows is 1.
+    """
+
+    leverage: np.ndarray
+
+    def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
+        """Set out the slopes with intervals that allow for how much hangs on single clusters.
+
+        The influence of a cluster is divided by 1 less its leverage, as if the slope were computed
+        without it (CR3, the jackknife). Clusters count as many as would be as telling if all had
+        the same leverage.
+
+        Parameters
+        ----------
+        clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
+            The clusters of each row, for example its rater and its prompt.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Estimates.table`, with ``freedom``, degrees of freedom of each slope: the smaller
+            effective number of clusters less one. If the two-way variance is not positive, the
+            larger one-way variance is taken.
+
+        References
+        ----------
+        MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical practice;
+        Carter, Schnepel and Steigerwald (2017), for the effective number.
+        """
+        codes = [pd.factorize(clusters[column])[0] for column in clusters]
+        both = [codes[0] * (codes[1].max() + 1) + codes[1]] if len(codes) == 2 else []
+        variances, sizes = zip(*map(self._jackknife, codes + both), strict=True)
+        variance = variances[0]
+        if both:
+            two_way = variances[0] + variances[1] - variances[2]
+            variance = np.where(two_way > 0, two_way, np.maximum(*variances[:2]))
+        freedom = np.maximum(np.minimum.reduce(sizes[: len(codes)]) - 1, 1)
+        error = np.where(variance > 0, np.sqrt(variance), np.nan)
+        return _table(self.value, error, freedom).assign(freedom=freedom)
+
+    def _jackknife(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Variance by one kind of cluster, and how many clusters that is worth."""
+        sums, share = cluster_sums(self.influence, codes), cluster_sums(self.leverage, codes)
+        left = np.maximum(1 - share, ROUNDING)
+        return ((sums / left) ** 2).sum(axis=0), 1 / (share**2).sum(axis=0)
+
+
+def slopes(x: pd.DataFrame, y: ArrayLike, alone: bool = False) -> Slopes:
+    """Least-squares slopes of a centred outcome on centred features, each alone or all together.
+
+    Parameters
+    ----------
+    x : pandas.DataFrame, shape (n_rows, n_features)
+        Features, none of them constant, less their means (or the means of each rater).
+    y : array-like, shape (n_rows,)
+        Outcome, less the same means.
+    alone : bool, optional
+        One feature at a time; by default each slope holds the other features equal. Slopes of
+        features that are combinations of others are then arbitrary, those of the others are not.
+
+    Returns
+    -------
+    Slopes
+
+    Examples
+    --------
+    >>> x = pd.DataFrame({"tone": [-1.0, -1.0, 1.0, 1.0]})
+    >>> found = slopes(x, [-2.0, -1.0, 1.0, 2.0]).table(pd.DataFrame({"rater": range(4)}))
+    >>> found.round(2)
+          estimate  standard_error   low  high  p_value  freedom
+    tone       1.5            0.33  0.44  2.56     0.02      3.0
+    """
+    length = np.sqrt((x.to_numpy() ** 2).sum(axis=0))
+    unit, y = x.to_numpy() / length, np.asarray(y, dtype=float)
+    inverse = np.eye(len(length))
+    if not alone:
+        inverse = np.linalg.pinv(unit.T @ unit, rcond=TOLD_APART, hermitian=True)
+    weights = unit @ inverse
+    found = weights.T @ y
+    residual = y[:, None] - (unit * found if alone else (unit @ found)[:, None])
+    leverage = weights**2 / np.diagonal(inverse)
+    return Slopes(pd.Series(found / length, x.columns), weights * residual / length, leverage)
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
