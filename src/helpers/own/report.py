@@ -6,7 +6,6 @@ the figures are also those of notebook 53.
 """
 
 import base64
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,33 +32,41 @@ MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
 N_BOOT = 500
-DPI = 110
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
+ENDS = [
+    ("alone", "alone low", "alone high"),
+    ("weight", "low", "high"),
+    ("estimate", "low", "high"),
+    ("change", "change low", "change high"),
+    ("AC1", "AC1 low", "AC1 high"),
+]
+FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
-LINK = (
-    "From the lowest to the highest mark for {aspect}, {outcome} is {size} points {verdict}{held}, "
-)
-CAUSE = "that better {aspect} would change {outcome}: the same people gave both marks"
+LINK = "{start}, “{outcome}” is {size} points {verdict}{held}, "
+CAUSE = "that changing “{aspect}” would change “{outcome}”: the same people gave both marks"
 SAID = {
     "higher": (LINK, CAUSE),
     "lower": (LINK, CAUSE),
     "hardly any link": (
-        "{aspect} hardly goes with {outcome}: {weight} points from its lowest to its highest mark"
-        "{held}, ",
-        "that {aspect} does not matter to people, or would not in other ratings",
+        "“{aspect}” hardly goes with “{outcome}”: {weight} points{held}, ",
+        "that “{aspect}” does not matter to people, or would not in other ratings",
     ),
     "nothing of its own": (
-        "{aspect} goes with {outcome} alone ({alone} points from its lowest to its highest mark), "
-        "but adds hardly anything to the other aspects ({weight}), ",
-        "which of the aspects that go together is behind the link",
+        "“{aspect}” adds hardly anything to the other aspects: {weight} points of “{outcome}” with "
+        "these held equal, {alone} alone, ",
+        "that “{aspect}” does not matter: others that go with it may carry what it does",
     ),
     "depends on choices": (
-        "What {aspect} weighs in {outcome} depends on how it is computed ({because}), ",
+        "What “{aspect}” weighs in “{outcome}” depends on how it is computed ({because}), ",
         "which way is right: report all, or none",
     ),
+}
+START = {
+    False: "From the lowest to the highest mark for “{}”",
+    True: "Where “{}” is marked",
 }
 REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
 SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
@@ -174,7 +181,8 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     if "not done" in table:
         return {"": table}
     table = table.rename(columns={"estimate": "weight"})
-    table = table[table[["alone low", "low"]].notna().any(axis="columns")]
+    is_judged = table["p Holm"].notna() if "p Holm" in table else table["low"].notna()
+    table = table[is_judged] if is_judged.any() else table[table["alone low"].notna()]
     first = table["weight"].fillna(table["alone"]).abs().sort_values(ascending=False).index
     table = table.loc[first[:MOST_ROWS]]
     parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
@@ -212,7 +220,7 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
     few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
     go = "goes" if len(names) == 1 else "go"
     small = conclusions["verdict"].isin(["hardly any link", "nothing of its own"]).sum()
-    rest = len(conclusions) - len(names) - small
+    rest = int(len(conclusions) - len(names) - small)
     unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
     return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
 
@@ -253,7 +261,7 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
         n_single = MOST_ALIKE if verdict in SAID else 0
         single += [_on_aspect(study, aspect, row) for aspect, row in table[:n_single].iterrows()]
         if len(rest := table[n_single:]):
-            names = ", ".join(map(_cut, rest.index[:MOST_ALIKE]))
+            names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
             names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
             reason = "" if n_single else f" ({rest['because'].iloc[0]})"
             several.append((f"{verdict.capitalize()}: {names}{reason}.", REST[verdict in SAID]))
@@ -265,7 +273,9 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
     size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
     held = f" with the other aspects held equal ({signed(*alone)} alone)"
+    is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     words = {
+        "start": START[is_flag].format(_cut(aspect)),
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
         "size": with_interval(*size),
@@ -274,8 +284,9 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
         "held": held if len(study.aspects) > 1 else "",
     } | row[["verdict", "because"]].to_dict()
     said, not_said = SAID[row["verdict"]]
-    text = said.format(**words) + SCOPES["and items" in row["scope"]]
-    return f"{text[0].upper()}{text[1:]}.", not_said.format(**words)
+    return said.format(**words) + f"{SCOPES['and items' in row['scope']]}.", not_said.format(
+        **words
+    )
 
 
 def signed(estimate: float, low: float, high: float) -> str:
@@ -289,7 +300,7 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
         return []
     share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
     text = (
-        f"{_cut(name)} weighs most of {len(ranking)} aspects in {share:.0f} % of redrawn weights."
+        f"“{_cut(name)}” weighs most of {len(ranking)} aspects in {share:.0f} % of redrawn weights."
     )
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
@@ -313,7 +324,7 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     --------
     >>> found = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
     >>> about_agreement(found)[0][0]
-    "Raters of the same item agree least on tone: Krippendorff's alpha 0.50 [0.40, 0.60]."
+    "Raters of the same item agree least on “tone”: Krippendorff's alpha 0.50 [0.40, 0.60]."
     """
     if "estimate" not in agreement:
         return []
@@ -325,7 +336,7 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
         pairs = "" if np.isnan(same) else f"; two give the same mark in {same:.0f} % of cases"
         rows.append(
             (
-                f"On {_cut(outcome)}, Krippendorff's alpha of raters of the same item is "
+                f"On “{_cut(outcome)}”, Krippendorff's alpha of raters of the same item is "
                 f"{signed(*row[['estimate', 'low', 'high']])}, 0 is chance, 1 always{pairs}.",
                 "who is right, or how well a mean of several raters would do",
             )
@@ -333,7 +344,7 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     if least not in (None, outcome):
         alpha = signed(*known.loc[least, ["estimate", "low", "high"]])
         text = (
-            f"Raters of the same item agree least on {_cut(least)}: Krippendorff's alpha {alpha}."
+            f"Raters of the same item agree least on “{_cut(least)}”: Krippendorff's alpha {alpha}."
         )
         rows.append((text, "that the question is bad: few rare marks also lower alpha"))
     return rows
@@ -469,14 +480,15 @@ def write(
     table = recipes.read(file, recipe)
     found = analyse(table, recipe, progress, seed)
     progress("drawing")
+    source = intake.source(table, "auto")
     html = (
         _environment()
         .get_template("ratings.html.j2")
         .render(
             name=Path(file).name,
-            source=intake.source(table, "auto"),
+            source=source,
             found=found,
-            figures=_figures(found),
+            figures=_figures(found, source),
             tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
             most=MOST_ROWS,
             recipe=recipes.as_yaml(recipe),
@@ -497,7 +509,7 @@ def _environment() -> jinja2.Environment:
     return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 
 
-def _figures(found: Analysis) -> list[dict[str, str]]:
+def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
     """Draw the weights and the agreement, as PNG in text, with title and description."""
     drawn = []
     if found.study is not None:
@@ -510,19 +522,23 @@ def _figures(found: Analysis) -> list[dict[str, str]]:
         drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
     with mpl.rc_context():
         show.use_style()
-        return [_figure(*each) for each in drawn if any(len(table) for table in each[1].values())]
+        return [
+            _figure(*each, source)
+            for each in drawn
+            if any(len(table) for table in each[1].values())
+        ]
 
 
-def _figure(title: str, tables: Mapping[str, pd.DataFrame], label_x: str) -> dict[str, str]:
+def _figure(
+    title: str, tables: Mapping[str, pd.DataFrame], label_x: str, source: str
+) -> dict[str, str]:
     """Draw intervals as PNG in text."""
     first = next(iter(tables.values()))
-    fig = Figure(figsize=(8.5, height(len(first))), dpi=DPI)
+    fig = Figure(figsize=(6.8, height(len(first))))
     ax = fig.subplots()
     intervals(ax, tables)
     ax.set(xlabel=f"{label_x} (95 % interval)")
-    content = io.BytesIO()
-    fig.savefig(content, format="png")
-    png = base64.b64encode(content.getvalue()).decode()
+    png = base64.b64encode(show.as_png(fig, source)).decode()
     parts = [
         f"{name}: {show.in_words(table[:8].rename(index=_cut))}" for name, table in tables.items()
     ]
@@ -538,12 +554,15 @@ def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
 def _shown(table: pd.DataFrame) -> dict[str, list]:
     """The first rows of a table as text: estimates with their intervals, numbers rounded."""
     shown = table[:MOST_ROWS].copy()
-    for first, name in (("alone", "alone"), ("weight", "weight"), ("estimate", "estimate")):
-        ends = [f"{name} low", f"{name} high"] if f"{name} low" in shown else ["low", "high"]
-        if {first, *ends} <= {*shown}:
-            numbers = shown[[first, *ends]].itertuples(index=False)
+    for first, low, high in ENDS:
+        if {first, low, high} <= {*shown}:
+            numbers = shown[[first, low, high]].itertuples(index=False)
             shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
-            shown = shown.drop(columns=ends)
+            shown = shown.drop(columns=[low, high])
+    shown = shown[
+        [*(name for name in FIRST if name in shown), *shown.columns.difference(FIRST, sort=False)]
+    ]
+    shown = shown.drop(columns="p", errors="ignore")
     index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
     rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
     return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
