@@ -1,32 +1,51 @@
 """Tasks of the project: `doit list` names them, `doit` re-derives all results.
 
 `doit data=real` or `doit data=simulated` chooses the data; otherwise real data are used where they
-can be had. A notebook runs again only if something that it reads, or wrote, has changed.
+can be had. A notebook runs again only if something that it reads, or wrote, has changed. A fault
+costs only what needs it: tasks of data and notebooks note it and let the others go on; `reproduce`
+names what is missing and fails.
 """
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
+
+def stop(kind: type, error: BaseException, traceback: object) -> None:
+    """Say in one line that somebody has stopped the run."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("\nstopped: what was finished is kept; run again to go on", file=sys.stderr)
+
+
+sys.excepthook = stop  # before the imports, which take a second
+
 from doit import get_var
+from doit.exceptions import InvalidDodoFile
 
 from helpers import claims
+from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.run import kernels
 from helpers.run import notebooks as run
-from helpers.run.notebooks import as_left, run_tools, task
+from helpers.run.notebooks import as_left, executed, results, run_tools, task
 
 NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-STUDIES = run.studies_of("00", NAMES)
+READ = {study for name in NAMES for study in run.studies_of(name)}
+STUDIES = [study for study in run.STUDIES.values() if study in READ]
 CHOICE = get_var("data", "auto")
-MIRROR = ROOT.parent / "shared" / "data"
 
-MAIN, ONE_OFF = "build", "build/one-off"
+MAIN = "build"
+ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
@@ -34,20 +53,17 @@ CODE = [
     *DATA.glob("*/*.csv"),
 ]
 
-os.environ |= {
-    "IPYTHONDIR": str(BUILD / ".ipython"),
-    "JUPYTER_PREFER_ENV_PATH": "1",
-    "OMP_NUM_THREADS": "1",
-    "PYTHONNOUSERSITE": "1",
-}
-os.environ.pop("MPLBACKEND", None)
-if MIRROR.is_dir():
-    os.environ.setdefault("DATA_MIRROR", str(MIRROR))
-BUILD.mkdir(exist_ok=True)
+run.set_environment()
+try:
+    LOCK = run.hold(BUILD)
+    if "refresh" in sys.argv:  # rather now than after all notebooks have run
+        run.refuse_simulated({study: run.resolve(study, CHOICE)[0] for study in STUDIES})
+except PlainError as error:
+    raise InvalidDodoFile(str(error)) from None
 sys.stdout.reconfigure(line_buffering=True)
 
 DOIT_CONFIG = {
-    "backend": "json",
+    "backend": "state",
     "continue": True,
     "default_tasks": ["reproduce"],
     "dep_file": str(BUILD / ".doit.json"),
@@ -60,45 +76,56 @@ DOIT_CONFIG = {
 
 def task_data():
     """Find out which studies have real data and which are simulated."""
-
-    def resolve():
-        for study in STUDIES:
-            source, reason = run.resolve(study, CHOICE)
-            print(f"{study}: {source} data ({reason})")
-            replace_files({stamp(study): source.encode()})
-        if "refresh" in sys.argv:  # rather now than after all notebooks have run
-            run.refuse_simulated(sources())
-
-    return task(resolve, targets=[stamp(study) for study in STUDIES])
+    for study in STUDIES:
+        yield task(partial(find_data, study), name=study, targets=[stamp(study)])
 
 
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name, run.studies_of(name, NAMES))
+        yield notebook_task(name, run.studies_of(name))
 
 
 def task_html():
     """Make a page of each executed notebook."""
     for name in NAMES:
-        notebook, page = executed(name, MAIN), BUILD / "html" / f"{name}.html"
+        pair = [executed(name, BUILD), BUILD / "html" / f"{name}.html"]
         yield task(
-            partial(run.to_html, notebook, page), name=name, file_dep=[notebook], targets=[page]
+            partial(make_page, *pair),
+            name=name,
+            task_dep=[f"execute:{name}"],
+            uptodate=[as_left(lambda pair=pair: pair)],
         )
 
 
 def task_claims():
     """Join and judge the claims of all notebooks, and their headlines, in build/."""
+    joined = [BUILD / "claims.csv", BUILD / "headlines.csv"]
+
+    def parts():
+        return [
+            *joined,
+            *sorted(BUILD.glob("claims/*.csv")),
+            *sorted(BUILD.glob("headlines/*.csv")),
+        ]
+
     return task(
         write_claims,
-        file_dep=[*CODE, *(executed(name, MAIN) for name in FINDINGS)],
-        targets=[BUILD / "claims.csv", BUILD / "headlines.csv"],
+        file_dep=CODE,
+        task_dep=[f"execute:{name}" for name in FINDINGS],
+        targets=joined,
+        uptodate=[as_left(parts)],
     )
 
 
 def task_report():
     """Make build/index.html."""
-    return task(lambda: run.write_report(BUILD, NAMES, sources()), task_dep=["claims", "html"])
+
+    def write():
+        there = [name for name in NAMES if executed(name, BUILD).is_file()]
+        run.write_report(BUILD, there, sources())
+
+    return task(write, task_dep=["claims", "html"])
 
 
 def task_reproduce():
@@ -106,36 +133,9 @@ def task_reproduce():
 
     def sum_up():
         print(*run.summary_lines(BUILD, sources()), "build/index.html", sep="\n")
+        run.refuse_missing(BUILD)
 
     return task(sum_up, task_dep=["report"], clean=[empty_build])
-
-
-def task_notebook():
-    """Run one notebook: name=11_error_weights args="-p alpha 0.05" (into build/one-off)."""
-
-    def start():
-        name = get_var("name", "")
-        if name not in NAMES:
-            raise run.ParameterError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
-        source = source_of(run.studies_of(name, NAMES))
-        given = run.parse_parameters(get_var("args", ""))
-        execute(name, ONE_OFF, {"data_source": source, "out_dir": ONE_OFF} | given)
-        page = ROOT / ONE_OFF / "html" / f"{name}.html"
-        run.to_html(executed(name, ONE_OFF), page)
-        print(page.relative_to(ROOT))
-
-    return task(start, task_dep=["data"])
-
-
-def task_new():
-    """Start the notebook of a new study: name=60_my_study."""
-
-    def start():
-        notebook = run.create(get_var("name", ""))
-        print(f"{notebook.relative_to(ROOT)}: open it with `make lab`, then list it in README.md")
-        print("and notebooks/README.md; `make test` reminds you of that")
-
-    return task(start)
 
 
 def task_lint():
@@ -213,7 +213,7 @@ def task_coverage():
         names = [name for name in NAMES if name[0] in "1234" and name not in coverage.SIMULATED]
         run.refuse_simulated(sources())
         table = coverage.of_notebooks(names, os.cpu_count())
-        replace_files({DATA / "coverage.csv": table.to_csv(lineterminator="\n").encode()})
+        replace_files({DATA / "coverage.csv": to_csv_bytes(table)})
         print(f"written: data/coverage.csv, {len(table):,} statistics")
 
     return task(measure, task_dep=["data"])
@@ -222,8 +222,12 @@ def task_coverage():
 def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 
-    command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
-    return task(lambda: subprocess.run(command).returncode == 0, task_dep=["claims"])
+    def audit():
+        run.refuse_missing(BUILD)
+        command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
+        return subprocess.run(command).returncode == 0
+
+    return task(audit, task_dep=["claims"])
 
 
 def task_bench():
@@ -237,73 +241,71 @@ def task_bench():
     return task(measure)
 
 
+def find_data(study: str) -> None:
+    """Note which kind of data a study has, or why it has none."""
+    try:
+        with ONE_AT_A_TIME:
+            kind, reason = run.resolve(study, CHOICE)
+        print(f"{study}: {kind} data ({reason})")
+    except (PlainError, OSError) as error:
+        kind = f"missing: {run.told(error)}"
+        print(f"{study}: data {kind}")
+    replace_files({stamp(study): kind.encode()})
+
+
 def notebook_task(name: str, studies: list[str]) -> dict:
     """Make the task that executes one notebook."""
     tables = ("claims", "headlines") if name in OVERVIEWS else ()
     joined = {f"{table}_file": f"{MAIN}/{table}.csv" for table in tables}
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
 
-    def start():
+    def work():
+        kinds = {study: stamp(study).read_text() for study in studies}
+        given = {"data_source": run.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
         kernels.start()
-        execute(name, MAIN, {"data_source": source_of(studies), "out_dir": MAIN, **joined})
+        seconds = run.execute(NOTEBOOKS / f"{name}.ipynb", executed(name, BUILD), given)
+        print(f"{name}: finished in {seconds:.1f} s")
 
     return task(
-        start,
+        lambda: run.attempt(name, work),
         name=name,
         file_dep=[*read, *CODE, *map(stamp, studies)],
-        targets=[executed(name, MAIN)],
-        uptodate=[as_left(lambda: [executed(name, MAIN), *results(name, MAIN)])],
+        targets=[executed(name, BUILD)],
+        uptodate=[as_left(lambda: results(name, BUILD))],
     )
 
 
-def execute(name: str, out_dir: str, parameters: dict) -> None:
-    """Execute a notebook into a folder, in place of its former results; say how long it took."""
-    for file in results(name, out_dir):
-        file.unlink()
-    notebook = NOTEBOOKS / f"{name}.ipynb"
-    seconds = run.execute(notebook, executed(name, out_dir), parameters)
-    print(f"{name}: finished in {seconds:.1f} s")
-
-
-def executed(name: str, folder: str) -> Path:
-    """Executed copy of a notebook."""
-    return ROOT / folder / "notebooks" / f"{name}.ipynb"
-
-
-def results(name: str, out_dir: str) -> list[Path]:
-    """Files that a notebook has written; names of figures begin with its number."""
-    tables = [f"{folder}/{name}.csv" for folder in ("claims", "headlines", "results")]
-    patterns = [*tables, f"figures/{name[:3]}*.png"]
-    return [file for pattern in patterns for file in sorted((ROOT / out_dir).glob(pattern))]
+def make_page(notebook: Path, page: Path) -> None:
+    """Make the page of a notebook; one without results has none."""
+    page.unlink(missing_ok=True)
+    if notebook.is_file():
+        run.to_html(notebook, page)
 
 
 def write_claims() -> None:
-    """Join the claims and headlines of all notebooks that there are."""
+    """Join the claims and headlines of all notebooks that have results."""
     for file in (*BUILD.glob("claims/*.csv"), *BUILD.glob("headlines/*.csv")):
         if file.stem not in NAMES:
             file.unlink()
+    (BUILD / "claims").mkdir(exist_ok=True)
     joined = {
         "claims": claims.merge(BUILD / "claims"),
         "headlines": claims.headlines(BUILD / "headlines").reset_index(),
     }
-    texts = {name: table.to_csv(index=False, lineterminator="\n") for name, table in joined.items()}
-    replace_files({BUILD / f"{name}.csv": text.encode() for name, text in texts.items()})
+    texts = {
+        BUILD / f"{name}.csv": to_csv_bytes(table, index=False) for name, table in joined.items()
+    }
+    replace_files(texts)
 
 
 def stamp(study: str) -> Path:
-    """File that holds the kind of data that a study has."""
+    """File that holds the kind of data that a study has, or why it has none."""
     return BUILD / "data" / study
 
 
 def sources() -> dict[str, str]:
-    """Read which studies are real, printed or simulated."""
-    return {study: stamp(study).read_text() for study in STUDIES}
-
-
-def source_of(studies: list[str]) -> str:
-    """Tell real data from simulated; several studies are real only if all are."""
-    kinds = {stamp(study).read_text() for study in studies}
-    return "simulated" if "simulated" in kinds else "real"
+    """Read which studies are real, printed, simulated or missing."""
+    return {study: stamp(study).read_text().partition(":")[0] for study in STUDIES}
 
 
 def empty_build() -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.claims import published_claims, read_entered
+from helpers.files.tables import to_csv_bytes
 from helpers.stats import bootstrap
 from helpers.verdicts import HOLDING, assess, judge
 
@@ -108,6 +109,6 @@ def _confirmed(draw: Callable, rng: np.random.Generator) -> dict[str, bool]:
 
 
 if __name__ == "__main__":
-    text = of_rules(paths.BUILD / "claims").to_csv(index=False, lineterminator="\n")
-    paths.replace_files({paths.DATA / "audit.csv": text.encode()})
-    print(text)
+    table = of_rules(paths.BUILD / "claims")
+    paths.replace_files({paths.DATA / "audit.csv": to_csv_bytes(table, index=False)})
+    print(table.to_csv(index=False))

@@ -18,7 +18,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.files.registry import UNPINNED_FILE
-from helpers.files.tables import PlainError
+from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.show import CaptionedTable, text_table, with_interval
 from helpers.verdicts import (
     DETAILS,
@@ -497,7 +497,7 @@ def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
 
 def _csv(table: pd.DataFrame) -> bytes:
     """Write a table as CSV."""
-    return table.to_csv(index=False, lineterminator="\n").encode()
+    return to_csv_bytes(table, index=False)
 
 
 def _written(value: object, digits: int = 6) -> object:

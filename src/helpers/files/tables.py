@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ SHOWN_PROBLEMS = 10
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
 LARGEST = 2**63  # a number that can be computed with is smaller
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")  # nothing to call or look up
 UNREADABLE = (
     pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
 )  # fmt: skip
@@ -101,6 +104,22 @@ def read_csv(path: Path, **options: object) -> pd.DataFrame:
     """Read a CSV file in UTF-8."""
     with readable(path, "a table of cells"):
         return pd.read_csv(path, **options)
+
+
+def to_csv_bytes(frame: pd.DataFrame, **options: object) -> bytes:
+    """Write a table as CSV; text that a spreadsheet would compute gets an apostrophe before it."""
+    safe = frame.rename(index=_no_formula, columns=_no_formula)
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            safe.isetitem(place, frame.iloc[:, place].map(_no_formula).array)
+    return safe.to_csv(lineterminator="\n", **options).encode()
+
+
+def _no_formula(value: object) -> object:
+    """Quote text that begins like a formula, save for numbers and intervals with a sign."""
+    if isinstance(value, str) and value.startswith(FORMULA) and not SIGNED.fullmatch(value):
+        return f"'{value}"
+    return value
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from helpers import paths, show
 from helpers.files import recipes
-from helpers.files.tables import OptionError, PlainError
+from helpers.files.tables import OptionError, PlainError, to_csv_bytes
 from helpers.own import inference, intake
 from helpers.own.intake import Study
 from helpers.show import INK, forest_plot, with_interval, zero_line
@@ -32,7 +32,6 @@ MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
 N_BOOT = 500
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
@@ -299,9 +298,7 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
     if "not done" in ranking or not conclusions["verdict"].isin(MARKS).any() or len(ranking) < 2:
         return []
     share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
-    text = (
-        f"“{_cut(name)}” weighs most of {len(ranking)} aspects in {share:.0f} % of redrawn weights."
-    )
+    text = f"“{_cut(name)}” weighs most of the {len(ranking)} aspects that can be judged in {share:.0f} % of redrawn weights."
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
@@ -494,12 +491,9 @@ def write(
             recipe=recipes.as_yaml(recipe),
         )
     )
-    contents = {
-        page: html,
-        page.with_suffix(".csv"): _csv(found),
-        page.with_suffix(".json"): _json(found),
-    }
-    paths.replace_files({path: text.encode() for path, text in contents.items()})
+    files = {page: html.encode()}
+    files |= {page.with_suffix(".csv"): _csv(found), page.with_suffix(".json"): _json(found)}
+    paths.replace_files(files)
     return page
 
 
@@ -575,40 +569,23 @@ def _cell(value: object) -> str:
     return ", ".join(map(_cut, value)) if isinstance(value, list) else _cut(value, 300)
 
 
-def _csv(found: Analysis) -> str:
-    """Write results in a form that a spreadsheet takes as text and numbers, never as formulas."""
-    table = (
-        found.conclusions if len(found.conclusions) else found.tables.get(AGREEMENT, found.quotes)
-    )
-    texts = table.rename_axis("aspect").reset_index()
-    texts = texts.rename(columns=harmless).map(harmless)
-    return texts.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+def _csv(found: Analysis) -> bytes:
+    """Write results on each aspect, or what there is in their place."""
+    rest = found.tables.get(AGREEMENT, found.quotes)
+    table = found.conclusions if len(found.conclusions) else rest
+    return to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
 
 
-def harmless(value: object) -> object:
-    """Put an apostrophe before text that a spreadsheet would compute.
-
-    Examples
-    --------
-    >>> harmless("=1+1"), harmless(-1.5)
-    ("'=1+1", -1.5)
-    """
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def _json(found: Analysis) -> str:
+def _json(found: Analysis) -> bytes:
     """Write all results, for programs."""
     tables = {
         name: json.loads(each.to_json(orient="table", index=True))["data"]
         for name, each in _all_tables(found)
     }
-    return json.dumps(
-        {
-            "ratings": found.described,
-            "sentences": found.quotes.to_dict(orient="records"),
-            "not run": found.not_run,
-            "tables": tables,
-        },
-        ensure_ascii=False,
-        indent=1,
-    )
+    content = {
+        "ratings": found.described,
+        "sentences": found.quotes.to_dict(orient="records"),
+        "not run": found.not_run,
+        "tables": tables,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1).encode()

@@ -1,20 +1,21 @@
 """Run notebooks, report what they found, renew the committed results, start a new notebook.
 
 `dodo.py` says when a notebook has to run; this module runs it, and helps the tasks there to report,
-to fail in plain words and to know that nothing has changed.
+to fail in plain words and to know that nothing has changed. The command `ratings` uses it too.
 """
 
+import fcntl
 import hashlib
-import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import jinja2
 import nbformat
@@ -28,10 +29,13 @@ from helpers.claims import read_text, verdict_counts
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.paths import replace_files
+from helpers.run import state
+from helpers.run.parameters import ParameterError, refuse_unknown
 
 STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
 TEMPLATES = paths.DATA / "templates"
-WORDS = {"True": True, "False": False, "None": None}
+LOCK = ".lock"
+MIRROR = paths.ROOT.parent / "shared" / "data"
 TRACES = ("papermill", "execution")
 SHOWN_LINES = 60
 KERNEL_OPTIONS = {
@@ -45,8 +49,8 @@ KERNEL_OPTIONS = {
 }
 
 
-class ParameterError(PlainError):
-    """A choice, name or notebook parameter is not one of those that can be used."""
+class FolderError(PlainError):
+    """A folder that results cannot be written to."""
 
 
 class NotebookError(PlainError):
@@ -58,12 +62,32 @@ def notebook_names() -> list[str]:
     return sorted(file.stem for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
-def studies_of(name: str, names: Iterable[str]) -> list[str]:
-    """List the studies whose data a notebook reads, told from its number."""
+def set_environment() -> None:
+    """Let kernels depend on nothing that a user has set up elsewhere."""
+    os.environ |= {
+        "IPYTHONDIR": str(paths.BUILD / ".ipython"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONNOUSERSITE": "1",
+    }
+    os.environ.pop("MPLBACKEND", None)
+    if MIRROR.is_dir():
+        os.environ.setdefault("DATA_MIRROR", str(MIRROR))
+
+
+def studies_of(name: str) -> list[str]:
+    """List the studies whose data a notebook reads, told from its number or its imports."""
     if name[0] in STUDIES:
         return [STUDIES[name[0]]]
-    numbers = {other[0] for other in names}
-    return [study for number, study in STUDIES.items() if number in numbers]
+    text = (paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
+    imported = " ".join(re.findall(r"from helpers\.studies import ([\w, ]+)", text))
+    return [study for study in STUDIES.values() if study in re.findall(r"\w+", imported)]
+
+
+def title(name: str) -> str:
+    """First line of a notebook."""
+    notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    return notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
 
 
 def resolve(study: str, choice: str) -> tuple[str, str]:
@@ -84,34 +108,46 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
     return "real", f"{len(located)} files, checksums right"
 
 
-def parse_parameters(text: str) -> dict[str, object]:
-    """Read notebook parameters from a command line."""
-    words = shlex.split(text)
-    flags, names, values = words[::3], words[1::3], words[2::3]
-    if len(words) % 3 or set(flags) - {"-p"}:
-        raise ParameterError(f"write parameters as -p NAME VALUE, not {text!r}")
-    return {name: _parse(value) for name, value in zip(names, values, strict=True)}
+def hold_own(folder: Path) -> IO:
+    """Keep a folder as `hold` does, unless it holds what no run has put there."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).exists():
+        raise FolderError(f"{folder} holds other files: give a folder that is new or empty")
+    return hold(folder)
 
 
-def _parse(text: str) -> object:
-    """Read one value of a JSON type."""
-    if text in WORDS:
-        return WORDS[text]
-    for parse in (int, float, json.loads):
-        try:
-            return parse(text)
-        except ValueError:
-            continue
-    return text
+def joint_source(kinds: Mapping[str, str], choice: str) -> str:
+    """Tell real data from simulated; several studies are real only if all are."""
+    for study, kind in kinds.items():
+        if kind.startswith("missing"):
+            raise PlainError(f"data of {study} are {kind}")
+    if not kinds:
+        return choice
+    return "simulated" if "simulated" in kinds.values() else "real"
+
+
+def hold(folder: Path) -> IO:
+    """Keep a folder of results for this process until it ends; wait while another one has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    except OSError as error:
+        raise FolderError(
+            f"results cannot be written to {folder} ({error.strerror}): it must be a folder that "
+            "you can write to, on a disk with space"
+        ) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"another run is at work in {folder}: waiting until it ends", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:
+        print(f"{folder} is on a disk without locks: start one run at a time", flush=True)
+    return lock
 
 
 def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
     """Execute a notebook; name the copy when it is complete. Give the seconds that it took."""
-    known = papermill.inspect_notebook(notebook)
-    unknown = [name for name in parameters if name not in known]
-    if unknown:
-        has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
-        raise ParameterError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
+    refuse_unknown(notebook, parameters, papermill.inspect_notebook(notebook))
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished.ipynb")
     started = time.perf_counter()
@@ -147,6 +183,50 @@ def _failure(notebook: Path, where: str, message: str) -> str:
     return f"{notebook.stem} stopped in {where}\n{textwrap.indent(chr(10).join(shown), '    ')}"
 
 
+def executed(name: str, folder: Path) -> Path:
+    """Executed copy of a notebook in a folder of results."""
+    return folder / "notebooks" / f"{name}.ipynb"
+
+
+def results(name: str, folder: Path) -> list[Path]:
+    """Files that a run of a notebook has written; names of figures begin with its number."""
+    tables = [f"{kind}/{name}.csv" for kind in ("claims", "headlines", "results")]
+    patterns = [f"notebooks/{name}.ipynb", *tables, f"figures/{name[:3]}*.png"]
+    return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+
+
+@contextmanager
+def renewed(name: str, folder: Path) -> Iterator[None]:
+    """Delete the former results of a notebook; if it fails, what it has written, too."""
+    state.discard(results(name, folder))
+    try:
+        yield
+    except BaseException:
+        state.discard(results(name, folder))
+        raise
+
+
+def attempt(name: str, work: Callable[[], None]) -> None:
+    """Renew what a notebook has in `build`; if that fails, note why, so that others go on."""
+    reason = ""
+    try:
+        with renewed(name, paths.BUILD):
+            work()
+    except Exception as error:
+        reason = told(error)
+        print(f"{name} has no results: {reason}")
+    state.note_missing(paths.BUILD, name, " ".join(reason.split()))
+
+
+def told(error: Exception) -> str:
+    """Say in plain words what went wrong."""
+    if isinstance(error, PlainError):
+        return str(error)
+    if isinstance(error, OSError):
+        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
+    return f"{type(error).__name__}: {error}"
+
+
 def to_html(executed: Path, target: Path) -> None:
     """Turn an executed notebook into a page that links the others."""
     exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
@@ -157,11 +237,21 @@ def to_html(executed: Path, target: Path) -> None:
 
 def refuse_simulated(sources: Mapping[str, str]) -> None:
     """Stop if any study is simulated."""
-    simulated = [study for study, source in sources.items() if source == "simulated"]
+    simulated = [study for study, source in sources.items() if source in ("simulated", "missing")]
     if simulated:
         raise PlainError(
             f"committed results must come from real data, but {', '.join(simulated)} would be "
             "simulated: leave out data=simulated, or make the data available"
+        )
+
+
+def refuse_missing(folder: Path) -> None:
+    """Stop if any notebook has no results."""
+    missing = state.missing(folder)
+    if missing:
+        lines = [f"  {name}: {reason}" for name, reason in missing.items()]
+        raise PlainError(
+            "\n".join([f"missing are the results of {len(missing)} notebooks", *lines])
         )
 
 
@@ -268,8 +358,8 @@ def task(function: Callable, **settings) -> dict:
     def told():
         try:
             return function()
-        except PlainError as error:
-            return TaskFailed(str(error))
+        except (PlainError, OSError) as error:
+            return TaskFailed(told(error))
 
     return {"actions": [told], "io": {"capture": False}, **settings}
 

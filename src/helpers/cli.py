@@ -1,0 +1,174 @@
+"""The command `ratings`: list notebooks, run one with other parameters, start one, find faults.
+
+What a command needs is imported when it runs, so that `ratings --help` answers at once.
+"""
+
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+from helpers import paths
+
+LEAST_DISK = 5 * 10**8  # bytes: more than a run of all notebooks and its downloads take
+
+
+class PlainGroup(click.Group):
+    """Commands whose errors are one message without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError) as error:
+            from helpers.files.tables import PlainError
+
+            if not isinstance(error, PlainError | OSError):
+                raise
+            from helpers.run.notebooks import told
+
+            raise click.ClickException(told(error)) from None
+
+
+@click.group(cls=PlainGroup)
+def main() -> None:
+    """Re-analyses of how people judge language models."""
+
+
+@main.command("list")
+@click.argument("name", required=False)
+def show(name: str | None) -> None:
+    """List the notebooks, or the parameters of one."""
+    from helpers.run import notebooks, parameters
+
+    if name is None:
+        rows = [(name, notebooks.title(name)) for name in notebooks.notebook_names()]
+    else:
+        known = parameters.list_all(notebook(name)).values()
+        rows = [
+            (
+                f"{each['name']} = {each['default']}",
+                f"{each['help']}\n    {parameters.wanted(each)}",
+            )
+            for each in known
+        ]
+    for first, second in rows:
+        click.echo(f"{first}: {second}")
+
+
+def notebook(name: str) -> Path:
+    """Find a notebook."""
+    from helpers.run import notebooks
+    from helpers.run.parameters import ParameterError
+
+    if name not in notebooks.notebook_names():
+        raise ParameterError(f"there is no notebook {name!r}: `ratings list` names them")
+    return paths.NOTEBOOKS / f"{name}.ipynb"
+
+
+@main.command()
+@click.argument("name")
+@click.option("-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter.")
+@click.option("--data", type=click.Choice(["auto", "real", "simulated"]), default="auto")
+@click.option("--out", metavar="FOLDER", help="Where results go; build/one-off if not given.")
+def run(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
+    """Run the notebook NAME, maybe with other parameters: -p alpha 0.05."""
+    from helpers.run import notebooks, parameters
+
+    file = notebook(name)
+    values = parameters.checked(file, dict(given))
+    notebooks.set_environment()
+    folder = Path.cwd() / out if out else paths.BUILD / "one-off"
+    lock = notebooks.hold_own(folder)
+    kinds = {study: notebooks.resolve(study, data)[0] for study in notebooks.studies_of(name)}
+    own = {"data_source": notebooks.joint_source(kinds, data), "out_dir": str(folder)}
+    with lock, notebooks.renewed(name, folder):
+        target = notebooks.executed(name, folder)
+        seconds = notebooks.execute(file, target, own | values)
+        page = folder / "html" / f"{name}.html"
+        notebooks.to_html(target, page)
+    click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{page}")
+
+
+@main.command()
+@click.argument("name")
+def new(name: str) -> None:
+    """Start the notebook NAME of a new study, such as 60_my_study."""
+    from helpers.run import notebooks
+
+    file = notebooks.create(name)
+    click.echo(f"{file}: open it with `make lab`, then list it in README.md")
+    click.echo("and notebooks/README.md; `make test` reminds you of that")
+
+
+@main.command()
+@click.pass_context
+def doctor(ctx: click.Context) -> None:
+    """Say what is there and what is wrong; mend what can be mended."""
+    from helpers.run import notebooks
+
+    notebooks.set_environment()
+    faults = [*state_faults(), *data_faults(), *kernel_faults()]
+    for fault in faults:
+        click.echo(f"wrong: {fault}")
+    show_extras()
+    ctx.exit(bool(faults))
+
+
+def state_faults() -> Iterator[str]:
+    """Mend the state of runs; name what is wrong with the folder of results."""
+    from helpers.run import notebooks, state
+
+    file = paths.BUILD / ".doit.json"
+    with notebooks.hold(paths.BUILD):
+        if file.exists() and state.read_state(file) is None:
+            state.discard([file])
+            click.echo("mended: build/.doit.json was damaged; the next run does all again")
+    free = shutil.disk_usage(paths.BUILD).free
+    click.echo(f"disk: {free / 1e9:.1f} GB free")
+    if free < LEAST_DISK:
+        yield f"less than {LEAST_DISK / 1e9:.0f} GB free in {paths.BUILD}: free some"
+    for name, reason in state.missing(paths.BUILD).items():
+        click.echo(f"without results: {name} ({reason}); `make reproduce` tries again")
+
+
+def data_faults() -> Iterator[str]:
+    """Say which data of each study are on this machine; name the files that are wrong."""
+    from helpers.files import registry
+    from helpers.run import notebooks
+
+    for study in notebooks.STUDIES.values():
+        files = registry.status(study)
+        counts = ", ".join(f"{n} {state}" for state, n in files["state"].value_counts().items())
+        click.echo(f"{study}: {counts or 'no files but its printed tables'}")
+        for _, (file, where, state) in files.iterrows():
+            if state == "wrong":
+                yield f"{file} in the {where} is not the registered file: delete it and run again"
+
+
+def kernel_faults() -> Iterator[str]:
+    """Start a kernel as notebooks do; say why if that fails."""
+    from jupyter_client.manager import start_new_kernel
+
+    try:
+        manager, client = start_new_kernel(kernel_name="python3")
+    except Exception as error:
+        yield f"no kernel starts ({error}): `make clean` and `make` install it anew"
+        return
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    click.echo("kernel: starts")
+
+
+def show_extras() -> None:
+    """Say which optional packages are installed."""
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    installed = {each.name.lower() for each in metadata.distributions()}
+    for extra, packages in project["optional-dependencies"].items():
+        names = [re.match(r"[\w.-]+", package)[0].lower() for package in packages]
+        missing = ", ".join(name for name in names if name not in installed)
+        click.echo(f"extra {extra}: {f'without {missing}' if missing else 'installed'}")
