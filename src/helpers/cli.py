@@ -172,3 +172,46 @@ def show_extras() -> None:
         names = [re.match(r"[\w.-]+", package)[0].lower() for package in packages]
         missing = ", ".join(name for name in names if name not in installed)
         click.echo(f"extra {extra}: {f'without {missing}' if missing else 'installed'}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given.")
+def inspect(file: str, out: str | None) -> None:
+    """Say what the file of ratings FILE seems to hold, and write a recipe for reading it."""
+    from helpers.files import recipes
+    from helpers.own import inspection
+
+    seen = inspection.inspect(file)
+    path = Path(out or f"{seen.name.partition('.')[0]}.recipe.yaml").absolute()
+    if path.exists():
+        raise FileExistsError(f"{path.name} exists: name another with --out, or delete it")
+    click.echo(seen)
+    recipes.write(seen.recipe, path, seen.name)
+    click.echo(f"\n{path.name} written: edit it, then")
+    click.echo(f"    ratings report {file} --recipe {path.name}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--recipe", "given", metavar="YAML", help="From `ratings inspect`, maybe edited.")
+@click.option("--outcome", help="The column to explain.")
+@click.option("--aspects", help="The columns that may explain it, with commas between.")
+@click.option("--out", metavar="HTML", help="The page; FILE.report.html here if not given.")
+def report(
+    file: str, given: str | None, outcome: str | None, aspects: str | None, out: str | None
+) -> None:
+    """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
+    click.echo("starting")
+    from helpers.files import recipes
+    from helpers.own import inspection
+    from helpers.own import report as pages
+
+    recipe = recipes.load(given) if given else {}
+    recipe |= recipes.check({"outcome": outcome, "aspects": aspects and aspects.split(",")})
+    if not given or ("count" in recipe and "aspects" not in recipe):
+        seen = inspection.inspect(file, recipe)
+        recipe = seen.recipe
+        click.echo(seen)
+    page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()
+    click.echo(pages.write(file, recipe, page, click.echo))

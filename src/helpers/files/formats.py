@@ -5,6 +5,7 @@ of its columns, then the cells of some of them as they are written, and what is 
 """
 
 import codecs
+import collections
 import contextlib
 import csv
 import difflib
@@ -128,7 +129,8 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         found, problems = choose(columns, names)
-        positions = {names.index(column): column for column in found}
+        places = {name: place for place, name in enumerate(names)}
+        positions = {places[column]: column for column in found}
         with readable(path, "a table of cells"):
             table = pd.read_csv(
                 io.BytesIO(content),
@@ -274,9 +276,9 @@ FORMATS = {
 
 def choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Sort out the columns that stand in a file once, and say what is wrong with the others."""
-    problems = []
+    problems, counts = [], collections.Counter(names)
     for column in columns:
-        if (times := names.count(column)) > 1:
+        if (times := counts[column]) > 1:
             problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
         elif not times:
             known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
@@ -284,4 +286,4 @@ def choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], lis
             if similar := difflib.get_close_matches(column, names[:1000]):
                 hint = f"did you mean {cell(similar[0])}?"
             problems.append(f"column {cell(column)} is missing; {hint}")
-    return [column for column in columns if names.count(column) == 1], problems
+    return [column for column in columns if counts[column] == 1], problems

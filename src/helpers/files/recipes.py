@@ -11,6 +11,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -197,8 +198,10 @@ def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
 def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each rating a row: columns of one pattern and lists in cells become rows."""
     table = _melted(raw, pattern) if (pattern := _pattern(recipe)) else raw
-    for position in dict.fromkeys(recipe.get("lists", {}).values()):
-        columns = [each for each, name in recipe["lists"].items() if name == position]
+    together = {}
+    for column, position in recipe.get("lists", {}).items():
+        together.setdefault(position or column, (position, []))[1].append(column)
+    for position, columns in together.values():
         table = _exploded(table, columns, position)
     for key, keeps in (("only", True), ("without", False)):
         for column, values in recipe.get(key, {}).items():
@@ -265,7 +268,7 @@ def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     if not given and "count" not in recipe:
         return table
     aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
-    scores = [score] if isinstance(score, str) else score
+    scores = [each for each in names_in(score) if each in table] or names_in(score)
     keys = [each for role in ROLES for each in names_in(recipe.get(role, []))]
     keys = list(dict.fromkeys([*keys, *(["source"] if "source" in table else [])]))
     if "count" in recipe:
@@ -306,7 +309,7 @@ def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
     _require(table, [*keys, kinds, *([added] if added else [])], "count")
     rows = table[keys].map(written).groupby(keys, sort=False).ngroup().to_numpy()
     first = ~pd.Series(rows).duplicated().to_numpy()
-    counts = pd.crosstab(rows, table[kinds].map(written).to_numpy())
+    counts = pd.crosstab(rows, _marked(table[kinds], recipe).map(written).to_numpy())
     kept = [*keys, *(each for each in values if each not in (added, *keys))]
     wide = _beside(table[kept], first, counts.drop(columns="", errors="ignore"))
     if added:
@@ -403,7 +406,7 @@ def write(recipe: Mapping, path: Path, name: str) -> None:
     # How to read my.csv. Edit this file, then: ratings report my.csv --recipe my.recipe.yaml
     # Each key is explained in data/recipes/README.md.
     outcome: overall
-    aspects: [tone, '1']
+    aspects: [tone, 1]
     <BLANKLINE>
     """
     text = HEADER.format(name=name, recipe=path.name) + as_yaml(recipe)
@@ -413,6 +416,11 @@ def write(recipe: Mapping, path: Path, name: str) -> None:
 def as_yaml(recipe: Mapping) -> str:
     """Write a recipe in its usual order."""
     order = {key: recipe[key] for key in KINDS if key in recipe}
-    return yaml.safe_dump(
-        order, sort_keys=False, allow_unicode=True, default_flow_style=None, width=96
-    )
+    look = {"sort_keys": False, "allow_unicode": True, "default_flow_style": None, "width": 96}
+    return yaml.dump(order, Dumper=_Bare, **look)
+
+
+class _Bare(yaml.SafeDumper):
+    """Write text without quotes where the loader, which takes all as text, needs none."""
+
+    yaml_implicit_resolvers: ClassVar = {}

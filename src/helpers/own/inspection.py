@@ -4,6 +4,7 @@ Names of columns and what stands in them lead to a proposal. Whatever is not cer
 all which end of a scale is taken as the lowest.
 """
 
+import collections
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
@@ -119,13 +120,15 @@ class Inspection:
         return "\n".join(parts)
 
 
-def inspect(file: str | Path) -> Inspection:
+def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     """Look at a file and propose how to read it.
 
     Parameters
     ----------
     file : str or pathlib.Path
         A file of any format that `helpers.files.formats` knows.
+    recipe : mapping, optional
+        What is known already; only the rest is proposed.
 
     Returns
     -------
@@ -143,7 +146,8 @@ def inspect(file: str | Path) -> Inspection:
     >>> seen.recipe["outcome"], seen.recipe["rater"], seen.recipe["cluster"]
     ('overall', ['rater_id'], ['prompt_id'])
     """
-    reading, told = {}, []
+    recipe = dict(recipe or {})
+    reading, told = dict(recipe.get("file", {})), []
     try:
         name, raw = _all_cells(file, reading)
     except BadTableError as error:
@@ -156,9 +160,10 @@ def inspect(file: str | Path) -> Inspection:
         name, raw = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
-    seen = Inspection(name, {"file": reading} if reading else {}, [], told)
+    seen = Inspection(name, recipe | ({"file": reading} if reading else {}), [], told)
     seen.seen.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
-    if not _known_recipe(raw, seen):
+    shaped = {"names", "lists", "long", "count"} & {*recipe}
+    if not shaped and not _known_recipe(raw, seen):
         _propose_shape(raw, seen)
     try:
         table = unfolded(raw, seen.recipe)
@@ -187,7 +192,8 @@ def _shown(value: object) -> str:
 def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
     """Load all columns of a file that have a name of their own."""
     with opened(file, reading) as (name, names, load_columns):
-        table, _ = load_columns([each for each in dict.fromkeys(names) if names.count(each) == 1])
+        counts = collections.Counter(names)
+        table, _ = load_columns([each for each in counts if counts[each] == 1])
     return name, table
 
 
@@ -198,7 +204,7 @@ def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
         marks = recipe.pop("when", [])
         if marks and all(fnmatch.filter(map(str, raw.columns), mark) for mark in marks):
             seen.told.append(f"read as {recipe.pop('about', path.stem)} (data/recipes/{path.name})")
-            seen.recipe |= recipe
+            seen.recipe = recipe | seen.recipe
             return True
     return False
 

@@ -44,6 +44,14 @@ ENDS = [
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
+SUMMED = (
+    "the outcome adds up what the counted errors cost, so that a weight is the mean cost of a kind "
+    "of error, not what people think of the whole"
+)
+NO_RATERS = (
+    "the file does not say who gave which rating; intervals allow for other items, but not for "
+    "other raters, and may be too narrow if a few people gave most ratings"
+)
 LINK = "{start}, “{outcome}” is {size} points {verdict}{held}, "
 CAUSE = "that changing “{aspect}” would change “{outcome}”: the same people gave both marks"
 SAID = {
@@ -64,10 +72,15 @@ SAID = {
     ),
 }
 START = {
-    False: "From the lowest to the highest mark for “{}”",
+    False: "From the lowest to the highest mark for “{}” ({:g} to {:g})",
     True: "Where “{}” is marked",
 }
 REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
+TOLD = {
+    "declared": "as declared",
+    "by the marks": "told by the marks",
+    "not known": "as found: no scale is declared",
+}
 SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
 
 
@@ -274,7 +287,7 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     held = f" with the other aspects held equal ({signed(*alone)} alone)"
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     words = {
-        "start": START[is_flag].format(_cut(aspect)),
+        "start": START[is_flag].format(_cut(aspect), *study.ends.loc[aspect, ["low", "high"]]),
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
         "size": with_interval(*size),
@@ -298,7 +311,9 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
     if "not done" in ranking or not conclusions["verdict"].isin(MARKS).any() or len(ranking) < 2:
         return []
     share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
-    text = f"“{_cut(name)}” weighs most of the {len(ranking)} aspects that can be judged in {share:.0f} % of redrawn weights."
+    sure = f"{share:.0f}" if share < 99.5 else "> 99"
+    judged = f"the {len(ranking)} aspects that can be judged"
+    text = f"“{_cut(name)}” weighs most of {judged} in {sure} % of redrawn weights."
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
@@ -320,30 +335,27 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     Examples
     --------
     >>> found = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
-    >>> about_agreement(found)[0][0]
-    "Raters of the same item agree least on “tone”: Krippendorff's alpha 0.50 [0.40, 0.60]."
+    >>> print(about_agreement(found)[0][0])
+    On “tone”, raters of the same item agree with a Krippendorff's alpha of 0.50 [0.40, 0.60]
+    (0 is chance, 1 full agreement).
     """
-    if "estimate" not in agreement:
+    if "estimate" not in agreement or agreement["high"].isna().all():
         return []
-    known, rows = agreement.dropna(subset=["estimate", "low", "high"]), []
-    least = known["estimate"].idxmin() if len(known) else None
-    if outcome in known.index:
-        row = known.loc[outcome]
-        same = row.get("same mark, %", np.nan)
-        pairs = "" if np.isnan(same) else f"; two give the same mark in {same:.0f} % of cases"
+    known = agreement.dropna(subset=["estimate", "low", "high"])
+    alphas = [signed(*row) for row in known[["estimate", "low", "high"]].itertuples(index=False)]
+    alpha, least = dict(zip(known.index, alphas, strict=True)), known["estimate"].idxmin()
+    first, rows = outcome if outcome in alpha else known["estimate"].idxmax(), []
+    most = "" if first == outcome or len(alpha) == 1 else ", the highest of all columns"
+    same = known.get("same mark, %", pd.Series(np.nan, known.index))[first]
+    pairs = "" if np.isnan(same) else f"; two of them give the same mark in {same:.0f} % of cases"
+    text = f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's alpha of"
+    text += f" {alpha[first]}{most} (0 is chance, 1 full agreement){pairs}."
+    rows = [(text, "who is right, or how well a mean of several raters would do")]
+    if least != first:
+        text = f"They agree least on “{_cut(least)}”: alpha {alpha[least]}."
         rows.append(
-            (
-                f"On “{_cut(outcome)}”, Krippendorff's alpha of raters of the same item is "
-                f"{signed(*row[['estimate', 'low', 'high']])}, 0 is chance, 1 always{pairs}.",
-                "who is right, or how well a mean of several raters would do",
-            )
+            (text, "that they often differ: where most marks are the same, alpha is low too")
         )
-    if least not in (None, outcome):
-        alpha = signed(*known.loc[least, ["estimate", "low", "high"]])
-        text = (
-            f"Raters of the same item agree least on “{_cut(least)}”: Krippendorff's alpha {alpha}."
-        )
-        rows.append((text, "that the question is bad: few rare marks also lower alpha"))
     return rows
 
 
@@ -406,17 +418,22 @@ def analyse(
     rng = np.random.default_rng(seed)
     outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
     columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
-    named = table.drop(columns="position", errors="ignore")
-    found = Analysis(intake.describe_file(named), pd.DataFrame(), pd.DataFrame())
+    found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
+    if "rater_id" not in table:
+        found.not_run["Raters one by one"] = NO_RATERS
+    if "sum" in recipe:
+        found.not_run["Errors against an overall mark"] = SUMMED
     progress("checking raters and rows")
-    found.add(CHECKED, intake.findings(named, columns[0], columns[1:], scales))
+    found.add(CHECKED, intake.findings(table, columns[0], columns[1:], scales))
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
     try:
         if not outcome or not names:
             raise OptionError("the recipe names no outcome, or no aspects that may explain it")
-        study = found.study = intake.prepare(named, outcome, names, rng, scales)
+        study = found.study = intake.prepare(table, outcome, names, rng, scales)
+        low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
+        found.described += f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({TOLD[told]})."
     except PlainError as error:
         found.not_run["What goes with an overall rating"] = str(error)
         found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
