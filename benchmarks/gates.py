@@ -26,8 +26,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy import stats
 
-from helpers.own.inference import conclude, numbers
-from helpers.own.intake import prepare
+from helpers.own.inference import FEWEST_INFORMATIVE, FEWEST_RATERS, SIGNIFICANT, conclude, numbers
+from helpers.own.intake import Study, prepare
+from helpers.stats.bootstrap import adjust
+from helpers.stats.clustered import slopes
 
 SEED = 20261122
 FALSE, HOLDS, LONG, POWER = 6.5, 93.5, 97.0, 80.0
@@ -35,6 +37,8 @@ TRUE_ERRORS = 4
 FOUND = {"higher", "lower"}
 ASPECTS = ["tone", "depth", "typos"]
 SCALES = {"tone": (1, 5), "depth": (1, 5), "typos": (0, 1), "rare": (0, 1), "overall": (1, 5)}
+OFF = 50  # no mark but a typing error is so large
+WHOLE = 200  # files of each gate of power that go to the verdict
 Draw = Callable[[np.random.Generator], tuple[pd.DataFrame, dict[str, float]]]
 
 
@@ -54,6 +58,23 @@ class Design:
     marks: int = 0  # how often the aspect `rare` is marked; 0: there is no such aspect
     weights: dict = field(default_factory=dict)  # from the lowest to the highest mark
     rounded: bool = True
+
+
+@dataclass(frozen=True)
+class Null:
+    """How to draw files, and whether nothing is wrong with their scales and sums."""
+
+    draw: Draw
+    is_clean: bool = True
+
+
+@dataclass(frozen=True)
+class Power:
+    """A design, the aspect that has a weight, and all aspects that are looked at."""
+
+    design: Design
+    aspect: str
+    aspects: list
 
 
 def draw(design: Design, rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, float]]:
@@ -94,15 +115,10 @@ def draw(design: Design, rng: np.random.Generator) -> tuple[pd.DataFrame, dict[s
     return (table.assign(rater_id=rater) if design.raters else table), truth
 
 
-def nulls(**changes: object) -> Draw:
+def nulls(**changes: object) -> Null:
     """Files in which all weights are zero but those given."""
     design = Design(**changes)
-
-    def file(rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, float]]:
-        table, truth = draw(design, rng)
-        return table, {name: 0.0 for name, weight in truth.items() if weight == 0}
-
-    return file
+    return Null(lambda rng: draw(design, rng))
 
 
 def truths(**changes: object) -> Draw:
@@ -136,19 +152,19 @@ def unnamed_raters(rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, fl
     return pd.DataFrame(table), {"typos": float(slope)}
 
 
-def typing_error(column: str, **changes: object) -> Draw:
+def typing_error(column: str) -> Null:
     """One 55 on a scale to 5."""
-    file = nulls(**changes)
+    design = Design()
 
     def with_error(rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, float]]:
-        table, truth = file(rng)
+        table, truth = draw(design, rng)
         table.loc[rng.integers(len(table)), column] = 55.0
         return table, truth
 
-    return with_error
+    return Null(with_error, is_clean=False)
 
 
-def computed(rounded: bool) -> Draw:
+def computed(rounded: bool) -> Null:
     """An outcome that is the mean of tone and depth, perhaps rounded; typos have no part in it."""
 
     def file(rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, float]]:
@@ -156,7 +172,7 @@ def computed(rounded: bool) -> Draw:
         mean = (table["tone"] + table["depth"]) / 2
         return table.assign(overall=mean.round() if rounded else mean), {"typos": 0.0}
 
-    return file
+    return Null(file, is_clean=False)
 
 
 def by_prompt(rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, float]]:
@@ -190,9 +206,11 @@ NULLS = {
     "a typing error in the outcome": typing_error("overall"),
     "the outcome is a mean": computed(rounded=False),
     "the outcome is a rounded mean": computed(rounded=True),
-    "halo in two aspects, not in the third": lambda rng: _only(nulls(halo=0.8)(rng), "typos"),
+    "halo in two aspects, not in the third": Null(
+        lambda rng: (draw(Design(halo=0.8), rng)[0], {"typos": 0.0})
+    ),
     "halo of raters: leniency in everything": nulls(leniency=1.5, rates=1.5),
-    "an aspect that prompts share": by_prompt,
+    "an aspect that prompts share": Null(by_prompt),
 }
 MIXED = {"tone": 1.5, "depth": 0.5}
 TRUTHS = {
@@ -209,64 +227,162 @@ TRUTHS = {
     "these 9 raters without names": unnamed_raters,
 }
 POWERS = {
-    **{f"{n} raters": {"raters": n} for n in (10, 15, 30)},
-    "10 raters, slopes differ much": {"raters": 10, "slopes": 1.5},
-    "30 raters, marked 30 times": {"raters": 30, "marks": 30},
-    "no names": UNNAMED,
-    "no names, marked 20 times": {**UNNAMED, "marks": 20},
+    f"{name}, {len(aspects)} aspect{'s' * (len(aspects) > 1)}": Power(
+        Design(rounded=False, **changes), aspects[-1], aspects
+    )
+    for name, changes in {
+        "10 raters": {"raters": 10},
+        "10 raters, slopes differ much": {"raters": 10, "slopes": 1.5},
+        "15 raters": {"raters": 15},
+        "30 raters": {"raters": 30},
+        "30 raters, marked 30 times": {"raters": 30, "marks": 30},
+        "no names": UNNAMED,
+        "no names, marked 20 times": {**UNNAMED, "marks": 20},
+    }.items()
+    for aspects in (
+        (["rare"], ["tone", "depth", "rare"])
+        if "marks" in changes
+        else (["tone"], ["typos", "depth", "tone"])
+    )
 }
 
 
-def _only(drawn: tuple, name: str) -> tuple[pd.DataFrame, dict[str, float]]:
-    """A file of which one aspect alone is looked at."""
-    table, truth = drawn
-    return table, {name: truth[name]}
-
-
-def study_of(table: pd.DataFrame, is_settled: bool = True, only: list | None = None):
-    """Prepare a drawn file, with declared scales where nothing is wrong with them."""
+def study_of(table: pd.DataFrame, only: list | None = None) -> Study:
+    """Prepare a drawn file, with declared scales where no mark is off them."""
     aspects = only or [name for name in (*ASPECTS, "rare") if name in table]
-    named = {name: SCALES[name] for name in aspects}
-    return prepare(
-        table, "overall", aspects, np.random.default_rng(0), named if is_settled else None
-    )
+    is_settled = table[aspects].max().max() < OFF and table["overall"].max() < OFF
+    scales = {name: SCALES[name] for name in aspects}
+    rng = np.random.default_rng(0)
+    return prepare(table, "overall", aspects, rng, scales if is_settled else None)
 
 
-def false_finding(file: Draw, key: tuple[int, ...]) -> tuple[bool, bool]:
-    """Whether a null aspect is called higher or lower, and whether any gets another answer."""
-    table, truth = file(np.random.default_rng(key))
-    study = study_of(
-        table, is_settled=table.drop(columns=["item_id", "prompt_id"]).max().max() < 50
-    )
-    found = numbers(study)
-    is_near = (found.reindex(list(truth))["p Holm"] < 0.05).any()
-    verdicts = conclude(study, np.random.default_rng(0)) if is_near else None
-    wrong = is_near and verdicts.loc[list(truth), "verdict"].isin(FOUND).any()
-    return bool(wrong), bool(found.reindex(list(truth))["p Holm"].isna().all())
+def quickly(table: pd.DataFrame, only: list | None = None) -> pd.DataFrame:
+    """Weights, intervals and corrected p-values, as `numbers` gives them for files without fault.
+
+    It goes to the same sums without looking the file over, which takes most of the time; `both`
+    compares the two.
+    """
+    aspects = only or [name for name in (*ASPECTS, "rare") if name in table]
+    low, high = np.transpose([SCALES[name] for name in aspects])
+    x = (table[aspects].to_numpy() - low) / (high - low)
+    values = np.column_stack([x, table["overall"]])
+    rater = table["rater_id"].to_numpy() if "rater_id" in table else np.zeros(len(x), dtype=int)
+    count = np.maximum(np.bincount(rater), 1)
+    means = np.transpose([np.bincount(rater, column) for column in values.T]) / count[:, None]
+    values -= means[rater]
+    prompt = table["prompt_id"].to_numpy()
+    found = slopes(values[:, :-1], values[:, -1], aspects)
+    weight = found.value.to_numpy()
+    other = (x != (x.mean(axis=0) > 0.5) * 1.0).T
+    is_wide = np.array([len(np.unique(rater[each])) >= FEWEST_RATERS for each in other])
+    by_item = np.array(found.errors([prompt]))
+    by_both = np.array(found.errors([rater, prompt])) if is_wide.any() else by_item
+    error, freedom = np.where(is_wide, by_both, by_item)
+    reach = stats.t.ppf(0.975, freedom) * error
+    p_value = 2 * stats.t.sf(np.abs(weight) / error, freedom)
+    told = [len(np.unique(prompt[each])) for each in other]
+    judged = np.array(told) >= FEWEST_INFORMATIVE
+    holm = np.full(len(aspects), np.nan)
+    holm[judged] = adjust(p_value[judged])
+    names = ("weight", "low", "high", "p Holm")
+    parts = (weight, weight - reach, weight + reach, holm)
+    return pd.DataFrame(dict(zip(names, parts, strict=True)), index=aspects)
 
 
-def interval_found(file: Draw, key: tuple[int, ...]) -> list[tuple[float, bool, float]]:
+def both(table: pd.DataFrame, key: tuple[int, ...], only: list | None = None) -> pd.DataFrame:
+    """The quick numbers; one file in fifty goes the whole way, and must give the same."""
+    found = quickly(table, only)
+    if key[-1] % 50 == 0:
+        slowly = numbers(study_of(table, only))[list(found)]
+        pd.testing.assert_frame_equal(found, slowly, rtol=1e-6)
+    return found
+
+
+def false_finding(gate: Null, key: tuple[int, ...]) -> bool:
+    """Whether a null aspect is called higher or lower."""
+    table, truth = gate.draw(np.random.default_rng(key))
+    names = [name for name, weight in truth.items() if weight == 0]
+    if gate.is_clean and not (both(table, key).loc[names, "p Holm"] < SIGNIFICANT).any():
+        return False
+    verdicts = conclude(study_of(table), np.random.default_rng(0))
+    return bool(verdicts.loc[names, "verdict"].isin(FOUND).any())
+
+
+def interval_found(draw_file: Draw, key: tuple[int, ...]) -> np.ndarray:
     """Error of each weight, whether its interval holds the truth, and how long it is."""
-    table, truth = file(np.random.default_rng(key))
-    found = numbers(study_of(table)).loc[list(truth)]
-    true = pd.Series(truth)
+    table, truth = draw_file(np.random.default_rng(key))
+    found = both(table, key, list(truth))
+    true = np.array(list(truth.values()))
     holds = (found["low"] <= true) & (true <= found["high"])
-    return list(zip(found["weight"] - true, holds, found["high"] - found["low"], strict=True))
+    return np.array([found["weight"] - true, holds, found["high"] - found["low"]])
 
 
-def power_found(design: Design, name: str, only: list, key: tuple[int, ...], weight: float) -> str:
-    """Verdict on an aspect of this weight; with a weight of 0 its estimate, as text."""
-    table, _ = draw(design, np.random.default_rng(key))
-    low, high = SCALES[name]
-    table["overall"] += weight * (table[name] - low) / (high - low)
-    study = study_of(table, only=only)
-    if weight == 0:
-        return str(numbers(study).loc[name, "weight"])
-    return conclude(study, np.random.default_rng(0)).loc[name, "verdict"]
+def power_found(gate: Power, key: tuple[int, ...], weight: float) -> tuple[float, bool, str]:
+    """Weight found, whether it is told from zero, and for some files the verdict."""
+    table, _ = draw(gate.design, np.random.default_rng(key))
+    low, high = SCALES[gate.aspect]
+    table["overall"] += weight * (table[gate.aspect] - low) / (high - low)
+    found = both(table, key, gate.aspects).loc[gate.aspect]
+    word = ""
+    if weight and key[-1] < WHOLE:
+        study = study_of(table, gate.aspects)
+        word = conclude(study, np.random.default_rng(0)).loc[gate.aspect, "verdict"]
+    return found["weight"], bool(found["p Holm"] < SIGNIFICANT and found["weight"] > 0), word
 
 
-def _mark(is_good: bool) -> str:
-    return "" if is_good else "  << FAILS"
+def nulls_table(run: Callable, places: list[int], n_files: int) -> None:
+    """Print the share of files with a false finding."""
+    print(f"\nFalse findings, % of files (at most {FALSE})")
+    for place in places:
+        name, gate = list(NULLS.items())[place]
+        keys = [
+            (SEED, 0, place, number)
+            for number in range(n_files if gate.is_clean else n_files // 10)
+        ]
+        wrong = 100 * np.mean(run(delayed(false_finding)(gate, key) for key in keys))
+        print(f"  {name:44} {wrong:5.1f}{_fails(wrong > FALSE)}  of {len(keys)}", flush=True)
+
+
+def truths_table(run: Callable, places: list[int], n_files: int) -> None:
+    """Print how often intervals hold the truth, and how long they are."""
+    print(f"\nIntervals that hold the truth, % (at least {HOLDS}; x: relative length)")
+    for place in places:
+        name, draw_file = list(TRUTHS.items())[place]
+        keys = ((SEED, 1, place, number) for number in range(n_files))
+        files = np.array(run(delayed(interval_found)(draw_file, key) for key in keys))
+        error, holds, length = np.moveaxis(files, 1, 0)
+        share, long = 100 * holds.mean(axis=0), length.mean(axis=0) / (3.92 * error.std(axis=0))
+        each = "  ".join(f"{a:.1f} (x{b:.2f})" for a, b in zip(share, long, strict=True))
+        print(f"  {name:44} {each}{_fails(share.min() < HOLDS)}", flush=True)
+
+
+def powers_table(run: Callable, places: list[int], n_files: int) -> None:
+    """Print how often a weight of four true errors is found."""
+    print(f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); exact t-test;")
+    print(f"verdicts that were not 'higher' in the first {WHOLE} files")
+    for place in places:
+        name, gate = list(POWERS.items())[place]
+        ahead = ((SEED, 3, place, number) for number in range(n_files))
+        null = run(delayed(power_found)(gate, key, 0.0) for key in ahead)
+        weight = TRUE_ERRORS * np.std([found for found, _, _ in null])
+        keys = ((SEED, 2, place, number) for number in range(n_files))
+        results = run(delayed(power_found)(gate, key, weight) for key in keys)
+        told = 100 * np.mean([is_told for _, is_told, _ in results])
+        words = pd.Series([word for _, _, word in results if word])
+        turned = [is_told and word != "higher" for _, is_told, word in results if word]
+        found = told * (1 - np.sum(turned) / max(sum(t for _, t, w in results if w), 1))
+        freedom = (gate.design.raters or gate.design.prompts) - 1
+        exact = 100 * stats.nct.sf(
+            stats.t.ppf(1 - 0.025 / len(gate.aspects), freedom), freedom, TRUE_ERRORS
+        )
+        misses = words[words != "higher"].value_counts().to_dict()
+        line = f"{found:5.1f}{_fails(found < POWER)}  exact {exact:.0f}  weight {weight:.2f}"
+        print(f"  {name:44} {line}  {misses}", flush=True)
+
+
+def _fails(it_does: bool) -> str:
+    """Mark what does not hold."""
+    return " FAILS" if it_does else ""
 
 
 def main() -> None:
@@ -274,60 +390,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--only", default="", help="gates with this in their name")
+    parser.add_argument("--kinds", nargs="*", default=["nulls", "truths", "powers"])
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    run = Parallel(n_jobs=given.jobs)
-    keys = lambda kind, place: ((SEED, kind, place, file) for file in range(given.files))  # noqa: E731
     print(f"{given.files} files each, seed {SEED}")
-    print(f"\nFalse findings, % of files (at most {FALSE}); in brackets: no verdict possible")
-    for place, (name, file) in enumerate(NULLS.items()):
-        if given.only in name:
-            wrong, silent = 100 * np.mean(
-                run(delayed(false_finding)(file, key) for key in keys(0, place)), 0
-            )
-            print(f"  {name:44} {wrong:5.1f}  ({silent:.0f}){_mark(wrong <= FALSE)}", flush=True)
-    print(f"\nIntervals that hold the truth, % (at least {HOLDS}), and relative length")
-    for place, (name, file) in enumerate(TRUTHS.items()):
-        if given.only in name:
-            error, holds, length = np.moveaxis(
-                np.array(run(delayed(interval_found)(file, key) for key in keys(1, place)), float),
-                2,
-                0,
-            )
-            share, long = 100 * holds.mean(axis=0), length.mean(axis=0) / (3.92 * error.std(axis=0))
-            each = "  ".join(f"{a:.1f} (x{b:.2f})" for a, b in zip(share, long, strict=True))
-            print(f"  {name:44} {each}{_mark(share.min() >= HOLDS)}", flush=True)
-    print(f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); exact t-test")
-    for place, (name, changes) in enumerate(POWERS.items()):
-        for only in (["rare"], [*ASPECTS, "rare"]) if "marks" in changes else (["tone"], ASPECTS):
-            label = f"{name}, {len(only)} aspect{'s' * (len(only) > 1)}"
-            if given.only in label:
-                design = Design(rounded=False, weights={}, **changes)
-                name_of = "rare" if "marks" in changes else "tone"
-                half = [
-                    (SEED, 2, place, -1 - file + 10**6) for file in range(max(given.files // 4, 50))
-                ]
-                spread = np.std(
-                    [
-                        float(each)
-                        for each in run(
-                            delayed(power_found)(design, name_of, only, key, 0.0) for key in half
-                        )
-                    ]
-                )
-                words = run(
-                    delayed(power_found)(design, name_of, only, key, TRUE_ERRORS * spread)
-                    for key in keys(2, place)
-                )
-                found = 100 * np.mean([word == "higher" for word in words])
-                freedom = (design.raters or design.prompts) - 1
-                edge = stats.t.ppf(1 - 0.025 / len(only), freedom)
-                exact = 100 * stats.nct.sf(edge, freedom, TRUE_ERRORS)
-                rest = pd.Series(words)[np.array(words) != "higher"].value_counts().to_dict()
-                print(
-                    f"  {label:44} {found:5.1f}  exact {exact:.0f}  {rest}{_mark(found >= POWER)}",
-                    flush=True,
-                )
+    kinds = {
+        "nulls": (nulls_table, NULLS),
+        "truths": (truths_table, TRUTHS),
+        "powers": (powers_table, POWERS),
+    }
+    for kind in given.kinds:
+        table, gates = kinds[kind]
+        chosen = [place for place, name in enumerate(gates) if given.only in name]
+        if chosen:
+            table(Parallel(n_jobs=given.jobs), chosen, given.files)
 
 
 if __name__ == "__main__":

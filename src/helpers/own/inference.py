@@ -56,13 +56,14 @@ from helpers.own.intake import (
 )
 from helpers.stats import aspects, bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
-from helpers.stats.clustered import Slopes, covariance, slopes
+from helpers.stats.clustered import covariance, t_table
 from helpers.stats.lasso import alpha_grid, lasso_cross_validation, lasso_table
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_sums
+from helpers.stats.moments import ClusterMoments, cluster_sums
 
 FEWEST_INFORMATIVE = 10  # clusters in which an aspect has another mark than the usual one
 FEWEST_RATERS = 5  # from whom others can be told
 OTHERS, THESE = "raters and items like these", "these raters"
+PARTS = ["estimate", "low", "high", "p_value"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
 SIGNIFICANT = 0.05  # after Holm's correction
 MOST_FOLDS = 10
@@ -144,52 +145,41 @@ def numbers(study: Study) -> pd.DataFrame:
           weight   low  high
     tone     2.0  1.68  2.32
     """
-    n_clusters, n_raters = (_informative(study, by) for by in ("cluster", "rater"))
+    n_clusters, n_raters = (study.informative(by) for by in ("cluster", "rater"))
     is_wide = n_raters >= FEWEST_RATERS
     alone = _fit(study, is_wide, alone=True)
-    joint = alone * np.nan if study.too_many else _fit(study, is_wide)
+    joint = np.full_like(alone, np.nan) if study.too_many else _fit(study, is_wide)
     names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
-    parts = [*alone.iloc[:, :3].to_numpy().T, *joint.to_numpy().T]
-    table = pd.DataFrame(dict(zip(names, parts, strict=True)), index=study.aspects)
+    columns = dict(zip(names, [*alone[:3], *joint], strict=True))
     apart = {*study.unsettled, *chain.from_iterable(study.groups)}
-    is_apart = [aspect in apart for aspect in study.aspects]
-    judged = (n_clusters >= FEWEST_INFORMATIVE) & ~np.isnan(joint["p_value"]) & ~np.array(is_apart)
-    holm = np.full(len(table), np.nan)
-    holm[judged] = bootstrap.adjust(joint["p_value"].to_numpy()[judged]) if judged.any() else np.nan
+    judged = (n_clusters >= FEWEST_INFORMATIVE) & ~np.isnan(joint[3])
+    judged &= ~np.array([aspect in apart for aspect in study.aspects])
+    holm = np.full(len(judged), np.nan)
+    if judged.any():
+        holm[judged] = bootstrap.adjust(joint[3][judged])
     scope = np.where(is_wide, OTHERS, THESE)
-    return table.assign(**{"p Holm": holm, "informative clusters": n_clusters, "scope": scope})
-
-
-def _informative(study: Study, by: str) -> np.ndarray:
-    """Count clusters or raters with another mark of each aspect than the usual one."""
-    if by not in study.frame:
-        return np.zeros(len(study.aspects), dtype=int)
-    labels, counts = study.frame[by].to_numpy(), []
-    for aspect in study.aspects:
-        codes, _ = pd.factorize(study.frame[aspect])
-        usual = np.bincount(codes).argmax()
-        counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
-    return np.array(counts)
+    columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
+    return pd.DataFrame(columns, index=study.aspects)
 
 
 def _fit(
     study: Study, is_wide: np.ndarray, alone: bool = False, within: bool | None = None
-) -> pd.DataFrame:
-    """Slopes with intervals for raters and items, or for items only where raters are few."""
-    found = _slopes_of(study.centred(within), study, alone)
-    table = found.table(study.frame[["cluster"]]) if not is_wide.all() else None
-    if is_wide.any():
-        by_both = found.table(study.frame[["rater", "cluster"]])
-        wide = pd.Series(is_wide, study.aspects)[found.value.index]
-        table = by_both if table is None else by_both.where(wide, table)
-    return table[["estimate", "low", "high", "p_value"]].reindex(study.aspects)
+) -> np.ndarray:
+    """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
+    found = study.slopes(alone, within)
+    place = pd.Index(study.aspects).get_indexer(found.value.index)
+    numbers = np.full((4, len(study.aspects)), np.nan)
+    for chosen, ways in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
+        if chosen[place].any():
+            error, freedom = found.errors([study.frame[way] for way in ways])
+            table = t_table(found.value, error, freedom)[PARTS].to_numpy().T
+            numbers[:, place[chosen[place]]] = table[:, chosen[place]]
+    return numbers
 
 
-def _slopes_of(values: pd.DataFrame, study: Study, alone: bool = False) -> Slopes:
-    """Slopes of the aspects that vary."""
-    varies = np.abs(values[study.aspects].to_numpy()).max(axis=0) > ROUNDING
-    names = [name for name, each in zip(study.aspects, varies, strict=True) if each]
-    return slopes(values[names], values[study.outcome], alone)
+def _table(study: Study, numbers: np.ndarray) -> pd.DataFrame:
+    """Name the numbers of `_fit`."""
+    return pd.DataFrame(dict(zip(PARTS, numbers, strict=True)), index=study.aspects)
 
 
 def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -209,15 +199,12 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         raters"`` or ``"all ratings"``; then those of ``"all ratings"``, ``"items averaged"`` and
         ``"ordered marks"`` that the ratings allow.
     """
-    is_wide = _informative(study, "rater") >= FEWEST_RATERS
-    tables = {"within raters": _fit(study, is_wide)} if study.is_within else {}
-    tables["all ratings"] = _fit(study, is_wide, within=False)
-    values = study.scaled()[[*study.aspects, study.outcome]]
-    items = values.groupby([study.frame["cluster"], study.frame["item_id"]], observed=True).mean()
-    if ROWS_PER_ASPECT * len(study.aspects) <= len(items) < len(values):
-        found = _slopes_of(items - items.mean(), study)
-        clusters = items.index.get_level_values("cluster").to_frame(index=False)
-        tables["items averaged"] = found.table(clusters).reindex(study.aspects)
+    is_wide = study.informative("rater") >= FEWEST_RATERS
+    tables = {"within raters": _table(study, _fit(study, is_wide))} if study.is_within else {}
+    tables["all ratings"] = _table(study, _fit(study, is_wide, within=False))
+    items = study.items_averaged()
+    if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
+        tables["items averaged"] = _table(study, _fit(items, is_wide & False))
     ordered = ordered_marks(study, rng)
     return tables if "estimate" not in ordered else tables | {"ordered marks": ordered}
 
@@ -371,8 +358,8 @@ def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFram
     """
     if study.too_many or study.identity or study.outcome in study.unsettled:
         return not_done("the ratings do not tell the weights of single aspects")
-    found = _slopes_of(study.centred(), study)
-    is_wide = (_informative(study, "rater") >= FEWEST_RATERS).all()
+    found = study.slopes()
+    is_wide = (study.informative("rater") >= FEWEST_RATERS).all()
     clusters = study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
     judged = numbers(study)["p Holm"].dropna().index
     if not len(judged):

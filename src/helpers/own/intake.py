@@ -8,6 +8,7 @@ aspects that move together. Tables are those of `helpers.files.ratings.read`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from scipy.sparse.csgraph import connected_components
 
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import BadTableError, OptionError
-from helpers.stats.moments import ClusterMoments, cluster_moments, cluster_sums
+from helpers.stats.clustered import Slopes, slopes
+from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
@@ -252,28 +254,22 @@ def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _shared_items(table: pd.DataFrame) -> Iterator[tuple]:
     """Items that stand in several clusters."""
     pairs = table[["item_id", "prompt_id"]].drop_duplicates()
-    n_shared = int(pairs["item_id"].duplicated(keep=False).sum())
-    if n_shared and _are_numbered_anew(pairs):
+    if _own_items(table) is not table:
         what, consequence = "items with the same names in several clusters", "taken for other items"
         yield what, "", len(table), consequence, []
-    elif n_shared:
+    elif pairs["item_id"].duplicated().any():
         what, consequence = "an item in several clusters", "such clusters count as one"
         rows = int(table["item_id"].isin(pairs["item_id"][pairs["item_id"].duplicated()]).sum())
         yield what, "", rows, consequence, ["all"]
 
 
-def _are_numbered_anew(pairs: pd.DataFrame) -> bool:
-    """Tell whether most items stand in several clusters: then their numbers begin anew in each."""
-    return pairs["item_id"].duplicated().sum() > pairs["item_id"].nunique() / 2
-
-
 def _own_items(table: pd.DataFrame) -> pd.DataFrame:
-    """Give items other names in other clusters, where their numbers begin anew in each."""
-    pairs = table[["item_id", "prompt_id"]].drop_duplicates()
-    if not pairs["item_id"].duplicated().any() or not _are_numbered_anew(pairs):
-        return table
+    """Give items other names in other clusters, if most stand in several: numbers begin anew."""
     item, prompt = pd.factorize(table["item_id"])[0], pd.factorize(table["prompt_id"])[0]
-    return table.assign(item_id=prompt * (item.max() + 1) + item)
+    own = prompt * (item.max(initial=0) + 1) + item
+    if len(np.unique(own)) <= 1.5 * (item.max(initial=0) + 1):
+        return table
+    return table.assign(item_id=own)
 
 
 def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
@@ -334,26 +330,46 @@ class Study:
             return False
         return len(self.frame) >= ROWS_PER_RATER * (self.frame["rater"].max() + 1)
 
-    def centred(self, within: bool | None = None) -> pd.DataFrame:
-        """Aspects from 0 to 1 and the outcome, less the means of all ratings or of each rater.
-
-        Parameters
-        ----------
-        within : bool, optional
-            Whether to compare raters with themselves; by default as `is_within` says.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        names = [*self.aspects, self.outcome]
-        values = self.frame[names].to_numpy(dtype=float, copy=True)
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Aspects from 0 to 1, and the outcome in the last column."""
+        values = self.frame[[*self.aspects, self.outcome]].to_numpy(dtype=float, copy=True)
         low, high = self.ends.loc[self.aspects, ["low", "high"]].to_numpy(dtype=float).T
         values[:, :-1] = (values[:, :-1] - low) / (high - low)
+        return values
+
+    def centred(self, within: bool | None = None) -> np.ndarray:
+        """`values` less the means of all ratings, or of each rater; by default as `is_within`."""
         within = self.is_within if within is None else within
-        labels = self.frame["rater"].to_numpy() if within else np.zeros(len(values), dtype=int)
-        means = cluster_sums(values, labels) / np.bincount(labels)[:, None]
-        return pd.DataFrame(values - means[labels], columns=names)
+        if not within:
+            return self.values - self.values.mean(axis=0)
+        labels = self.frame["rater"].to_numpy()
+        means = cluster_sums(self.values, labels) / np.bincount(labels)[:, None]
+        return self.values - means[labels]
+
+    def slopes(self, alone: bool = False, within: bool | None = None) -> Slopes:
+        """Slopes of the aspects that vary, see `helpers.stats.clustered.slopes` and `centred`."""
+        values = self.centred(within)
+        varies = np.abs(values[:, :-1]).max(axis=0) > ROUNDING
+        names = [name for name, each in zip(self.aspects, varies, strict=True) if each]
+        return slopes(values[:, :-1][:, varies], values[:, -1], names, alone)
+
+    def informative(self, by: str) -> np.ndarray:
+        """Count clusters or raters with another mark of each aspect than the usual one."""
+        if by not in self.frame:
+            return np.zeros(len(self.aspects), dtype=int)
+        labels, counts = self.frame[by].to_numpy(), []
+        for column in self.values[:, :-1].T:
+            codes, _ = pd.factorize(column)
+            usual = np.bincount(codes).argmax()
+            counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
+        return np.array(counts)
+
+    def items_averaged(self) -> "Study":
+        """One row per item, without raters."""
+        by = [self.frame["cluster"], self.frame["item_id"]]
+        means = self.frame[[*self.aspects, self.outcome]].groupby(by, observed=True).mean()
+        return replace(self, frame=means.reset_index())
 
     def scaled(self) -> pd.DataFrame:
         """Put every aspect on a scale from 0, its lowest mark, to 1, its highest."""
@@ -512,25 +528,22 @@ def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
 def _without_redundant(study: Study) -> Study:
     """Find an outcome that is computed, and aspects that are not told apart."""
     values = study.centred()
-    length = np.sqrt((values**2).sum())
-    varies = [aspect for aspect in study.aspects if length[aspect] > 0]
-    unit = (values[varies] / length[varies]).to_numpy()
-    new = np.abs(np.diagonal(np.linalg.qr(unit, mode="r"))) ** 2 >= REDUNDANT
-    kept = [*np.array(varies, dtype=object)[: len(new)][new]]
+    varies = np.abs(values[:, :-1]).max(axis=0) > ROUNDING
+    names = np.array(study.aspects, dtype=object)
+    x = values[:, :-1][:, varies]
+    unit = x / np.sqrt((x**2).sum(axis=0))
+    new = np.zeros(x.shape[1], dtype=bool)
+    new[: len(x)] = np.diagonal(np.linalg.qr(unit, mode="r")) ** 2 >= REDUNDANT
+    kept = list(names[varies][new])
     excess = _too_many(len(study.aspects), len(values), study.frame["cluster"].nunique())
-    left_out = study.left_out | {
-        aspect: excess or "made up of other aspects" for aspect in varies if aspect not in kept
-    }
-    left_out |= {
-        aspect: "no rater gave it two different marks"
-        for aspect in study.aspects
-        if aspect not in varies
-    }
+    redundant = dict.fromkeys(names[varies][~new], excess or "made up of other aspects")
+    constant = dict.fromkeys(names[~varies], "no rater gave it two different marks")
+    left_out = study.left_out | redundant | constant
     found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
     if excess or not kept:
         return found
-    groups = _groups(unit.T @ unit, varies)
-    return replace(found, groups=groups, identity=_identity(found, values))
+    groups = _groups(unit.T @ unit, names[varies])
+    return replace(found, groups=groups, identity=_identity(found, x[:, new], values[:, -1]))
 
 
 def _too_many(n_aspects: int, n_rows: int, n_clusters: int) -> str:
@@ -557,9 +570,8 @@ def _groups(correlations: np.ndarray, names: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _identity(study: Study, values: pd.DataFrame) -> str:
+def _identity(study: Study, x: np.ndarray, y: np.ndarray) -> str:
     """Say how the outcome is computed from the aspects, if it is, exactly or rounded."""
-    x, y = values[study.aspects].to_numpy(), values[study.outcome].to_numpy()
     weights = np.linalg.lstsq(x, y, rcond=None)[0]
     residual = np.abs(y - x @ weights)
     explained = 1 - (residual @ residual) / (y @ y)

@@ -1,10 +1,431 @@
-"""Raters and rows of any study: who rates otherwise than the rest, and what follows from it."""
+"""Raters and rows of any study: who rates otherwise than the rest, and what follows from it.
+
+`check` lists what stands out, each finding with its consequence. Ratings that are `doubtful` are
+kept, but the conclusions of `helpers.own.inference` are drawn without them as well. Every rule that
+tells something from chance is set so that a file without fault gives an alarm of its kind in one
+case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.sparse import csr_array
 
-from helpers.own.intake import Study
+from helpers.own.intake import Study, finding_table, findings
+from helpers.stats import bootstrap
+from helpers.stats.moments import cluster_sums
+
+ENOUGH = 10  # ratings by one person, or shared by two, from which something can be told
+ALARM = 0.01  # chance of any false alarm of one kind
+BUSY = 3  # times the even share of a rater
+COPIED = 0.9  # of the items that two raters share, the same in all columns
+HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
+HASTY = 1 / 3  # of the usual time
+ONE_LABEL = 0.8  # of raters, who saw one system only
+MOST_REVERSED = 10
+GOOD = 0.8  # reliability that is often asked for
+POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
+
+
+def check(
+    table: pd.DataFrame,
+    outcome: str,
+    aspects: Sequence[str],
+    scales: Mapping[str, tuple[float, float]] | None = None,
+    duration: str | None = None,
+) -> pd.DataFrame:
+    """List all that a reader should know about columns, rows and raters, with its consequence.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `helpers.files.ratings.read` returns them.
+    outcome : str
+        Column to explain.
+    aspects : sequence of str
+        Columns that may explain it.
+    scales : mapping of str to (float, float), optional
+        Lowest and highest mark, where they are known.
+    duration : str, optional
+        Column of how long each rating took, in any unit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `helpers.own.intake.findings`, with rows about raters.
+
+    Examples
+    --------
+    >>> rng, rows = np.random.default_rng(0), np.arange(120)
+    >>> marks = rng.integers(2, 5, 40)[rows // 3] + rng.integers(-1, 2, 120)
+    >>> table = pd.DataFrame({"item_id": rows // 3, "prompt_id": rows // 3, "rater_id": rows % 3,
+    ...                       "tone": rng.integers(1, 6, 120), "overall": marks})
+    >>> table.loc[table["rater_id"] == 2, "overall"] = 6 - table["overall"]
+    >>> check(table, "overall", ["tone"])[["what", "where", "rows"]]
+                                 what              where  rows
+    0  rates opposite to the others  overall: rater 2    40
+    """
+    general = findings(table, outcome, aspects, scales)
+    rows = [] if "rater_id" not in table else [*_about_raters(table, outcome, aspects, duration)]
+    if not rows:
+        return general
+    return pd.concat(
+        [general[general["what"] != "nothing"], finding_table(rows)], ignore_index=True
+    )
+
+
+def _about_raters(
+    table: pd.DataFrame, outcome: str, aspects: Sequence[str], duration: str | None
+) -> Iterator[tuple]:
+    """Findings about raters."""
+    table = table[~table.duplicated(["item_id", "rater_id"])].reset_index(drop=True)
+    rater, columns = table["rater_id"].to_numpy(), [outcome, *aspects]
+    tried = "conclusions are drawn without these ratings too"
+    for column in columns:
+        for who in _reversed(table, column):
+            where, rows = f"{column}: rater {who}", int((rater == who).sum())
+            yield "rates opposite to the others", where, rows, tried, ["all"]
+    copied = _copied(table, columns)
+    if copied.any():
+        where = f"{len(np.unique(rater[copied]))} raters"
+        yield "the same in all columns as another rater", where, int(copied.sum()), tried, ["all"]
+    for what, who in (
+        (f"always the same {outcome}", _flat(table, outcome)),
+        (f"under a third of the usual {duration}", _hasty(table, duration)),
+    ):
+        if len(who):
+            yield what, _raters(who), int(table["rater_id"].isin(who).sum()), tried, ["all"]
+    yield from _harsh(table, outcome)
+    yield from _design(table)
+
+
+def _raters(who: Sequence) -> str:
+    """Name some raters."""
+    shown = ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
+    return f"rater{'s' * (len(who) > 1)} {shown}"
+
+
+def _with_rest(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Ratings of items that others rated too: own mark, and mean of the others' marks."""
+    known = table[table[column].notna()]
+    items = known.groupby("item_id", observed=True)[column]
+    n, total = items.transform("size").to_numpy(), items.transform("sum").to_numpy()
+    own, shared = known[column].to_numpy(), n > 1
+    rest = (total[shared] - own[shared]) / (n[shared] - 1)
+    who = known["rater_id"].to_numpy()[shared]
+    parts = {"rater_id": who, "cluster": known["prompt_id"].to_numpy()[shared]}
+    middle = total[shared] / n[shared]
+    return pd.DataFrame({**parts, "own": own[shared], "rest": rest, "middle": middle})
+
+
+def _agreement(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Correlation of each rater with the rest, and how far it is from zero in standard errors."""
+    pairs = _with_rest(table, column)
+    codes, who = pd.factorize(pairs["rater_id"])
+    own, rest = (pairs[name] - pairs[name].mean() for name in ("own", "rest"))
+    parts = np.column_stack([np.ones(len(own)), own, rest, own**2, rest**2, own * rest])
+    if not len(parts):
+        return pd.DataFrame({"n": [], "r": [], "z": []})
+    n, x, y, xx, yy, xy = pd.DataFrame(parts).groupby(codes).sum().to_numpy().T
+    spread = np.sqrt(np.maximum(xx - x**2 / n, 0) * np.maximum(yy - y**2 / n, 0))
+    r = np.divide(xy - x * y / n, spread, out=np.full(len(n), np.nan), where=spread > 1e-9)
+    z = np.arctanh(np.clip(r, -0.999999, 0.999999)) * np.sqrt(np.maximum(n - 3, 0))
+    found = pd.DataFrame({"n": n, "r": r, "z": z}, index=who)
+    return found[(found["n"] >= ENOUGH) & found["r"].notna()]
+
+
+def _reversed(table: pd.DataFrame, column: str) -> list:
+    """Raters who rate opposite to the others, one after the other; of two, nobody can say which."""
+    found = []
+    while table["rater_id"].nunique() > 2 and len(found) < MOST_REVERSED:
+        rest = _agreement(table, column)
+        if rest.empty or rest["z"].min() > -stats.norm.isf(ALARM / len(rest)):
+            break
+        found.append(rest["z"].idxmin())
+        table = table[table["rater_id"] != found[-1]]
+    return found
+
+
+def _flat(table: pd.DataFrame, outcome: str) -> list:
+    """Raters who gave one mark only, so often that chance would hardly do it."""
+    by_rater = table.groupby("rater_id", observed=True)[outcome].agg(["count", "nunique"])
+    usual = table[outcome].value_counts(normalize=True).iloc[0]
+    chance = usual ** by_rater["count"]
+    is_flat = (by_rater["nunique"] == 1) & (by_rater["count"] >= ENOUGH)
+    return list(by_rater.index[is_flat & (chance < ALARM / len(by_rater))])
+
+
+def _hasty(table: pd.DataFrame, duration: str | None) -> list:
+    """Raters whose middle time is far below the usual."""
+    if duration is None:
+        return []
+    by_rater = table.groupby("rater_id", observed=True)[duration].agg(["count", "median"])
+    is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
+    return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
+
+
+def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Tell which ratings are the same in all columns as those of another rater, far too often.
+
+    Of two raters the ratings of the one who comes later in the table are marked.
+    """
+    known = table[list(columns)].notna().all(axis="columns").to_numpy()
+    rows = table[known]
+    rater, item = pd.factorize(rows["rater_id"])[0], pd.factorize(rows["item_id"])[0]
+    same = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
+    shared, equal = _together(rater, item), _together(rater, same)
+    first, second = shared.nonzero()
+    pairs = (first < second) & (shared.data >= ENOUGH)
+    first, second, n = first[pairs], second[pairs], shared.data[pairs]
+    k = equal[first, second] if len(first) else np.zeros(0)
+    others = np.maximum(n.sum() - n, 0)
+    usual = np.divide(k.sum() - k, others, out=np.full(len(n), 0.5), where=others > 0)
+    chance = stats.binom.sf(k - 1, n, np.maximum(usual, _by_chance(rows, columns, rater)))
+    doubtful = (k >= COPIED * n) & (chance < ALARM / max(len(n), 1))
+    marked = np.zeros(len(table), dtype=bool)
+    for one, two in zip(first[doubtful], second[doubtful], strict=True):
+        marked[np.flatnonzero(known)[(rater == two) & np.isin(same, same[rater == one])]] = True
+    return marked
+
+
+def _together(rater: np.ndarray, what: np.ndarray) -> csr_array:
+    """How many things two raters have in common."""
+    shape = (rater.max(initial=0) + 1, what.max(initial=0) + 1)
+    member = csr_array((np.ones(len(rater)), (rater, what)), shape=shape)
+    return (member @ member.T).tocsr()
+
+
+def _by_chance(rows: pd.DataFrame, columns: Sequence[str], rater: np.ndarray) -> float:
+    """Share of pairs of ratings that are the same in all columns, whatever the item."""
+    patterns = rows.groupby(list(columns), observed=True).size().to_numpy()
+    return float(((patterns / max(len(rater), 1)) ** 2).sum())
+
+
+def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
+    """Raters far from the middle one on the same items."""
+    found = leniency(table, outcome)
+    reach = HARSH * np.ptp(table[outcome].dropna())
+    found = found[found["ratings"] >= ENOUGH]
+    sure = np.abs(found["z"]) > stats.norm.isf(ALARM / 2 / max(len(found), 1))
+    far = found[sure & (np.abs(found["from the middle"]) > reach)]
+    for who, row in far.iterrows():
+        word = "harsher" if row["from the middle"] < 0 else "more lenient"
+        what = f"{abs(row['from the middle']):.1f} points {word} than the middle rater"
+        consequence = "taken out where raters are compared with themselves; means of items are off"
+        yield what, _raters([who]), int(row["ratings"]), consequence, [outcome]
+
+
+def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
+    """How far each rater is from the others on the same items, in points of the outcome.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings with ``item_id``, ``prompt_id`` and ``rater_id``.
+    outcome : str
+        Column of marks.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per rater who shares items with others: shared ``ratings``, ``leniency`` with 95 %
+        interval ``low`` and ``high`` by clusters of items, ``z``, its distance from zero in
+        standard errors, and ``from the middle``, from the middle rater.
+    """
+    pairs = _with_rest(table, outcome)
+    gap = pairs["own"] - pairs["rest"]
+    by_rater = gap.groupby(pairs["rater_id"], observed=True)
+    n, mean = by_rater.size(), by_rater.mean()
+    around = (gap - by_rater.transform("mean")).groupby([pairs["rater_id"], pairs["cluster"]])
+    clusters = around.sum().groupby(level=0)
+    size = clusters.size()
+    error = (
+        np.sqrt(clusters.agg(lambda sums: (sums**2).sum()) * size / (size - 1).clip(lower=1)) / n
+    )
+    error = error.where(size > 1)
+    margin = stats.t.ppf(0.975, (size - 1).clip(lower=1)) * error
+    off = (pairs["own"] - pairs["middle"]).groupby(pairs["rater_id"], observed=True).mean()
+    return pd.DataFrame(
+        {
+            "ratings": n,
+            "leniency": mean,
+            "low": mean - margin,
+            "high": mean + margin,
+            "z": mean / error,
+            "from the middle": off - off.median(),
+        }
+    )
+
+
+def _design(table: pd.DataFrame) -> Iterator[tuple]:
+    """Who rated how much of what."""
+    counts = table["rater_id"].value_counts()
+    counts = counts[counts > 0]
+    busy = counts[counts > BUSY * len(table) / len(counts)]
+    if len(busy):
+        where = f"{len(busy)} of {len(counts)} raters"
+        consequence = f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
+        yield "far more ratings than others", where, int(busy.sum()), consequence, ["all"]
+    per_item = table["item_id"].value_counts()
+    once = per_item == 1
+    if once.mean() > 0.5 and len(counts) > 1:
+        consequence = f"agreement and leniency come from the {int((~once).sum()):,} other items"
+        yield "most items rated once", "", int(once.sum()), consequence, ["all"]
+    if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):
+        seen = table.groupby("rater_id", observed=True)["covariate"].nunique()
+        if len(table["covariate"].dropna().unique()) > 1 and (seen == 1).mean() >= ONE_LABEL:
+            consequence = "differences between the labels may be differences between raters"
+            where = f"{int((seen == 1).sum())} of {len(seen)} raters"
+            yield (
+                "saw one label of the covariate only",
+                where,
+                len(table),
+                consequence,
+                ["covariate"],
+            )
 
 
 def doubtful(study: Study) -> dict[str, np.ndarray]:
-    """Rows of each kind of doubtful ratings."""
-    return {}
+    """Tell which ratings are doubtful, and why.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray of bool, shape (n_rows,)
+        Rows of raters who rate opposite to the others, rows copied from another rater, and rows of
+        raters who always give the same outcome; kinds that do not occur are not there.
+    """
+    if "rater_id" not in study.frame:
+        return {}
+    frame, columns = study.frame, [study.outcome, *study.aspects]
+    turned = set().union(*(_reversed(frame, column) for column in columns))
+    rows = {
+        "raters who rate opposite to the others": frame["rater_id"].isin(turned).to_numpy(),
+        "copied ratings": _copied(frame, columns),
+        "flat raters": frame["rater_id"].isin(_flat(frame, study.outcome)).to_numpy(),
+    }
+    return {name: marked for name, marked in rows.items() if marked.any()}
+
+
+def table(study: Study) -> pd.DataFrame:
+    """Tell of each rater how lenient he or she is, and how far the others agree.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings with raters.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per rater: ``ratings``; ``leniency`` with ``leniency low`` and ``leniency high``,
+        mean distance from the others' mean on the same items, in points; ``agreement`` with ``low``
+        and ``high``, correlation with that mean. Empty without raters.
+    """
+    if "rater_id" not in study.frame:
+        return pd.DataFrame()
+    lenient = leniency(study.frame, study.outcome)[["leniency", "low", "high"]]
+    rest = _agreement(study.frame, study.outcome)
+    reach = stats.norm.ppf(0.975) / np.sqrt(rest["n"] - 3)
+    middle = np.arctanh(rest["r"].clip(-0.999999, 0.999999))
+    found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
+    found = found[found["ratings"] > 0].join(
+        lenient.rename(columns={"low": "leniency low", "high": "leniency high"})
+    )
+    ends = {"low": np.tanh(middle - reach), "high": np.tanh(middle + reach)}
+    return found.join(rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)).sort_index()
+
+
+def reliability(
+    study: Study, n_boot: int, rng: np.random.Generator, raters: Sequence[int] = (1, 2, 3, 5, 10)
+) -> pd.DataFrame:
+    """How reliable the mean of several ratings of an item is.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    n_boot : int
+        Number of bootstrap replicates of clusters.
+    rng : numpy.random.Generator
+    raters : sequence of int, optional
+        Numbers of ratings of an item.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per number, indexed by ``ratings``: share of the variance of means of so many ratings
+        that lies between items (``estimate``, ``low``, ``high``). Empty if no item has two.
+
+    References
+    ----------
+    Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown (1910).
+    """
+    items = study.frame.groupby(["cluster", "item_id"], observed=True)[study.outcome]
+    sums = items.agg(["size", "sum", "var"]).reset_index()
+    n, total = sums["size"].to_numpy(dtype=float), sums["sum"].to_numpy()
+    if (n > 1).sum() < ENOUGH:
+        return pd.DataFrame()
+    total = total - study.frame[study.outcome].mean() * n
+    within = np.nan_to_num(sums["var"].to_numpy()) * (n - 1)
+    parts = cluster_sums(
+        np.column_stack([np.ones(len(n)), n, total, total**2 / n, n**2, within]), sums["cluster"]
+    )
+    weights = bootstrap.with_everything_first(bootstrap.cluster_weights(len(parts), n_boot, rng))
+    n_items, rows, whole, between, squares, error = (weights @ parts).T
+    noise = error / (rows - n_items)
+    mean_square = (between - whole**2 / rows) / (n_items - 1)
+    item = np.maximum(mean_square - noise, 0) * (n_items - 1) / (rows - squares / rows)
+    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(raters))
+    return bootstrap.summary(shares[0], shares[1:], pd.Index(raters, name="ratings"))
+
+
+def needed(study: Study, weight: float) -> pd.DataFrame:
+    """How many times the ratings or raters it takes to find a weight of this size in four of five.
+
+    What items, raters and single ratings contribute to the error of each weight is told from this
+    file; more of one leave the others as they are.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    weight : float
+        Points of the outcome from the lowest to the highest mark of an aspect.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: ``detects``, the smallest weight that this file finds in 80 %; ``times
+        the items`` rated by the same raters, and ``times the raters`` on the same items, each with
+        as many ratings as now; infinite where that alone never suffices.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller (2011), Robust
+    Inference With Multiway Clustering.
+    """
+    found = study.slopes()
+    has_raters = "rater" in study.frame
+    ways = ("rater", "cluster") if has_raters else ("cluster",)
+    variances, _ = found.parts([study.frame[way] for way in ways])
+    by_rater, by_item, both = variances if has_raters else (0 * variances[0], *variances * 2)
+    people, items = (np.maximum(each - both, 0) for each in (by_rater, by_item))
+    most = (abs(weight) / POWER) ** 2
+    columns = {
+        "detects": POWER * np.sqrt(people + items + both),
+        "times the items": _times(items + both, most - people),
+        "times the raters": _times(people + both, most - items) if has_raters else np.nan,
+    }
+    return pd.DataFrame(columns, index=found.value.index).reindex(study.aspects)
+
+
+def _times(shrinks: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """By how much a variance must be divided to fit, at least 1."""
+    return np.where(room > 0, np.maximum(shrinks / np.where(room > 0, room, 1), 1), np.inf)

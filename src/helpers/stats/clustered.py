@@ -147,10 +147,10 @@ class Estimates:
         """
         error = np.sqrt(np.diagonal(covariance(self.influence, clusters)))
         error = np.where(error > 0, error, np.nan)
-        return _table(self.value, error, freedom=clusters.nunique().min() - 1)
+        return t_table(self.value, error, freedom=clusters.nunique().min() - 1)
 
 
-def _table(value: pd.Series, error: np.ndarray, freedom: float | np.ndarray) -> pd.DataFrame:
+def t_table(value: pd.Series, error: np.ndarray, freedom: float | np.ndarray) -> pd.DataFrame:
     """Estimates with 95 % intervals and p-values from a t distribution."""
     estimate = value.to_numpy()
     margin = t.ppf(0.975, freedom) * error
@@ -202,33 +202,43 @@ class Slopes(Estimates):
         MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical practice;
         Carter, Schnepel and Steigerwald (2017), for the effective number.
         """
-        codes = [pd.factorize(clusters[column])[0] for column in clusters]
-        both = [codes[0] * (codes[1].max() + 1) + codes[1]] if len(codes) == 2 else []
-        variances, sizes = zip(*map(self._jackknife, codes + both), strict=True)
+        error, freedom = self.errors([column for _, column in clusters.items()])
+        return t_table(self.value, error, freedom).assign(freedom=freedom)
+
+    def errors(self, ways: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
+        """Compute standard errors and degrees of freedom for one or two kinds of clusters."""
+        variances, sizes = self.parts(ways)
         variance = variances[0]
-        if both:
+        if len(ways) == 2:
             two_way = variances[0] + variances[1] - variances[2]
             variance = np.where(two_way > 0, two_way, np.maximum(*variances[:2]))
-        freedom = np.maximum(np.minimum.reduce(sizes[: len(codes)]) - 1, 1)
-        error = np.where(variance > 0, np.sqrt(variance), np.nan)
-        return _table(self.value, error, freedom).assign(freedom=freedom)
+        freedom = np.maximum(np.minimum.reduce(sizes[: len(ways)]) - 1, 1)
+        return np.where(variance > 0, np.sqrt(variance), np.nan), freedom
+
+    def parts(self, ways: Sequence[ArrayLike]) -> tuple[tuple, tuple]:
+        """Variances by each kind of cluster and by both at once, and effective numbers of them."""
+        codes = [pd.factorize(labels)[0] for labels in ways]
+        both = [codes[0] * (codes[1].max() + 1) + codes[1]] if len(codes) == 2 else []
+        return tuple(zip(*map(self._jackknife, codes + both), strict=True))
 
     def _jackknife(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variance by one kind of cluster, and how many clusters that is worth."""
-        sums, share = cluster_sums(self.influence, codes), cluster_sums(self.leverage, codes)
-        left = np.maximum(1 - share, ROUNDING)
-        return ((sums / left) ** 2).sum(axis=0), 1 / (share**2).sum(axis=0)
+        sums = cluster_sums(np.stack([self.influence, self.leverage], axis=1), codes)
+        left = np.maximum(1 - sums[:, 1], ROUNDING)
+        return ((sums[:, 0] / left) ** 2).sum(axis=0), 1 / (sums[:, 1] ** 2).sum(axis=0)
 
 
-def slopes(x: pd.DataFrame, y: ArrayLike, alone: bool = False) -> Slopes:
+def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:
     """Least-squares slopes of a centred outcome on centred features, each alone or all together.
 
     Parameters
     ----------
-    x : pandas.DataFrame, shape (n_rows, n_features)
+    x : numpy.ndarray, shape (n_rows, n_features)
         Features, none of them constant, less their means (or the means of each rater).
     y : array-like, shape (n_rows,)
         Outcome, less the same means.
+    names : sequence
+        Of the features.
     alone : bool, optional
         One feature at a time; by default each slope holds the other features equal. Slopes of
         features that are combinations of others are then arbitrary, those of the others are not.
@@ -239,14 +249,13 @@ def slopes(x: pd.DataFrame, y: ArrayLike, alone: bool = False) -> Slopes:
 
     Examples
     --------
-    >>> x = pd.DataFrame({"tone": [-1.0, -1.0, 1.0, 1.0]})
-    >>> found = slopes(x, [-2.0, -1.0, 1.0, 2.0]).table(pd.DataFrame({"rater": range(4)}))
-    >>> found.round(2)
+    >>> found = slopes(np.array([[-1.0], [-1.0], [1.0], [1.0]]), [-2.0, -1.0, 1.0, 2.0], ["tone"])
+    >>> found.table(pd.DataFrame({"rater": range(4)})).round(2)
           estimate  standard_error   low  high  p_value  freedom
     tone       1.5            0.33  0.44  2.56     0.02      3.0
     """
-    length = np.sqrt((x.to_numpy() ** 2).sum(axis=0))
-    unit, y = x.to_numpy() / length, np.asarray(y, dtype=float)
+    length = np.sqrt((x**2).sum(axis=0))
+    unit, y = x / length, np.asarray(y, dtype=float)
     inverse = np.eye(len(length))
     if not alone:
         inverse = np.linalg.pinv(unit.T @ unit, rcond=TOLD_APART, hermitian=True)
@@ -254,7 +263,7 @@ def slopes(x: pd.DataFrame, y: ArrayLike, alone: bool = False) -> Slopes:
     found = weights.T @ y
     residual = y[:, None] - (unit * found if alone else (unit @ found)[:, None])
     leverage = weights**2 / np.diagonal(inverse)
-    return Slopes(pd.Series(found / length, x.columns), weights * residual / length, leverage)
+    return Slopes(pd.Series(found / length, list(names)), weights * residual / length, leverage)
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
@@ -329,7 +338,7 @@ class LinearProbability(Estimates):
         White (1980), A Heteroskedasticity-Consistent Covariance Matrix Estimator.
         """
         error = np.sqrt((self.influence**2).sum(axis=0))
-        return _table(self.value, error, freedom=np.inf)
+        return t_table(self.value, error, freedom=np.inf)
 
 
 def fit_linear_probability(
