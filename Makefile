@@ -16,6 +16,7 @@
 
 DATA ?= auto
 DOIT := .venv/bin/doit
+RATINGS := .venv/bin/python -c 'from helpers.cli import main; main()'
 INSTALLED := .venv/installed
 LOCKED := --quiet --require-hashes -r requirements.lock
 
@@ -23,7 +24,6 @@ LOCKED := --quiet --require-hashes -r requirements.lock
 unexport PIP_CONSTRAINT PIP_NO_DEPS PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PYTHONHOME PYTHONPATH
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-export ARGS
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
@@ -35,10 +35,10 @@ reproduce test lab refresh bench coverage audit answers: $(INSTALLED)
 	@$(DOIT) $@ data=$(DATA)
 
 notebook: $(INSTALLED)
-	@$(DOIT) notebook data=$(DATA) name=$(NAME) args="$$ARGS"
+	@$(RATINGS) run $(NAME) --data $(DATA) $(ARGS)
 
 new: $(INSTALLED)
-	@$(DOIT) new name=$(NAME)
+	@$(RATINGS) new $(NAME)
 
 clean: $(INSTALLED)
 	@$(DOIT) clean
