@@ -197,7 +197,8 @@ def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
 
 def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each rating a row: columns of one pattern and lists in cells become rows."""
-    table = _melted(raw, pattern) if (pattern := _pattern(recipe)) else raw
+    table = raw[~raw.index.map(str).isin(recipe["skip"])] if "skip" in recipe else raw
+    table = _melted(table, pattern) if (pattern := _pattern(recipe)) else table
     together = {}
     for column, position in recipe.get("lists", {}).items():
         together.setdefault(position or column, (position, []))[1].append(column)

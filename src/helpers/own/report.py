@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from helpers import paths, show
 from helpers.files import recipes
 from helpers.files.tables import OptionError, PlainError, to_csv_bytes
-from helpers.own import inference, intake
+from helpers.own import inference, intake, raters
 from helpers.own.intake import Study
 from helpers.show import INK, forest_plot, with_interval, zero_line
 
@@ -40,9 +40,13 @@ ENDS = [
     ("estimate", "low", "high"),
     ("change", "change low", "change high"),
     ("AC1", "AC1 low", "AC1 high"),
+    ("leniency", "leniency low", "leniency high"),
+    ("agreement", "low", "high"),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
+PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
+NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
 SUMMED = (
     "the outcome adds up what the counted errors cost, so that a weight is the mean cost of a kind "
@@ -238,7 +242,11 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
 
 
 def sentences(
-    study: Study, conclusions: pd.DataFrame, ranking: pd.DataFrame, agreement: pd.DataFrame
+    study: Study,
+    conclusions: pd.DataFrame,
+    ranking: pd.DataFrame,
+    agreement: pd.DataFrame,
+    reliability: pd.DataFrame,
 ) -> pd.DataFrame:
     """Say what may be quoted, and what must not be read into it.
 
@@ -248,6 +256,8 @@ def sentences(
         Ratings.
     conclusions, ranking, agreement : pandas.DataFrame
         From `helpers.own.inference`.
+    reliability : pandas.DataFrame
+        From `helpers.own.raters.reliability`.
 
     Returns
     -------
@@ -255,7 +265,8 @@ def sentences(
         Up to ten rows: ``sentence``, and what ``it does not say``.
     """
     rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
-    rows = [*rows[: MOST_SENTENCES - 2], *about_agreement(agreement, study.outcome)]
+    people = [*about_agreement(agreement, study.outcome), *_about_means(reliability, study.outcome)]
+    rows = [*rows[: MOST_SENTENCES - len(people)], *people]
     return pd.DataFrame(rows, columns=QUOTED)
 
 
@@ -359,6 +370,47 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     return rows
 
 
+def _about_means(reliability: pd.DataFrame, outcome: str) -> list[tuple[str, str]]:
+    """Say how reliable a mean of three raters is."""
+    if reliability.empty:
+        return []
+    share = signed(*reliability.loc[3, ["estimate", "low", "high"]])
+    text = f"Of the differences between items in the mean “{_cut(outcome)}” of 3 raters, a share of"
+    text += f" {share} is more than chance: the reliability of such a mean."
+    return [(text, "that the mean is right: people can agree and be wrong")]
+
+
+def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
+    """Choose what was found about raters and rows that touches all or the outcome.
+
+    Parameters
+    ----------
+    checked : pandas.DataFrame
+        From `helpers.own.raters.check`.
+    outcome : str
+        Column to explain.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> row = ["copied rows", "rater-2", 40, "counted once", ["all"]]
+    >>> columns = ["what", "where", "rows", "consequence", "affects"]
+    >>> warnings(pd.DataFrame([row], columns=columns), "overall")
+    ['copied rows (rater-2, 40 ratings): counted once']
+    """
+    touched = [bool({"all", outcome} & {*affects}) for affects in checked["affects"]]
+    rows = checked[touched].itertuples(index=False)
+    return [
+        f"{row.what} ({', '.join(filter(None, [_cut(row.where), f'{row.rows:,} ratings']))}): "
+        f"{row.consequence}"
+        for row in rows
+        if row.what != "nothing"
+    ]
+
+
 @dataclass
 class Analysis:
     """All that a page shows.
@@ -375,6 +427,8 @@ class Analysis:
         Other tables by their captions.
     not_run : dict of str to str
         Checks that could not run, and why.
+    warnings : list of str
+        What to know before anything is quoted.
     study : Study, optional
         What the conclusions rest on.
     """
@@ -384,6 +438,7 @@ class Analysis:
     conclusions: pd.DataFrame
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     not_run: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     study: Study | None = None
 
     def add(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
@@ -424,7 +479,8 @@ def analyse(
     if "sum" in recipe:
         found.not_run["Errors against an overall mark"] = SUMMED
     progress("checking raters and rows")
-    found.add(CHECKED, intake.findings(table, columns[0], columns[1:], scales))
+    checked = found.add(CHECKED, raters.check(table, columns[0], columns[1:], scales))
+    found.warnings = warnings(checked, columns[0])
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
@@ -442,7 +498,11 @@ def analyse(
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.ranking(study, N_BOOT, rng))
     found.add(COVARIATE, inference.confounder(study, N_BOOT, rng))
-    found.quotes = sentences(study, found.conclusions, ranking, agreement)
+    found.add(PEOPLE, raters.table(study))
+    reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
+    low, high = study.ends.loc[outcome, ["low", "high"]]
+    found.add(NEEDED, raters.needed(study, inference.SMALL * (high - low)))
+    found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
     return found
 
 
