@@ -20,7 +20,7 @@ DATA ?= auto
 DOIT := .venv/bin/python -m doit
 
 unexport PYTHONHOME PYTHONPATH
-export ARGS DATA NAME
+export DATA NAME
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
@@ -33,10 +33,10 @@ reproduce test lab refresh bench coverage audit answers: .venv
 	@$(DOIT) $@ data="$$DATA"
 
 notebook: .venv
-	@$(DOIT) notebook data="$$DATA" name="$$NAME" args="$$ARGS"
+	@.venv/bin/ratings run "$$NAME" --data "$$DATA" $(ARGS)
 
 new: .venv
-	@$(DOIT) new name="$$NAME"
+	@.venv/bin/ratings new "$$NAME"
 
 .venv:
 	@command -v python3 >/dev/null || { echo "Python 3.11 or newer is needed: install it."; exit 1; }

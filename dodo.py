@@ -35,7 +35,7 @@ from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.run import kernels
 from helpers.run import notebooks as run
-from helpers.run.notebooks import as_left, executed, results, run_tools, task
+from helpers.run.notebooks import as_left, executed, run_tools, task, written_by
 
 NAMES = run.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
@@ -54,7 +54,7 @@ CODE = [
     *DATA.glob("*/*.csv"),
 ]
 
-run.set_environment()
+run.set_environment(BUILD)
 try:
     LOCK = run.hold(BUILD)
     if "refresh" in sys.argv:  # rather now than after all notebooks have run
@@ -245,7 +245,7 @@ def find_data(study: str) -> None:
             kind, reason = run.resolve(study, CHOICE)
         print(f"{study}: {kind} data ({reason})")
     except (PlainError, OSError) as error:
-        kind = f"missing: {run.told(error)}"
+        kind = f"missing: {run.plainly(error)}"
         print(f"{study}: data {kind}")
     replace_files({stamp(study): kind.encode()})
 
@@ -268,7 +268,7 @@ def notebook_task(name: str, studies: list[str]) -> dict:
         name=name,
         file_dep=[*read, *CODE, *map(stamp, studies)],
         targets=[executed(name, BUILD)],
-        uptodate=[as_left(lambda: results(name, BUILD))],
+        uptodate=[as_left(lambda: written_by(name, BUILD))],
     )
 
 

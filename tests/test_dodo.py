@@ -1,8 +1,11 @@
 """The whole pipeline, in a small copy of the project with notebooks of its own."""
 
+import fcntl
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ import nbformat
 import pytest
 
 from helpers import paths
+from helpers.cli import main
 
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
@@ -32,7 +36,7 @@ def project(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(paths.ROOT / "src", root / "src")
     shutil.copytree(paths.DATA, root / "data", ignore=shutil.ignore_patterns("raw"))
-    for file in ("dodo.py", "requirements.lock"):
+    for file in ("dodo.py", "pyproject.toml", "requirements.lock"):
         shutil.copy(paths.ROOT / file, root)
     (root / "notebooks").mkdir()
     write_notebook(root / "notebooks" / "00_all.ipynb", OVERVIEW)
@@ -55,63 +59,128 @@ def write_notebook(file: Path, code: str) -> None:
 
 def doit(root: Path, *arguments: str) -> subprocess.CompletedProcess:
     """Run doit in a project."""
+    process = start_doit(root, *arguments)
+    output, errors = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def start_doit(root: Path, *arguments: str) -> subprocess.Popen:
+    """Start doit in a project."""
     environment = os.environ | {"PYTHONPATH": str(root / "src")}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = [sys.executable, "-m", "doit", *arguments]
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    return subprocess.Popen(command, cwd=root, env=environment, text=True, **pipes)
 
 
 def test_every_make_target_is_a_task_or_command_and_every_task_is_described():
     dodo = (paths.ROOT / "dodo.py").read_text()
     tasks = dict(re.findall(r'^def task_(\w+)\(\):\n    """(.*)"""$', dodo, re.MULTILINE))
     targets = re.search(r"^\.PHONY: (.*)$", (paths.ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(targets[1].split()) - {"help", "clean"} <= set(tasks)
+    assert set(targets[1].split()) <= {*tasks, *main.commands, "help", "clean", "notebook"}
     assert len(tasks) == dodo.count("\ndef task_")
     assert all(description.endswith(".") for description in tasks.values())
 
 
-def test_a_failure_is_named_and_stops_nothing_but_what_needs_it(project):
-    run = doit(project, "reproduce", "notebook", "name=13", "data=simulated")
-    assert run.returncode != 0
+def test_a_failure_is_named_and_costs_nothing_but_what_needs_it(project):
+    (project / "build" / "claims").mkdir(parents=True)
+    (project / "build" / "claims" / "12_bad.csv").write_text("of an earlier run")
+    run = doit(project, "reproduce", "data=simulated")
+    assert run.returncode == 1
     assert "hosking: simulated data (asked for)" in run.stdout
     assert re.search(r"11_good: finished in \d+\.\d s", run.stdout)
     assert (
-        "TaskFailed - taskid:execute:12_bad\n"
+        "12_bad has no results: "
         "12_bad stopped in cell In [3] of build/notebooks/12_bad.unfinished.ipynb\n"
         "    ZeroDivisionError: division by zero\n"
     ) in run.stdout
-    assert "name must be one of 00_all, 10_other, 11_good, 12_bad, not '13'" in run.stdout
+    assert re.search(r"12_bad has no results.*00_all: finished", run.stdout, flags=re.DOTALL)
+    assert "these notebooks have no results:\n  12_bad: 12_bad stopped" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
-    assert not (project / "build" / "index.html").exists()
+    assert not list((project / "build").glob("*/12_bad.csv"))
+    assert not (project / "build" / "html" / "12_bad.html").exists()
+    assert "11_good.html" in (project / "build" / "index.html").read_text()
 
 
-def test_what_changed_or_was_overwritten_runs_again_and_single_notebooks_beside_it(project):
+def test_what_changed_or_was_overwritten_runs_again(project):
     write_notebook(project / "notebooks" / "12_bad.ipynb", "print('mended')")
     claims = project / "build" / "claims" / "11_good.csv"
     right = claims.read_bytes()
     claims.write_bytes(right.replace(b",900,", b",901,"))
     assert claims.read_bytes() != right
-    given = "name=12_bad", "args=-p alpha 7", "data=simulated"
-    run = doit(project, "notebook", "reproduce", *given)
+    run = doit(project, "reproduce", "data=simulated")
     assert run.returncode == 0
     assert "-- execute:10_other" in run.stdout
-    assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
+    assert re.search(r"12_bad: finished.*-- execute:00_all", run.stdout, flags=re.DOTALL)
     assert claims.read_bytes() == right
     assert re.search(r"hosking: simulated data, \d+ open", run.stdout)
     assert "SIMULATED DATA: hosking" in (project / "build" / "index.html").read_text()
-    main, one_off = (
-        (project / "build" / folder / "notebooks" / "12_bad.ipynb").read_text()
-        for folder in ("", "one-off")
+    executed = (project / "build" / "notebooks" / "12_bad.ipynb").read_text()
+    assert 'data_source = \\"simulated\\"' in executed
+    assert json.loads((project / "build" / "missing.json").read_text()) == {}
+
+
+def test_a_damaged_file_of_one_study_stops_its_notebooks_alone(project, monkeypatch):
+    registry = project / "data" / "registry.csv"
+    rows = [row for row in registry.read_text().splitlines() if not row.startswith("hosking/")]
+    registry.write_text("\n".join(rows))
+    damaged = project / "mirror" / "kamoda" / "answers.jsonl"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("damaged")
+    monkeypatch.setenv("DATA_MIRROR", str(project / "mirror"))
+    write_notebook(project / "notebooks" / "20_late.ipynb", "1")
+    run = doit(project, "execute:10_other", "execute:20_late")
+    assert "hosking: printed data" in run.stdout
+    assert "kamoda: data missing: " in run.stdout
+    assert "10_other: finished" in run.stdout
+    assert "20_late has no results: data of kamoda are missing: " in run.stdout
+    noted = json.loads((project / "build" / "missing.json").read_text())
+    assert list(noted) == ["20_late"]
+    assert "answers.jsonl is not the registered kamoda/answers.jsonl" in noted["20_late"]
+    assert "Traceback" not in run.stdout + run.stderr
+    (project / "notebooks" / "20_late.ipynb").unlink()
+
+
+def test_a_second_run_waits_for_the_first_and_a_damaged_state_is_made_anew(project):
+    (project / "build" / ".doit.json").write_text('{"execute:10_ot')
+    with (project / "build" / ".lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = start_doit(project, "execute:10_other", "data=simulated")
+        assert waiting.stdout.readline().endswith("build: waiting until it ends\n")
+    output = waiting.communicate()[0]
+    assert ".doit.json was damaged: nothing counts as done" in output
+    assert "10_other: finished" in output
+    assert waiting.returncode == 0
+    assert "execute:10_other" in json.loads((project / "build" / ".doit.json").read_text())
+
+
+def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
+    write_notebook(project / "notebooks" / "10_other.ipynb", "2")
+    write_notebook(project / "notebooks" / "11_good.ipynb", "import time\ntime.sleep(600)")
+    run = start_doit(project, "-n1", "execute:10_other", "execute:11_good", "data=simulated")
+    while "execute:11_good" not in run.stdout.readline():
+        continue
+    run.send_signal(signal.SIGINT)
+    errors = run.communicate()[1]
+    assert errors.strip() == "stopped: what was finished is kept; run again to go on"
+    assert run.returncode == -signal.SIGINT
+    again = doit(project, "execute:10_other", "data=simulated")
+    assert "-- execute:10_other" in again.stdout
+
+
+def test_a_folder_of_results_that_cannot_be_written_to_is_named(project):
+    shutil.rmtree(project / "build")
+    (project / "build").write_text("a file")
+    run = doit(project, "reproduce")
+    (project / "build").unlink()
+    assert run.returncode == 3
+    assert re.fullmatch(
+        r"ERROR: results cannot be written to .*build \(File exists\).*\n", run.stderr
     )
-    assert ["alpha = 7" in text for text in (main, one_off)] == [False, True]
-    assert (project / "build" / "one-off" / "html" / "12_bad.html").is_file()
-    assert 'data_source = \\"simulated\\"' in main
 
 
 def test_a_refresh_from_simulated_data_is_refused_before_anything_runs(project):
-    (project / "build" / ".doit.json").unlink()
     run = doit(project, "refresh", "data=simulated")
-    assert run.returncode != 0
-    assert "must come from real data, but hosking would be simulated" in run.stdout
-    assert "Traceback" not in run.stdout + run.stderr
+    assert run.returncode == 3
+    assert run.stderr.startswith("ERROR: committed results must come from real data, but hosking")
     assert "finished" not in run.stdout
     assert not (project / "figures").exists()

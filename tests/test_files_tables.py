@@ -237,3 +237,20 @@ def test_a_redundant_feature_is_named_with_the_features_that_determine_it(
 def test_splits_must_fit_the_table_and_have_two_parts(held_out, message):
     with pytest.raises(ValueError, match=message):
         tables.check_held_out(FRAME, np.array(held_out))
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+x", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1"]
+)
+def test_no_cell_label_or_name_is_written_as_a_formula(text):
+    frame = pd.DataFrame({text: [text]}, index=pd.Index([text], name="aspect"))
+    header, row = tables.to_csv_bytes(frame).decode().split("\n")[:2]
+    assert header == f"aspect,'{text}"
+    assert row == f"'{text},'{text}"
+
+
+def test_numbers_and_intervals_with_a_sign_are_written_as_they_are():
+    texts = ["-0.5", "+3", "-2.81 [-2.99, -2.62], p < 0.001", "-5.25 to -3.50", "-", "-inf", "a=1"]
+    frame = pd.DataFrame({"text": texts, "n": -0.5}).assign(k=pd.array([-1] * 7, dtype="Int64"))
+    assert tables.to_csv_bytes(frame, index=False) == frame.to_csv(index=False).encode()
+    assert tables.to_csv_bytes(frame[:0], index=False) == b"text,n,k\n"

@@ -17,6 +17,7 @@ from helpers import claims, paths
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.run import notebooks as run
+from helpers.run.parameters import ParameterError
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 NASTY = '<script>alert("x")</script> & more'
@@ -76,27 +77,13 @@ def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypat
     assert run.resolve("kamoda", "auto") == ("simulated", "no network")
     with pytest.raises(registry.DataUnavailableError, match="no network"):
         run.resolve("kamoda", "real")
-    with pytest.raises(run.ParameterError, match="auto, real or simulated, not 'fake'"):
+    with pytest.raises(ParameterError, match="auto, real or simulated, not 'fake'"):
         run.resolve("kamoda", "fake")
-
-
-def test_parameter_values_are_read_as_json_types():
-    text = """-p a 3 -p b .5 -p c True -p d false -p e None -p f '{"g": [1]}' -p h 'two words'"""
-    parsed = run.parse_parameters(f"{text} -p i ''")
-    values = [3, 0.5, True, False, None, {"g": [1]}, "two words", ""]
-    assert [repr(value) for value in parsed.values()] == [repr(value) for value in values]
-    assert "".join(parsed) == "abcdefhi"
-
-
-@pytest.mark.parametrize("text", ["alpha 0.05", "-p alpha", "-r alpha 0.05"])
-def test_parameters_in_another_form_are_refused(text):
-    with pytest.raises(run.ParameterError, match="write parameters as -p NAME VALUE, not"):
-        run.parse_parameters(text)
 
 
 def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny):
     target = tiny.with_name("out.ipynb")
-    with pytest.raises(run.ParameterError, match="10_tiny has no parameter alfa: its parameters "):
+    with pytest.raises(ParameterError, match="10_tiny has no parameter alfa: its parameters "):
         run.execute(tiny, target, {"alpha": 1, "alfa": 1})
     assert not target.exists()
 
@@ -323,13 +310,13 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
 @pytest.mark.parametrize("name", ["", "6_study", "01_study", "60_My", "60_a/b", "60_s\n"])
 def test_a_name_of_another_form_is_refused(tmp_path, name):
     message = rf"^a notebook cannot be called {re.escape(repr(name))}: give two digits, the first"
-    with pytest.raises(run.ParameterError, match=message):
+    with pytest.raises(ParameterError, match=message):
         run.create(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
     (tmp_path / "60_other.ipynb").write_text("mine")
-    with pytest.raises(run.ParameterError, match="the number 60 is that of 60_other, whose fig"):
+    with pytest.raises(ParameterError, match="the number 60 is that of 60_other, whose fig"):
         run.create("60_my_study", tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

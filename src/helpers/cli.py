@@ -14,7 +14,7 @@ import click
 
 from helpers import paths
 
-LEAST_DISK = 5 * 10**8  # bytes: more than a run of all notebooks and its downloads take
+LEAST_DISK = 0.5  # GB: more than a run of all notebooks and its downloads take
 
 
 class PlainGroup(click.Group):
@@ -29,9 +29,9 @@ class PlainGroup(click.Group):
 
             if not isinstance(error, PlainError | OSError):
                 raise
-            from helpers.run.notebooks import told
+            from helpers.run.notebooks import plainly
 
-            raise click.ClickException(told(error)) from None
+            raise click.ClickException(plainly(error)) from None
 
 
 @click.group(cls=PlainGroup)
@@ -41,55 +41,39 @@ def main() -> None:
 
 @main.command("list")
 @click.argument("name", required=False)
-def show(name: str | None) -> None:
+def list_notebooks(name: str | None) -> None:
     """List the notebooks, or the parameters of one."""
     from helpers.run import notebooks, parameters
 
     if name is None:
-        rows = [(name, notebooks.title(name)) for name in notebooks.notebook_names()]
-    else:
-        known = parameters.list_all(notebook(name)).values()
-        rows = [
-            (
-                f"{each['name']} = {each['default']}",
-                f"{each['help']}\n    {parameters.wanted(each)}",
-            )
-            for each in known
-        ]
-    for first, second in rows:
-        click.echo(f"{first}: {second}")
+        for each in notebooks.notebook_names():
+            click.echo(f"{each}: {notebooks.title(each)}")
+        return
+    for parameter in parameters.list_all(notebooks.find(name)).values():
+        click.echo("{name} = {default}: {help}".format(**parameter))
+        click.echo(f"    {parameters.wanted(parameter)}")
 
 
-def notebook(name: str) -> Path:
-    """Find a notebook."""
-    from helpers.run import notebooks
-    from helpers.run.parameters import ParameterError
-
-    if name not in notebooks.notebook_names():
-        raise ParameterError(f"there is no notebook {name!r}: `ratings list` names them")
-    return paths.NOTEBOOKS / f"{name}.ipynb"
-
-
-@main.command()
+@main.command("run")
 @click.argument("name")
 @click.option("-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter.")
 @click.option("--data", type=click.Choice(["auto", "real", "simulated"]), default="auto")
 @click.option("--out", metavar="FOLDER", help="Where results go; build/one-off if not given.")
-def run(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
+def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
     """Run the notebook NAME, maybe with other parameters: -p alpha 0.05."""
     from helpers.run import notebooks, parameters
 
-    file = notebook(name)
+    file = notebooks.find(name)
     values = parameters.checked(file, dict(given))
-    notebooks.set_environment()
     folder = Path.cwd() / out if out else paths.BUILD / "one-off"
     lock = notebooks.hold_own(folder)
+    notebooks.set_environment(folder)
     kinds = {study: notebooks.resolve(study, data)[0] for study in notebooks.studies_of(name)}
     own = {"data_source": notebooks.joint_source(kinds, data), "out_dir": str(folder)}
+    target, page = notebooks.executed(name, folder), folder / "html" / f"{name}.html"
+    page.unlink(missing_ok=True)
     with lock, notebooks.renewed(name, folder):
-        target = notebooks.executed(name, folder)
         seconds = notebooks.execute(file, target, own | values)
-        page = folder / "html" / f"{name}.html"
         notebooks.to_html(target, page)
     click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{page}")
 
@@ -100,7 +84,7 @@ def new(name: str) -> None:
     """Start the notebook NAME of a new study, such as 60_my_study."""
     from helpers.run import notebooks
 
-    file = notebooks.create(name)
+    file = notebooks.create(name, paths.NOTEBOOKS)
     click.echo(f"{file}: open it with `make lab`, then list it in README.md")
     click.echo("and notebooks/README.md; `make test` reminds you of that")
 
@@ -111,7 +95,7 @@ def doctor(ctx: click.Context) -> None:
     """Say what is there and what is wrong; mend what can be mended."""
     from helpers.run import notebooks
 
-    notebooks.set_environment()
+    notebooks.set_environment(paths.BUILD)
     faults = [*state_faults(), *data_faults(), *kernel_faults()]
     for fault in faults:
         click.echo(f"wrong: {fault}")
@@ -121,19 +105,20 @@ def doctor(ctx: click.Context) -> None:
 
 def state_faults() -> Iterator[str]:
     """Mend the state of runs; name what is wrong with the folder of results."""
+    from doit.dependency import JSONCodec
+
     from helpers.run import notebooks, state
 
-    file = paths.BUILD / ".doit.json"
     with notebooks.hold(paths.BUILD):
-        if file.exists() and state.read_state(file) is None:
-            state.discard([file])
-            click.echo("mended: build/.doit.json was damaged; the next run does all again")
-    free = shutil.disk_usage(paths.BUILD).free
-    click.echo(f"disk: {free / 1e9:.1f} GB free")
+        file = paths.BUILD / ".doit.json"
+        if file.exists():
+            state.State(str(file), JSONCodec()).dump()
+    free = shutil.disk_usage(paths.BUILD).free / 1e9
+    click.echo(f"disk: {free:.1f} GB free")
     if free < LEAST_DISK:
-        yield f"less than {LEAST_DISK / 1e9:.0f} GB free in {paths.BUILD}: free some"
+        yield f"less than {LEAST_DISK} GB free for {paths.BUILD}: free some"
     for name, reason in state.missing(paths.BUILD).items():
-        click.echo(f"without results: {name} ({reason}); `make reproduce` tries again")
+        yield f"{name} has no results ({reason}): run `make reproduce` again"
 
 
 def data_faults() -> Iterator[str]:
@@ -172,3 +157,46 @@ def show_extras() -> None:
         names = [re.match(r"[\w.-]+", package)[0].lower() for package in packages]
         missing = ", ".join(name for name in names if name not in installed)
         click.echo(f"extra {extra}: {f'without {missing}' if missing else 'installed'}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given.")
+def inspect(file: str, out: str | None) -> None:
+    """Say what the file of ratings FILE seems to hold, and write a recipe for reading it."""
+    from helpers.files import recipes
+    from helpers.own import inspection
+
+    seen = inspection.inspect(file)
+    path = Path(out or f"{seen.name.partition('.')[0]}.recipe.yaml").absolute()
+    if path.exists():
+        raise FileExistsError(f"{path.name} exists: name another with --out, or delete it")
+    click.echo(seen)
+    recipes.write(seen.recipe, path, seen.name)
+    click.echo(f"\n{path.name} written: edit it, then")
+    click.echo(f"    ratings report {file} --recipe {path.name}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--recipe", "given", metavar="YAML", help="From `ratings inspect`, maybe edited.")
+@click.option("--outcome", help="The column to explain.")
+@click.option("--aspects", help="The columns that may explain it, with commas between.")
+@click.option("--out", metavar="HTML", help="The page; FILE.report.html here if not given.")
+def report(
+    file: str, given: str | None, outcome: str | None, aspects: str | None, out: str | None
+) -> None:
+    """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
+    click.echo("starting")
+    from helpers.files import recipes
+    from helpers.own import inspection
+    from helpers.own import report as pages
+
+    recipe = recipes.load(given) if given else {}
+    recipe |= recipes.check({"outcome": outcome, "aspects": aspects and aspects.split(",")})
+    if not given or ("count" in recipe and "aspects" not in recipe):
+        seen = inspection.inspect(file, recipe)
+        recipe = seen.recipe
+        click.echo(seen)
+    page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()
+    click.echo(pages.write(file, recipe, page, click.echo))

@@ -139,6 +139,15 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     'empty.png'
     >>> plt.close(fig)
     """
+    content = as_png(fig, source)
+    path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
+    paths.replace_files({path: content})
+    _show_as_saved(fig, content, alt or fig.get_suptitle())
+    return path
+
+
+def as_png(fig: Figure, source: str) -> bytes:
+    """Draw a figure in 256 colours, marked with a watermark unless it shows real data."""
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
@@ -146,10 +155,7 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     raw = {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 0}}
     fig.savefig(drawn, dpi=SAVE_DPI, bbox_inches="tight", **raw)
     Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
-    path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
-    paths.replace_files({path: png.getvalue()})
-    _show_as_saved(fig, png.getvalue(), alt or fig.get_suptitle())
-    return path
+    return png.getvalue()
 
 
 def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:

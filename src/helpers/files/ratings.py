@@ -1,36 +1,26 @@
 """Rating files that anybody may bring, read whole or refused; ratings summed up over raters.
 
-A file is first taken as it is written, so that it says the same as CSV, Parquet and JSON lines:
-distinct values, and the rows in which they stand. Then each value is a number, a label, nothing,
-or a mistake; all mistakes are listed in one message.
+A file is first taken as it is written, so that it says the same in every format: distinct values,
+and the rows in which they stand. Then each value is a number, a label, nothing, or a mistake; all
+mistakes are listed in one message.
 """
 
-import codecs
-import csv
-import difflib
-import io
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
 
-from helpers import paths
+from helpers.files.formats import opened
 from helpers.files.tables import (
-    BadTableError,
     OptionError,
     bad_table,
     cell,
     check_complete,
     check_numeric,
     is_text,
-    json_objects,
-    readable,
-    unreadable,
 )
 
 USUAL_NAMES = {
@@ -43,16 +33,11 @@ RESERVED = ("item_id", "rater_id", "prompt_id", "source", "covariate")
 WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 NOTHING = ("na", "n/a", "nan", "null", "none")
 LARGEST = 1e12  # beyond it sums of squares lose the digits of other ratings
-DELIMITERS = (b",", b";", b"\t")
-LONGEST_FIELD = 2**31 - 1
 SHOWN_PLACES = 5
-SHOWN_NAMES = 12
 SHOWN_PROBLEMS = 50
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-
-_Load = Callable[[list[str]], tuple[pd.DataFrame, list[str]]]
 
 
 def read(
@@ -117,25 +102,36 @@ def read(
     """
     values, scales = [outcome, *aspects], scales or {}
     roles = {"item": item, "cluster": cluster, "rater": rater, "covariate": covariate}
-    _check_request(values, roles, scales)
-    path = _find(file)
-    names, load = FORMATS[path.suffix.lower()](path)
-    free = set(names).difference(values)
-    for role, usual in USUAL_NAMES.items():
-        if roles[role] == "auto":
-            roles[role] = usual if usual in free else None
-    roles["source"] = "source" if "source" in free else None
-    raw, problems = load(list(dict.fromkeys([*values, *filter(None, roles.values())])))
+    check_request(values, roles, scales)
+    with opened(file, {}) as (name, names, load):
+        free = set(names).difference(values)
+        for role, usual in USUAL_NAMES.items():
+            if roles[role] == "auto":
+                roles[role] = usual if usual in free else None
+        roles["source"] = "source" if "source" in free else None
+        raw, problems = load(list(dict.fromkeys([*values, *filter(None, roles.values())])))
+    return interpret(raw, values, roles, scales, name, problems)
+
+
+def interpret(
+    raw: pd.DataFrame,
+    values: Sequence[str],
+    roles: Mapping[str, str | None],
+    scales: Mapping[str, tuple[float, float]],
+    name: str,
+    problems: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Turn a table of cells as they are written into ratings, as `read` returns them."""
     cells, nested = _distinct_cells(raw)
     table, mistakes = _interpret(cells, values, roles, scales)
     if problems := [*problems, *nested, *mistakes]:
-        raise bad_table(path.name, problems, SHOWN_PROBLEMS)
+        raise bad_table(name, problems, SHOWN_PROBLEMS)
     if table.empty:
-        raise bad_table(path.name, ["there are no rows"])
+        raise bad_table(name, ["there are no rows"])
     return table
 
 
-def _check_request(
+def check_request(
     values: Sequence[str],
     roles: Mapping[str, str | None],
     scales: Mapping[str, tuple[float, float]],
@@ -157,125 +153,6 @@ def _check_request(
     for column in scales:
         if column not in values:
             raise OptionError(f"there is a scale of {column!r}, which is no outcome or aspect")
-
-
-def _find(file: str | Path) -> Path:
-    """Find a file and make sure that its format is known."""
-    places = (Path(file), paths.ROOT / file)
-    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
-    if path is None:
-        raise BadTableError(
-            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
-            "folder in which the notebook runs, then in the project."
-        )
-    if path.suffix.lower() not in FORMATS:
-        raise BadTableError(
-            f"{path.name}: the format is told by the end of the name, and known are "
-            f"{', '.join(FORMATS)}. Save the file as one of these."
-        )
-    return path
-
-
-def _open_delimited(path: Path) -> tuple[list[str], _Load]:
-    """Name the columns of a CSV or TSV file, and give what reads some of them."""
-    with readable(path, "text"):
-        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    delimiter = max(DELIMITERS, key=content.partition(b"\n")[0].count).decode()
-    csv.field_size_limit(LONGEST_FIELD)
-    rows = csv.reader(map(bytes.decode, io.BytesIO(content)), delimiter=delimiter)
-    try:
-        names = [name.strip() for name in next(rows, [])]
-        lengths = np.fromiter((len(row) * any(map(str.strip, row)) for row in rows), int)
-    except UnicodeDecodeError:
-        problem = f"line {rows.line_num + 1} is not UTF-8; save the file as 'CSV UTF-8'"
-        raise bad_table(path.name, [problem]) from None
-    except csv.Error as error:
-        raise unreadable(path, "a table of cells", error) from None
-    if not any(names):
-        raise bad_table(path.name, ["row 1 is empty; the names of the columns must stand there"])
-
-    def load(columns: list[str]) -> tuple[pd.DataFrame, list[str]]:
-        found, problems = _choose(columns, names)
-        positions = {names.index(column): column for column in found}
-        with readable(path, "a table of cells"):
-            table = pd.read_csv(
-                io.BytesIO(content),
-                sep=delimiter,
-                names=range(lengths.max(initial=len(names))),
-                usecols=[*positions] or [0],
-                dtype=str,
-                keep_default_na=False,
-                skip_blank_lines=False,
-            )[1:]
-            table.index = pd.RangeIndex(2, len(lengths) + 2, name="row")
-        ragged = np.flatnonzero((lengths > 0) & (lengths != len(names)))
-        problems += [f"row {row + 2} has {lengths[row]} of {len(names)} cells" for row in ragged]
-        return table[lengths == len(names)].rename(columns=positions)[found], problems
-
-    return names, load
-
-
-def _open_json_lines(path: Path) -> tuple[list[str], _Load]:
-    """Name the keys of the first object in a file, and give what reads some of all objects."""
-    with readable(path, "text"):
-        names = next((list(record) for _, record, _ in json_objects(path) if record), [])
-
-    def load(columns: list[str]) -> tuple[pd.DataFrame, list[str]]:
-        lines, known, problems = [], dict.fromkeys(names), []
-        values = {column: [] for column in columns}
-        for line, record, problem in json_objects(path):
-            if record is None:
-                problems.append(problem)
-                continue
-            lines.append(line)
-            known |= record
-            for column in columns:
-                values[column].append(record.get(column))
-        if not known:
-            raise bad_table(path.name, problems or ["the file is empty"])
-        found, missing = _choose(columns, list(known))
-        table = pd.DataFrame(values, index=pd.Index(lines, name="line"), dtype=object)
-        return table[found], missing + problems
-
-    return names, load
-
-
-def _open_parquet(path: Path) -> tuple[list[str], _Load]:
-    """Name the columns of a Parquet file, and give what reads some of them."""
-    with readable(path, "a Parquet file"):
-        file = pyarrow.parquet.ParquetFile(path)
-
-    def load(columns: list[str]) -> tuple[pd.DataFrame, list[str]]:
-        found, problems = _choose(columns, file.schema_arrow.names)
-        with readable(path, "a Parquet file"):
-            table = file.read(columns=found).to_pandas(ignore_metadata=True)
-        return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row")), problems
-
-    return file.schema_arrow.names, load
-
-
-FORMATS = {
-    ".csv": _open_delimited,
-    ".tsv": _open_delimited,
-    ".parquet": _open_parquet,
-    ".jsonl": _open_json_lines,
-    ".ndjson": _open_json_lines,
-}
-
-
-def _choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
-    problems = []
-    for column in columns:
-        if (times := names.count(column)) > 1:
-            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
-        elif not times:
-            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
-            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
-            if similar := difflib.get_close_matches(column, names[:1000]):
-                hint = f"did you mean {cell(similar[0])}?"
-            problems.append(f"column {cell(column)} is missing; {hint}")
-    return [column for column in columns if names.count(column) == 1], problems
 
 
 def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

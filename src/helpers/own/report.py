@@ -1,27 +1,91 @@
-"""Conclusions from ratings of any study: figures, words, and the file that keeps them.
+"""The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
 
-Figures can be read for two aspects and for forty; an empty one says why it is empty.
+`write` makes the page of `ratings report`: up to ten sentences, each with its number, its interval
+and what it does not say; then the checks that could not run, figures and tables. `sentences` and
+the figures are also those of notebook 53.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+import jinja2
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib import ticker
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from helpers import paths
-from helpers.files.tables import to_csv_bytes
-from helpers.own.intake import Study, mark_prevalence
-from helpers.show import COLORS, GREY, INK, YELLOW, forest_plot, zero_line
+from helpers import paths, show
+from helpers.files import recipes
+from helpers.files.tables import OptionError, PlainError, to_csv_bytes
+from helpers.own import inference, intake, raters
+from helpers.own.intake import Study
+from helpers.show import INK, forest_plot, with_interval, zero_line
 
 LONGEST = 28  # characters of a label
 LONGEST_IN_BOX = 18
-MARKERS = "osD^vP*"
-SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
-SIGNIFICANT = 0.05  # after Holm's correction
-UP, DOWN, NONE, UNKNOWN = "higher", "lower", "hardly any link", "not known"
+LONGEST_NAME = 60  # in a sentence
+MOST_SENTENCES = 10
+MOST_ALIKE = 3  # sentences with one verdict
+MOST_ROWS = 25  # of a figure or a table on the page
+N_BOOT = 500
+MARKS = ("higher", "lower")
+QUOTED = ["sentence", "it does not say"]
+ENDS = [
+    ("alone", "alone low", "alone high"),
+    ("weight", "low", "high"),
+    ("estimate", "low", "high"),
+    ("change", "change low", "change high"),
+    ("AC1", "AC1 low", "AC1 high"),
+    ("leniency", "leniency low", "leniency high"),
+    ("agreement", "low", "high"),
+]
+FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
+CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
+PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
+NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
+COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
+SUMMED = (
+    "the outcome adds up what the counted errors cost, so that a weight is the mean cost of a kind "
+    "of error, not what people think of the whole"
+)
+NO_RATERS = (
+    "the file does not say who gave which rating; intervals allow for other items, but not for "
+    "other raters, and may be too narrow if a few people gave most ratings"
+)
+LINK = "{start}, “{outcome}” is {size} points {verdict}{held}, "
+CAUSE = "that changing “{aspect}” would change “{outcome}”: the same people gave both marks"
+SAID = {
+    "higher": (LINK, CAUSE),
+    "lower": (LINK, CAUSE),
+    "hardly any link": (
+        "“{aspect}” hardly goes with “{outcome}”: {weight} points{held}, ",
+        "that “{aspect}” does not matter to people, or would not in other ratings",
+    ),
+    "nothing of its own": (
+        "“{aspect}” adds hardly anything to the other aspects: {weight} points of “{outcome}” with "
+        "these held equal, {alone} alone, ",
+        "that “{aspect}” does not matter: others that go with it may carry what it does",
+    ),
+    "depends on choices": (
+        "What “{aspect}” weighs in “{outcome}” depends on how it is computed ({because}), ",
+        "which way is right: report all, or none",
+    ),
+}
+START = {
+    False: "From the lowest to the highest mark for “{}” ({:g} to {:g})",
+    True: "Where “{}” is marked",
+}
+REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
+TOLD = {
+    "declared": "as declared",
+    "by the marks": "told by the marks",
+    "not known": "as found: no scale is declared",
+}
+SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
 
 
 def height(n_rows: int) -> float:
@@ -43,8 +107,13 @@ def label(name: str, longest: int = LONGEST) -> str:
     >>> label("tone"), label("how polite the response was to the person who asked")
     ('tone', 'how polite the response was…')
     """
-    shown = name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
-    return shown.replace("$", r"\$")
+    return _cut(name, longest).replace("$", r"\$")
+
+
+def _cut(name: str, longest: int = LONGEST_NAME) -> str:
+    """Shorten a name, and leave out what cannot be printed."""
+    shown = "".join(each if each.isprintable() else " " for each in str(name)[: longest + 1])
+    return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 
 
 def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +135,7 @@ def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
                             rule
     0  how polite the re… at most 2.5
     """
-    parts = nodes["rule"].str.extract(r"^(.*)( (?:at most|above) \S+)$", flags=re.DOTALL)
+    parts = nodes["rule"].str.extract(r"(?s)^(.*)( (?:at most|above) \S+)$")
     rules = parts[0].map(lambda name: label(name, LONGEST_IN_BOX), na_action="ignore") + parts[1]
     return nodes.assign(rule=rules.fillna(nodes["rule"]))
 
@@ -93,7 +162,9 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     """
     done = {name: table for name, table in tables.items() if "estimate" in table}
     if not done:
-        _say_why(ax, next(iter(tables.values())))
+        reason = next(iter(tables.values()))["not done"].iloc[0]
+        ax.axis("off")
+        ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
         return
     forest_plot(ax, {name: table.rename(index=label) for name, table in done.items()})
     zero_line(ax)
@@ -101,110 +172,50 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(done))
 
 
-def before_and_after(ax: Axes, table: pd.DataFrame) -> None:
-    """Draw weights alone and with the covariate held constant, or say why there are none.
+def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
+    """Take the intervals of conclusions, with others held equal and alone, for `intervals`.
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
     table : pandas.DataFrame
-        Result of `helpers.own.inference.confounder`.
+        From `helpers.own.inference.conclude` or `confounder`.
+    names : sequence of str, optional
+        What the two are called.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        The heaviest aspects, at most `MOST_ROWS`.
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> before_and_after(ax, pd.DataFrame({"not done": ["no covariate is named"]}))
-    >>> ax.texts[0].get_text()
-    'Not done: no covariate is named'
-    >>> plt.close(fig)
-    """
-    tables = {"covariate held constant": table}
-    if "estimate" in table:
-        names = {"alone": "estimate", "alone low": "low", "alone high": "high"}
-        tables = {"aspects alone": table[list(names)].rename(columns=names)} | tables
-    intervals(ax, tables)
-
-
-def choices_plot(ax: Axes, table: pd.DataFrame) -> None:
-    """Draw how the weight of each aspect depends on choices.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
-    table : pandas.DataFrame
-        Result of `helpers.own.inference.sensitivity`.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> row = {"all ratings": [1.0], "lowest": [0.8], "highest": [1.3]}
-    >>> choices_plot(ax, pd.DataFrame(row, index=["tone"]))
-    >>> ax.get_legend_handles_labels()[1]
-    ['one other aspect left out', 'all ratings']
-    >>> plt.close(fig)
+    >>> columns = ["alone", "alone low", "alone high", "weight", "low", "high"]
+    >>> table = pd.DataFrame([[2.0, 1, 3, 0.5, 0, 1]], ["tone"], columns)
+    >>> held_and_alone(table)["others held equal"]["estimate"].to_dict()
+    {'tone': 0.5}
     """
     if "not done" in table:
-        _say_why(ax, table)
-        return
-    rows = np.arange(len(table))
-    bars = {"color": GREY, "linewidth": 7, "alpha": 0.35, "label": "one other aspect left out"}
-    ax.hlines(rows, table["lowest"], table["highest"], **bars)
-    shown = table.drop(columns=["lowest", "highest"])
-    for position, (name, weights) in enumerate(shown.items()):
-        places = rows + 0.13 * (position - (shown.shape[1] - 1) / 2)
-        style = {"color": COLORS[position], "markersize": 6, "label": name}
-        ax.plot(weights, places, MARKERS[position], **style)
-    ax.set_yticks(rows, [label(name) for name in table.index])
-    ax.set_ylim(len(table) - 0.4, -0.6)
-    ax.grid(axis="y", visible=False)
-    zero_line(ax)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        return {"": table}
+    table = table.rename(columns={"estimate": "weight"})
+    is_judged = table["p Holm"].notna() if "p Holm" in table else table["low"].notna()
+    table = table[is_judged] if is_judged.any() else table[table["alone low"].notna()]
+    first = table["weight"].fillna(table["alone"]).abs().sort_values(ascending=False).index
+    table = table.loc[first[:MOST_ROWS]]
+    parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
+    return {
+        name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
+        for name, part in zip(names or ("others held equal", "alone"), parts, strict=True)
+        if table[part].notna().any(axis=None)
+    }
 
 
-def count_bars(ax: Axes, values: pd.Series) -> None:
-    """Draw a bar with its number for each aspect, in rows like those of `intervals`.
+def message(conclusions: pd.DataFrame, outcome: str) -> str:
+    """Say what the weights show, for the title of their figure.
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
-    values : pandas.Series
-        Counts by aspect.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> count_bars(ax, pd.Series({"tone": 1200}))
-    >>> ax.texts[0].get_text()
-    '1,200'
-    >>> plt.close(fig)
-    """
-    bars = ax.barh(np.arange(len(values)), values, color=YELLOW, height=0.55)
-    ax.bar_label(bars, [f"{value:,}" for value in values], padding=3)
-    ax.margins(x=0.25)
-    ax.grid(visible=False)
-    ax.xaxis.set_major_locator(ticker.MaxNLocator(2, integer=True))
-
-
-def _say_why(ax: Axes, table: pd.DataFrame) -> None:
-    """Write into an empty panel why it is empty."""
-    reason = table["not done"].iloc[0]
-    ax.axis("off")
-    ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
-
-
-def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
-    """Name the aspect with the largest weight, for the title of a figure.
-
-    Parameters
-    ----------
-    weights : pandas.DataFrame
-        ``estimate`` by aspect.
+    conclusions : pandas.DataFrame
+        From `helpers.own.inference.conclude`.
     outcome : str
         Column to explain.
 
@@ -214,233 +225,444 @@ def largest_weight(weights: pd.DataFrame, outcome: str) -> str:
 
     Examples
     --------
-    >>> largest_weight(pd.DataFrame({"estimate": [0.5, -1.5]}, ["tone", "refusal"]), "overall")
-    'refusal weighs most: −1.50 points of overall'
+    >>> found = pd.DataFrame({"verdict": ["higher", "not known"]}, index=["tone", "typos"])
+    >>> message(found, "overall")
+    'With the others held equal, tone goes with overall; nothing is sure of 1 other aspect'
     """
-    if "estimate" not in weights:
-        return f"Weights in {label(outcome)}"
-    first = weights["estimate"].abs().idxmax()
-    if weights["estimate"][first] == 0:
-        return "No aspect has a weight"
-    points = _number(weights["estimate"][first], "+.2f")
-    return f"{label(first)} weighs most: {points} points of {label(outcome)}"
+    told = conclusions["verdict"].isin(MARKS)
+    names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
+    if not names:
+        return f"No aspect can be shown to go with {label(outcome)}, others held equal"
+    few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
+    go = "goes" if len(names) == 1 else "go"
+    small = conclusions["verdict"].isin(["hardly any link", "nothing of its own"]).sum()
+    rest = int(len(conclusions) - len(names) - small)
+    unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
+    return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
 
 
-def least_agreement(agreement: pd.DataFrame) -> str:
-    """Name the column on which raters agree least, for the title of a figure.
+def sentences(
+    study: Study,
+    conclusions: pd.DataFrame,
+    ranking: pd.DataFrame,
+    agreement: pd.DataFrame,
+    reliability: pd.DataFrame,
+) -> pd.DataFrame:
+    """Say what may be quoted, and what must not be read into it.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    conclusions, ranking, agreement : pandas.DataFrame
+        From `helpers.own.inference`.
+    reliability : pandas.DataFrame
+        From `helpers.own.raters.reliability`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Up to ten rows: ``sentence``, and what ``it does not say``.
+    """
+    rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
+    people = [*about_agreement(agreement, study.outcome), *_about_means(reliability, study.outcome)]
+    rows = [*rows[: MOST_SENTENCES - len(people)], *people]
+    return pd.DataFrame(rows, columns=QUOTED)
+
+
+def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
+    """Sentences on the heaviest aspects of each verdict, then on those of which less is known."""
+    if study.identity:
+        text = f"{study.identity}: the weights of its parts are arithmetic, not a finding."
+        return [(text, "what people had in mind when they rated")]
+    weights = conclusions["weight"].fillna(0).abs()
+    conclusions = conclusions.loc[weights.sort_values(ascending=False).index]
+    order = [*SAID, *conclusions["verdict"].unique()]
+    single, several = [], []
+    for verdict in dict.fromkeys(order):
+        table = conclusions[conclusions["verdict"] == verdict]
+        n_single = MOST_ALIKE if verdict in SAID else 0
+        single += [_on_aspect(study, aspect, row) for aspect, row in table[:n_single].iterrows()]
+        if len(rest := table[n_single:]):
+            names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
+            names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
+            reason = "" if n_single else f" ({rest['because'].iloc[0]})"
+            several.append((f"{verdict.capitalize()}: {names}{reason}.", REST[verdict in SAID]))
+    return [*single[: MOST_SENTENCES - 4], *several]
+
+
+def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
+    """What was found about one aspect, and what not."""
+    weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
+    size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
+    held = f" with the other aspects held equal ({signed(*alone)} alone)"
+    is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
+    words = {
+        "start": START[is_flag].format(_cut(aspect), *study.ends.loc[aspect, ["low", "high"]]),
+        "aspect": _cut(aspect),
+        "outcome": _cut(study.outcome),
+        "size": with_interval(*size),
+        "weight": signed(*weight),
+        "alone": signed(*alone),
+        "held": held if len(study.aspects) > 1 else "",
+    } | row[["verdict", "because"]].to_dict()
+    said, not_said = SAID[row["verdict"]]
+    return said.format(**words) + f"{SCOPES['and items' in row['scope']]}.", not_said.format(
+        **words
+    )
+
+
+def signed(estimate: float, low: float, high: float) -> str:
+    """Write an estimate with its interval, and with the sign for minus."""
+    return with_interval(estimate, low, high).replace("-", "−")
+
+
+def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tuple[str, str]]:
+    """Say which aspect weighs most, if one was shown to weigh anything."""
+    if "not done" in ranking or not conclusions["verdict"].isin(MARKS).any() or len(ranking) < 2:
+        return []
+    share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
+    sure = f"{share:.0f}" if share < 99.5 else "> 99"
+    judged = f"the {len(ranking)} aspects that can be judged"
+    text = f"“{_cut(name)}” weighs most of {judged} in {sure} % of redrawn weights."
+    return [(text, "which would weigh most if all scales had the same number of steps")]
+
+
+def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[str, str]]:
+    """Say how far raters agree on the outcome, and on what they agree least.
 
     Parameters
     ----------
     agreement : pandas.DataFrame
-        Result of `helpers.own.inference.agreement`.
+        From `helpers.own.inference.agreement`.
+    outcome : str, optional
+        Column of which to speak first.
 
     Returns
     -------
-    str
+    list of (str, str)
+        Sentences, and what they do not say.
 
     Examples
     --------
-    >>> least_agreement(pd.DataFrame({"estimate": [0.5, 0.25]}, ["tone", "refusal"]))
-    'People agree least on refusal: alpha 0.25'
+    >>> found = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
+    >>> print(about_agreement(found)[0][0])
+    On “tone”, raters of the same item agree with a Krippendorff's alpha of 0.50 [0.40, 0.60]
+    (0 is chance, 1 full agreement).
     """
-    if "estimate" not in agreement or agreement["estimate"].isna().all():
-        return "Agreement between raters"
-    last = agreement["estimate"].idxmin()
-    return f"People agree least on {label(last)}: alpha {_number(agreement['estimate'][last])}"
+    if "estimate" not in agreement or agreement["high"].isna().all():
+        return []
+    known = agreement.dropna(subset=["estimate", "low", "high"])
+    alphas = [signed(*row) for row in known[["estimate", "low", "high"]].itertuples(index=False)]
+    alpha, least = dict(zip(known.index, alphas, strict=True)), known["estimate"].idxmin()
+    first, rows = outcome if outcome in alpha else known["estimate"].idxmax(), []
+    most = "" if first == outcome or len(alpha) == 1 else ", the highest of all columns"
+    same = known.get("same mark, %", pd.Series(np.nan, known.index))[first]
+    pairs = "" if np.isnan(same) else f"; two of them give the same mark in {same:.0f} % of cases"
+    text = f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's alpha of"
+    text += f" {alpha[first]}{most} (0 is chance, 1 full agreement){pairs}."
+    rows = [(text, "who is right, or how well a mean of several raters would do")]
+    if least != first:
+        text = f"They agree least on “{_cut(least)}”: alpha {alpha[least]}."
+        rows.append(
+            (text, "that they often differ: where most marks are the same, alpha is low too")
+        )
+    return rows
 
 
-def most_sensitive(choices: pd.DataFrame) -> str:
-    """Name the aspect whose weight depends most on choices, for the title of a figure.
+def _about_means(reliability: pd.DataFrame, outcome: str) -> list[tuple[str, str]]:
+    """Say how reliable a mean of three raters is."""
+    if reliability.empty:
+        return []
+    share = signed(*reliability.loc[3, ["estimate", "low", "high"]])
+    text = f"Of the differences between items in the mean “{_cut(outcome)}” of 3 raters, a share of"
+    text += f" {share} is more than chance: the reliability of such a mean."
+    return [(text, "that the mean is right: people can agree and be wrong")]
+
+
+def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
+    """Choose what was found about raters and rows that touches all or the outcome.
 
     Parameters
     ----------
-    choices : pandas.DataFrame
-        Result of `helpers.own.inference.sensitivity`.
+    checked : pandas.DataFrame
+        From `helpers.own.raters.check`.
+    outcome : str
+        Column to explain.
 
     Returns
     -------
-    str
+    list of str
 
     Examples
     --------
-    >>> most_sensitive(pd.DataFrame({"all ratings": [0.5], "lowest": [0.25]}, index=["tone"]))
-    'Most sensitive to choices: tone, by 0.25 points'
+    >>> row = ["copied rows", "rater-2", 40, "counted once", ["all"]]
+    >>> columns = ["what", "where", "rows", "consequence", "affects"]
+    >>> warnings(pd.DataFrame([row], columns=columns), "overall")
+    ['copied rows (rater-2, 40 ratings): counted once']
     """
-    if "not done" in choices:
-        return "Weights under other choices"
-    spread = choices.max(axis="columns") - choices.min(axis="columns")
-    return f"Most sensitive to choices: {label(spread.idxmax())}, by {spread.max():.2f} points"
+    touched = [bool({"all", outcome} & {*affects}) for affects in checked["affects"]]
+    rows = checked[touched].itertuples(index=False)
+    return [
+        f"{row.what} ({', '.join(filter(None, [_cut(row.where), f'{row.rows:,} ratings']))}): "
+        f"{row.consequence}"
+        for row in rows
+        if row.what != "nothing"
+    ]
 
 
-def largest_change(held: pd.DataFrame) -> str:
-    """Name the aspect whose weight changes most with the covariate, for the title of a figure.
+@dataclass
+class Analysis:
+    """All that a page shows.
 
     Parameters
     ----------
-    held : pandas.DataFrame
-        Result of `helpers.own.inference.confounder`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> held = pd.DataFrame({"alone": [0.5], "estimate": [0.25], "change": [-0.25]}, ["tone"])
-    >>> largest_change(held)
-    'Largest change with the covariate: tone, 0.50 to 0.25'
+    described : str
+        What there is: ratings, items, raters.
+    quotes : pandas.DataFrame
+        From `sentences`.
+    conclusions : pandas.DataFrame
+        A row per aspect; empty where there is no outcome.
+    tables : dict of str to pandas.DataFrame
+        Other tables by their captions.
+    not_run : dict of str to str
+        Checks that could not run, and why.
+    warnings : list of str
+        What to know before anything is quoted.
+    study : Study, optional
+        What the conclusions rest on.
     """
-    if "estimate" not in held:
-        return "A covariate held constant"
-    first = held["change"].abs().idxmax()
-    before, after = (_number(held[column][first]) for column in ("alone", "estimate"))
-    return f"Largest change with the covariate: {label(first)}, {before} to {after}"
+
+    described: str
+    quotes: pd.DataFrame
+    conclusions: pd.DataFrame
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    not_run: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    study: Study | None = None
+
+    def add(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
+        """Keep a table, or the reason why there is none."""
+        if "not done" in table:
+            self.not_run[name] = table["not done"].iloc[0]
+        elif len(table):
+            self.tables[name] = table
+        return table
 
 
-def _number(value: float, form: str = ".2f") -> str:
-    """Write a number with the sign for minus, not a hyphen."""
-    return format(value, form).replace("-", "−")
-
-
-def results(
-    study: Study, aspects: Sequence[str], tables: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Put all that was found about each aspect into one row, with a conclusion in plain words.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    aspects : sequence of str
-        All aspects that were asked for.
-    tables : mapping of str to pandas.DataFrame
-        Tables with a row per aspect by their names: ``"least squares"``, and any others with an
-        ``estimate``. Those that are `helpers.own.inference.not_done` have no columns in the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per aspect: ``conclusion``, ``other ratings`` (with another mark than the most
-        frequent one), and for each table its ``estimate``, ``low`` and ``high`` and, if it has
-        one, ``p, Holm``, under the name of the table.
-    """
-    counts = mark_prevalence(study.frame, study.aspects)
-    judged = _verdicts(study, tables["least squares"])
-    words = {
-        aspect: _in_words(study, aspect, judged[aspect], tables["least squares"])
-        + (f"; {warning}" if warning else "")
-        for aspect, warning in counts["warning"].items()
-    }
-    words |= {aspect: f"left out: {reason}" for aspect, reason in study.left_out.items()}
-    columns = {
-        "conclusion": pd.Series(words),
-        "other ratings": counts["other ratings"].astype("Int64"),
-    }
-    for name, table in tables.items():
-        for part in ("estimate", "low", "high", "p, Holm"):
-            if "estimate" in table and part in table:
-                columns[name if part == "estimate" else f"{name}: {part}"] = table[part]
-    return pd.DataFrame(columns).reindex(list(aspects)).rename_axis("aspect")
-
-
-def results_summary(study: Study, least_squares: pd.DataFrame) -> str:
-    """Sum up the verdicts in one sentence.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    least_squares : pandas.DataFrame
-        Result of `helpers.own.inference.least_squares_weights`.
-
-    Returns
-    -------
-    str
-        How many aspects have which verdict.
-    """
-    counts = _verdicts(study, least_squares).value_counts()
-    counts = counts.reindex([UP, DOWN, NONE, UNKNOWN], fill_value=0)
-    return (
-        f"Aspects that go with {study.outcome} beyond chance: {counts[UP] + counts[DOWN]} of "
-        f"{len(study.aspects)}; with hardly any link: {counts[NONE]}; not known: {counts[UNKNOWN]}."
-    )
-
-
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Choose the columns of the results that a reader wants to see side by side.
+def analyse(
+    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object], seed: int
+) -> Analysis:
+    """Compute what a page shows.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        From `results`.
+        From `helpers.files.recipes.read`.
+    recipe : mapping
+        The recipe of the file.
+    progress : callable
+        Told what is being done.
+    seed : int
+        Of the random numbers.
 
     Returns
     -------
-    pandas.DataFrame
-        Without intervals and p-values of the single methods.
-
-    Examples
-    --------
-    >>> shown(pd.DataFrame(columns=["conclusion", "Lasso", "Lasso: low"])).columns.tolist()
-    ['conclusion', 'Lasso']
+    Analysis
     """
-    return table[[column for column in table if ": " not in column]]
+    rng = np.random.default_rng(seed)
+    outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
+    columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
+    found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
+    if "rater_id" not in table:
+        found.not_run["Raters one by one"] = NO_RATERS
+    if "sum" in recipe:
+        found.not_run["Errors against an overall mark"] = SUMMED
+    progress("checking raters and rows")
+    checked = found.add(CHECKED, raters.check(table, columns[0], columns[1:], scales))
+    found.warnings = warnings(checked, columns[0])
+    progress("measuring agreement")
+    people = table.rename(columns={"position": "rater_id"})
+    agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
+    try:
+        if not outcome or not names:
+            raise OptionError("the recipe names no outcome, or no aspects that may explain it")
+        study = found.study = intake.prepare(table, outcome, names, rng, scales)
+        low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
+        found.described += f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({TOLD[told]})."
+    except PlainError as error:
+        found.not_run["What goes with an overall rating"] = str(error)
+        found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
+        return found
+    progress(f"judging {len(names)} aspects")
+    found.conclusions = inference.conclude(study, rng)
+    ranking = found.add(RANKING, inference.ranking(study, N_BOOT, rng))
+    found.add(COVARIATE, inference.confounder(study, N_BOOT, rng))
+    found.add(PEOPLE, raters.table(study))
+    reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
+    low, high = study.ends.loc[outcome, ["low", "high"]]
+    found.add(NEEDED, raters.needed(study, inference.SMALL * (high - low)))
+    found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
+    return found
 
 
-def _verdicts(study: Study, least_squares: pd.DataFrame) -> pd.Series:
-    """Judge each aspect by its interval from least squares, corrected for their number."""
-    judged = pd.Series(UNKNOWN, index=study.aspects)
-    if "estimate" in least_squares:
-        judged[_is_small(study, least_squares["low"], least_squares["high"])] = NONE
-        sure = least_squares["p, Holm"] < SIGNIFICANT
-        judged[sure & (least_squares["estimate"] > 0)] = UP
-        judged[sure & (least_squares["estimate"] < 0)] = DOWN
-    return judged
-
-
-def _is_small(study: Study, low: float | pd.Series, high: float | pd.Series) -> bool | pd.Series:
-    """Tell whether an interval holds small weights only."""
-    bottom, top = study.ends.loc[study.outcome, ["low", "high"]]
-    small = SMALL * (top - bottom)
-    return (low > -small) & (high < small)
-
-
-def _in_words(study: Study, aspect: str, verdict: str, least_squares: pd.DataFrame) -> str:
-    """Say what was found about one aspect."""
-    if "estimate" not in least_squares:
-        return f"{UNKNOWN}: too few clusters for so many aspects"
-    low, high = least_squares.loc[aspect, ["low", "high"]]
-    at_most = f"at most {max(-low, high):.2f} points either way"
-    if verdict == UNKNOWN:
-        return f"{verdict}: anything from {low:+.2f} to {high:+.2f} points fits"
-    if verdict == NONE:
-        return f"{verdict}: {at_most}"
-    hardly = f", but hardly: {at_most}" if _is_small(study, low, high) else ""
-    return f"higher marks go with {verdict} {study.outcome}{hardly}"
-
-
-def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
-    """Write a table of results in one step, so that no half file is ever seen.
+def write(
+    file: str | Path,
+    recipe: Mapping,
+    out: str | Path,
+    progress: Callable[[str], object] = print,
+    seed: int = 20240917,
+) -> Path:
+    """Write a page on ratings, and beside it the results as CSV and JSON.
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        Results with a named index.
-    name : str
-        Name of the notebook; the file is ``<out_dir>/results/<name>.csv``.
-    out_dir : str
-        Output folder of the run, relative to the project root.
+    file : str or pathlib.Path
+        Ratings.
+    recipe : mapping
+        How to read them, from `helpers.files.recipes.load` or `helpers.own.inspection.inspect`.
+    out : str or pathlib.Path
+        The page, ``.html``; the others have the same name with another end.
+    progress : callable, optional
+        Told what is being done.
+    seed : int, optional
+        Of the random numbers.
+
+    Returns
+    -------
+    pathlib.Path
+        The page.
+
+    Raises
+    ------
+    tables.PlainError
+        If the file or the recipe is wrong. Nothing is written then.
 
     Examples
     --------
     >>> import tempfile
-    >>> table = pd.DataFrame({"weight": [0.5]}, index=pd.Index(["tone"], name="aspect"))
+    >>> recipe = {"outcome": "overall", "aspects": ["tone"], "item": ["item_id"]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_results(table, "53_your_ratings", folder)
-    ...     print((paths.ROOT / folder / "results" / "53_your_ratings.csv").read_text())
-    aspect,weight
-    tone,0.5
-    <BLANKLINE>
+    ...     page = write("data/example/ratings.csv", recipe, f"{folder}/mine.html", lambda _: None)
+    ...     sorted(each.name for each in Path(folder).iterdir())
+    ['mine.csv', 'mine.html', 'mine.json']
     """
-    file = paths.output_dir(out_dir) / "results" / f"{name}.csv"
-    paths.replace_files({file: to_csv_bytes(table, float_format="%.6g")})
+    page = Path(out)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
+    progress(f"reading {Path(file).name}")
+    table = recipes.read(file, recipe)
+    found = analyse(table, recipe, progress, seed)
+    progress("drawing")
+    source = intake.source(table, "auto")
+    html = (
+        _environment()
+        .get_template("ratings.html.j2")
+        .render(
+            name=Path(file).name,
+            source=source,
+            found=found,
+            figures=_figures(found, source),
+            tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
+            most=MOST_ROWS,
+            recipe=recipes.as_yaml(recipe),
+        )
+    )
+    files = {page: html.encode()}
+    files |= {page.with_suffix(".csv"): _csv(found), page.with_suffix(".json"): _json(found)}
+    paths.replace_files(files)
+    return page
+
+
+def _environment() -> jinja2.Environment:
+    """Templates in which whatever comes from a file is text, never HTML."""
+    loader = jinja2.FileSystemLoader(paths.DATA / "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
+    """Draw the weights and the agreement, as PNG in text, with title and description."""
+    drawn = []
+    if found.study is not None:
+        tables = held_and_alone(found.conclusions)
+        label_x = f"points of {label(found.study.outcome)}, highest against lowest mark"
+        drawn.append((message(found.conclusions, found.study.outcome), tables, label_x))
+    if AGREEMENT in found.tables:
+        table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
+        label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
+        drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
+    with mpl.rc_context():
+        show.use_style()
+        return [
+            _figure(*each, source)
+            for each in drawn
+            if any(len(table) for table in each[1].values())
+        ]
+
+
+def _figure(
+    title: str, tables: Mapping[str, pd.DataFrame], label_x: str, source: str
+) -> dict[str, str]:
+    """Draw intervals as PNG in text."""
+    first = next(iter(tables.values()))
+    fig = Figure(figsize=(6.8, height(len(first))))
+    ax = fig.subplots()
+    intervals(ax, tables)
+    ax.set(xlabel=f"{label_x} (95 % interval)")
+    png = base64.b64encode(show.as_png(fig, source)).decode()
+    parts = [
+        f"{name}: {show.in_words(table[:8].rename(index=_cut))}" for name, table in tables.items()
+    ]
+    return {"title": title, "png": png, "alt": f"{title}. Dots with intervals. {'; '.join(parts)}."}
+
+
+def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
+    """All tables, conclusions first."""
+    first = [("What was found on each aspect", found.conclusions)] if len(found.conclusions) else []
+    return first + list(found.tables.items())
+
+
+def _shown(table: pd.DataFrame) -> dict[str, list]:
+    """The first rows of a table as text: estimates with their intervals, numbers rounded."""
+    shown = table[:MOST_ROWS].copy()
+    for first, low, high in ENDS:
+        if {first, low, high} <= {*shown}:
+            numbers = shown[[first, low, high]].itertuples(index=False)
+            shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
+            shown = shown.drop(columns=[low, high])
+    shown = shown[
+        [*(name for name in FIRST if name in shown), *shown.columns.difference(FIRST, sort=False)]
+    ]
+    shown = shown.drop(columns="p", errors="ignore")
+    index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
+    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
+
+
+def _cell(value: object) -> str:
+    """Write a cell of a table."""
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
+    return ", ".join(map(_cut, value)) if isinstance(value, list) else _cut(value, 300)
+
+
+def _csv(found: Analysis) -> bytes:
+    """Write results on each aspect, or what there is in their place."""
+    rest = found.tables.get(AGREEMENT, found.quotes)
+    table = found.conclusions if len(found.conclusions) else rest
+    return to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
+
+
+def _json(found: Analysis) -> bytes:
+    """Write all results, for programs."""
+    tables = {
+        name: json.loads(each.to_json(orient="table", index=True))["data"]
+        for name, each in _all_tables(found)
+    }
+    content = {
+        "ratings": found.described,
+        "sentences": found.quotes.to_dict(orient="records"),
+        "not run": found.not_run,
+        "tables": tables,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1).encode()

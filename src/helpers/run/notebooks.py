@@ -62,10 +62,10 @@ def notebook_names() -> list[str]:
     return sorted(file.stem for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
-def set_environment() -> None:
-    """Let kernels depend on nothing that a user has set up elsewhere."""
+def set_environment(folder: Path) -> None:
+    """Let kernels depend on nothing that a user has set up outside a folder of results."""
     os.environ |= {
-        "IPYTHONDIR": str(paths.BUILD / ".ipython"),
+        "IPYTHONDIR": str(folder / ".ipython"),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "OMP_NUM_THREADS": "1",
         "PYTHONNOUSERSITE": "1",
@@ -79,15 +79,22 @@ def studies_of(name: str) -> list[str]:
     """List the studies whose data a notebook reads, told from its number or its imports."""
     if name[0] in STUDIES:
         return [STUDIES[name[0]]]
-    text = (paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
+    text = find(name).read_text(encoding="utf-8")
     imported = " ".join(re.findall(r"from helpers\.studies import ([\w, ]+)", text))
     return [study for study in STUDIES.values() if study in re.findall(r"\w+", imported)]
 
 
+def find(name: str) -> Path:
+    """File of a notebook."""
+    if name not in notebook_names():
+        raise ParameterError(f"there is no notebook {name!r}: `ratings list` names them")
+    return paths.NOTEBOOKS / f"{name}.ipynb"
+
+
 def title(name: str) -> str:
     """First line of a notebook."""
-    notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    return notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+    first, *_ = nbformat.read(find(name), as_version=4).cells
+    return first.source.partition("\n")[0].removeprefix("# ")
 
 
 def resolve(study: str, choice: str) -> tuple[str, str]:
@@ -192,7 +199,7 @@ def executed(name: str, folder: Path) -> Path:
     return folder / "notebooks" / f"{name}.ipynb"
 
 
-def results(name: str, folder: Path) -> list[Path]:
+def written_by(name: str, folder: Path) -> list[Path]:
     """Files that a run of a notebook has written; names of figures begin with its number."""
     tables = [f"{kind}/{name}.csv" for kind in ("claims", "headlines", "provenance", "results")]
     patterns = [f"notebooks/{name}.ipynb", *tables, f"figures/{name[:3]}*.png"]
@@ -202,12 +209,18 @@ def results(name: str, folder: Path) -> list[Path]:
 @contextmanager
 def renewed(name: str, folder: Path) -> Iterator[None]:
     """Delete the former results of a notebook; if it fails, what it has written, too."""
-    state.discard(results(name, folder))
+    clear(name, folder)
     try:
         yield
     except BaseException:
-        state.discard(results(name, folder))
+        clear(name, folder)
         raise
+
+
+def clear(name: str, folder: Path) -> None:
+    """Delete what a notebook has written."""
+    for file in written_by(name, folder):
+        file.unlink()
 
 
 def attempt(name: str, work: Callable[[], None]) -> None:
@@ -217,12 +230,12 @@ def attempt(name: str, work: Callable[[], None]) -> None:
         with renewed(name, paths.BUILD):
             work()
     except Exception as error:
-        reason = told(error)
+        reason = plainly(error)
         print(f"{name} has no results: {reason}")
     state.note_missing(paths.BUILD, name, " ".join(reason.split()))
 
 
-def told(error: Exception) -> str:
+def plainly(error: Exception) -> str:
     """Say in plain words what went wrong."""
     if isinstance(error, PlainError):
         return str(error)
@@ -251,12 +264,9 @@ def refuse_simulated(sources: Mapping[str, str]) -> None:
 
 def refuse_missing(folder: Path) -> None:
     """Stop if any notebook has no results."""
-    missing = state.missing(folder)
-    if missing:
-        lines = [f"  {name}: {reason}" for name, reason in missing.items()]
-        raise PlainError(
-            "\n".join([f"missing are the results of {len(missing)} notebooks", *lines])
-        )
+    lines = [f"  {name}: {reason}" for name, reason in state.missing(folder).items()]
+    if lines:
+        raise PlainError("\n".join(["these notebooks have no results:", *lines]))
 
 
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
@@ -363,7 +373,7 @@ def task(function: Callable, **settings) -> dict:
         try:
             return function()
         except (PlainError, OSError) as error:
-            return TaskFailed(told(error))
+            return TaskFailed(plainly(error))
 
     return {"actions": [told], "io": {"capture": False}, **settings}
 

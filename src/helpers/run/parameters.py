@@ -17,21 +17,15 @@ import papermill
 from helpers import paths
 from helpers.files.tables import PlainError, cell, scale_map
 
-READERS = {
-    "bool": {"True": True, "False": False, "true": True, "false": False}.__getitem__,
-    "dict": json.loads,
-    "float": float,
-    "int": int,
-    "list": json.loads,
-    "str": str,
-}
 KINDS = {
-    "bool": "True or False",
-    "dict": "a JSON object:",
-    "float": "a number",
-    "int": "a whole number",
-    "list": "a JSON list:",
+    "bool": ("True or False", {"True": True, "False": False}.__getitem__),
+    "dict": ("a JSON object:", json.loads),
+    "float": ("a number", float),
+    "int": ("a whole number", int),
+    "list": ("a JSON list:", json.loads),
+    "str": ("", str),
 }
+NO_KIND = ("annotated in the notebook, as in n: int = 3", None)
 BOUNDS = {"above": operator.gt, "below": operator.lt, "from": operator.ge, "to": operator.le}
 MISTAKES = (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 
@@ -42,16 +36,14 @@ class ParameterError(PlainError):
 
 def list_all(notebook: Path) -> dict[str, dict[str, str]]:
     """List the parameters of a notebook: kind, default, help, what is allowed, and why."""
+    rules = {}
     with (paths.DATA / "parameters.csv").open(encoding="utf-8", newline="") as lines:
-        rules = {
-            row["parameter"]: row
-            for row in csv.DictReader(lines)
-            if not row["notebooks"] or notebook.stem[:2] in row["notebooks"].split()
-        }
-    free = {"allowed": "", "why": ""}
+        for row in csv.DictReader(lines):
+            if not row["notebooks"] or notebook.stem[:2] in row["notebooks"].split():
+                rules[row["parameter"]] = row
+    found = papermill.inspect_notebook(notebook)
     return {
-        name: {**free, **found, **rules.get(name, {})}
-        for name, found in papermill.inspect_notebook(notebook).items()
+        name: {"allowed": "", "why": "", **found[name], **rules.get(name, {})} for name in found
     }
 
 
@@ -70,12 +62,18 @@ def refuse_unknown(notebook: Path, given: Iterable[str], known: Iterable[str]) -
         raise ParameterError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
 
 
+def wanted(parameter: Mapping[str, str]) -> str:
+    """Say which values a parameter may have."""
+    words = (KINDS.get(parameter["inferred_type_name"], NO_KIND)[0], parameter["allowed"])
+    return " ".join(filter(None, words)) or "any text"
+
+
 def _value(text: str, parameter: Mapping[str, str]) -> object:
     """Read one value, or say what it must be."""
     kind, allowed = parameter["inferred_type_name"], parameter["allowed"]
     try:
-        value = READERS.get(kind, _json_or_text)(text)
-        if kind in (type(value).__name__, "None") and _fits(value, allowed):
+        value = KINDS[kind][1](text)
+        if type(value).__name__ == kind and _fits(value, allowed):
             return str(_found(value)) if value and allowed.startswith("a file") else value
     except MISTAKES:
         pass
@@ -83,34 +81,19 @@ def _value(text: str, parameter: Mapping[str, str]) -> object:
     raise ParameterError(f"{must}, not {cell(text)}{parameter['why']}")
 
 
-def wanted(parameter: Mapping[str, str]) -> str:
-    """Say which values a parameter may have."""
-    kind = KINDS.get(parameter["inferred_type_name"], "")
-    return " ".join(filter(None, [kind, parameter["allowed"]])) or "any text"
-
-
-def _json_or_text(text: str) -> object:
-    """Read the value of a parameter that does not say of what kind it is."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def _fits(value: object, allowed: str) -> bool:
-    """Tell whether a parameter may have a value."""
+    """Tell whether a value is allowed, a list if all its parts are."""
     if not allowed:
         return not isinstance(value, float) or math.isfinite(value)
     if isinstance(value, list):
         return len(value) > 0 and all(_fits(part, allowed) for part in value)
     if isinstance(value, dict):
-        return scale_map(value, "") is not None
+        return "by column" in allowed and scale_map(value, "") is not None
     if isinstance(value, str):
         return _text_fits(value, allowed)
     bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
-    whole = "whole" not in allowed or isinstance(value, int)
-    inside = all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
-    return type(value) in (int, float) and math.isfinite(value) and whole and inside
+    is_kind = type(value) is int or (type(value) is float and "whole" not in allowed)
+    return is_kind and all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
 
 
 def _text_fits(text: str, allowed: str) -> bool:

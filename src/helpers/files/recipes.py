@@ -1,0 +1,427 @@
+"""Recipes: how a file of any shape becomes ratings.
+
+A recipe is a short YAML file, proposed by `helpers.own.inspection.inspect` and edited by people.
+Every key is explained in data/recipes/README.md, beside recipes for the exports of common tools.
+All values are taken as text, so that No and 1e3 stay what they are.
+"""
+
+import ast
+import difflib
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from helpers import paths
+from helpers.files import ratings
+from helpers.files.formats import choose, find, opened
+from helpers.files.tables import BadTableError, OptionError, bad_table, cell, readable
+
+ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
+KINDS = {
+    "about": str, "when": list, "file": dict, "skip": list, "names": str, "lists": dict,
+    "only": dict, "without": dict, "long": dict, "count": str, "sum": str, "call": dict,
+    "item": list, "rater": list, "position": list, "cluster": list, "covariate": str, "words": str,
+    "outcome": str, "aspects": list, "marks": dict, "missing": list, "decimal": str,
+    "scales": dict,
+}  # fmt: skip
+LARGEST_RECIPE = 2**20  # bytes
+LONGEST_LIST = 10**6  # characters of a list written as text
+HEADER = """\
+# How to read {name}. Edit this file, then: ratings report {name} --recipe {recipe}
+# Each key is explained in data/recipes/README.md.
+"""
+
+LEADING = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:[-:/.%)=–—(].*)?", re.DOTALL)
+
+
+def load(file: str | Path) -> dict:
+    """Read a recipe.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        A YAML file. A relative name is looked for in the working folder, then in the project.
+
+    Returns
+    -------
+    dict
+        What each key says, as text, lists of text and mappings of text.
+
+    Raises
+    ------
+    tables.BadTableError
+        If there is no such file, or it is not YAML.
+    tables.OptionError
+        If a key is unknown, or its value is of another kind.
+
+    Examples
+    --------
+    >>> load("data/recipes/mqm.yaml")["count"]
+    'category'
+    """
+    path = find(file)
+    with readable(path, "a recipe"):
+        if path.stat().st_size > LARGEST_RECIPE:
+            raise bad_table(path.name, ["a recipe is short: this is another file"])
+        try:
+            given = yaml.load(path.read_bytes(), yaml.BaseLoader)
+        except (yaml.YAMLError, RecursionError) as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"line {mark.line + 1}: " if mark else ""
+            problem = f"{where}{getattr(error, 'problem', None) or 'too deeply nested'}"
+            raise bad_table(path.name, [f"not YAML: {problem}"]) from None
+    return check(given, path.name)
+
+
+def check(given: object, name: str = "recipe") -> dict:
+    """Make sure that a recipe has known keys with values of their kinds; one name is a list."""
+    if not isinstance(given, dict):
+        raise OptionError(f"{name}: a recipe has one 'key: value' on each line")
+    recipe = {}
+    for key, value in given.items():
+        if key not in KINDS:
+            similar = difflib.get_close_matches(str(key), KINDS)
+            hint = f"did you mean {similar[0]!r}?" if similar else f"known are {', '.join(KINDS)}"
+            raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
+        if value in ("", None, [], {}):
+            continue
+        if KINDS[key] is list and isinstance(value, str):
+            value = [value]
+        texts = value if isinstance(value, list) else []
+        if not isinstance(value, KINDS[key]) or not all(isinstance(text, str) for text in texts):
+            kind = {str: "text", list: "a list of names", dict: "pairs 'name: value'"}[KINDS[key]]
+            raise OptionError(f"{name}: {key} must be {kind}, not {cell(value)}")
+        recipe[key] = value
+    scales(recipe, name)
+    _pattern(recipe, name)
+    return recipe
+
+
+def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, float]]:
+    """Take the scales of a recipe as numbers."""
+    try:
+        scales = {key: tuple(map(float, ends)) for key, ends in recipe.get("scales", {}).items()}
+        if all(len(ends) == 2 and ends[0] < ends[1] for ends in scales.values()):
+            return scales
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'")
+
+
+def _pattern(recipe: Mapping, name: str = "recipe") -> re.Pattern | None:
+    """Compile the pattern of names of columns."""
+    try:
+        pattern = re.compile(recipe["names"]) if "names" in recipe else None
+    except (re.error, OverflowError) as error:
+        raise OptionError(f"{name}: names is no regular expression ({error})") from None
+    if pattern is not None and not pattern.groupindex:
+        raise OptionError(f"{name}: names must say what is what, as '(?P<aspect>.+)_(?P<rater>.+)'")
+    return pattern
+
+
+def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
+    """Read ratings as a recipe says.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        A file of any format that `helpers.files.formats` knows.
+    recipe : mapping
+        As `load` or `inspect` give it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `helpers.files.ratings.read` returns it. If the recipe names no rater but the
+        ``position`` of a rating among those of its item, there is a column ``position`` that tells
+        the ratings of an item apart, but not who gave them.
+
+    Raises
+    ------
+    tables.BadTableError
+        If anything is wrong with the file; the message lists all of it.
+    tables.OptionError
+        If the recipe does not fit the file.
+
+    Examples
+    --------
+    >>> recipe = check({"outcome": "overall", "aspects": ["tone"], "rater": "rater_id"})
+    >>> read("data/example/ratings.csv", recipe)[["rater_id", "overall", "tone"]].head(2)
+          rater_id  overall  tone
+    row
+    2    rater-001      4.0   4.0
+    3    rater-002      5.0   4.0
+    """
+    with opened(file, recipe.get("file", {})) as (name, names, load_columns):
+        shaping = any(key in recipe for key in ("names", "lists", "long", "count", "call"))
+        filters = [*recipe.get("only", {}), *recipe.get("without", {}), *({"source"} & set(names))]
+        wanted = names if shaping else [*named(recipe), *filters]
+        raw, problems = load_columns(list(dict.fromkeys(wanted)))
+    table = gathered(unfolded(raw, recipe), recipe)
+    return interpreted(table, recipe, name, problems)
+
+
+def named(recipe: Mapping) -> list[str]:
+    """Name the columns that play a part in ratings."""
+    return [
+        name for key in ("outcome", "aspects", *ROLES) for name in names_in(recipe.get(key, []))
+    ]
+
+
+def names_in(value: object) -> list:
+    """Take one name as a list, and the names of a mapping."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def written(value: object) -> str:
+    """Write a cell as text; nothing is empty, a whole number has no point."""
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
+    """Stop if a recipe speaks of a column that is not there at this step."""
+    _, problems = choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
+    if problems:
+        raise OptionError(f"recipe, {key}: " + "; ".join(problems))
+
+
+def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+    """Give each rating a row: columns of one pattern and lists in cells become rows."""
+    table = raw[~raw.index.map(str).isin(recipe["skip"])] if "skip" in recipe else raw
+    table = _melted(table, pattern) if (pattern := _pattern(recipe)) else table
+    together = {}
+    for column, position in recipe.get("lists", {}).items():
+        together.setdefault(position or column, (position, []))[1].append(column)
+    for position, columns in together.values():
+        table = _exploded(table, columns, position)
+    for key, keeps in (("only", True), ("without", False)):
+        for column, values in recipe.get(key, {}).items():
+            _require(table, [column], key)
+            values = [values] if isinstance(values, str) else values
+            table = table[table[column].map(written).isin(values) == keeps]
+    return table
+
+
+def _melted(raw: pd.DataFrame, pattern: re.Pattern) -> pd.DataFrame:
+    """Turn columns whose names hold a rater, an aspect or more into rows."""
+    matches = {name: match for name in raw if (match := pattern.fullmatch(str(name)))}
+    if not matches:
+        raise OptionError(f"no column is called like {pattern.pattern!r}: correct names")
+    others = [name for name in raw if name not in matches]
+    table = raw.melt(others, list(matches), "\0name", "\0cell", ignore_index=False)
+    table = table[table["\0cell"].map(written) != ""]
+    for group in pattern.groupindex:
+        table[group] = table["\0name"].map({name: each[group] for name, each in matches.items()})
+    if "score" not in pattern.groupindex:
+        table["score"] = table["\0cell"]
+    return table.drop(columns=["\0name", "\0cell"])
+
+
+def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.DataFrame:
+    """Give each element of lists a row; the parts of objects become columns."""
+    _require(table, columns, "lists")
+    parsed = table.assign(**{each: table[each].map(as_list) for each in columns})
+    if len(columns) > 1 and differ(parsed[columns].map(len)):
+        raise OptionError(f"lists: {', '.join(columns)} are not of the same length in each row")
+    numbers = parsed.assign(**{"\0row": np.arange(len(parsed))}).explode(columns)
+    if position:
+        numbers[position] = numbers.groupby("\0row").cumcount() + 1
+    for column in columns:
+        if numbers[column].map(lambda value: isinstance(value, dict)).any():
+            parts = [value if isinstance(value, dict) else {} for value in numbers[column]]
+            found = pd.json_normalize(parts).set_axis(numbers.index).astype(object)
+            numbers = pd.concat(
+                [numbers.drop(columns=column), found.add_prefix(f"{column}.")], axis=1
+            )
+    return numbers.drop(columns="\0row")
+
+
+def differ(table: pd.DataFrame) -> bool:
+    """Tell whether the numbers in any row differ."""
+    return bool((table.max(axis="columns") != table.min(axis="columns")).any())
+
+
+def as_list(value: object) -> list:
+    """Take a cell as a list, also if it is written as text."""
+    if isinstance(value, str) and value.lstrip()[:1] in "[(" and len(value) <= LONGEST_LIST:
+        try:
+            value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            raise BadTableError(f"this is not a list: {cell(value)}; correct the file") from None
+    if isinstance(value, list | tuple | np.ndarray):
+        return list(value)
+    return [] if written(value) == "" else [value]
+
+
+def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+    """Give each item and rater one row: rows of one aspect, or of one error, are put together."""
+    given = recipe.get("long") or ({"aspect": "aspect"} if _has_group(recipe, "aspect") else {})
+    if not given and "count" not in recipe:
+        return table
+    aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
+    scores = [each for each in names_in(score) if each in table] or names_in(score)
+    keys = [each for role in ROLES for each in names_in(recipe.get(role, []))]
+    keys = list(dict.fromkeys([*keys, *(["source"] if "source" in table else [])]))
+    if "count" in recipe:
+        return _counted(table, recipe, keys)
+    _require(table, [*keys, aspect, *scores], "long")
+    value = table[scores].map(_single).bfill(axis="columns").iloc[:, 0]
+    ids = table[keys].map(written)
+    ids.insert(0, "\0item", table.index if "item" not in recipe else "")
+    names = table[aspect].map(written)
+    again = pd.concat([ids, names], axis=1).groupby([*ids, aspect]).cumcount()
+    rows = ids.assign(**{"\0again": again}).groupby([*ids, "\0again"], sort=False).ngroup()
+    wide = pd.Series(value.to_numpy(), [rows.to_numpy(), names.to_numpy()]).unstack(sort=False)
+    return _beside(table[keys], ~rows.duplicated().to_numpy(), wide.sort_index())
+
+
+def _beside(table: pd.DataFrame, rows: np.ndarray, other: pd.DataFrame) -> pd.DataFrame:
+    """Put the columns of another table beside some rows of one; both have the same order."""
+    parts = [table[rows].reset_index(drop=True), other.reset_index(drop=True)]
+    return pd.concat(parts, axis="columns").set_axis(table.index[rows])
+
+
+def _has_group(recipe: Mapping, group: str) -> bool:
+    """Tell whether the names of columns hold this."""
+    return f"(?P<{group}>" in recipe.get("names", "")
+
+
+def _single(value: object) -> object:
+    """Take the element of a list of one for the list, and nothing for what is empty."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return None if written(value) == "" else value
+
+
+def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFrame:
+    """Count the rows of each kind by item and rater, and add up the marks of one column."""
+    kinds, added = recipe["count"], recipe.get("sum")
+    values = [each for each in (recipe.get("outcome"), *recipe.get("aspects", [])) if each in table]
+    _require(table, [*keys, kinds, *([added] if added else [])], "count")
+    rows = table[keys].map(written).groupby(keys, sort=False).ngroup().to_numpy()
+    first = ~pd.Series(rows).duplicated().to_numpy()
+    counts = pd.crosstab(rows, _marked(table[kinds], recipe).map(written).to_numpy())
+    kept = [*keys, *(each for each in values if each not in (added, *keys))]
+    wide = _beside(table[kept], first, counts.drop(columns="", errors="ignore"))
+    if added:
+        marks = pd.to_numeric(_marked(table[added], recipe))
+        wide[added] = marks.groupby(rows).sum(min_count=1).to_numpy()
+    return wide
+
+
+def interpreted(
+    table: pd.DataFrame, recipe: Mapping, name: str, problems: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Turn a table with a row for each rating into ratings."""
+    values = [*names_in(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    if not values:
+        raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
+    ratings.check_request(values, {}, limits := scales(recipe))
+    table = table.rename(columns=recipe.get("call", {}))
+    _require(table, named(recipe), name)
+    added = recipe.get("sum") if "count" in recipe else None
+    cells = {v: table[v] if v == added else _marked(table[v], recipe) for v in values}
+    roles = dict.fromkeys(("item", "cluster", "rater", "covariate"))
+    for role in [role for role in roles if role in recipe]:
+        parts = names_in(recipe[role])
+        roles[role] = " / ".join(parts)
+        cells[roles[role]] = _joined(table, parts)
+    if "words" in recipe:
+        roles["covariate"] = f"words of {recipe['words']}"
+        cells[roles["covariate"]] = table[recipe["words"]].map(written).str.split().str.len()
+    if anonymous := "position" in recipe and "rater" not in recipe:
+        item = cells.get(roles["item"], pd.Series(table.index, table.index)).map(written)
+        roles["rater"] = "position"
+        cells["position"] = item + "#" + _joined(table, recipe["position"]).map(written)
+    if "source" in table:
+        roles["source"] = "source"
+        cells.setdefault("source", table["source"])
+    found = ratings.interpret(
+        pd.DataFrame(cells, index=table.index),
+        values,
+        {"source": None} | roles,
+        limits,
+        name,
+        problems,
+    )
+    return found.rename(columns={"rater_id": "position"}) if anonymous else found
+
+
+def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Make one label of several columns."""
+    if len(columns) == 1:
+        return table[columns[0]]
+    texts = table[columns].map(written)
+    return texts.agg(" / ".join, axis="columns").where((texts != "").all(axis="columns"), None)
+
+
+def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
+    """Put marks in the place of words, and nothing in the place of codes for nothing."""
+    given, missing = recipe.get("marks", {}).get(column.name), recipe.get("missing", [])
+    if not (given or missing or "decimal" in recipe):
+        return column
+    texts = column.map(written)
+    nothing = tuple(each.casefold() for each in missing)
+    marks = {written(w).casefold(): m for w, m in given.items()} if isinstance(given, dict) else {}
+
+    def mark(text: str) -> str:
+        folded = text.casefold()
+        if any(fnmatch.fnmatchcase(folded, each) for each in nothing):
+            return ""
+        leading = LEADING.fullmatch(text) if given == "number" else None
+        text = leading[1] if leading else marks.get(folded, text)
+        return text.replace(",", ".") if leading or "decimal" in recipe else text
+
+    return texts.map({text: mark(text) for text in texts.unique()})
+
+
+def write(recipe: Mapping, path: Path, name: str) -> None:
+    """Write a recipe that people can edit, with a line on top that says how.
+
+    Parameters
+    ----------
+    recipe : mapping
+        As `inspect` proposes it.
+    path : pathlib.Path
+        The new file.
+    name : str
+        Name of the file of ratings.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "my.recipe.yaml"
+    ...     write({"outcome": "overall", "aspects": ["tone", "1"]}, path, "my.csv")
+    ...     print(path.read_text())
+    # How to read my.csv. Edit this file, then: ratings report my.csv --recipe my.recipe.yaml
+    # Each key is explained in data/recipes/README.md.
+    outcome: overall
+    aspects: [tone, 1]
+    <BLANKLINE>
+    """
+    text = HEADER.format(name=name, recipe=path.name) + as_yaml(recipe)
+    paths.replace_files({path: text.encode()})
+
+
+def as_yaml(recipe: Mapping) -> str:
+    """Write a recipe in its usual order."""
+    order = {key: recipe[key] for key in KINDS if key in recipe}
+    look = {"sort_keys": False, "allow_unicode": True, "default_flow_style": None, "width": 96}
+    return yaml.dump(order, Dumper=_Bare, **look)
+
+
+class _Bare(yaml.SafeDumper):
+    """Write text without quotes where the loader, which takes all as text, needs none."""
+
+    yaml_implicit_resolvers: ClassVar = {}

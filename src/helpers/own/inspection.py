@@ -1,0 +1,422 @@
+"""A first look at a file of ratings: what it seems to hold, and a recipe for reading it.
+
+Names of columns and what stands in them lead to a proposal. Whatever is not certain is told, above
+all which end of a scale is taken as the lowest.
+"""
+
+import collections
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers import paths
+from helpers.files import ratings
+from helpers.files.formats import opened
+from helpers.files.recipes import (
+    LEADING,
+    ROLES,
+    as_list,
+    differ,
+    gathered,
+    interpreted,
+    load,
+    named,
+    names_in,
+    unfolded,
+    written,
+)
+from helpers.files.tables import BadTableError, PlainError, bad_table, cell
+
+FEW_WORDS = 12
+WORD_SCALES = [
+    scale.split("|")
+    for scale in (
+        "no|yes", "false|true", "no|unsure|yes", "no|partially|yes", "no|partly|yes",
+        "worse|same|better", "low|medium|high", "bad|neutral|good", "negative|neutral|positive",
+        "poor|fair|good|excellent", "bad|poor|fair|good|excellent",
+        "very bad|bad|neutral|good|very good", "very poor|poor|fair|good|very good",
+        "very low|low|medium|high|very high", "never|rarely|sometimes|often|always",
+        "not at all|slightly|moderately|very|extremely",
+        "strongly disagree|disagree|neutral|agree|strongly agree",
+        "strongly disagree|disagree|neither agree nor disagree|agree|strongly agree",
+        "strongly disagree|disagree|somewhat disagree|neutral|somewhat agree|agree|strongly agree",
+        "strongly disagree|disagree|somewhat disagree|neither agree nor disagree|somewhat agree"
+        "|agree|strongly agree",
+        "very dissatisfied|dissatisfied|neutral|satisfied|very satisfied",
+    )
+]  # fmt: skip
+NO_MARKS = (
+    "not applicable",
+    "don't know",
+    "i don't know",
+    "prefer not to say",
+    "no response",
+    "irrelevant",
+    "skip",
+    "-",
+    "?",
+)
+CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -999, -9999, 77, 88, 97, 98, 99, 999, 9999)
+NAMES = {
+    "rater": "rater annotator worker workerid user participant coder judge assessor evaluator "
+    "reviewer respondent expert pid",
+    "cluster": "prompt question doc document passage article story topic source input context "
+    "dialogue dialog conversation original",
+    "system": "system model sys engine",
+    "item": "item id idx output answer response summary sample instance segment seg hyp generation "
+    "completion simplified simplification task",
+    "covariate": "words length len tokens characters seconds lead_time duration",
+    "outcome": "overall quality outcome total acceptability preference satisfaction helpfulness",
+    "aspect": "aspect dimension criterion criteria metric attribute category",
+    "score": "score rating value label mark grade verdict",
+}
+NOT_RATED = "time date timestamp start end index row zscore mean average avg majority std ip"
+PEOPLE = r"(?:rater|annotator|worker|human|judge|coder|expert|reviewer|rating|score|label)"
+FAMILIES = [
+    rf"(?i:{PEOPLE})[ _.-]?(?P<rater>\d+)[ _.-](?P<aspect>.+)",
+    rf"(?P<aspect>.+?)[ _.-](?i:{PEOPLE})[ _.-]?(?P<rater>\d+)",
+    rf"(?i:{PEOPLE})[ _.-]?(?P<rater>\d+)",
+    r"(?:.+\.)?annotations\.(?P<aspect>[^.]+)\.individual_human_scores",
+    r"(?:.+\.)?annotations\.(?P<aspect>[^.]+)",
+    r"(?P<aspect>[A-Za-z].*?)[ _.-](?P<rater>\d+)",
+]
+
+
+@dataclass
+class Inspection:
+    """What was seen in a file: its recipe, what is not sure, and the first ratings.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    recipe : dict
+        How to read it, as `read` takes it.
+    seen : list of str
+        What stands in the file.
+    told : list of str
+        What was assumed, and what is not understood.
+    sample : pandas.DataFrame
+        Ten ratings as understood; none if there are problems.
+    """
+
+    name: str
+    recipe: dict = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    sample: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {self.seen[0]}", *(f"  {line}" for line in self.seen[1:])]
+        if self.told:
+            parts += ["", "Please check:", *(f"  - {line}" for line in self.told)]
+        if len(self.sample):
+            parts += ["", "Ten ratings as understood:", self.sample.to_string(max_colwidth=24)]
+        return "\n".join(parts)
+
+
+def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
+    """Look at a file and propose how to read it.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        A file of any format that `helpers.files.formats` knows.
+    recipe : mapping, optional
+        What is known already; only the rest is proposed.
+
+    Returns
+    -------
+    Inspection
+        Printed, it says what was seen and what was assumed.
+
+    Raises
+    ------
+    tables.BadTableError
+        If the file cannot be read at all.
+
+    Examples
+    --------
+    >>> seen = inspect("data/example/ratings.csv")
+    >>> seen.recipe["outcome"], seen.recipe["rater"], seen.recipe["cluster"]
+    ('overall', ['rater_id'], ['prompt_id'])
+    """
+    recipe = dict(recipe or {})
+    reading, told = dict(recipe.get("file", {})), []
+    try:
+        name, raw = _all_cells(file, reading)
+    except BadTableError as error:
+        if "not UTF-8" not in str(error):
+            raise
+        reading["encoding"] = "cp1252"
+        told.append(
+            "the text is not UTF-8 and was read as cp1252 (Windows): do accents look right?"
+        )
+        name, raw = _all_cells(file, reading)
+    if raw.empty:
+        raise bad_table(name, ["there are no rows"])
+    seen = Inspection(name, recipe | ({"file": reading} if reading else {}), [], told)
+    seen.seen.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
+    shaped = {"names", "lists", "long", "count"} & {*recipe}
+    if not shaped and not _known_recipe(raw, seen):
+        _propose_shape(raw, seen)
+    try:
+        table = unfolded(raw, seen.recipe)
+        _propose_roles(table, seen)
+        table = gathered(table, seen.recipe)
+        _propose_values(table, seen)
+        found = interpreted(table, seen.recipe, name)
+        seen.sample = found.head(10).drop(columns=["source", "position"], errors="ignore")
+        seen.seen.append(
+            f"understood as {len(found):,} ratings of {found['item_id'].nunique():,} items"
+        )
+    except PlainError as error:
+        told.append(f"not yet understood: {error}")
+    for key in ("outcome", "aspects", *ROLES, "long", "names", "lists", "count", "sum"):
+        if key in seen.recipe:
+            seen.seen.append(f"{key:<10} {_shown(seen.recipe[key])}")
+    return seen
+
+
+def _shown(value: object) -> str:
+    """Write a value of a recipe on one line."""
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
+    """Load all columns of a file that have a name of their own."""
+    with opened(file, reading) as (name, names, load_columns):
+        counts = collections.Counter(names)
+        table, _ = load_columns([each for each in counts if counts[each] == 1])
+    return name, table
+
+
+def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
+    """Take the recipe of a tool if the file has the columns of its export."""
+    for path in sorted((paths.DATA / "recipes").glob("*.yaml")):
+        recipe = load(path)
+        marks = recipe.pop("when", [])
+        if marks and all(fnmatch.filter(map(str, raw.columns), mark) for mark in marks):
+            seen.told.append(f"read as {recipe.pop('about', path.stem)} (data/recipes/{path.name})")
+            seen.recipe = recipe | seen.recipe
+            return True
+    return False
+
+
+def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
+    """Find ratings in the names of columns and in lists."""
+    columns = [str(name) for name in raw]
+    if len(raw) == 1 and len(columns) > FEW_WORDS:
+        aspect = "__(?P<aspect>[^_.]+)" if all("__" in name for name in columns) else ""
+        seen.recipe["names"] = rf"(?P<rater>[^.]+)\.(?P<item>.+){aspect}"
+        seen.told.append("one object for each rater, in it one mark for each item")
+        return
+    usable = [name for name in columns if not _like(name, NOT_RATED) and _kind(raw[name]) != "text"]
+    for family in FAMILIES:
+        found = [match for name in usable if (match := re.fullmatch(family, name))]
+        aspects = [match.groupdict().get("aspect") for match in found]
+        several = len(found) if "rater" not in family else aspects.count(aspects[0]) if found else 0
+        if (
+            several >= 1 + ("individual" not in family)
+            and len(set(map(aspects.count, aspects))) == 1
+        ):
+            seen.recipe["names"] = family
+            raw = unfolded(raw, {"names": family})
+            if "rater" in family:
+                seen.recipe["position"] = ["rater"]
+                seen.told.append(
+                    "columns with numbers are taken as the first, second … rating of an item by "
+                    "somebody; if each column is one person, write 'rater: [rater]' for 'position'"
+                )
+            break
+    lists = [str(name) for name in raw if _kind(raw[name]) == "lists"]
+    if "names" in seen.recipe:
+        lists = [name for name in lists if name == "score"]
+    objects = [name for name in lists if _element(raw[name]) == "objects"]
+    marks = [name for name in lists if _element(raw[name]) in ("numbers", "graded", "words")]
+    chosen = marks[:1] or objects[:1]
+    if len(marks) > 1 and not differ(raw[marks].map(as_list).map(len)):
+        chosen = marks
+    if chosen:
+        seen.recipe |= {"lists": dict.fromkeys(chosen, "position"), "position": ["position"]}
+        seen.told.append(
+            f"each element of the lists in {', '.join(chosen)} is taken as the rating of a person "
+            "who is not known; if the same place is always the same person, write "
+            "'rater: [position]'"
+        )
+        if others := [name for name in lists if name not in chosen]:
+            seen.told.append(f"there are other lists, not used: {', '.join(others)}")
+
+
+def _element(column: pd.Series) -> str:
+    """Tell what the elements of the lists in a column are."""
+    parts = column[:1000].map(as_list).explode()
+    return "objects" if parts.map(lambda part: isinstance(part, dict)).any() else _kind(parts)
+
+
+def _like(name: str, words: str) -> int:
+    """Tell how early in a list of words one of the words of a name stands; 0 if it does not."""
+    last = name.rpartition(".")[2]
+    parts = re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", last).lower())
+    parts = {*parts, name.lower()}
+    found = [place for place, word in enumerate(words.split(), 1) if word in parts]
+    return min(found, default=0)
+
+
+def _best(role: str, columns: Sequence[str]) -> str | None:
+    """Choose the column whose name is most like a role."""
+    places = {name: _like(name, NAMES[role]) for name in columns}
+    return min(filter(places.get, columns), key=places.get, default=None)
+
+
+def _kind(column: pd.Series) -> str:
+    """Tell what a column holds: nothing, lists, numbers, graded (4 - Good), words or text."""
+    texts = [text for text in column[:20_000].map(written).unique() if text]
+    if not texts or column[:100].map(lambda value: isinstance(value, list | np.ndarray)).any():
+        return "lists" if texts else "nothing"
+    if sum(text[0] in "[" and text[-1] == "]" for text in texts) > len(texts) / 2:
+        return "lists"
+    known = [t for t in texts if t.casefold() not in (*ratings.NOTHING, *NO_MARKS)]
+    known = [t for t in known if not t.casefold().startswith("n/a")]
+    if all(re.fullmatch(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", text, re.IGNORECASE) for text in known):
+        return "numbers"
+    if all(LEADING.fullmatch(text) and len(text) < 60 for text in known):
+        return "graded"
+    return "words" if len(known) <= FEW_WORDS and max(map(len, known)) < 40 else "text"
+
+
+def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
+    """Find out which columns say who rated what."""
+    recipe, free = seen.recipe, [str(name) for name in table if name != "source"]
+    counts = {name: table[name].map(written).nunique() for name in free}
+    free = [name for name in free if counts[name] > 1 or name in ("rater", "item")]
+    usual = {role: each for role, each in ratings.USUAL_NAMES.items() if each in free}
+    aspect, score = _best("aspect", free), _best("score", free)
+    if "names" in recipe and "score" in table:
+        score = "score"
+    if "long" not in recipe and "count" not in recipe and aspect and score and counts[aspect] <= 60:
+        recipe["long"] = {"aspect": aspect, "score": score}
+    free = [name for name in free if name not in (aspect, score)]
+    whole = [name for name in free if (table[name].map(written) != "").all()]
+    repeated = [name for name in whole if counts[name] < len(table)]
+    free = [name for name in free if _kind(table[name]) != "lists"]
+    found = {
+        "rater": None if "position" in recipe else usual.get("rater") or _best("rater", repeated),
+        "cluster": usual.get("cluster") or _best("cluster", repeated),
+    }
+    whole = [name for name in whole if name not in found.values()]
+    found["item"] = usual.get("item") or _best("item", whole)
+    system, items = _best("system", free), names_in(found["item"] or [])
+    items = items or names_in(found["cluster"] or [])
+    if (
+        items
+        and system
+        and table[[*items, system]].map(written).groupby(items)[system].nunique().max() > 1
+    ):
+        found["item"] = [*items, system]
+    for role, name in found.items():
+        if role not in recipe and name is not None:
+            recipe[role] = names_in(name)
+    if "item" not in recipe:
+        seen.told.append("no column says what was rated: each row counts as an item of its own")
+    words = usual.get("covariate") or next(
+        (n for n in free if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"), None
+    )
+    if words and "words" not in recipe:
+        recipe.setdefault("covariate", words)
+        seen.told.append(f"{words} is held constant in one step, since it may confound")
+
+
+def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
+    """Find the columns with marks, and what the marks mean."""
+    recipe, marks, scales, unknown, directions = seen.recipe, {}, {}, {}, {}
+    table = _called(table, recipe)
+    used = {*named(recipe), *names_in(recipe.get("lists", {}).values()), "source"}
+    values = []
+    for name in [str(name) for name in table if str(name) not in used]:
+        kind, texts = _kind(table[name]), [t for t in table[name].map(written).unique() if t]
+        if kind in ("nothing", "lists", "text") or _like(name, f"{NOT_RATED} {NAMES['item']}"):
+            continue
+        if kind == "words":
+            scale = _word_scale(texts)
+            if scale is None:
+                unknown.setdefault(", ".join(map(cell, sorted(texts))), []).append(name)
+                continue
+            if len(scale) > 2 or scale[0] not in ratings.WORDS:
+                marks[name] = {word: str(place) for place, word in enumerate(scale, 1)}
+                scales[name] = ["1", str(len(scale))]
+                directions.setdefault((scale[0], scale[-1]), []).append(name)
+        if kind == "graded":
+            marks[name] = "number"
+            seen.told.append(f"{name}: the number counts with which a cell begins ({texts[0]})")
+        values.append(name)
+    for (lowest, highest), columns in directions.items():
+        names = ", ".join(columns)
+        seen.told.append(f"{lowest!r} is taken as lowest, {highest!r} as highest: {names}")
+    for words, columns in unknown.items():
+        seen.told.append(f"words without a known order, not used: {', '.join(columns)}: {words}")
+    _propose_nothing(table[values], seen)
+    for key, found in (("marks", marks), ("scales", scales)):
+        if found:
+            recipe.setdefault(key, found)
+    texts = pd.unique(table[values].map(written).to_numpy().ravel())
+    if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
+        recipe.setdefault("decimal", ",")
+        seen.told.append("a comma in a number is taken as a decimal point")
+    if "outcome" not in recipe:
+        outcome = _best("outcome", values) or (values[0] if len(values) == 1 else None)
+        if outcome:
+            recipe["outcome"] = outcome
+        elif values:
+            seen.told.append(
+                "no column looks like an overall rating: name it as outcome, or leave it"
+            )
+    if others := [name for name in values if name != recipe.get("outcome")]:
+        recipe.setdefault("aspects", others)
+    if "call" in recipe:
+        kept = {*recipe.get("aspects", []), recipe.get("outcome")}
+        kept = {old: new for old, new in recipe.pop("call").items() if new in kept}
+        recipe |= {"call": kept} if kept else {}
+
+
+def _called(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
+    """Shorten names such as annotations.tone, if that leaves them different."""
+    names = [str(name) for name in table if str(name) not in named(recipe)]
+    ends = {name: name.rpartition(".")[2] for name in names if "." in name}
+    short = {n: end for n, end in ends.items() if [*ends.values(), *table].count(end) == 1}
+    if short and "call" not in recipe:
+        recipe["call"] = short
+    return table.rename(columns=recipe.get("call", {}))
+
+
+def _word_scale(texts: Sequence[str]) -> list[str] | None:
+    """Find the shortest known scale that has all these words."""
+    words = {text.casefold() for text in texts} - {*ratings.NOTHING, *NO_MARKS}
+    fitting = [scale for scale in WORD_SCALES if words <= set(scale)]
+    return min(fitting, key=len, default=None)
+
+
+def _propose_nothing(table: pd.DataFrame, seen: Inspection) -> None:
+    """Find words and numbers that seem to stand for a missing mark."""
+    found = {}
+    for name in table:
+        texts = table[name].map(written)
+        found |= dict.fromkeys(t for t in texts.unique() if t.casefold() in NO_MARKS)
+        if texts.str.casefold().str.startswith("n/a ").any():
+            found["N/A *"] = None
+        marks = np.unique(pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float))
+        usual = marks[~np.isin(marks, CODES)].astype(float)
+        step = np.diff(usual).min(initial=np.inf) if len(usual) > 1 else np.inf
+        if len(usual) > 1:
+            reach = max(2 * step, (usual[-1] - usual[0]) / 4)
+            far = (marks <= usual[0] - reach) | (marks >= usual[-1] + reach)
+            found |= dict.fromkeys(f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)])
+    if found:
+        seen.recipe.setdefault("missing", list(found))
+        seen.told.append(f"taken as missing: {', '.join(found)}")
