@@ -13,6 +13,7 @@ from helpers import paths
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 DIRECT = PROJECT["dependencies"] + EXTRAS["dask"] + EXTRAS["dev"]
+BUILD = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
 BY_PIP = {"ppi-python"}
 LOCK = (paths.ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
@@ -29,7 +30,7 @@ def test_environment_yml_has_the_direct_dependencies_of_pyproject():
     assert after == {"pip": ["--editable ."]}
 
 
-@pytest.mark.parametrize("dependency", DIRECT)
+@pytest.mark.parametrize("dependency", [*DIRECT, *EXTRAS["install"], *BUILD])
 def test_the_lock_satisfies_pyproject(dependency):
     requirement = Requirement(dependency)
     versions = [Version(version) for name, version in PINS if name == requirement.name.lower()]
