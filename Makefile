@@ -17,7 +17,9 @@
 ## PYTHON=python3.13 build .venv with this Python (default: the first found, 3.11 before others)
 
 DATA ?= auto
+# Called through Python, since the first line of a script fails in a long path or one with quotes.
 DOIT := .venv/bin/python -m doit
+RATINGS := .venv/bin/python .venv/bin/ratings
 
 unexport PYTHONHOME PYTHONPATH
 export DATA NAME
@@ -44,7 +46,7 @@ new: .venv
 
 doctor:
 	@python3 -I install.py doctor
-	@if [ -e .venv/bin/ratings ]; then .venv/bin/python -m helpers.cli doctor; fi
+	@if [ -e .venv/bin/ratings ]; then $(RATINGS) doctor; fi
 
 clean:
 	@rm -rf build

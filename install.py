@@ -11,7 +11,6 @@ changed since. Downloads are kept by pip and uv, so that this takes a minute or 
 Every Python since 3.6 can read this file, so that an old one gets a sentence, not a syntax error.
 """
 
-import ast
 import base64
 import contextlib
 import csv
@@ -150,9 +149,9 @@ class Environment:
     def settings_for_uv(self) -> dict:
         """Tell uv where pip would look for packages."""
         said = self.pip("config", "list")
-        found = dict(reversed(re.findall(r"\.([a-z-]+)=('.*')$", said, re.MULTILINE)))
-        values = {name: ast.literal_eval(found[name]).split() for name in FOR_UV if name in found}
-        return {FOR_UV[name]: " ".join(value) for name, value in values.items()}
+        found = dict(reversed(re.findall(r"\.([a-z-]+)='(.*)'$", said, re.MULTILINE)))
+        places = {name: found[name].replace("\\n", " ").strip() for name in FOR_UV if name in found}
+        return {FOR_UV[name]: place for name, place in places.items()}
 
     def known(self) -> dict:
         """Read for what the environment is complete; empty if it is not."""
@@ -195,7 +194,7 @@ class Environment:
         """Tell whether the environment's Python runs, from there and with these packages."""
         try:
             return run([self.python, "-I", "-c", SITE]) == ascii(str(self.site()))
-        except Failed:
+        except (Failed, OSError):
             return False
 
 
@@ -258,7 +257,7 @@ def find_python(not_in: Path) -> list:
     for python in filter(None, (shutil.which(name, path=path) for name in names)):
         try:
             return [python, run([python, "-I", "-c", FIT])]
-        except Failed as failure:
+        except (Failed, OSError) as failure:
             unfit.append(f"{python} {failure}".splitlines()[0])
     unfit.sort(key=lambda why: (" lacks " in why, " is " in why))
     raise Stop(f"Python 3.11 or newer is needed, but {unfit[-1]}: install it, {AGAIN}")
@@ -268,12 +267,8 @@ def run(command: list, settings=()) -> str:
     """Run a program and return what it says; it asks nobody, and holds our lock."""
     env = {name: value for name, value in os.environ.items() if name not in UNSET}
     env.update(SET, **dict(settings))
-    try:
-        done = subprocess.run(
-            command, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, close_fds=False
-        )
-    except OSError as fault:
-        raise Failed(str(fault)) from fault
+    streams = {"stdin": DEVNULL, "stdout": PIPE, "stderr": STDOUT}
+    done = subprocess.run(command, env=env, close_fds=False, **streams)
     said = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode:
         raise Failed(said or f"{command[0]} ended with {done.returncode}")
@@ -289,8 +284,8 @@ def explain(said: str) -> str:
     return said
 
 
-def main(arguments: list) -> int:
-    """Make the environment complete; return the exit status."""
+def main(arguments: list):
+    """Make the environment complete; return what keeps it from that, or the exit status."""
     environment, doctor = Environment(Path(__file__).parent), arguments == ["doctor"]
     try:
         environment.ensure(thorough=doctor)
@@ -298,15 +293,13 @@ def main(arguments: list) -> int:
             packages = len(environment.known()["packages"])
             print(f".venv is complete: every file of {packages} packages is as recorded")
             print(f"{environment.free():.0f} GB of disk are free")
-        return 0
     except Stop as stop:
-        print(stop, file=sys.stderr)
+        return str(stop)
     except (Failed, OSError) as fault:
-        print(explain(str(fault)), file=sys.stderr)
+        return explain(str(fault))
     except KeyboardInterrupt:
         print("Interrupted: run make again.", file=sys.stderr)
         return 130
-    return 1
 
 
 if __name__ == "__main__":

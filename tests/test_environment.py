@@ -17,6 +17,7 @@ NOT_LOCKED = {"crowd", "endpoint", "models"}  # for one optional branch each
 LOCKED = [extra for extra in EXTRAS if extra not in NOT_LOCKED]
 DIRECT = sum((EXTRAS[extra] for extra in LOCKED), PROJECT["dependencies"])
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+BUILD = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
 LOCK = (paths.ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
 
@@ -28,7 +29,7 @@ def test_environment_yml_pins_python_and_installs_what_is_locked():
     assert others == ["pip", {"pip": ["--requirement requirements.lock"]}]
 
 
-@pytest.mark.parametrize("dependency", DIRECT)
+@pytest.mark.parametrize("dependency", [*DIRECT, *BUILD])
 def test_the_lock_satisfies_pyproject(dependency):
     requirement = Requirement(dependency)
     versions = [Version(version) for name, version in PINS if name == requirement.name.lower()]
