@@ -45,6 +45,18 @@ def test_the_lock_takes_wheels_only_names_no_index_and_pins_every_package_with_h
     assert len(PINS) == sum("==" in line and not line.startswith("--") for line in lines)
 
 
+def test_the_lock_is_made_of_all_extras_but_those_of_one_optional_branch():
+    command = re.findall(r"^#.*", (paths.ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert sorted(re.findall(r"--extra (\w+)", " ".join(command))) == sorted(LOCKED)
+
+
+def test_a_build_backend_is_pinned_and_locked():
+    system = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"]
+    assert [each.replace("==", "\n") for each in system["requires"]] == [
+        "\n".join(pin) for pin in PINS if pin[0] == "hatchling"
+    ]
+
+
 def test_every_locked_package_has_a_line_in_the_list_of_licences():
     listed, found, advice = licences.listed(), licences.found(), "run `python tests/licences.py`"
     assert sorted(listed) == licences.locked(), advice
