@@ -16,15 +16,18 @@ from packaging.utils import canonicalize_name
 from helpers import paths
 
 FILE = paths.ROOT / "LICENCES.csv"
-LOCK = paths.ROOT / "requirements.lock"
-PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
-FAMILIES = {**PROJECT["optional-dependencies"], "run time": PROJECT["dependencies"]}
+LOCKS = sorted(paths.ROOT.glob("requirements*.lock"))
+SETTINGS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
+CHECKS = SETTINGS["dependency-groups"] | {"dev": PROJECT["optional-dependencies"]["dev"]}
+FAMILIES = CHECKS | PROJECT["optional-dependencies"] | {"run time": PROJECT["dependencies"]}
 IN_WORDS = {"axe-playwright-python": "MIT AND MPL-2.0"}  # told by the files in it alone
 
 
 def locked() -> list[str]:
-    """Names in the lock, each once."""
-    return sorted(set(re.findall(r"^([a-z0-9._-]+)==", LOCK.read_text(), flags=re.MULTILINE)))
+    """Names in the locks, each once."""
+    text = "\n".join(lock.read_text() for lock in LOCKS)
+    return sorted(set(re.findall(r"^([a-z0-9._-]+)==", text, flags=re.MULTILINE)))
 
 
 def listed() -> dict[str, dict[str, str]]:
@@ -35,9 +38,9 @@ def listed() -> dict[str, dict[str, str]]:
 
 def found() -> dict[str, dict[str, str]]:
     """What the installed packages say, by package."""
-    needed = dict.fromkeys(needs(FAMILIES["dev"]), "dev")
-    for family, requirements in FAMILIES.items():
-        needed |= dict.fromkeys(needs(requirements), family) if family != "dev" else {}
+    needed = {}
+    for family, requirements in FAMILIES.items():  # what runs comes last, and so wins
+        needed |= dict.fromkeys(needs(requirements), family)
     installed = {canonicalize_name(each.name) for each in metadata.distributions()}
     return {
         name: {"package": name, "needed by": needed[name], "licence": licence(name)}

@@ -37,13 +37,28 @@ def test_the_lock_satisfies_pyproject(dependency):
     assert all(version in requirement.specifier for version in versions)
 
 
-def test_the_lock_takes_wheels_only_names_no_index_and_pins_every_package_with_hashes():
-    first, *lines = [line.strip() for line in LOCK.splitlines() if line]
+@pytest.mark.parametrize("lock", licences.LOCKS, ids=lambda lock: lock.stem)
+def test_locks_take_wheels_only_name_no_index_and_pin_every_package_with_hashes(lock):
+    text = lock.read_text()
+    first, *lines = [line.strip() for line in text.splitlines() if line]
     pin, digest = r"[a-z0-9._-]+==[^ ]+( ; .*)? \\", r"--hash=sha256:[0-9a-f]{64}( \\)?"
     assert first == "--only-binary :all:"
-    assert "://" not in LOCK
+    assert "://" not in text
     assert [line for line in lines if not re.fullmatch(f"{pin}|{digest}", line)] == []
-    assert len(PINS) == sum("==" in line and not line.startswith("--") for line in lines)
+    hashed = re.findall(r"==.* \\\n    --hash", text)
+    assert len(hashed) == sum("==" in line and not line.startswith("--") for line in lines) > 2
+
+
+def test_the_lock_is_made_of_all_extras_but_those_of_one_optional_branch():
+    command = re.findall(r"^#.*", (paths.ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert sorted(re.findall(r"--extra (\w+)", " ".join(command))) == sorted(LOCKED)
+
+
+def test_a_build_backend_is_pinned_and_locked():
+    system = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"]
+    assert [each.replace("==", "\n") for each in system["requires"]] == [
+        "\n".join(pin) for pin in PINS if pin[0] == "hatchling"
+    ]
 
 
 def test_every_locked_package_has_a_line_in_the_list_of_licences():
@@ -57,7 +72,8 @@ def test_every_locked_package_has_a_line_in_the_list_of_licences():
 
 
 def test_what_is_needed_at_run_time_leaves_a_choice_other_than_a_gpl():
-    lines = [line for line in licences.listed().values() if line["needed by"] != "dev"]
+    checks = set(licences.CHECKS)
+    lines = [line for line in licences.listed().values() if line["needed by"] not in checks]
     assert len(lines) > 100
     assert [line["package"] for line in lines if licences.only_gpl(line["licence"])] == []
 
