@@ -54,9 +54,9 @@ CODE = [
     *DATA.glob("*/*.csv"),
 ]
 
-run.set_environment(BUILD)
 try:
     LOCK = run.hold(BUILD)
+    run.set_environment(BUILD)
     if "refresh" in sys.argv:  # rather now than after all notebooks have run
         run.refuse_simulated({study: run.resolve(study, CHOICE)[0] for study in STUDIES})
 except PlainError as error:

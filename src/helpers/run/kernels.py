@@ -65,7 +65,9 @@ def client(address: str, *ordinary: str) -> None:
         socket.send_fds(kernel, [request.encode()], [0, 1, 2])
         number = int(kernel.recv(LARGEST))
     except (OSError, ValueError):
-        os.execv(ordinary[0], ordinary)
+        if os.getppid() == starter:
+            os.execv(ordinary[0], ordinary)
+        return
 
     def pass_on(received: int, frame: object) -> None:
         with suppress(ProcessLookupError):
