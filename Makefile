@@ -1,6 +1,7 @@
 # Builds .venv from requirements.lock, then hands over to the doit task of the same name.
 #
-## make reproduce    re-derive all results, then open build/index.html
+## make reproduce    re-derive all results, then open build/site/index.html
+## make site         build the site from the last run
 ## make notebook     run one: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=60_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
@@ -26,12 +27,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export ARGS
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
+.PHONY: help reproduce site notebook new test lab refresh bench coverage audit answers clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-reproduce test lab refresh bench coverage audit answers: $(INSTALLED)
+reproduce site test lab refresh bench coverage audit answers: $(INSTALLED)
 	@$(DOIT) $@ data=$(DATA)
 
 notebook: $(INSTALLED)

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 from doit import get_var
@@ -78,15 +77,6 @@ def task_execute():
         yield notebook_task(name, run.studies_of(name, NAMES))
 
 
-def task_html():
-    """Make a page of each executed notebook."""
-    for name in NAMES:
-        notebook, page = executed(name, MAIN), BUILD / "html" / f"{name}.html"
-        yield task(
-            partial(run.to_html, notebook, page), name=name, file_dep=[notebook], targets=[page]
-        )
-
-
 def task_claims():
     """Join and judge the claims of all notebooks, and their headlines, in build/."""
     return task(
@@ -96,18 +86,26 @@ def task_claims():
     )
 
 
-def task_report():
-    """Make build/index.html."""
-    return task(lambda: run.write_report(BUILD, NAMES, sources()), task_dep=["claims", "html"])
+def task_site():
+    """Build the site in build/site."""
+    docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
+    tables = [BUILD / "claims.csv", BUILD / "headlines.csv"]
+    pages = [executed(name, MAIN) for name in NAMES]
+    command = [sys.executable, "docs/make_site.py", "build", "build/site"]
+    return task(
+        lambda: subprocess.run(command, cwd=ROOT).returncode == 0,
+        file_dep=[*CODE, *docs, *tables, *pages, ROOT / "README.md"],
+        targets=[BUILD / "site" / "index.html"],
+    )
 
 
 def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        print(*run.summary_lines(BUILD, sources()), "build/index.html", sep="\n")
+        print(*run.summary_lines(BUILD, sources()), "build/site/index.html", sep="\n")
 
-    return task(sum_up, task_dep=["report"], clean=[empty_build])
+    return task(sum_up, task_dep=["site"], clean=[empty_build])
 
 
 def task_notebook():
@@ -120,9 +118,7 @@ def task_notebook():
         source = source_of(run.studies_of(name, NAMES))
         given = run.parse_parameters(get_var("args", ""))
         execute(name, ONE_OFF, {"data_source": source, "out_dir": ONE_OFF} | given)
-        page = ROOT / ONE_OFF / "html" / f"{name}.html"
-        run.to_html(executed(name, ONE_OFF), page)
-        print(page.relative_to(ROOT))
+        print(executed(name, ONE_OFF).relative_to(ROOT))
 
     return task(start, task_dep=["data"])
 

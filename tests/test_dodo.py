@@ -18,6 +18,10 @@ claims_file: str = "figures/claims.csv"  # claims of all notebooks
 headlines_file: str = "figures/headlines.csv"  # headlines of all notebooks
 n_boot: int = 1000  # draws
 alpha: float = 1.0  # anything"""
+SITE = """import sys, helpers.paths
+page = helpers.paths.ROOT / sys.argv[2] / "index.html"
+page.parent.mkdir(exist_ok=True)
+page.write_text((helpers.paths.BUILD / "data" / "hosking").read_text())"""
 CLAIMS = """from helpers.claims import Ledger
 claims = Ledger("11_good", data_source, out_dir)
 claims.enter("hosking.counts", {"outputs_1": 900})
@@ -34,6 +38,9 @@ def project(tmp_path_factory) -> Path:
     shutil.copytree(paths.DATA, root / "data", ignore=shutil.ignore_patterns("raw"))
     for file in ("dodo.py", "requirements.lock"):
         shutil.copy(paths.ROOT / file, root)
+    (root / "README.md").touch()
+    (root / "docs").mkdir()
+    (root / "docs" / "make_site.py").write_text(SITE)
     (root / "notebooks").mkdir()
     write_notebook(root / "notebooks" / "00_all.ipynb", OVERVIEW)
     write_notebook(root / "notebooks" / "10_other.ipynb", "1")
@@ -81,7 +88,7 @@ def test_a_failure_is_named_and_stops_nothing_but_what_needs_it(project):
     ) in run.stdout
     assert "name must be one of 00_all, 10_other, 11_good, 12_bad, not '13'" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
-    assert not (project / "build" / "index.html").exists()
+    assert not (project / "build" / "site").exists()
 
 
 def test_what_changed_or_was_overwritten_runs_again_and_single_notebooks_beside_it(project):
@@ -97,13 +104,13 @@ def test_what_changed_or_was_overwritten_runs_again_and_single_notebooks_beside_
     assert re.search(r"12_bad: finished.*00_all: finished", run.stdout, flags=re.DOTALL)
     assert claims.read_bytes() == right
     assert re.search(r"hosking: simulated data, \d+ open", run.stdout)
-    assert "SIMULATED DATA: hosking" in (project / "build" / "index.html").read_text()
+    assert run.stdout.endswith("build/site/index.html\n")
+    assert (project / "build" / "site" / "index.html").read_text() == "simulated"
     main, one_off = (
         (project / "build" / folder / "notebooks" / "12_bad.ipynb").read_text()
         for folder in ("", "one-off")
     )
     assert ["alpha = 7" in text for text in (main, one_off)] == [False, True]
-    assert (project / "build" / "one-off" / "html" / "12_bad.html").is_file()
     assert 'data_source = \\"simulated\\"' in main
 
 

@@ -1,0 +1,203 @@
+"""What a run found, and what the last run on real data found: all that the site tells."""
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+
+from helpers import paths
+from helpers.claims import read_text
+from helpers.run import notebooks as run
+from helpers.verdicts import VERDICTS
+
+STUDIES = {
+    "hosking": "Hosking et al.",
+    "kamoda": "Kamoda et al.",
+    "chatbench": "ChatBench",
+    "humbel": "HumBEL",
+}
+COMMITTED = paths.ROOT / "figures"
+WORST_FIRST = ("contradicted", "slip", "leaning", "open", "consistent", "confirmed")
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """An executed notebook as committed ones are: no traces of the run, cells numbered from 1."""
+
+    name: str
+    content: nbformat.NotebookNode
+    numbers: dict[int, int]  # of code cells: as they ran, as they are numbered here
+    ran: bool  # in this run; else it is the committed one
+
+    @cached_property
+    def title(self) -> str:
+        """First heading."""
+        return re.search(r"^# (.+)", self.content.cells[0].source, re.MULTILINE)[1]
+
+    @property
+    def label(self) -> str:
+        """Its name in words."""
+        return f"{self.name[:2]} {self.name[3:].replace('_', ' ').capitalize()}"
+
+    def paragraph(self, start: str) -> str:
+        """Paragraph of the first cell that begins with a bold word."""
+        found = re.search(rf"\*\*{start}\.?\*\*\s*(.+)", self.content.cells[0].source)
+        return found[1] if found else ""
+
+    def code(self) -> list[nbformat.NotebookNode]:
+        """Code cells."""
+        return [cell for cell in self.content.cells if cell.cell_type == "code"]
+
+    @cached_property
+    def images(self) -> dict[str, str]:
+        """Alt text of each picture, by the picture as text."""
+        outputs = [output for cell in self.code() for output in cell.outputs]
+        return {picture_of(output): alt_of(output) for output in outputs if picture_of(output)}
+
+
+def picture_of(output: nbformat.NotebookNode) -> str:
+    """Picture of an output as text; empty if it has none."""
+    return "".join(output.get("data", {}).get("image/png", "").split())
+
+
+def alt_of(output: nbformat.NotebookNode) -> str:
+    """Alt text that a notebook keeps beside a picture."""
+    return output.metadata.get("image/png", {}).get("alt", "")
+
+
+@cache
+def read_notebook(file: Path, ran: bool) -> Notebook:
+    """Read an executed notebook."""
+    content = nbformat.v4.reads_json(file.read_text(encoding="utf-8"))
+    before = [cell.execution_count for cell in content.cells if cell.cell_type == "code"]
+    given = [
+        cell.execution_count
+        for cell in content.cells
+        if "injected-parameters" in cell.metadata.get("tags", [])
+    ]
+    kept = [count for count in before if count not in given]
+    return Notebook(
+        file.stem, run.strip(content), {old: new for new, old in enumerate(kept, 1)}, ran
+    )
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run in `folder`, which is the project itself for what is committed."""
+
+    folder: Path
+
+    @property
+    def committed(self) -> bool:
+        """True if there is no run but the committed one."""
+        return self.folder == paths.ROOT
+
+    @cached_property
+    def notebooks(self) -> dict[str, Notebook]:
+        """Each notebook as this run executed it, else the committed one."""
+        found = {}
+        for name in run.notebook_names():
+            file = self.folder / "notebooks" / f"{name}.ipynb"
+            ran = file.is_file()
+            found[name] = read_notebook(file if ran else paths.NOTEBOOKS / file.name, ran)
+        return found
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Why notebooks did not run."""
+        file = self.folder / "missing.json"
+        told = json.loads(file.read_text()) if file.is_file() and not self.committed else {}
+        absent = {name: "it did not run" for name, book in self.notebooks.items() if not book.ran}
+        return absent | told
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """Kind of data of each study: real, printed or simulated."""
+        stamps = {study: self.folder / "data" / study for study in STUDIES}
+        if not self.committed and all(file.is_file() for file in stamps.values()):
+            return {study: file.read_text().strip() for study, file in stamps.items()}
+        raw = self.last_claims[self.last_claims["evidence"] == "raw"]["study"]
+        return {study: "real" if study in set(raw) else "printed" for study in STUDIES}
+
+    def simulated(self, name: str) -> list[str]:
+        """Studies of a notebook whose data this run made up."""
+        studies = run.studies_of(name, self.notebooks)
+        return [study for study in studies if self.sources.get(study) == "simulated"]
+
+    @cached_property
+    def last_claims(self) -> pd.DataFrame:
+        """Claims of the last run on real data."""
+        return read_text(COMMITTED / "claims.csv")
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """Claims worst first; those of simulated studies as last found, beside `this_run`."""
+        last = self.last_claims.set_index("claim_id", drop=False)
+        if self.committed:
+            return _worst_first(last.assign(this_run=""))
+        new = read_text(self.folder / "claims.csv").set_index("claim_id", drop=False)
+        made_up = [study for study, source in self.sources.items() if source == "simulated"]
+        old = last[last["study"].isin(made_up)]
+        told = new["verdict"] + " " + new["computed"]
+        old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
+        kept = new[~new["claim_id"].isin(old["claim_id"])].assign(this_run="")
+        return _worst_first(pd.concat([kept, old]).fillna(""))
+
+    @cached_property
+    def headlines(self) -> pd.DataFrame:
+        """Headline findings; those of simulated studies as last found."""
+        last = read_text(COMMITTED / "headlines.csv").set_index("headline")
+        if self.committed:
+            return last
+        new = read_text(self.folder / "headlines.csv").set_index("headline")
+        real = (new["source"] == "real") & (new["sentence"] != "")
+        return pd.concat([new[real], last.drop(index=new.index[real], errors="ignore")])
+
+    def figure(self, name: str) -> tuple[Path, str]:
+        """File of a figure on real data, and its alt text."""
+        (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
+        if self.committed or not notebook.ran or self.simulated(notebook.name):
+            notebook = read_notebook(paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False)
+            file = COMMITTED / f"{name}.png"
+        else:
+            file = self.folder / "figures" / f"{name}.png"
+        shown = base64.b64encode(file.read_bytes()).decode()
+        return file, notebook.images.get(shown, notebook.title)
+
+    def cell_of(self, claim: pd.Series) -> int:
+        """Number of the code cell that entered a claim; 0 if none did."""
+        if claim["notebook"] not in self.notebooks:
+            return 0
+        book = self.notebooks[claim["notebook"]]
+        if claim.get("cell"):
+            return book.numbers.get(int(float(claim["cell"])), 0)
+        return _entering_cell(book, claim["claim_id"])
+
+
+def _worst_first(claims: pd.DataFrame) -> pd.DataFrame:
+    """Sort claims by verdict, statements before cells of tables; last what nobody could check."""
+    assert set(WORST_FIRST) == set(VERDICTS)
+    cell = claims["claim_id"].str.contains(r"\.(?:table|figure)\w?\d+\.")
+    keys = {
+        "none": claims["evidence"] == "none",
+        "rank": claims["verdict"].map(WORST_FIRST.index),
+        "cell": cell,
+    }
+    order = claims.reset_index(drop=True).assign(
+        **{key: values.to_numpy() for key, values in keys.items()}
+    )
+    return order.sort_values([*keys, "study", "cause"], kind="stable").drop(columns=list(keys))
+
+
+def _entering_cell(book: Notebook, claim_id: str) -> int:
+    """Find the cell that names a claim's prefix or table, else the first cell of claims."""
+    cells = [cell for cell in book.code() if "claims" in cell.metadata.get("tags", [])]
+    table = re.match(r"\w+\.(?:table|figure)\w?\d+\.", claim_id)
+    names = ["_".join(claim_id.split(".")[:2])] if table else [claim_id.rsplit(".", 1)[0]]
+    naming = [cell for cell in cells if any(f'"{name}"' in cell.source for name in names)]
+    return (naming or cells or [{"execution_count": 0}])[0]["execution_count"]
