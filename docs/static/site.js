@@ -1,5 +1,5 @@
 // Filters, order and addresses of the table of claims; the button that unfolds all code.
-const table = document.getElementById("claims");
+const table = document.getElementById("claim-table");
 if (table) {
   const form = document.getElementById("filters");
   const more = document.getElementById("more");
