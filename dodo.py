@@ -25,6 +25,7 @@ STUDIES = run.studies_of("00", NAMES)
 CHOICE = get_var("data", "auto")
 MIRROR = ROOT.parent / "shared" / "data"
 
+JOINED = ("claims", "headlines", "provenance")
 MAIN, ONE_OFF = "build", "build/one-off"
 CODE = [
     ROOT / "requirements.lock",
@@ -78,11 +79,11 @@ def task_execute():
 
 
 def task_claims():
-    """Join and judge the claims of all notebooks, and their headlines, in build/."""
+    """Join the claims, headlines and files read of all notebooks, in build/; judge the claims."""
     return task(
         write_claims,
         file_dep=[*CODE, *(executed(name, MAIN) for name in FINDINGS)],
-        targets=[BUILD / "claims.csv", BUILD / "headlines.csv"],
+        targets=[BUILD / f"{name}.csv" for name in JOINED],
     )
 
 
@@ -268,19 +269,20 @@ def executed(name: str, folder: str) -> Path:
 
 def results(name: str, out_dir: str) -> list[Path]:
     """Files that a notebook has written; names of figures begin with its number."""
-    tables = [f"{folder}/{name}.csv" for folder in ("claims", "headlines", "results")]
+    tables = [f"{folder}/{name}.csv" for folder in (*JOINED, "results")]
     patterns = [*tables, f"figures/{name[:3]}*.png"]
     return [file for pattern in patterns for file in sorted((ROOT / out_dir).glob(pattern))]
 
 
 def write_claims() -> None:
-    """Join the claims and headlines of all notebooks that there are."""
-    for file in (*BUILD.glob("claims/*.csv"), *BUILD.glob("headlines/*.csv")):
+    """Join what all notebooks that there are have left."""
+    for file in (file for name in JOINED for file in BUILD.glob(f"{name}/*.csv")):
         if file.stem not in NAMES:
             file.unlink()
     joined = {
         "claims": claims.merge(BUILD / "claims"),
         "headlines": claims.headlines(BUILD / "headlines").reset_index(),
+        "provenance": claims.provenance(BUILD / "provenance"),
     }
     texts = {name: table.to_csv(index=False, lineterminator="\n") for name, table in joined.items()}
     replace_files({BUILD / f"{name}.csv": text.encode() for name, text in texts.items()})

@@ -2,13 +2,16 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers import claims, paths, verdicts
 from helpers.claims import ClaimError, Ledger
+from helpers.files import registry
 
 QUALITY = ["quality_biased", "quality_unbiased"]
 # Scores of wording that AI alone does not have; p-values that are printed as bounds; sub-tests that
@@ -459,6 +462,61 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
     assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [1, 0, 0]
 
 
+@pytest.fixture
+def traced(ledger, demo, monkeypatch) -> Path:
+    """Folder of a run that read two files, entered claims in a cell, and was joined."""
+    monkeypatch.setattr(paths, "ROOT", demo)
+    monkeypatch.setenv("DATA_MIRROR", str(demo / "mirror"))
+    for file in ("demo/a.csv", "other/b.csv"):
+        (demo / "mirror" / file).parent.mkdir(parents=True)
+        (demo / "mirror" / file).write_text(file)
+    read = {file: registry.current_hash(file) for file in ("demo/a.csv", "other/b.csv")}
+    monkeypatch.setattr(registry, "files_read", lambda: read)
+    shell = SimpleNamespace(user_ns={"In": ["", "first cell", "this cell"]})
+    monkeypatch.setattr(claims, "get_ipython", lambda: shell)
+    ledger.enter("demo", {"rate.low": 3.2, "rate.gain": {"low": 21, "high": 23}})
+    ledger.enter("demo", {"text.small": {"estimate": 0.1, "low": -0.1, "high": 0.3}})
+    ledger.write()
+    cells = [nbformat.v4.new_code_cell(execution_count=n, id=f"11-{n}") for n in (1, 2)]
+    (demo / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), demo / "notebooks/11_demo.ipynb")
+    for name, table in (
+        ("claims", claims.merge(demo / "claims")),
+        ("provenance", claims.provenance(demo / "provenance")),
+    ):
+        table.to_csv(demo / f"{name}.csv", index=False)
+    return demo
+
+
+def test_a_claim_names_its_cell_and_the_files_that_it_rests_on(traced):
+    chains = claims.chains(traced)
+    entered = ["demo.rate.low", "demo.rate.gain", "demo.text.small"]
+    assert chains.loc[entered, "cell"].tolist() == ["11-2"] * 3
+    assert chains.loc["demo.text.flat", "cell"] == ""
+    used = chains.loc[entered, "files"].map(list).tolist()
+    assert used == [["demo/a.csv"], [], ["demo/a.csv", "other/b.csv"]]
+    assert not chains["changed"].map(bool).any()
+
+
+def test_a_changed_byte_makes_exactly_the_claims_stale_that_rest_on_the_file(traced):
+    (traced / "mirror/other/b.csv").write_text("other/B.csv")
+    changed = claims.chains(traced)["changed"]
+    assert changed[changed.map(bool)].to_dict() == {"demo.text.small": ["other/b.csv"]}
+    told = claims.why("demo.text.small", traced)
+    assert re.search(r"other/b\.csv [0-9a-f]{12} \(another today: stale\)$", told)
+    assert "another today" not in claims.why("demo.rate.low", traced)
+
+
+def test_why_says_each_step_of_a_claim_that_has_it(traced):
+    told = dict(line.split(maxsplit=1) for line in claims.why("demo.rate.low", traced).splitlines())
+    assert told["printed"] == "3.2 %"
+    assert told["where"] == "notebooks/11_demo.ipynb, cell 11-2"
+    assert told["detects"] == "an error of 0.015625 of the number"
+    assert "margin" not in told
+    with pytest.raises(ClaimError, match=r"did you mean demo\.rate\.low"):
+        claims.why("demo.rate.lov", traced)
+
+
 def test_files_that_cannot_be_merged_are_refused(demo):
     with pytest.raises(ClaimError, match=r"There is no folder .*claims: run the notebooks first"):
         claims.merge(demo / "claims")
@@ -474,3 +532,12 @@ def test_files_that_cannot_be_merged_are_refused(demo):
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo."
     with pytest.raises(ClaimError, match=re.escape(message)):
         claims.merge(demo / "claims")
+
+
+def test_each_committed_claim_names_the_cell_that_enters_it():
+    committed = claims.read_text(paths.ROOT / "figures" / "claims.csv")
+    entered = committed[committed["notebook"] != ""]
+    for notebook, rows in entered.groupby("notebook"):
+        cells = nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells
+        entering = {cell["id"] for cell in cells if ".enter" in cell.source}
+        assert set(rows["cell"]) <= entering, notebook

@@ -13,16 +13,20 @@ from functools import cache
 from numbers import Real
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
+from IPython import get_ipython
 
 from helpers import paths
+from helpers.files import registry
 from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError
 from helpers.show import CaptionedTable, text_table, with_interval
 from helpers.verdicts import (
     DETAILS,
     ENTERED,
+    EVIDENCE,
     HOLDING,
     JUDGED,
     NEEDED,
@@ -31,11 +35,12 @@ from helpers.verdicts import (
     assess,
     evidence_for,
     rank,
+    rule_in_words,
 )
 
 COLUMNS = (
     *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
-    *("cause", "headline", *DETAILS),
+    *("cause", "headline", *DETAILS, "cell"),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines", "verdict_changes")
 
@@ -64,7 +69,7 @@ def published_claims() -> pd.DataFrame:
 
 def _cell_claims(table: str) -> pd.DataFrame:
     """Turn a printed table into claims."""
-    printed = printed_table(table)
+    printed = _printed_table(table)
     cells, printed = printed.index, printed.reset_index()
     study, exhibit = table.split("_")
     kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
@@ -91,6 +96,12 @@ def printed_table(table: str) -> pd.DataFrame:
     if table not in table_names():
         known = ", ".join(table_names())
         raise ClaimError(f"There is no table {table!r} in data/published, only {known}.")
+    registry.given(paths.PUBLISHED / f"{table}.csv")
+    return _printed_table(table)
+
+
+def _printed_table(table: str) -> pd.DataFrame:
+    """Read a printed table for its claims, which are not results of it."""
     frame = read_text(paths.PUBLISHED / f"{table}.csv")
     return frame.set_index(list(frame.columns[: frame.columns.get_loc("published")]))
 
@@ -129,11 +140,23 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
     public = entered["claim_id"].map(published["needs"]).map(_unfetched).astype(bool)
     entered = entered[~public | (entered["source"] == "real")]  # stand-ins for data one could have
-    merged = published.join(assess(entered, published))
+    cells = entered.drop_duplicates("claim_id").set_index("claim_id")[["notebook", "cell"]]
+    cells = _cell_ids(cells, Path(claims_dir).parent / "notebooks")
+    merged = published.join(assess(entered, published)).join(cells)
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
     merged.loc[missing, ["verdict", "evidence"]] = "open", "none"
     return merged.reset_index()[list(COLUMNS)].map(_written).astype(object).fillna("")
+
+
+def _cell_ids(cells: pd.DataFrame, notebooks: Path) -> pd.Series:
+    """Name the cell of an executed notebook in which each claim was entered."""
+    names = {}
+    for file in sorted(notebooks.glob("[0-9]*.ipynb")):
+        for cell in nbformat.read(file, as_version=4).cells:
+            names[file.stem, str(cell.get("execution_count"))] = cell.get("id", "")
+    places = zip(cells["notebook"], cells["cell"], strict=True)
+    return pd.Series([names.get(place, "") for place in places], cells.index, object, "cell")
 
 
 def _why_missing(needs: str) -> str:
@@ -159,7 +182,7 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
     folder = Path(claims_dir)
     if not folder.is_dir():
         raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
-    empty = pd.DataFrame(columns=list(ENTERED), dtype=str)
+    empty = pd.DataFrame(columns=["cell", *ENTERED], dtype=str)
     text = pd.concat([empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))])
     text = text.reset_index(drop=True)
     return text.assign(**text[[*NUMBERS, "holds"]].replace("", np.nan).astype(float))
@@ -195,6 +218,139 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     """
     counts = pd.crosstab(merged[by], merged["verdict"])
     return counts.reindex(columns=list(VERDICTS[::-1]), fill_value=0)
+
+
+def provenance(folder: str | Path) -> pd.DataFrame:
+    """Join what each notebook noted of the files that it read.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        `provenance` in the output folder of a run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per notebook and file: `file`, `sha256`, `notebook`.
+    """
+    files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
+    return pd.concat([pd.DataFrame(columns=["file", "sha256", "notebook"]), *files])
+
+
+def chains(folder: str | Path) -> pd.DataFrame:
+    """Tell of each claim how it came to its verdict: place, rule, cell, data and their state.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        Holds `claims.csv` and `provenance.csv`, as `figures` and `build` do.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `merge`, indexed by `claim_id`, with how the claim is judged (`unit`,
+        `direction`, `margin`, `family`, `needs`, `readings`), `rule` and `explanation` in words,
+        `files` (mapping from file to SHA-256 when it was read) and `changed`, those files that are
+        another today. A claim with a changed file is stale.
+
+    Examples
+    --------
+    >>> all_claims = chains(paths.ROOT / "figures")
+    >>> all_claims.loc["hosking.counts.tasks", "rule"]
+    'Holds or does not: a truth value, a threshold, or an equal count.'
+    """
+    merged = read_text(Path(folder) / "claims.csv").set_index("claim_id")
+    judged = ["unit", "direction", "margin", "family", "needs", "readings"]
+    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
+    read = read_text(Path(folder) / "provenance.csv")
+    now = {file: registry.current_hash(file) for file in read["file"].unique()}
+    table = merged.join(published_claims()[judged])
+    files = {
+        name: dict(zip(rows["file"], rows["sha256"], strict=True))
+        for name, rows in read.groupby("notebook")
+    }
+    used = [
+        {
+            file: digest
+            for file, digest in files.get(claim["notebook"], {}).items()
+            if _uses(claim_id, claim["needs"], file)
+        }
+        for claim_id, claim in table.iterrows()
+    ]
+    changed = [
+        [file for file, digest in each.items() if now[file] not in ("", digest)] for each in used
+    ]
+    return table.assign(
+        rule=table["kind"].map(rule_in_words),
+        explanation=table["cause"].map(causes).fillna(""),
+        files=used,
+        changed=changed,
+    )
+
+
+def why(claim_id: str, folder: str | Path = paths.ROOT / "figures") -> str:
+    """Write the way of one claim from the paper to its verdict, as `chains` has it.
+
+    Parameters
+    ----------
+    claim_id : str
+        The claim.
+    folder : str or pathlib.Path, optional
+        As for `chains`.
+
+    Returns
+    -------
+    str
+        One line for each step.
+
+    Raises
+    ------
+    ClaimError
+        If there is no such claim.
+
+    Examples
+    --------
+    >>> print(why("hosking.counts.tasks").splitlines()[1])
+    paper          hosking, §2
+    """
+    table = chains(folder)
+    if claim_id not in table.index:
+        raise ClaimError(_unknown_claim(claim_id, table.index))
+    claim = table.loc[claim_id]
+    files = [
+        f"{file} {digest[:12]}{' (another today: stale)' * (file in claim['changed'])}"
+        for file, digest in claim["files"].items()
+    ]
+    corrected = {"yes": "survives", "no": "does not survive"}.get(claim["after_correction"])
+    steps = {
+        "claim": claim_id,
+        "paper": f"{claim['study']}, {claim['where']}",
+        "says": claim["statement"],
+        "printed": f"{claim['published']} {claim['unit']}",
+        "rule": f"{claim['kind']} {claim['direction']}: {claim['rule']}",
+        "margin": claim["margin"],
+        "readings": claim["readings"].replace("|", " or "),
+        "computed": claim["computed"],
+        "detects": f"an error of {claim['detects']} of the number" if claim["detects"] else "",
+        "correction": f"{corrected} Holm's over {claim['family']}" if corrected else "",
+        "evidence": claim["evidence"],
+        "verdict": claim["verdict"],
+        "note": claim["note"],
+        "cause": claim["explanation"],
+        "where": f"notebooks/{claim['notebook']}.ipynb, cell {claim['cell']}" * bool(claim["cell"]),
+        "data": "\n".join(files) or claim["needs"],
+    }
+    lines = [(name, line) for name, text in steps.items() for line in text.strip().splitlines()]
+    return "\n".join(f"{name:<14} {line}" for name, line in lines)
+
+
+def _uses(claim_id: str, needs: str, file: str) -> bool:
+    """Whether a claim rests on a file that its notebook has read."""
+    if file.startswith("data/published/"):
+        return needs == "print" or claim_id.startswith(f"{Path(file).stem.replace('_', '.')}.")
+    if file.startswith("data/") or needs in EVIDENCE:
+        return needs != "print"
+    return file.startswith(tuple(needs.split()))
 
 
 class Ledger:
@@ -319,7 +475,12 @@ class Ledger:
         entered = self._entered()
         folder = paths.output_dir(self.out_dir)
         headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
-        tables = {"claims": entered.map(_written, digits=12), "headlines": headlines}
+        files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
+        tables = {
+            "claims": entered.map(_written, digits=12),
+            "headlines": headlines,
+            "provenance": files.sort_values("file").assign(notebook=self.notebook),
+        }
         paths.replace_files(
             {
                 folder / kind / f"{self.notebook}.csv": _csv(table)
@@ -344,10 +505,10 @@ class Ledger:
 
     def _entered(self) -> pd.DataFrame:
         """What was entered, as one table."""
-        rows = pd.DataFrame(self._rows, columns=list(ENTERED))
+        rows = pd.DataFrame(self._rows, columns=["cell", *ENTERED])
         rows = rows.assign(notebook=self.notebook, source=self.source)
         rows[[*NUMBERS, "holds"]] = rows[[*NUMBERS, "holds"]].astype(float)
-        words = ["reading", "part", "shown"]
+        words = ["reading", "part", "shown", "cell"]
         return rows.assign(**rows[words].astype(object).fillna(""))
 
     def _claim(self, claim_id: str) -> pd.Series:
@@ -370,7 +531,7 @@ class Ledger:
         for reading, values in by_reading.items():
             for part, row in _parts(claim, values):
                 _require(claim_id, claim, row)
-                where = {"claim_id": claim_id, "reading": reading, "part": part}
+                where = {"claim_id": claim_id, "reading": reading, "part": part, "cell": _cell()}
                 self._rows.append({**where, **row})
 
     def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
@@ -493,6 +654,12 @@ def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
         raise ClaimError(
             f"{claim_id} has a reversed interval: {row['low']:.6g} > {row['high']:.6g}."
         )
+
+
+def _cell() -> str:
+    """Number of the notebook cell that is running; empty outside of notebooks."""
+    shell = get_ipython()
+    return str(len(shell.user_ns["In"]) - 1) if shell else ""
 
 
 def _csv(table: pd.DataFrame) -> bytes:

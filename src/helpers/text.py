@@ -22,6 +22,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers import paths
+from helpers.files import registry
 
 SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"
@@ -581,7 +582,7 @@ def read_hand_check() -> pd.DataFrame:
     >>> read_hand_check().sum(axis="columns").unique().tolist()
     [50, 40]
     """
-    file = paths.DATA / "justifications_hand_check.csv"
+    file = registry.given("data/justifications_hand_check.csv")
     return pd.read_csv(file, index_col=["sample", "aspect"])[list(COUNTS)]
 
 

@@ -310,6 +310,11 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
+def rule_in_words(kind: str) -> str:
+    """Say in one sentence how claims of a kind are judged."""
+    return _RULES[kind].__doc__
+
+
 def rank(verdict: str) -> int:
     """Place of a verdict, weakest first."""
     return VERDICTS.index(verdict)

@@ -25,7 +25,7 @@ from scipy.stats import binom
 
 from helpers import paths
 from helpers.beyond.word_tests import PAIRS, SHOWN, definitions, word_classes
-from helpers.files import tables
+from helpers.files import registry, tables
 from helpers.files.schemas import AGES
 from helpers.simulate.humbel import answers as simulated_answers
 from helpers.stats.bootstrap import bootstrap_means
@@ -55,7 +55,7 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
             f"{path.name} does not begin with {_first_line(questions)!r}: it answers other "
             "questions. Build them with the options it was made for, or answer these."
         )
-    table = tables.read_csv(path, comment="#")
+    table = tables.read_csv(registry.given(path), comment="#")
     tables.as_numbers(table, ["question", "chosen"], path.name)
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 

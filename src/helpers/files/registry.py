@@ -32,6 +32,7 @@ STALL_SECONDS = 10
 
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
+_read: dict[str, str] = {}
 
 
 class DataError(PlainError):
@@ -84,7 +85,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     if _is_simulated(data_source):
         return None
     try:
-        return {file: fetch(file) for file in files}
+        return _noted({file: fetch(file) for file in files})
     except DataUnavailableError:
         if data_source == "real":
             raise
@@ -100,7 +101,7 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
     urls = {file: listed[file] for file in files}
     found = {file: path for file in urls if (path := _local_copy(file)) is not None}
     if len(found) == len(urls):
-        return found
+        return _noted(found)
     if data_source == "auto" and not found:
         return None
     missing = [f"  {file} from {url}" for file, url in urls.items() if file not in found]
@@ -108,6 +109,36 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
         f"{len(missing)} of {len(urls)} files are missing. Put them into the folder of "
         "DATA_MIRROR or into data/raw, or choose data_source='simulated'.\n" + "\n".join(missing)
     )
+
+
+def given(file: str | Path) -> Path:
+    """Return the path of a file that needs no fetching, and remember that it is read."""
+    path = paths.ROOT / file
+    name = path.relative_to(paths.ROOT) if path.is_relative_to(paths.ROOT) else path.name
+    return _noted({str(name): path})[str(name)]
+
+
+def files_read() -> dict[str, str]:
+    """Name the files that this process has taken data from, with their SHA-256."""
+    return dict(_read)
+
+
+def current_hash(file: str) -> str:
+    """SHA-256 of the file as it is on this machine now; empty if it is not here."""
+    path = paths.ROOT / file if file.startswith("data/") else _local_copy(file)
+    return _sha256(path) if path and path.is_file() else ""
+
+
+def _noted(located: dict[str, Path]) -> dict[str, Path]:
+    """Remember that files are read, and what they hold."""
+    _read.update({file: _sha256(path) for file, path in located.items()})
+    return located
+
+
+def _sha256(path: Path) -> str:
+    """SHA-256 of a file."""
+    status = path.stat()
+    return _hashes(path, status.st_size, status.st_mtime_ns)[0]
 
 
 def _is_simulated(data_source: str) -> bool:

@@ -160,7 +160,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     claims = build / "claims.csv"
     if not read_text(claims)["source"].isin(["", "real"]).all():
         raise PlainError("build/claims.csv holds claims from simulated data: nothing written")
-    tables = (claims, build / "headlines.csv")
+    tables = (claims, build / "headlines.csv", build / "provenance.csv")
     contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
     for name in names:
         executed = nbformat.read(build / "notebooks" / f"{name}.ipynb", as_version=4)

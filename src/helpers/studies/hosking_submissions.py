@@ -190,7 +190,7 @@ def load_submissions(
         raise ValueError(f"no group {group!r} in experiment {experiment}; choose one of {known}")
     files = _files(experiment, group)
     located = registry.locate(files, data_source)
-    exclusions = pd.read_csv(EXCLUSIONS_FILE)
+    exclusions = pd.read_csv(registry.given(EXCLUSIONS_FILE))
     if located is None:
         source, ratings = "simulated", _simulate(experiment, group, seed, texts)
         exclusions = exclusions.head(0)
@@ -294,7 +294,9 @@ def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     sessions = pd.concat(parts, ignore_index=True)[SESSION_COLUMNS]
     if located is not None:
         sessions["rater_id"] = anonymise(sessions["rater_id"])
-    sessions = sessions.merge(pd.read_csv(EXCLUSIONS_FILE), how="left", on=["file", "line"])
+    sessions = sessions.merge(
+        pd.read_csv(registry.given(EXCLUSIONS_FILE)), how="left", on=["file", "line"]
+    )
     default = sessions["task"].isin(schemas.TASKS).map({True: "", False: NOT_REPORTED})
     return sessions.assign(reason=sessions["reason"].fillna(default))
 
