@@ -1,57 +1,25 @@
 """The table of claims: one row a claim, with all that leads to its verdict folded inside."""
 
-import re
 from html import escape
 
 import pandas as pd
-from record import STUDIES, Record
-
-from helpers import claims, paths
-from helpers.claims import read_text
+from record import Record
 
 WIDTH, HEIGHT, MARGIN = 150, 22, 8
 
 
 def rows(record: Record) -> list[dict]:
     """Rows of the table, for its template."""
-    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
-    published = claims.published_claims()
-    rules = rules_by_kind()
-    shown = []
-    for claim in record.claims.to_dict("records"):
-        extra = published.loc[claim["claim_id"]]
-        shown.append(
-            claim
-            | {
-                "cell": record.cell_of(claim),
-                "paper": STUDIES[claim["study"]],
-                "why": causes.get(claim["cause"], ""),
-                "rule": rules.get(claim["kind"], {}),
-                "drawing": drawing(claim),
-                "words": words(claim),
-                **{name: extra[name] for name in ("readings", "family", "needs", "margin")},
-            }
-        )
-    return shown
+    return [
+        claim | {"claim_id": name, "drawing": drawing(claim), "words": words(claim)}
+        for name, claim in zip(record.claims.index, record.claims.to_dict("records"), strict=True)
+    ]
 
 
 def words(claim: dict) -> str:
     """Verdict in words."""
     corrected = ", not after correction" * (claim["after_correction"] == "no")
     return claim["verdict"] + corrected
-
-
-def rules_by_kind() -> dict[str, dict[str, str]]:
-    """Rule of each kind of claim: what each verdict asks for, from data/published/README.md."""
-    text = (paths.PUBLISHED / "README.md").read_text()
-    table = text[text.index("| kind | confirmed") :].split("\n\n")[0]
-    head, _, *lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
-    rules = {}
-    for kind, *cells in lines:
-        name = re.findall(r"`([^`]+)`", kind)
-        label = "number from print" if "print" in name else name[0]
-        rules[label] = dict(zip(head[1:], cells, strict=True))
-    return rules
 
 
 def drawing(claim: dict) -> str:
@@ -99,21 +67,10 @@ def counts(table: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     return counted.reindex(columns=[*order, "not checkable here"], fill_value=0)
 
 
-def failing(table: pd.DataFrame) -> list[dict]:
+def failing(table: pd.DataFrame) -> pd.DataFrame:
     """Causes of contradictions and slips, contradictions first, then those of most claims."""
-    explained = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
-    bad = table[table["verdict"].isin(["contradicted", "slip"])]
-    found = []
-    for (cause, verdict), claimed in bad[bad["cause"] != ""].groupby(["cause", "verdict"]):
-        first = claimed.iloc[0]
-        found.append(
-            {
-                "cause": cause,
-                "verdict": verdict,
-                "number": len(claimed),
-                "paper": STUDIES[first["study"]],
-                "study": first["study"],
-                "explanation": explained[cause],
-            }
-        )
-    return sorted(found, key=lambda row: (row["verdict"], -row["number"]))
+    bad = table[table["verdict"].isin(["contradicted", "slip"]) & (table["cause"] != "")]
+    causes = bad.groupby(["cause", "verdict"], as_index=False).agg(
+        number=("study", "size"), study=("study", "first"), explanation=("explanation", "first")
+    )
+    return causes.sort_values(["verdict", "number"], ascending=[True, False], kind="stable")

@@ -33,7 +33,10 @@ html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
-    "home_page_in_toc": True,
+    "navbar_start": [],
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
     "show_toc_level": 2,
     "toc_title": "On this page",
     "use_download_button": False,
@@ -54,32 +57,33 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
 
 
-def number_cells(app, doctree: nodes.document) -> None:
-    """Give each code cell the address `cell-N`, and show the claims that it entered."""
+def name_cells(app, doctree: nodes.document) -> None:
+    """Give each code cell an address of its own, and show the claims that it entered."""
     name = Path(app.env.docname).name
     if name not in record.notebooks:
         return
     entered = claims_by_cell(name)
+    names = {cell.execution_count: cell.id for cell in record.notebooks[name].code()}
     for cell in doctree.findall(nodes.container):
-        if cell.get("nb_element") == "cell_code" and (number := cell.get("exec_count")):
-            cell["ids"].append(f"cell-{number}")
-            if number in entered:
-                cell.append(nodes.raw("", entered[number], format="html"))
+        if cell.get("nb_element") == "cell_code" and cell.get("exec_count"):
+            key = names[cell["exec_count"]]
+            cell["ids"].append(f"cell-{key}")
+            if key in entered:
+                cell.append(nodes.raw("", entered[key], format="html"))
 
 
-def claims_by_cell(name: str) -> dict[int, str]:
+def claims_by_cell(name: str) -> dict[str, str]:
     """Folded lists of claims, by the cell that entered them."""
-    claims = record.claims[record.claims["notebook"] == name]
     lists = {}
-    for number, rows in claims.groupby(claims.apply(record.cell_of, axis=1)):
+    for key, rows in record.claims[record.claims["notebook"] == name].groupby("cell"):
         items = "".join(
-            f'<li><a href="../claims.html#{row.claim_id}">{escape(row.statement)}</a> '
-            f'<span class="verdict {row.verdict}">{row.verdict}</span></li>'
-            for row in rows.itertuples()
+            f'<li><a href="../claims.html#{claim_id}">{escape(row["statement"])}</a> '
+            f'<span class="verdict {row["verdict"]}">{row["verdict"]}</span></li>'
+            for claim_id, row in rows.iterrows()
         )
         counted = rows["verdict"].value_counts()
         told = ", ".join(f"{many} {verdict}" for verdict, many in counted.items())
-        lists[number] = (
+        lists[key] = (
             f'<details class="entered"><summary>Claims judged in this cell: {told}</summary>'
             f"<ul>{items}</ul></details>"
         )
@@ -101,7 +105,7 @@ def visit_math(self, node: nodes.math) -> None:
 def setup(app) -> None:
     """Tell Sphinx what it lacks."""
     app.config.html_extra_path = [str(Path(app.srcdir) / "extra")]
-    app.connect("doctree-read", number_cells)
+    app.connect("doctree-read", name_cells)
     app.connect("autodoc-skip-member", skip_undescribed)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
 

@@ -5,6 +5,7 @@ import copy
 import os
 import re
 import shutil
+import subprocess
 from itertools import chain
 from pathlib import Path
 
@@ -70,7 +71,8 @@ def context_of(record: Record, target: Path, address: str) -> dict:
     claimed = claim_table.rows(record)
     return {
         "address": address,
-        "causes": claim_table.failing(record.claims),
+        "causes": claim_table.failing(record.claims).to_dict("records"),
+        "commit": commit(),
         "claims": claimed,
         "counts": claim_table.counts(record.claims),
         "exhibits": exhibits(record, target / "extra" / "figures"),
@@ -89,6 +91,12 @@ def context_of(record: Record, target: Path, address: str) -> dict:
 def _one_line(alt: str) -> str:
     """Alt text for Markdown: one line, brackets told as such."""
     return re.sub(r"\s+", " ", alt).replace("[", "\\[").replace("]", "\\]")
+
+
+def commit() -> str:
+    """Commit that the site is built from; empty outside of a clone."""
+    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def section(heading: str, file: str = "README.md") -> str:

@@ -10,10 +10,9 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
-from helpers import paths
+from helpers import claims, paths
 from helpers.claims import read_text
 from helpers.run import notebooks as run
-from helpers.verdicts import VERDICTS
 
 STUDIES = {
     "hosking": "Hosking et al.",
@@ -31,7 +30,6 @@ class Notebook:
 
     name: str
     content: nbformat.NotebookNode
-    numbers: dict[int, int]  # of code cells: as they ran, as they are numbered here
     ran: bool  # in this run; else it is the committed one
 
     @cached_property
@@ -74,16 +72,7 @@ def alt_of(output: nbformat.NotebookNode) -> str:
 def read_notebook(file: Path, ran: bool) -> Notebook:
     """Read an executed notebook."""
     content = nbformat.v4.reads_json(file.read_text(encoding="utf-8"))
-    before = [cell.execution_count for cell in content.cells if cell.cell_type == "code"]
-    given = [
-        cell.execution_count
-        for cell in content.cells
-        if "injected-parameters" in cell.metadata.get("tags", [])
-    ]
-    kept = [count for count in before if count not in given]
-    return Notebook(
-        file.stem, run.strip(content), {old: new for new, old in enumerate(kept, 1)}, ran
-    )
+    return Notebook(file.stem, run.strip(content), ran)
 
 
 @dataclass(frozen=True)
@@ -131,22 +120,22 @@ class Record:
 
     @cached_property
     def last_claims(self) -> pd.DataFrame:
-        """Claims of the last run on real data."""
-        return read_text(COMMITTED / "claims.csv")
+        """Claims of the last run on real data, with the way to their verdicts."""
+        return claims.chains(COMMITTED)
 
     @cached_property
     def claims(self) -> pd.DataFrame:
         """Claims worst first; those of simulated studies as last found, beside `this_run`."""
-        last = self.last_claims.set_index("claim_id", drop=False)
+        last = self.last_claims
         if self.committed:
             return _worst_first(last.assign(this_run=""))
-        new = read_text(self.folder / "claims.csv").set_index("claim_id", drop=False)
+        new = claims.chains(self.folder)
         made_up = [study for study, source in self.sources.items() if source == "simulated"]
         old = last[last["study"].isin(made_up)]
         told = new["verdict"] + " " + new["computed"]
         old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
-        kept = new[~new["claim_id"].isin(old["claim_id"])].assign(this_run="")
-        return _worst_first(pd.concat([kept, old]).fillna(""))
+        kept = new[~new.index.isin(old.index)].assign(this_run="")
+        return _worst_first(pd.concat([kept, old]))
 
     @cached_property
     def headlines(self) -> pd.DataFrame:
@@ -169,35 +158,16 @@ class Record:
         shown = base64.b64encode(file.read_bytes()).decode()
         return file, notebook.images.get(shown, notebook.title)
 
-    def cell_of(self, claim: pd.Series) -> int:
-        """Number of the code cell that entered a claim; 0 if none did."""
-        if claim["notebook"] not in self.notebooks:
-            return 0
-        book = self.notebooks[claim["notebook"]]
-        if claim.get("cell"):
-            return book.numbers.get(int(float(claim["cell"])), 0)
-        return _entering_cell(book, claim["claim_id"])
 
-
-def _worst_first(claims: pd.DataFrame) -> pd.DataFrame:
+def _worst_first(table: pd.DataFrame) -> pd.DataFrame:
     """Sort claims by verdict, statements before cells of tables; last what nobody could check."""
-    assert set(WORST_FIRST) == set(VERDICTS)
-    cell = claims["claim_id"].str.contains(r"\.(?:table|figure)\w?\d+\.")
-    keys = {
-        "none": claims["evidence"] == "none",
-        "rank": claims["verdict"].map(WORST_FIRST.index),
-        "cell": cell,
-    }
-    order = claims.reset_index(drop=True).assign(
-        **{key: values.to_numpy() for key, values in keys.items()}
+    keys = pd.DataFrame(
+        {
+            "none": table["evidence"] == "none",
+            "rank": table["verdict"].map(WORST_FIRST.index),
+            "cell": table.index.str.contains(r"\.(?:table|figure)\w?\d+\."),
+            "study": table["study"],
+            "cause": table["cause"],
+        }
     )
-    return order.sort_values([*keys, "study", "cause"], kind="stable").drop(columns=list(keys))
-
-
-def _entering_cell(book: Notebook, claim_id: str) -> int:
-    """Find the cell that names a claim's prefix or table, else the first cell of claims."""
-    cells = [cell for cell in book.code() if "claims" in cell.metadata.get("tags", [])]
-    table = re.match(r"\w+\.(?:table|figure)\w?\d+\.", claim_id)
-    names = ["_".join(claim_id.split(".")[:2])] if table else [claim_id.rsplit(".", 1)[0]]
-    naming = [cell for cell in cells if any(f'"{name}"' in cell.source for name in names)]
-    return (naming or cells or [{"execution_count": 0}])[0]["execution_count"]
+    return table.loc[keys.sort_values(list(keys), kind="stable").index]
