@@ -27,10 +27,13 @@ exclude_patterns = ["extra"]
 
 html_theme = "sphinx_book_theme"
 html_title = project
+html_context = {"default_mode": "auto"}
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = False
+html_domain_indices = False
+html_use_index = False
 html_show_sphinx = False
 html_theme_options = {
     "navbar_start": [],

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from itertools import chain
 from pathlib import Path
 
 import claim_table
@@ -14,7 +13,7 @@ import jinja2
 import nbformat
 from docutils.nodes import make_id
 from nbformat import NotebookNode
-from record import STUDIES, Notebook, Record, picture_of
+from record import STUDIES, Notebook, Record, alt_of, picture_of
 
 from helpers import paths
 from helpers.claims import read_text
@@ -46,8 +45,8 @@ def write(record: Record, target: Path, address: str) -> None:
         page = notebook_page(book, record, address, target)
         for folder, content in {"notebooks": page, "extra/notebooks": book.content}.items():
             _put(target / folder / f"{name}.ipynb", nbformat.v4.writes_json(content))
-    for name in chain.from_iterable(modules().values()):
-        _put(target / "reference" / f"{name}.md", reference_page(name))
+    for room, names in modules().items():
+        _put(target / "reference" / f"{room}.md", reference_page(room, names))
 
 
 def _put(file: Path, text: str) -> None:
@@ -136,6 +135,7 @@ def notebook_page(book: Notebook, record: Record, address: str, target: Path) ->
             tags = cell.metadata.setdefault("tags", [])
             tags.append("hide-input")
             _describe(cell)
+            cells += _small_versions(cell, record)
             if shown := last.get(cell.source):
                 cells.append(_shown_last(shown))
         else:
@@ -154,6 +154,22 @@ def _describe(cell: NotebookNode) -> None:
             alt = re.sub(r"\s+", " ", known.get("alt", ""))
             width = f"{known['width']}px" if "width" in known else "100%"
             cell.metadata["mystnb"] = {"image": {"alt": alt, "width": width}}
+
+
+def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
+    """Show on phones the figure NAME_small, if there is one, in place of the figure NAME."""
+    small = []
+    for output in cell.outputs:
+        file = record.folder / "figures" / f"{record.stems.get(picture_of(output))}_small.png"
+        if file.is_file():
+            shown = copy.deepcopy(output)
+            shown.data = {"image/png": base64.b64encode(file.read_bytes()).decode()}
+            shown.metadata["image/png"] = {"alt": alt_of(output)}
+            metadata = {"tags": ["remove-input", "small-figure"]}
+            made = nbformat.v4.new_code_cell(outputs=[shown], metadata=metadata)
+            _describe(made)
+            small.append(made)
+    return small
 
 
 def read_last(name: str) -> dict[str, NotebookNode]:
@@ -209,7 +225,7 @@ def about(book: Notebook, record: Record, address: str) -> str:
     if number:
         links.append(f'<a href="../claims.html#notebook={book.name}">{number} claims</a>')
     links.append('<button type="button" class="show-code" hidden>show all code</button>')
-    return f'<div class="about {kind}"><p>{" ".join(lines)}</p><p>{" · ".join(links)}</p></div>\n'
+    return f'<div class="about {kind}"><p>{" ".join(lines)}</p><p>{" · ".join(links)} {button}</p></div>\n'
 
 
 def exhibits(record: Record, pictures: Path) -> list[dict]:
@@ -231,8 +247,6 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
 
 def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
     """Heading of the section that names an exhibit, and its first figure."""
-    files = (record.folder / "figures").glob(f"{name[:2]}_*.png")
-    known = {base64.b64encode(file.read_bytes()).decode(): file.stem for file in files}
     kind, number = exhibit.split()[:2]
     named, heading = re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b"), ""
     for cell in record.notebooks[name].content.cells:
@@ -243,8 +257,8 @@ def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
                 heading = title if named.search(title) else ""
         elif heading:
             for picture in map(picture_of, cell.outputs):
-                if picture in known:
-                    return heading, known[picture]
+                if picture in record.stems:
+                    return heading, record.stems[picture]
     return heading, ""
 
 
@@ -255,12 +269,15 @@ def modules() -> dict[str, list[str]]:
     for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package).with_suffix("").parts
         if parts[-1] != "__init__":
-            rooms.setdefault(parts[0] if parts[1:] else "the rest", []).append(".".join(parts))
-    return dict(sorted(rooms.items(), key=lambda room: room[0] == "the rest"))
+            rooms.setdefault(parts[0] if parts[1:] else "top", []).append(".".join(parts))
+    return dict(sorted(rooms.items(), key=lambda room: room[0] == "top"))
 
 
-def reference_page(module: str) -> str:
-    """Page of one module."""
+def reference_page(room: str, names: list[str]) -> str:
+    """Page of one room of the package."""
     options = "   :members:\n   :member-order: bysource\n"
-    directive = f".. automodule:: helpers.{module}\n{options}"
-    return f"# {module}\n\n```{{eval-rst}}\n{directive}```\n"
+    sections = [
+        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: helpers.{name}\n{options}```\n"
+        for name in names
+    ]
+    return f"# {room}\n\n" + "\n".join(sections)

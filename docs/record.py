@@ -147,6 +147,12 @@ class Record:
         real = (new["source"] == "real") & (new["sentence"] != "")
         return pd.concat([new[real], last.drop(index=new.index[real], errors="ignore")])
 
+    @cached_property
+    def stems(self) -> dict[str, str]:
+        """Names of the figures of this run, by the picture as text."""
+        files = (self.folder / "figures").glob("*.png")
+        return {base64.b64encode(file.read_bytes()).decode(): file.stem for file in files}
+
     def figure(self, name: str) -> tuple[Path, str]:
         """File of a figure on real data, and its alt text."""
         (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
@@ -166,7 +172,7 @@ def _worst_first(table: pd.DataFrame) -> pd.DataFrame:
             "none": table["evidence"] == "none",
             "rank": table["verdict"].map(WORST_FIRST.index),
             "cell": table.index.str.contains(r"\.(?:table|figure)\w?\d+\."),
-            "study": table["study"],
+            "study": table["study"].map(list(STUDIES).index),
             "cause": table["cause"],
         }
     )

@@ -18,7 +18,7 @@ if (table) {
     const kept = rows.filter((row) => fits(row, wanted));
     const visible = new Set(kept.slice(0, shown));
     for (const row of rows) row.hidden = !visible.has(row) && !row.classList.contains("chosen");
-    found.textContent = `${kept.length} of ${rows.length} claims` + (kept.length > shown ? `, the first ${shown} shown` : "");
+    found.textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} claims` + (kept.length > shown ? `, the first ${shown} shown` : "");
     more.hidden = kept.length <= shown;
     return wanted;
   }
@@ -76,3 +76,9 @@ for (const button of document.querySelectorAll(".show-code")) {
     button.textContent = open ? "hide all code" : "show all code";
   });
 }
+
+for (const fold of document.querySelectorAll("li.has-children > details > summary:not([aria-label])"))
+  fold.setAttribute("aria-label", `pages of ${fold.closest("li").querySelector("a").textContent.trim()}`);
+
+for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article .cell_output"))
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
