@@ -224,8 +224,9 @@ def about(book: Notebook, record: Record, address: str) -> str:
     number = (record.claims["notebook"] == book.name).sum()
     if number:
         links.append(f'<a href="../claims.html#notebook={book.name}">{number} claims</a>')
-    links.append('<button type="button" class="show-code" hidden>show all code</button>')
-    return f'<div class="about {kind}"><p>{" ".join(lines)}</p><p>{" · ".join(links)} {button}</p></div>\n'
+    button = '<button type="button" class="show-code" hidden>show all code</button>'
+    told = f"<p>{' '.join(lines)}</p><p>{' · '.join(links)} {button}</p>"
+    return f'<div class="about {kind}">{told}</div>\n'
 
 
 def exhibits(record: Record, pictures: Path) -> list[dict]:
