@@ -1,6 +1,7 @@
 # Completes .venv (install.py), then hands over to the doit task of the same name.
 #
-## make reproduce    re-derive all results, then open build/index.html
+## make reproduce    re-derive all results, then open build/site/index.html
+## make site         build the site from the last run
 ## make notebook     run one: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=60_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
@@ -25,20 +26,20 @@ unexport PYTHONHOME PYTHONPATH
 export DATA NAME
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
+.PHONY: help reproduce site notebook new test lab refresh bench coverage audit answers clean
 .PHONY: .venv doctor
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-reproduce test lab refresh bench coverage audit answers: .venv
+reproduce site test lab refresh bench coverage audit answers: .venv
 	@$(DOIT) $@ data="$$DATA"
 
 notebook: .venv
-	@.venv/bin/ratings run "$$NAME" --data "$$DATA" $(ARGS)
+	@$(RATINGS) run "$$NAME" --data "$$DATA" $(ARGS)
 
 new: .venv
-	@.venv/bin/ratings new "$$NAME"
+	@$(RATINGS) new "$$NAME"
 
 .venv:
 	@command -v python3 >/dev/null || { echo "Python 3.11 or newer is needed: install it."; exit 1; }

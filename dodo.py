@@ -87,18 +87,6 @@ def task_execute():
         yield notebook_task(name, run.studies_of(name))
 
 
-def task_html():
-    """Make a page of each executed notebook."""
-    for name in NAMES:
-        pair = [executed(name, BUILD), BUILD / "html" / f"{name}.html"]
-        yield task(
-            partial(make_page, *pair),
-            name=name,
-            task_dep=[f"execute:{name}"],
-            uptodate=[as_left(lambda pair=pair: pair)],
-        )
-
-
 def task_claims():
     """Join the claims, headlines and files read of all notebooks, in build/; judge the claims."""
     joined = [BUILD / f"{name}.csv" for name in JOINED]
@@ -115,24 +103,32 @@ def task_claims():
     )
 
 
-def task_report():
-    """Make build/index.html."""
+def task_site():
+    """Build the site in build/site from what there is."""
+    docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
+    command = [sys.executable, "docs/make_site.py", "build", "build/site"]
 
-    def write():
-        there = [name for name in NAMES if executed(name, BUILD).is_file()]
-        run.write_report(BUILD, there, sources())
+    def parts():
+        tables = [BUILD / "missing.json", *(BUILD / f"{name}.csv" for name in JOINED)]
+        return [*tables, *(executed(name, BUILD) for name in NAMES)]
 
-    return task(write, task_dep=["claims", "html"])
+    return task(
+        lambda: subprocess.run(command, cwd=ROOT).returncode == 0,
+        file_dep=[*CODE, *docs, ROOT / "README.md"],
+        task_dep=["claims", "execute"],
+        targets=[BUILD / "site" / "index.html"],
+        uptodate=[as_left(parts)],
+    )
 
 
 def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        print(*run.summary_lines(BUILD, sources()), "build/index.html", sep="\n")
+        print(*run.summary_lines(BUILD, sources()), "build/site/index.html", sep="\n")
         run.refuse_missing(BUILD)
 
-    return task(sum_up, task_dep=["report"], clean=[empty_build])
+    return task(sum_up, task_dep=["site"], clean=[empty_build])
 
 
 def task_lint():
@@ -270,13 +266,6 @@ def notebook_task(name: str, studies: list[str]) -> dict:
         targets=[executed(name, BUILD)],
         uptodate=[as_left(lambda: written_by(name, BUILD))],
     )
-
-
-def make_page(notebook: Path, page: Path) -> None:
-    """Make the page of a notebook; one without results has none."""
-    page.unlink(missing_ok=True)
-    if notebook.is_file():
-        run.to_html(notebook, page)
 
 
 def write_claims() -> None:

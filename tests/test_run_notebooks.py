@@ -3,14 +3,12 @@
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import papermill
 import pytest
-from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
 
 from helpers import claims, paths
@@ -88,13 +86,11 @@ def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny)
     assert not target.exists()
 
 
-def test_an_executed_notebook_holds_parameters_and_outputs_and_becomes_a_page(tiny, capfd):
+def test_an_executed_notebook_holds_parameters_and_outputs(tiny, capfd):
     target = tiny.parent / "new" / "out.ipynb"
     run.execute(tiny, target, {"out_dir": "run", "alpha": 2.5})
-    run.to_html(target, tiny.parent / "html" / "out.html")
     outputs = nbformat.read(target, as_version=4).cells[-1].outputs
     assert [output.text for output in outputs] == ["2.5\nrun\n"]
-    assert "2.5\nrun\n" in (tiny.parent / "html" / "out.html").read_text()
     assert [file.name for file in target.parent.iterdir()] == ["out.ipynb"]
     assert capfd.readouterr().err == ""
 
@@ -158,20 +154,6 @@ def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_inj
     assert stream == {"output_type": "stream", "name": "stdout", "text": "x"}
 
 
-def test_a_page_links_other_pages_and_keeps_what_figures_are_for_those_who_cannot_see(tmp_path):
-    text = "[next](11_next.ipynb#part), [data](https://example.org/x.ipynb)"
-    png = nbformat.v4.new_output(
-        "display_data", {"image/png": "AAAA"}, metadata={"image/png": {"alt": f"Dots {NASTY}"}}
-    )
-    cells = [nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell("x", outputs=[png])]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "10_this.ipynb")
-    run.to_html(tmp_path / "10_this.ipynb", tmp_path / "10_this.html")
-    page = BeautifulSoup((tmp_path / "10_this.html").read_text(), "html.parser")
-    links = {link["href"] for link in page.find_all("a")}
-    assert links >= {"11_next.html#part", "https://example.org/x.ipynb"}
-    assert [image["alt"] for image in page.find_all("img")] == [f"Dots {NASTY}"]
-
-
 @pytest.fixture
 def project(tmp_path) -> Path:
     """Project with an old figure, and a complete run in `build` beside a figure of an older one."""
@@ -209,75 +191,16 @@ def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
     assert not (project / "notebooks").exists()
 
 
-class Page(HTMLParser):
-    """Collect tags with their attributes, and the text of a page."""
-
-    def __init__(self, folder: Path, **sources: str):
-        super().__init__()
-        self.tags, self.text = [], ""
-        run.write_report(folder, ["11_weights", "12_bare"], sources)
-        self.feed((folder / "index.html").read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.text += data
-
-    def all(self, tag: str, attribute: str) -> list[str]:
-        """Values of an attribute on all tags of a kind."""
-        return [attrs[attribute] for name, attrs in self.tags if name == tag and attribute in attrs]
-
-
 @pytest.fixture
 def finished(tmp_path) -> Path:
-    """Folder of a run with two notebooks, two figures and three claims."""
-    for folder in ("notebooks", "figures"):
-        (tmp_path / folder).mkdir()
-    cells = [nbformat.v4.new_markdown_cell(f"# Weights {NASTY}\n\nText")]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "notebooks/11_weights.ipynb")
-    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "notebooks/12_bare.ipynb")
-    for name in ("11_path.png", "99_other.png"):
-        (tmp_path / "figures" / name).write_bytes(b"")
+    """Folder of a run with three claims."""
     rows = [
-        {"study": "hosking", "statement": NASTY, "computed": "1.5 [1, 2]", "verdict": "confirmed",
-         "notebook": "11_weights", "claim_id": "hosking.a", "after_correction": "no"},
-        {"study": "hosking", "verdict": "slip", "note": "because", "claim_id": "hosking.b",
-         "source": "real"},
+        {"study": "hosking", "verdict": "confirmed", "claim_id": "hosking.a"},
+        {"study": "hosking", "verdict": "slip", "claim_id": "hosking.b"},
         {"study": "kamoda", "verdict": "open", "claim_id": "kamoda.c"},
-    ]  # fmt: skip
+    ]
     pd.DataFrame(rows, columns=claims.COLUMNS).to_csv(tmp_path / "claims.csv", index=False)
     return tmp_path
-
-
-def test_the_page_links_what_is_there_and_escapes_what_it_shows(finished):
-    page = Page(finished, hosking="real")
-    assert page.all("img", "src") == ["figures/11_path.png", "figures/99_other.png"]
-    pages = {f"html/{name}.html" for name in ("11_weights", "12_bare")}
-    assert set(page.all("a", "href")) == {*pages, *page.all("img", "src")}
-    assert "11_path.png from Weights" in page.text
-    assert "99_other.png from" not in page.text
-    assert NASTY not in (finished / "index.html").read_text()
-    assert page.text.count(NASTY) == 3
-    assert [attrs for tag, attrs in page.tags if tag == "script"] == [{}]
-
-
-def test_the_page_shows_each_claim_with_its_interval_and_coloured_verdict(finished):
-    page = Page(finished, hosking="real", kamoda="real", chatbench="printed")
-    for shown in ("hosking.a", "hosking.b", "kamoda.c", "1.5 [1, 2]", "because"):
-        assert shown in page.text
-    assert page.text.count("not after correction") == 1
-    verdicts = [f"verdict {verdict}" for verdict in ("confirmed", "slip", "open")]
-    assert page.all("span", "class")[-3:] == verdicts
-    assert "Real data: hosking, kamoda. Printed tables only: chatbench" in page.text
-    assert "SIMULATED" not in page.text
-
-
-def test_one_simulated_study_or_claim_raises_the_banner_whatever_else_is_real(finished):
-    assert "SIMULATED DATA: kamoda." in Page(finished, hosking="real", kamoda="simulated").text
-    file = finished / "claims.csv"
-    file.write_text(file.read_text().replace("real", "simulated"))
-    assert "SIMULATED DATA: hosking." in Page(finished, hosking="real").text
 
 
 def test_a_run_is_summed_up_in_one_line_per_study(finished):

@@ -70,12 +70,10 @@ def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str |
     notebooks.set_environment(folder)
     kinds = {study: notebooks.resolve(study, data)[0] for study in notebooks.studies_of(name)}
     own = {"data_source": notebooks.joint_source(kinds, data), "out_dir": str(folder)}
-    target, page = notebooks.executed(name, folder), folder / "html" / f"{name}.html"
-    page.unlink(missing_ok=True)
+    target = notebooks.executed(name, folder)
     with lock, notebooks.renewed(name, folder):
         seconds = notebooks.execute(file, target, own | values)
-        notebooks.to_html(target, page)
-    click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{page}")
+    click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{target}")
 
 
 @main.command()

@@ -35,6 +35,7 @@ FINDINGS = {  # label and colour
 }
 SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
 ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
+SMALL = (4.6, 4.6)  # size for a phone
 
 
 def cross(
@@ -338,7 +339,8 @@ def specification_plot(
     table : pandas.DataFrame
         Result of `curve`.
     choices : sequence of str
-        Columns of choices, from top to bottom.
+        Columns of choices, from top to bottom; with none, only the curve is drawn, for small
+        screens.
     ylabel : str
         What is estimated, with its unit.
     published : pandas.Series of bool, optional
@@ -362,17 +364,21 @@ def specification_plot(
     """
     order = table["estimate"].argsort(kind="stable")
     ranked = table.iloc[order].reset_index(drop=True)
-    options = _by_option(table, choices)
-    height = ROW * (len(options) + len(choices))
-    size, ratios = (11.5, TOP + height + 0.9), [TOP, height]
-    fig, (top, bottom) = plt.subplots(2, 1, figsize=size, height_ratios=ratios, sharex=True)
+    if choices:
+        options = _by_option(table, choices)
+        height = ROW * (len(options) + len(choices))
+        size, ratios = (11.5, TOP + height + 0.9), [TOP, height]
+        fig, (top, bottom) = plt.subplots(2, 1, figsize=size, height_ratios=ratios, sharex=True)
+        _draw_choices(bottom, ranked, options, decimals)
+    else:
+        fig, top = plt.subplots(figsize=SMALL)
+        bottom = top
     _draw_curve(top, ranked, ylabel)
     if published is not None:
         paper = ranked["estimate"][published.iloc[order].to_numpy()]
-        look = {"color": "white", "mec": INK, "mew": 1.6, "markersize": 7}
+        look = {"color": "white", "mec": INK, "mew": 1.6, "markersize": 7 if choices else 4}
         top.plot(paper.index, paper, "D", label="as in the paper", **look)
-    top.legend(loc="upper left", ncols=2)
-    _draw_choices(bottom, ranked, options, decimals)
+    top.legend(loc="upper left", ncols=2 if choices else 1)
     bottom.set(xlabel=f"{len(table):,} specifications, by size of the estimate")
     return fig
 

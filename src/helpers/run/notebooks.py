@@ -12,17 +12,15 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-import jinja2
 import nbformat
 import papermill
 from doit.exceptions import TaskFailed
 from nbclient.exceptions import DeadKernelError
-from nbconvert import HTMLExporter
 
 from helpers import paths
 from helpers.claims import read_text, verdict_counts
@@ -244,14 +242,6 @@ def plainly(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def to_html(executed: Path, target: Path) -> None:
-    """Turn an executed notebook into a page that links the others."""
-    exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
-    page, _ = exporter.from_filename(str(executed))
-    page = re.sub(r'href="(\d\d_\w+)\.ipynb', r'href="\1.html', page)
-    replace_files({target: page.encode()})
-
-
 def refuse_simulated(sources: Mapping[str, str]) -> None:
     """Stop if any study is simulated."""
     simulated = [study for study, source in sources.items() if source in ("simulated", "missing")]
@@ -305,33 +295,6 @@ def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 output.execution_count = number
     notebook.cells = cells
     return notebook
-
-
-def write_report(out_dir: Path, names: Iterable[str], sources: Mapping[str, str]) -> None:
-    """Write `index.html`, which links the pages and figures beside it."""
-    claims = read_text(out_dir / "claims.csv")
-    simulated = {study for study, source in sources.items() if source == "simulated"}
-    simulated |= set(claims.loc[claims["source"] == "simulated", "study"])
-    template = (TEMPLATES / "index.html").read_text(encoding="utf-8")
-    page = jinja2.Template(template, autoescape=True, undefined=jinja2.StrictUndefined).render(
-        simulated=sorted(simulated),
-        real=[study for study, source in sources.items() if source == "real"],
-        printed=[study for study, source in sources.items() if source == "printed"],
-        sources=sources,
-        counts=verdict_counts(claims),
-        titles={name: _title(out_dir / "notebooks" / f"{name}.ipynb") for name in names},
-        figures=[file.name for file in sorted((out_dir / "figures").glob("*.png"))],
-        claims=claims.to_dict("records"),
-    )
-    replace_files({out_dir / "index.html": page.encode()})
-
-
-def _title(notebook: Path) -> str:
-    """First heading of a notebook, or its name."""
-    cells = nbformat.read(notebook, as_version=4).cells
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    heading = re.search(r"^# (.+)", prose, re.MULTILINE)
-    return heading[1] if heading else notebook.stem
 
 
 def summary_lines(out_dir: Path, sources: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,116 @@
+"""Settings of Sphinx, and the little that it lacks: cells with addresses, claims, formulas."""
+
+import os
+import sys
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "src")]
+
+from record import Record
+
+from helpers import paths
+
+# Address of the repository, for links to GitHub and Binder; the workflow that publishes knows it.
+repository = os.environ.get("GITHUB_REPOSITORY", "")
+repository_url = f"https://github.com/{repository}" if repository else ""
+
+project = "How people judge language models"
+author = "The helpers developers"
+copyright = author
+language = "en"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["extra"]
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_context = {"default_mode": "auto"}
+html_static_path = [str(Path(__file__).parent / "static")]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_copy_source = False
+html_domain_indices = False
+html_use_index = False
+html_show_sphinx = False
+html_theme_options = {
+    "navbar_start": [],
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
+    "show_toc_level": 2,
+    "toc_title": "On this page",
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+}
+
+autodoc_typehints = "none"
+autodoc_inherit_docstrings = False
+default_role = "code"
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "attrs_block"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"
+nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show code"
+nb_code_prompt_hide = "Hide code"
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
+
+
+def name_cells(app, doctree: nodes.document) -> None:
+    """Give each code cell an address of its own, and show the claims that it entered."""
+    name = Path(app.env.docname).name
+    if name not in record.notebooks:
+        return
+    entered = claims_by_cell(name)
+    names = {cell.execution_count: cell.id for cell in record.notebooks[name].code()}
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") == "cell_code" and cell.get("exec_count"):
+            key = names[cell["exec_count"]]
+            cell["ids"].append(f"cell-{key}")
+            if key in entered:
+                cell.append(nodes.raw("", entered[key], format="html"))
+
+
+def claims_by_cell(name: str) -> dict[str, str]:
+    """Folded lists of claims, by the cell that entered them."""
+    lists = {}
+    for key, rows in record.claims[record.claims["notebook"] == name].groupby("cell"):
+        items = "".join(
+            f'<li><a href="../claims.html#{claim_id}">{escape(row["statement"])}</a> '
+            f'<span class="verdict {row["verdict"]}">{row["verdict"]}</span></li>'
+            for claim_id, row in rows.iterrows()
+        )
+        counted = rows["verdict"].value_counts()
+        told = ", ".join(f"{many} {verdict}" for verdict, many in counted.items())
+        lists[key] = (
+            f'<details class="entered"><summary>Claims judged in this cell: {told}</summary>'
+            f"<ul>{items}</ul></details>"
+        )
+    return lists
+
+
+def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
+    """Leave out what has no full description: it is not meant to be called from outside."""
+    return True if "\n\n" not in (getattr(obj, "__doc__", None) or "") else None
+
+
+def visit_math(self, node: nodes.math) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    self.body.append(convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
+def setup(app) -> None:
+    """Tell Sphinx what it lacks."""
+    app.config.html_extra_path = [str(Path(app.srcdir) / "extra")]
+    app.connect("doctree-read", name_cells)
+    app.connect("autodoc-skip-member", skip_undescribed)
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+
+
+html_math_renderer = "mathml"

@@ -1,0 +1,284 @@
+"""Writes the folder of sources that Sphinx turns into the site: pages, notebooks, guides."""
+
+import base64
+import copy
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import claim_table
+import jinja2
+import nbformat
+from docutils.nodes import make_id
+from nbformat import NotebookNode
+from record import STUDIES, Notebook, Record, alt_of, picture_of
+
+from helpers import paths
+from helpers.claims import read_text
+from helpers.run import notebooks as run
+
+DOCS = Path(__file__).parent
+GUIDES = ("data/README.md", "data/published/README.md", "benchmarks/README.md", "CONTRIBUTING.md")
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def write(record: Record, target: Path, address: str) -> None:
+    """Write all sources into an empty folder; `address` is that of the repository, or empty."""
+    shutil.rmtree(target, ignore_errors=True)
+    context = context_of(record, target, address)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([DOCS / "pages", DOCS / "templates"]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for page in sorted((DOCS / "pages").rglob("*.md")):
+        name = page.relative_to(DOCS / "pages").as_posix()
+        text = environment.get_template(name).render(context)
+        _put(target / name, mirrored(text, Path(), target))
+    for name in GUIDES:
+        if (guide := paths.ROOT / name).is_file():
+            _put(target / name, mirrored(guide.read_text(), Path(name).parent, target))
+    for name, book in record.notebooks.items():
+        page = notebook_page(book, record, address, target)
+        for folder, content in {"notebooks": page, "extra/notebooks": book.content}.items():
+            _put(target / folder / f"{name}.ipynb", nbformat.v4.writes_json(content))
+    for room, names in modules().items():
+        _put(target / "reference" / f"{room}.md", reference_page(room, names))
+
+
+def _put(file: Path, text: str) -> None:
+    """Write a file into a folder that may not be there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def context_of(record: Record, target: Path, address: str) -> dict:
+    """What pages may say."""
+
+    def picture(name: str) -> str:
+        file, alt = record.figure(name)
+        (target / "figures").mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target / "figures" / file.name)
+        return f"![{_one_line(alt)}](/figures/{file.name})"
+
+    def part(*digits: str) -> list[Notebook]:
+        return [book for name, book in record.notebooks.items() if name.startswith(digits)]
+
+    claimed = claim_table.rows(record)
+    return {
+        "address": address,
+        "causes": claim_table.failing(record.claims).to_dict("records"),
+        "commit": commit(),
+        "claims": claimed,
+        "counts": claim_table.counts(record.claims),
+        "exhibits": exhibits(record, target / "extra" / "figures"),
+        "guides": {name: (paths.ROOT / name).is_file() for name in GUIDES},
+        "headlines": record.headlines.reset_index().to_dict("records"),
+        "modules": modules(),
+        "part": part,
+        "picture": picture,
+        "record": record,
+        "section": section,
+        "studies": STUDIES,
+        "study_of": lambda name: run.STUDIES.get(name[0], ""),
+    }
+
+
+def _one_line(alt: str) -> str:
+    """Alt text for Markdown: one line, brackets told as such."""
+    return re.sub(r"\s+", " ", alt).replace("[", "\\[").replace("]", "\\]")
+
+
+def commit() -> str:
+    """Commit that the site is built from; empty outside of a clone."""
+    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+def section(heading: str, file: str = "README.md") -> str:
+    """Text under a heading of a guide."""
+    text = (paths.ROOT / file).read_text(encoding="utf-8")
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+
+
+def mirrored(text: str, folder: Path, target: Path) -> str:
+    """Copy the files that a page links, so that its links lead to the copies."""
+
+    def place(found: re.Match) -> str:
+        linked = Path(os.path.normpath(folder / found[1]))
+        if found[1].startswith("/") or (DOCS / "pages" / linked).is_file():
+            return found[0]
+        if linked.parts[:2] == ("src", "helpers"):
+            return "](/reference/index.md)"
+        if linked.as_posix() in ("README.md", "notebooks/README.md"):
+            return "](/index.md)"
+        file = paths.ROOT / linked
+        if file.is_file() and file.suffix not in (".ipynb", ".md"):
+            (target / linked).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target / linked)
+        return f"](/{linked.as_posix()}{found[2] or ''})" if file.exists() else found[0]
+
+    return LINK.sub(place, text)
+
+
+def notebook_page(book: Notebook, record: Record, address: str, target: Path) -> NotebookNode:
+    """Make the page of a notebook: data and links on top, code folded, pictures described."""
+    page = copy.deepcopy(book.content)
+    last = read_last(book.name) if record.simulated(book.name) and book.ran else {}
+    cells = []
+    for cell in page.cells:
+        cells.append(cell)
+        if cell.cell_type == "code":
+            tags = cell.metadata.setdefault("tags", [])
+            tags.append("hide-input")
+            _describe(cell)
+            cells += _small_versions(cell, record)
+            if shown := last.get(cell.source):
+                cells.append(_shown_last(shown))
+        else:
+            cell.source = mirrored(cell.source, Path("notebooks"), target)
+    title, _, rest = page.cells[0].source.partition("\n")
+    page.cells[0].source = f"{title}\n\n{about(book, record, address)}\n{rest}"
+    page.cells = cells
+    return page
+
+
+def _describe(cell: NotebookNode) -> None:
+    """Hand the alt text and width of a cell's picture to the page."""
+    for output in cell.outputs:
+        if "image/png" in output.get("data", {}):
+            known = output.metadata.get("image/png", {})
+            alt = re.sub(r"\s+", " ", known.get("alt", ""))
+            width = f"{known['width']}px" if "width" in known else "100%"
+            cell.metadata["mystnb"] = {"image": {"alt": alt, "width": width}}
+
+
+def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
+    """Show on phones the figure NAME_small, if there is one, in place of the figure NAME."""
+    small = []
+    for output in cell.outputs:
+        file = record.folder / "figures" / f"{record.stems.get(picture_of(output))}_small.png"
+        if file.is_file():
+            shown = copy.deepcopy(output)
+            shown.data = {"image/png": base64.b64encode(file.read_bytes()).decode()}
+            shown.metadata["image/png"] = {"alt": alt_of(output)}
+            metadata = {"tags": ["remove-input", "small-figure"]}
+            made = nbformat.v4.new_code_cell(outputs=[shown], metadata=metadata)
+            _describe(made)
+            small.append(made)
+    return small
+
+
+def read_last(name: str) -> dict[str, NotebookNode]:
+    """Cells with pictures as the last run on real data left them, by their code."""
+    cells = nbformat.v4.reads_json((paths.NOTEBOOKS / f"{name}.ipynb").read_text()).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return {
+        cell.source: cell
+        for cell in code
+        if any("image/png" in output.get("data", {}) for output in cell.outputs)
+    }
+
+
+def _shown_last(cell: NotebookNode) -> NotebookNode:
+    """Show what the last run on real data drew, without code."""
+    shown = copy.deepcopy(cell)
+    shown.metadata["tags"] = ["remove-input", "last-real-run"]
+    shown.execution_count = None
+    shown.id = f"{shown.id}-last"[:64]
+    shown.outputs = [output for output in shown.outputs if "image/png" in output.get("data", {})]
+    _describe(shown)
+    return shown
+
+
+def about(book: Notebook, record: Record, address: str) -> str:
+    """Say which data a page ran on, and link its file, its claims and its copy in Binder."""
+    kinds = [
+        f"{STUDIES[study]}: {record.sources[study]}"
+        for study in record.studies(book.name)
+        if study in STUDIES
+    ]
+    made_up = record.simulated(book.name)
+    kind = "simulated" if made_up and book.ran else "real"
+    lines = [f"<strong>Data of this page.</strong> {', '.join(kinds)}."]
+    if book.name in record.missing:
+        kind = "missing"
+        lines = [f"<strong>Not in this run</strong>: {record.missing[book.name]}."]
+    if book.name in record.missing and not book.ran:
+        lines.append("Shown is what the last run on real data gave.")
+    elif kind == "simulated":
+        lines.append(
+            "<strong>SIMULATED DATA say nothing about people.</strong> The sentences were written "
+            "from real data; under each figure stands, framed in green, that of the last run on "
+            "real data, and the claims show its verdicts."
+        )
+    links = [f'<a href="{book.name}.ipynb" download>notebook file</a>']
+    if address:
+        links[0] = f'<a href="{address}/blob/HEAD/notebooks/{book.name}.ipynb">on GitHub</a>'
+        place = address.partition("github.com/")[2]
+        binder = f"https://mybinder.org/v2/gh/{place}/HEAD?labpath=notebooks/{book.name}.ipynb"
+        links.append(f'<a href="{binder}">open in Binder</a>')
+    number = (record.claims["notebook"] == book.name).sum()
+    if number:
+        links.append(f'<a href="../claims.html#notebook={book.name}">{number} claims</a>')
+    button = '<button type="button" class="show-code" hidden>show all code</button>'
+    told = f"<p>{' '.join(lines)}</p><p>{' · '.join(links)} {button}</p>"
+    return f'<div class="about {kind}">{told}</div>\n'
+
+
+def exhibits(record: Record, pictures: Path) -> list[dict]:
+    """Figures and tables of the papers, each with the place of our version and its picture."""
+    table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
+    for row in table:
+        heading, name = "", ""
+        if row["notebook"] in record.notebooks:
+            heading, name = _version(record, row["notebook"], row["exhibit"])
+        row |= {"paper": STUDIES[row["study"]], "heading": heading, "picture": "", "alt": ""}
+        row["anchor"] = f"#{make_id(heading)}" if heading else ""
+        if name:
+            file, row["alt"] = record.figure(name)
+            row["picture"] = file.name
+            pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, pictures / file.name)
+    return sorted(table, key=lambda row: list(STUDIES).index(row["study"]))
+
+
+def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
+    """Heading of the section that names an exhibit, and its first figure."""
+    kind, number = exhibit.split()[:2]
+    named, heading = re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b"), ""
+    for cell in record.notebooks[name].content.cells:
+        if cell.cell_type == "markdown":
+            for title in re.findall(r"^##+ (.+)", cell.source, re.MULTILINE):
+                if heading:
+                    return heading, ""
+                heading = title if named.search(title) else ""
+        elif heading:
+            for picture in map(picture_of, cell.outputs):
+                if picture in record.stems:
+                    return heading, record.stems[picture]
+    return heading, ""
+
+
+def modules() -> dict[str, list[str]]:
+    """Modules of the package, by room."""
+    package = paths.ROOT / "src" / "helpers"
+    rooms = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        if parts[-1] != "__init__":
+            rooms.setdefault(parts[0] if parts[1:] else "top", []).append(".".join(parts))
+    return dict(sorted(rooms.items(), key=lambda room: room[0] == "top"))
+
+
+def reference_page(room: str, names: list[str]) -> str:
+    """Page of one room of the package."""
+    options = "   :members:\n   :member-order: bysource\n"
+    sections = [
+        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: helpers.{name}\n{options}```\n"
+        for name in names
+    ]
+    return f"# {room}\n\n" + "\n".join(sections)

@@ -1,0 +1,182 @@
+"""What a run found, and what the last run on real data found: all that the site tells."""
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+
+from helpers import claims, paths
+from helpers.claims import read_text
+from helpers.run import notebooks as run
+
+STUDIES = {
+    "hosking": "Hosking et al.",
+    "kamoda": "Kamoda et al.",
+    "chatbench": "ChatBench",
+    "humbel": "HumBEL",
+}
+COMMITTED = paths.ROOT / "figures"
+WORST_FIRST = ("contradicted", "slip", "leaning", "open", "consistent", "confirmed")
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """An executed notebook as committed ones are: no traces of the run, cells numbered from 1."""
+
+    name: str
+    content: nbformat.NotebookNode
+    ran: bool  # in this run; else it is the committed one
+
+    @cached_property
+    def title(self) -> str:
+        """First heading."""
+        return re.search(r"^# (.+)", self.content.cells[0].source, re.MULTILINE)[1]
+
+    @property
+    def label(self) -> str:
+        """Its name in words."""
+        return f"{self.name[:2]} {self.name[3:].replace('_', ' ').capitalize()}"
+
+    def paragraph(self, start: str) -> str:
+        """Paragraph of the first cell that begins with a bold word."""
+        found = re.search(rf"\*\*{start}\.?\*\*\s*(.+)", self.content.cells[0].source)
+        return found[1] if found else ""
+
+    def code(self) -> list[nbformat.NotebookNode]:
+        """Code cells."""
+        return [cell for cell in self.content.cells if cell.cell_type == "code"]
+
+    @cached_property
+    def images(self) -> dict[str, str]:
+        """Alt text of each picture, by the picture as text."""
+        outputs = [output for cell in self.code() for output in cell.outputs]
+        return {picture_of(output): alt_of(output) for output in outputs if picture_of(output)}
+
+
+def picture_of(output: nbformat.NotebookNode) -> str:
+    """Picture of an output as text; empty if it has none."""
+    return "".join(output.get("data", {}).get("image/png", "").split())
+
+
+def alt_of(output: nbformat.NotebookNode) -> str:
+    """Alt text that a notebook keeps beside a picture."""
+    return output.metadata.get("image/png", {}).get("alt", "")
+
+
+@cache
+def read_notebook(file: Path, ran: bool) -> Notebook:
+    """Read an executed notebook."""
+    content = nbformat.v4.reads_json(file.read_text(encoding="utf-8"))
+    return Notebook(file.stem, run.strip(content), ran)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run in `folder`, which is the project itself for what is committed."""
+
+    folder: Path
+
+    @property
+    def committed(self) -> bool:
+        """True if there is no run but the committed one."""
+        return self.folder == paths.ROOT
+
+    @cached_property
+    def notebooks(self) -> dict[str, Notebook]:
+        """Each notebook as this run executed it, else the committed one."""
+        found = {}
+        for name in run.notebook_names():
+            file = self.folder / "notebooks" / f"{name}.ipynb"
+            ran = file.is_file()
+            found[name] = read_notebook(file if ran else paths.NOTEBOOKS / file.name, ran)
+        return found
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Why notebooks did not run."""
+        file = self.folder / "missing.json"
+        told = json.loads(file.read_text()) if file.is_file() and not self.committed else {}
+        absent = {name: "it did not run" for name, book in self.notebooks.items() if not book.ran}
+        return absent | told
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """Kind of data of each study: real, printed or simulated."""
+        stamps = {study: self.folder / "data" / study for study in STUDIES}
+        if not self.committed and all(file.is_file() for file in stamps.values()):
+            return {study: file.read_text().strip() for study, file in stamps.items()}
+        raw = self.last_claims[self.last_claims["evidence"] == "raw"]["study"]
+        return {study: "real" if study in set(raw) else "printed" for study in STUDIES}
+
+    def studies(self, name: str) -> list[str]:
+        """Studies that a notebook tells of; the overview tells of all."""
+        return list(STUDIES) if name.startswith("00") else run.studies_of(name)
+
+    def simulated(self, name: str) -> list[str]:
+        """Studies of a notebook whose data this run made up."""
+        return [study for study in self.studies(name) if self.sources.get(study) == "simulated"]
+
+    @cached_property
+    def last_claims(self) -> pd.DataFrame:
+        """Claims of the last run on real data, with the way to their verdicts."""
+        return claims.chains(COMMITTED)
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """Claims worst first; those of simulated studies as last found, beside `this_run`."""
+        last = self.last_claims
+        if self.committed:
+            return _worst_first(last.assign(this_run=""))
+        new = claims.chains(self.folder)
+        made_up = [study for study, source in self.sources.items() if source == "simulated"]
+        old = last[last["study"].isin(made_up)]
+        told = new["verdict"] + " " + new["computed"]
+        old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
+        kept = new[~new.index.isin(old.index)].assign(this_run="")
+        return _worst_first(pd.concat([kept, old]))
+
+    @cached_property
+    def headlines(self) -> pd.DataFrame:
+        """Headline findings; those of simulated studies as last found."""
+        last = read_text(COMMITTED / "headlines.csv").set_index("headline")
+        if self.committed:
+            return last
+        new = read_text(self.folder / "headlines.csv").set_index("headline")
+        real = (new["source"] == "real") & (new["sentence"] != "")
+        return pd.concat([new[real], last.drop(index=new.index[real], errors="ignore")])
+
+    @cached_property
+    def stems(self) -> dict[str, str]:
+        """Names of the figures of this run, by the picture as text."""
+        files = (self.folder / "figures").glob("*.png")
+        return {base64.b64encode(file.read_bytes()).decode(): file.stem for file in files}
+
+    def figure(self, name: str) -> tuple[Path, str]:
+        """File of a figure on real data, and its alt text."""
+        (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
+        if self.committed or not notebook.ran or self.simulated(notebook.name):
+            notebook = read_notebook(paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False)
+            file = COMMITTED / f"{name}.png"
+        else:
+            file = self.folder / "figures" / f"{name}.png"
+        shown = base64.b64encode(file.read_bytes()).decode()
+        return file, notebook.images.get(shown, notebook.title)
+
+
+def _worst_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort claims by verdict, statements before cells of tables; last what nobody could check."""
+    keys = pd.DataFrame(
+        {
+            "none": table["evidence"] == "none",
+            "rank": table["verdict"].map(WORST_FIRST.index),
+            "cell": table.index.str.contains(r"\.(?:table|figure)\w?\d+\."),
+            "study": table["study"].map(list(STUDIES).index),
+            "cause": table["cause"],
+        }
+    )
+    return table.loc[keys.sort_values(list(keys), kind="stable").index]

@@ -1,0 +1,84 @@
+// Filters, order and addresses of the table of claims; the button that unfolds all code.
+const table = document.getElementById("claim-table");
+if (table) {
+  const form = document.getElementById("filters");
+  const more = document.getElementById("more");
+  const found = document.getElementById("found");
+  const body = table.tBodies[0];
+  let rows = [...body.rows];
+  const text = new Map(rows.map((row) => [row, `${row.id} ${row.textContent}`.toLowerCase()]));
+  const page = 50;
+  let shown = page;
+
+  const fits = (row, wanted) => wanted.every(([name, value]) =>
+    name === "q" ? value.toLowerCase().split(/\s+/).every((word) => text.get(row).includes(word)) : row.dataset[name] === value);
+
+  function show() {
+    const wanted = [...new FormData(form)].filter(([, value]) => value.trim());
+    const kept = rows.filter((row) => fits(row, wanted));
+    const visible = new Set(kept.slice(0, shown));
+    for (const row of rows) row.hidden = !visible.has(row) && !row.classList.contains("chosen");
+    found.textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} claims` + (kept.length > shown ? `, the first ${shown} shown` : "");
+    more.hidden = kept.length <= shown;
+    return wanted;
+  }
+
+  function follow() {
+    const address = decodeURIComponent(location.hash.slice(1));
+    const row = document.getElementById(address);
+    for (const other of rows) other.classList.toggle("chosen", other === row);
+    if (!row && address.includes("=")) {
+      form.reset();
+      for (const [name, value] of new URLSearchParams(address)) if (form.elements[name]) form.elements[name].value = value;
+    }
+    show();
+    if (rows.includes(row)) {
+      row.querySelector("details").open = true;
+      row.scrollIntoView({ block: "center" });
+    }
+  }
+
+  form.addEventListener("input", () => {
+    shown = page;
+    const wanted = show();
+    history.replaceState(null, "", wanted.length ? `#${new URLSearchParams(wanted)}` : location.pathname.split("/").pop());
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("input"))));
+  more.addEventListener("click", () => { shown += 200; show(); });
+  table.tHead.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const head = button.closest("th");
+    const down = head.getAttribute("aria-sort") === "ascending";
+    for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const key = (row) => row.cells[head.cellIndex].textContent.trim();
+    rows.sort((a, b) => (down ? -1 : 1) * key(a).localeCompare(key(b), "en", { numeric: true }));
+    body.append(...rows);
+    show();
+  });
+  for (const details of body.querySelectorAll("details")) {
+    details.addEventListener("toggle", () => {
+      if (details.open && !details.closest("tr").classList.contains("chosen"))
+        history.replaceState(null, "", `#${details.closest("tr").id}`);
+    });
+  }
+  addEventListener("hashchange", follow);
+  follow();
+}
+
+for (const button of document.querySelectorAll(".show-code")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const open = button.textContent === "show all code";
+    for (const fold of document.querySelectorAll("details.hide")) fold.open = open;
+    button.textContent = open ? "hide all code" : "show all code";
+  });
+}
+
+for (const fold of document.querySelectorAll("li.has-children > details > summary:not([aria-label])"))
+  fold.setAttribute("aria-label", `pages of ${fold.closest("li").querySelector("a").textContent.trim()}`);
+
+for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article .cell_output"))
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;

@@ -1,0 +1,331 @@
+"""The site, built once from what is committed and opened in a real browser where there is one."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from helpers import claims, paths
+from helpers.claims import read_text
+
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+KINDS = (
+    *("index.html", "claims.html", "figures.html", "glossary.html", "papers/hosking.html"),
+    *("notebooks/11_error_weights.html", "reference/stats.html", "run.html", "search.html"),
+)
+CLAIM = "hosking.lasso.refusal_strongest"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """Folder of the site, built from the committed notebooks; or one named by SITE."""
+    if os.environ.get("SITE"):
+        return Path(os.environ["SITE"])
+    pytest.importorskip("sphinx_book_theme", reason="the packages that build the site are missing")
+    target = tmp_path_factory.mktemp("site") / "site"
+    command = [sys.executable, str(paths.ROOT / "docs" / "make_site.py"), ".", str(target)]
+    environment = os.environ | {"GITHUB_REPOSITORY": "someone/judging"}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.stderr == ""
+    return target
+
+
+@pytest.fixture(scope="module")
+def pages(site) -> dict[str, BeautifulSoup]:
+    """Every page of the site, by its place."""
+    files = sorted(site.rglob("*.html"))
+    return {
+        file.relative_to(site).as_posix(): BeautifulSoup(file.read_text(), "lxml")
+        for file in files
+        if "_static" not in file.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: install the package chromium")
+    with playwright.sync_playwright() as tool:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=WIDTHS)
+def page(request, browser, site):
+    """An empty page of one width, which notes errors of scripts and requests to other hosts."""
+    width, height = WIDTHS[request.param]
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("console", lambda told: page.wrong.append(told.text) if told.type == "error" else None)
+    page.on("request", lambda asked: page.wrong.append(asked.url) if is_far(asked.url) else None)
+    page.at = lambda place: page.goto((site / "x").as_uri().removesuffix("x") + place)
+    yield page
+    assert page.wrong == []
+    page.close()
+
+
+def is_far(address: str) -> bool:
+    """Tell whether an address is of another host."""
+    return not address.startswith(("file:", "data:"))
+
+
+def shown(page) -> list[str]:
+    """Names of the claims in sight."""
+    rows = "[...document.querySelectorAll('#claim-table tbody tr')]"
+    return page.evaluate(f"{rows}.filter(row => !row.hidden).map(row => row.id)")
+
+
+def test_the_site_is_whole_and_small(site, pages):
+    assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 45e6
+    notebooks = {f"notebooks/{file.stem}.html" for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb")}
+    assert {*KINDS, *notebooks} <= set(pages)
+
+
+def test_no_link_is_dead(site, pages):
+    names = {
+        place: {tag["id"] for tag in page.find_all(id=True)} | {"", "top"}
+        for place, page in pages.items()
+    }
+    dead = []
+    for place, page in pages.items():
+        for tag in page.find_all(["a", "img", "script", "link"]):
+            target = tag.get("href") or tag.get("src")
+            if not target or re.match(r"\w+:", target):
+                continue
+            file, part = urldefrag(target)
+            to = (site / place).parent / unquote(file) if file else site / place
+            there = os.path.relpath(os.path.normpath(to), site)
+            known = "=" in part or there not in names or unquote(part) in names[there]
+            if not known or not (site / there.partition("?")[0]).is_file():
+                dead.append((place, target))
+    assert dead == []
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    loaded = [
+        tag.get("src") or tag["href"]
+        for page in pages.values()
+        for tag in page.find_all(["script", "img", "link", "iframe"])
+        if tag.get("src") or (tag.get("href") and "stylesheet" in tag.get("rel", []))
+    ]
+    assert [target for target in loaded if re.match(r"(https?:)?//", target)] == []
+
+
+def test_every_picture_is_told_in_words(pages):
+    for place, page in pages.items():
+        told = [image.get("alt", "") for image in page.find_all("img")]
+        assert all(len(alt) > 10 and not alt.endswith(".png") for alt in told), place
+
+
+def test_a_notebook_page_says_its_data_folds_its_code_and_leads_to_its_file(pages):
+    page = pages["notebooks/11_error_weights.html"]
+    about = page.find(class_="about").get_text()
+    assert "Hosking et al.: real." in about
+    links = [link["href"] for link in page.find(class_="about").find_all("a")]
+    here = "someone/judging"
+    assert f"https://github.com/{here}/blob/HEAD/notebooks/11_error_weights.ipynb" in links
+    assert any(link.startswith(f"https://mybinder.org/v2/gh/{here}/HEAD?") for link in links)
+    assert "../claims.html#notebook=11_error_weights" in links
+    code = page.find_all("div", class_="cell_input")
+    assert len(code) > 20
+    assert all(cell.find_parent("details") for cell in code)
+
+
+def test_each_claim_leads_to_the_cell_that_entered_it_and_the_cell_back(pages):
+    table = read_text(paths.ROOT / "figures" / "claims.csv").set_index("claim_id")
+    entered = table[table["cell"] != ""]
+    rows = {row["id"]: row for row in pages["claims.html"].select("#claim-table tbody tr")}
+    assert list(rows) != []
+    assert set(rows) == set(table.index)
+    for claim_id, claim in entered.iterrows():
+        link = rows[claim_id].find("a", class_="cell")["href"]
+        assert link == f"notebooks/{claim['notebook']}.html#cell-{claim['cell']}"
+    page = pages["notebooks/11_error_weights.html"]
+    backward = page.find(id=f"cell-{table.loc[CLAIM, 'cell']}").find(class_="entered")
+    assert f"../claims.html#{CLAIM}" in [link["href"] for link in backward.find_all("a")]
+
+
+def test_the_front_page_says_the_headlines_word_by_word(pages):
+    said = " ".join(pages["index.html"].find("article").get_text().replace("’", "'").split())
+    for row in read_text(paths.ROOT / "figures" / "headlines.csv").itertuples():
+        assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
+
+
+def test_formulas_need_no_script(pages):
+    page = pages["notebooks/31_question_level.html"]
+    assert len(page.find_all("math")) > 5
+    assert "underbrace" not in page.find("article").get_text()
+
+
+def test_no_page_has_a_script_error_or_leaves_the_folder(page, pages):
+    for place in pages:
+        page.at(place)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, place
+
+
+def test_axe_finds_nothing_serious(page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    options = {"resultTypes": ["violations"], "preload": False}
+    for place in KINDS:
+        for mode in ("light", "dark"):
+            page.at(place)
+            page.evaluate(f"document.documentElement.dataset.theme = '{mode}'")
+            faults = axe.run(page, options=options).response["violations"]
+            found = [
+                (fault["id"], [node["html"][:200] for node in fault["nodes"]][:3])
+                for fault in faults
+                if fault["impact"] in ("serious", "critical")
+            ]
+            assert found == [], f"{place}, {mode}"
+
+
+def test_the_address_of_a_claim_opens_it_and_its_cell(page):
+    page.at(f"claims.html#{CLAIM}")
+    row = page.locator(f"[id='{CLAIM}']")
+    assert row.locator("details").get_attribute("open") is not None
+    assert "ranking" in row.inner_text()
+    row.locator("a.cell").click()
+    cell = page.url.partition("#")[2]
+    assert page.locator(f"[id='{cell}']").bounding_box()["y"] < 844
+    content = nbformat.read(paths.NOTEBOOKS / "11_error_weights.ipynb", as_version=4)
+    source = next(entry.source for entry in content.cells if f"cell-{entry.id}" == cell)
+    assert '"refusal_strongest"' in source
+    assert "refusal_strongest" in page.locator(f"[id='{cell}'] .cell_input").text_content()
+
+
+def test_search_filters_and_order_give_the_right_claims(page):
+    table = claims.chains(paths.ROOT / "figures")
+    page.at("claims.html")
+    first = shown(page)
+    assert len(first) == 50
+    worst = table["verdict"].loc[first[:40]].unique().tolist()
+    assert worst[0] == "contradicted"
+    page.select_option("select[name=verdict]", "contradicted")
+    page.select_option("select[name=study]", "kamoda")
+    wanted = table[(table["verdict"] == "contradicted") & (table["study"] == "kamoda")]
+    assert set(shown(page)) == set(wanted.index)
+    assert f"{len(wanted)} of {len(table):,} claims" in page.inner_text("#found")
+    assert "verdict=contradicted" in page.url
+    page.click("button[type=reset]")
+    page.wait_for_function("!document.querySelector('select[name=study]').value")
+    page.fill("#filters input", "Table 2 relevance MPT")
+    words = r"(?=.*Table 2)(?=.*relevance)(?=.*MPT)"
+    named = table.index[table["statement"].str.contains(words)]
+    assert set(named) <= set(shown(page))
+    assert len(shown(page)) < 20
+    page.fill("#filters input", "refusal_strongest")
+    assert shown(page) == [CLAIM]
+    cause = table.loc[table["cause"] != "", "cause"].iloc[0]
+    page.at("index.html")
+    page.at(f"claims.html#cause={cause}")
+    assert set(shown(page)) == set(table.index[table["cause"] == cause])
+
+
+def test_columns_sort_both_ways(page):
+    page.at("claims.html#verdict=slip")
+    if page.viewport_size["width"] < 600:
+        assert not page.is_visible("th button")
+        return
+    cells = "[...document.querySelectorAll('#claim-table tbody tr:not([hidden]) td.printed')]"
+    page.click("th.printed button")
+    up = [float(text) for text in page.evaluate(f"{cells}.map(cell => cell.textContent)") if text]
+    page.click("th.printed button")
+    down = [float(text) for text in page.evaluate(f"{cells}.map(cell => cell.textContent)") if text]
+    assert up == sorted(up)
+    assert down == sorted(up, reverse=True)
+
+
+def test_the_search_of_the_site_works_from_a_folder(page):
+    page.at("search.html?q=Krippendorff")
+    page.wait_for_selector("#search-results li a")
+    assert "notebooks/10_annotation_quality" in page.content()
+
+
+def test_all_code_of_a_page_unfolds_with_one_click(page):
+    page.at("notebooks/11_error_weights.html")
+    folds = "[...document.querySelectorAll('details.hide')].map(fold => fold.open)"
+    assert not any(page.evaluate(folds))
+    page.click(".show-code")
+    assert all(page.evaluate(folds))
+
+
+@pytest.fixture
+def write(monkeypatch, tmp_path):
+    """Function that writes the sources of the site of a run and returns their folder."""
+    pytest.importorskip("docutils")
+    monkeypatch.syspath_prepend(paths.ROOT / "docs")
+    import pages_of
+    import record
+
+    def written(run: Path, last: Path = paths.ROOT / "figures") -> Path:
+        monkeypatch.setattr(record, "COMMITTED", last)
+        pages_of.write(record.Record(run), tmp_path / "sources", "")
+        return tmp_path / "sources"
+
+    return written
+
+
+def rows_of(sources: Path) -> dict[str, str]:
+    """Text of each row of the table of claims."""
+    page = BeautifulSoup((sources / "claims.md").read_text(), "lxml")
+    return {row["id"]: row.get_text(" ") for row in page.select("#claim-table tbody tr")}
+
+
+def test_a_changed_data_file_makes_the_claims_that_read_it_stale(write, tmp_path):
+    last = tmp_path / "figures"
+    shutil.copytree(paths.ROOT / "figures", last)
+    table = read_text(last / "provenance.csv")
+    changed = "data/justifications_hand_check.csv"
+    table.loc[table["file"] == changed, "sha256"] = "0" * 64
+    table.to_csv(last / "provenance.csv", index=False)
+    before = claims.chains(paths.ROOT / "figures")
+    rest_on_it = before.index[[changed in files for files in before["files"]]]
+    rows = rows_of(write(paths.ROOT, last))
+    assert {name for name, text in rows.items() if "stale" in text} == set(rest_on_it)
+    assert len(rest_on_it) > 0
+
+
+def test_a_simulated_run_shows_what_the_last_real_one_found(write, tmp_path):
+    run, name = tmp_path / "run", "22_decision_tree"
+    for folder in ("notebooks", "data", "figures"):
+        (run / folder).mkdir(parents=True)
+    for file in (paths.ROOT / "figures").glob("*.png"):
+        shutil.copy(file, run / "figures")
+    for study in ("hosking", "chatbench", "humbel", "kamoda"):
+        source = {"kamoda": "simulated", "chatbench": "printed"}.get(study, "real")
+        (run / "data" / study).write_text(source)
+    for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"):
+        shutil.copy(file, run / "notebooks")
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    made_up = table["source"].eq("real") & table["study"].eq("kamoda")
+    table.loc[made_up, ["verdict", "computed", "source"]] = "open", "99.9", "simulated"
+    table.to_csv(run / "claims.csv", index=False)
+    for kept in ("headlines.csv", "provenance.csv"):
+        shutil.copy(paths.ROOT / "figures" / kept, run)
+    (run / "missing.json").write_text('{"10_annotation_quality": "its files are not here"}')
+    sources = write(run)
+    page = nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4)
+    assert "SIMULATED DATA say nothing about people" in page.cells[0].source
+    last = [cell for cell in page.cells if "last-real-run" in cell.metadata.get("tags", [])]
+    assert len(last) == 5
+    assert all(cell.metadata["mystnb"]["image"]["alt"] for cell in last)
+    assert "SIMULATED DATA" in (sources / "index.md").read_text()
+    other = (sources / "notebooks" / "10_annotation_quality.ipynb").read_text()
+    assert "Not in this run" in other
+    assert "its files are not here" in other
+    row = rows_of(sources)["kamoda.tree.agrees"]
+    assert "confirmed" in row
+    assert "on simulated data: open 99.9" in row
