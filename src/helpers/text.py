@@ -128,6 +128,7 @@ def _plain_words(text: str) -> list[str]:
     return _NOT_IN_WORDS.sub("", text).lower().split()
 
 
+@cache
 def _syllables(word: str) -> int:
     """Number of syllables: groups of vowels that are heard, or parts between hyphens if more."""
     heard = re.findall("[aeiouy]+", _SILENT.sub("", word))
