@@ -21,7 +21,7 @@ DIFFERING = "JPY_PARENT_PID", "JPY_SESSION_NAME", "JUPYTER_PATH", "KERNEL_SERVER
 LOOK = f"""import os, sys
 import matplotlib.pyplot as plt, numpy as np, pandas as pd
 from helpers import paths
-print(__name__, sys.argv[0], os.getcwd(), paths.ROOT, sys.path, sys.flags)
+print(__name__, os.getcwd(), paths.ROOT, sys.path, sys.flags)
 print(sorted(item for item in os.environ.items() if item[0] not in {DIFFERING}))
 os.system("echo from a subprocess")
 print(np.random.default_rng(1).normal(), pd.DataFrame([range(30)]))
@@ -35,11 +35,10 @@ from helpers import paths
 
 
 @pytest.fixture
-def server(monkeypatch) -> Path:
-    """Folder of the server, which all later tests may use."""
+def server(monkeypatch) -> None:
+    """Start the server, which all later tests may use."""
     monkeypatch.delenv("MPLBACKEND", raising=False)
     kernels.start()
-    return Path(os.environ["KERNEL_SERVER"])
 
 
 @contextmanager
@@ -69,7 +68,6 @@ def is_forked(client: BlockingKernelClient) -> bool:
 
 def test_outputs_are_those_of_an_ordinary_kernel(server, tmp_path, monkeypatch):
     monkeypatch.setenv("GIVEN", "late")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), "relative"]))
     with kernel(tmp_path) as (_, client):
         forked = outputs(client, LOOK)
         assert is_forked(client)
@@ -97,13 +95,13 @@ def test_kernels_share_no_state_and_draw_other_numbers(server, tmp_path):
     assert len(set(seen)) == len(seen) == 6
 
 
-def test_without_its_server_a_kernel_is_an_ordinary_one(server, tmp_path, monkeypatch):
-    shutil.copytree(server / "kernels", tmp_path / "kernels")
-    file = tmp_path / "kernels" / "python3" / "kernel.json"
-    file.write_text(file.read_text().replace(str(server / "socket"), str(tmp_path / "gone")))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+@pytest.mark.parametrize("changed", ["KERNEL_SERVER", "PYTHONPATH"])
+def test_without_its_server_or_its_imports_a_kernel_is_an_ordinary_one(
+    server, tmp_path, monkeypatch, changed
+):
+    monkeypatch.setenv(changed, str(tmp_path / "other"))
     with kernel(tmp_path) as (manager, client):
-        assert f"{tmp_path / 'gone'}" in manager.kernel_spec.argv
+        assert any("kernels.py" in word for word in manager.kernel_spec.argv)
         assert not is_forked(client)
 
 
@@ -134,10 +132,15 @@ def ended(number: int) -> bool:
 
 
 def test_the_server_and_its_kernels_end_with_the_starter(tmp_path):
-    shutil.copy(kernels.__file__, tmp_path)  # alone: its server has little to import
+    package = tmp_path / "helpers"  # a small one, whose server has little to import
+    folder = Path(kernels.__file__).parent
+    shutil.copytree(folder / "jupyter", package / "run" / "jupyter")
+    shutil.copy(kernels.__file__, package / "run")
+    (package / "__init__.py").touch()
+    (package / "show.py").write_text("import matplotlib, numpy, pandas")
     code = """import os
 from jupyter_client.manager import start_new_kernel
-import kernels
+from helpers.run import kernels
 kernels.start()
 print(os.environ["KERNEL_SERVER"], flush=True)
 manager, client = start_new_kernel()
@@ -145,12 +148,13 @@ client.execute_interactive("import os; print(os.getpid())", output_hook=lambda m
     message["content"].get("text", "").strip(), end=" ", flush=True))
 os.kill(os.getpid(), 9)"""
     environment = {name: os.environ[name] for name in os.environ if name != "KERNEL_SERVER"}
+    environment["PYTHONPATH"] = str(tmp_path)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
-    folder, number = done.stdout.split()
+    address, number = done.stdout.split()
     assert ended(int(number))
     for _ in range(100):
-        if not Path(folder).exists():
+        if not Path(address).parent.exists():
             return
         time.sleep(0.1)
     pytest.fail("the server did not end")

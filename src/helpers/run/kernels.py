@@ -7,11 +7,10 @@ Linux, the kernel is an ordinary one.
 """
 
 import atexit
-import builtins
-import gc
-import importlib.util
+import importlib
 import json
 import os
+import pkgutil
 import select
 import shutil
 import signal
@@ -20,15 +19,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
-ORDINARY = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python"}
-INLINE = "module://matplotlib_inline.backend_inline"
-PATIENCE = 60  # seconds until a client takes an ordinary kernel
-LARGEST = 2**20  # bytes of a request
 STARTING = threading.Lock()
 
 
@@ -37,120 +29,72 @@ def start() -> None:
     with STARTING:
         if sys.platform != "linux" or "KERNEL_SERVER" in os.environ:
             return
-        folder = Path(tempfile.mkdtemp(prefix="kernels-"))
-        argv = [sys.executable, "-IS", __file__, "client", str(folder / "socket"), *ORDINARY]
-        spec = folder / "kernels" / "python3" / "kernel.json"
-        spec.parent.mkdir(parents=True)
-        spec.write_text(json.dumps({"argv": argv, **SPEC}))
+        address = str(Path(tempfile.mkdtemp(prefix="kernels-"), "socket"))
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(str(folder / "socket"))
+            listener.bind(address)
             listener.listen(64)
-            command = [sys.executable, __file__, "server", str(folder), str(listener.fileno())]
-            unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            own = {"pass_fds": [listener.fileno()], "start_new_session": True, **unheard}
+            command = [sys.executable, __file__, "server", address, str(listener.fileno())]
+            own = {"pass_fds": [listener.fileno()], "start_new_session": True}
             running = subprocess.Popen(command, stdin=subprocess.PIPE, **own)
         atexit.register(running.communicate)  # closes its input, at which it ends
-        paths = [str(folder), *filter(None, [os.environ.get("JUPYTER_PATH")])]
-        os.environ |= {"KERNEL_SERVER": str(folder), "JUPYTER_PATH": os.pathsep.join(paths)}
+        os.environ |= {"KERNEL_SERVER": address, "JUPYTER_PATH": f"{Path(__file__).parent}/jupyter"}
 
 
-def client(address: str, *ordinary: str) -> None:
+def client(*arguments: str) -> None:
     """Stand in for a forked kernel until it ends; if there is none, become an ordinary kernel."""
     starter = os.getppid()
     try:
         kernel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        kernel.settimeout(PATIENCE)
-        kernel.connect(address)
-        request = json.dumps([str(Path.cwd()), dict(os.environ), ordinary[2:]])
-        socket.send_fds(kernel, [request.encode()], [0, 1, 2])
-        number = int(kernel.recv(LARGEST))
-    except (OSError, ValueError):
+        kernel.settimeout(30)
+        kernel.connect(os.environ["KERNEL_SERVER"])
+        request = json.dumps([str(Path.cwd()), dict(os.environ), arguments]).encode()
+        socket.send_fds(kernel, [request], [0, 1, 2])
+        number = int(kernel.recv(32))
+    except (KeyError, OSError, ValueError):
         if os.getppid() == starter:
-            os.execv(ordinary[0], ordinary)
+            os.execv(sys.executable, [sys.executable, "-m", "ipykernel_launcher", *arguments])
         return
-
-    def pass_on(received: int, frame: object) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(number, received)
-
-    signal.signal(signal.SIGINT, pass_on)
-    signal.signal(signal.SIGTERM, pass_on)
-    kernel.settimeout(1)
-    while os.getppid() == starter:
-        with suppress(TimeoutError):
-            kernel.recv(1)  # comes back when the kernel has ended
-            break
+    signal.signal(signal.SIGINT, lambda received, _: os.killpg(number, received))
+    while os.getppid() == starter and not select.select([kernel], [], [], 1)[0]:
+        continue
 
 
-def server(folder: str, listening: str) -> None:
-    """Import what notebooks import, then fork a kernel for each client until the starter ends."""
-    given = search_path(os.environ)
-    fixed = [path for path in sys.path[1:] if path not in given]  # without the folder of this file
-    os.environ.pop("JPY_PARENT_PID", None)  # ipykernel would keep it, and end with that process
-    sys.path[:] = given + fixed
-    import_libraries()
+def server(address: str, listening: str) -> None:
+    """Import what the package does, then fork a kernel for each client until the starter ends."""
+    del sys.path[0]  # the folder of this file
+    importlib.import_module("ipykernel.kernelapp")
+    for module in pkgutil.walk_packages([Path(__file__).parents[1]], "helpers."):
+        if not module.name.startswith(("helpers.run", "helpers.cli")):
+            importlib.import_module(module.name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "helpers"]:
+        del sys.modules[name]  # each kernel loads its own
+    sys.modules["pandas"].options.display.max_columns = 20  # as pandas has it in a notebook
     listener = socket.socket(fileno=int(listening))
     while 0 not in select.select([0, listener], [], [])[0]:
         client, _ = listener.accept()
         if os.fork() == 0:
-            listener.close()
-            become_kernel(client, fixed)
-            return
+            return become_kernel(client)
         client.close()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                continue
-    shutil.rmtree(folder)
+    return shutil.rmtree(Path(address).parent)
 
 
-def search_path(environment: dict) -> list[str]:
-    """Folders that the environment adds to those of modules."""
-    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
-    return [str(Path(folder).absolute()) for folder in folders if folder]
-
-
-def import_libraries() -> None:
-    """Import what the package does, which is then forgotten: each kernel loads its own."""
-    package = Path(__file__).parents[1]
-    files = [file.relative_to(package) for file in package.rglob("[!_]*.py")]
-    names = [".".join(["helpers", *file.with_suffix("").parts]) for file in files]
-    # pandas asks while it is imported whether it is in a notebook.
-    builtins.get_ipython = lambda: SimpleNamespace(kernel=None)
-    names = [name for name in names if not name.startswith("helpers.run.")]
-    for name in sorted(["ipykernel.kernelapp", *names]):
-        with suppress(Exception):
-            importlib.import_module(name)
-    del builtins.get_ipython
-    for name in [name for name in sys.modules if name.partition(".")[0] == "helpers"]:
-        del sys.modules[name]
-    gc.freeze()
-
-
-def become_kernel(client: socket.socket, fixed: list[str]) -> None:
+def become_kernel(client: socket.socket) -> None:
     """Take over from the client all that a new process has of its own, then run the kernel."""
     os.setsid()
-    request, files, *_ = socket.recv_fds(client, LARGEST, 3)
+    request, files, *_ = socket.recv_fds(client, 2**20, 3)
     for number, file in enumerate(files):
         os.dup2(file, number)
-        os.close(file)
-    folder, environment, [module, *arguments] = json.loads(request)
-    sys.argv[:] = [importlib.util.find_spec(module).origin, *arguments]
+    folder, environment, arguments = json.loads(request)
+    if environment.get("PYTHONPATH") != os.environ.get("PYTHONPATH"):
+        return  # what has been imported may be another version: the client takes an ordinary kernel
     os.chdir(folder)
     os.environ.clear()
     os.environ |= environment
-    sys.path[:] = search_path(environment) + fixed
-    os.environ.setdefault("MPLBACKEND", INLINE)
-    importlib.invalidate_caches()
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
-    if "matplotlib" in sys.modules:
-        sys.modules["matplotlib"].rcParams["backend"] = os.environ["MPLBACKEND"]
-    try:
-        client.send(str(os.getpid()).encode())
-    except OSError:
-        return  # the client has become an ordinary kernel
+    sys.modules["numpy"].random.seed()
+    sys.modules["matplotlib"].rcParams["backend"] = environment.get("MPLBACKEND", "inline")
+    client.send(str(os.getpid()).encode())
     threading.Thread(target=end_with, args=[client], daemon=True).start()
-    sys.modules["ipykernel.kernelapp"].launch_new_instance(parent_handle=os.getppid())
+    sys.modules["ipykernel.kernelapp"].launch_new_instance(arguments, parent_handle=os.getppid())
 
 
 def end_with(client: socket.socket) -> None:
