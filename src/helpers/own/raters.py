@@ -26,7 +26,7 @@ HASTY = 1 / 3  # of the usual time
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
-NEARLY = 0.999999
+NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
 GOOD = 0.8  # reliability that is often asked for
 POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
 
@@ -263,6 +263,7 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
     squares = (around**2).groupby(level=0).sum().to_numpy()
     size = np.where(size > 1, size, np.nan)
     mean, error = total / n, np.sqrt(squares * size / (size - 1)) / n
+    error[error < NEARLY_NOTHING] = np.nan
     margin = stats.t.ppf(0.975, size - 1) * error
     # From the items' means, with a rater's own mark: one outlier moves those of others less.
     off = mean * (1 - 1 / _raters_per_item(table))
