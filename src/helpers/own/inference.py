@@ -200,8 +200,12 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         ``"ordered marks"`` that the ratings allow.
     """
     is_wide = study.informative("rater") >= FEWEST_RATERS
-    tables = {"within raters": _table(study, _fit(study, is_wide))} if study.is_within else {}
-    tables["all ratings"] = _table(study, _fit(study, is_wide, within=False))
+    kinds = (
+        {"within raters": True, "all ratings": False} if study.is_within else {"all ratings": False}
+    )
+    tables = {
+        name: _table(study, _fit(study, is_wide, within=each)) for name, each in kinds.items()
+    }
     items = study.items_averaged()
     if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
         tables["items averaged"] = _table(study, _fit(items, is_wide & False))
