@@ -158,6 +158,7 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     2    rater-001      4.0   4.0
     3    rater-002      5.0   4.0
     """
+    recipe = check(dict(recipe))
     with opened(file, recipe.get("file", {})) as (name, names, load_columns):
         shaping = any(key in recipe for key in ("names", "lists", "long", "count", "call"))
         filters = [*recipe.get("only", {}), *recipe.get("without", {}), *({"source"} & set(names))]
@@ -328,7 +329,11 @@ def interpreted(
         raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
     ratings.check_request(values, {}, limits := scales(recipe))
     table = table.rename(columns=recipe.get("call", {}))
+    if problems:
+        raise bad_table(name, problems)
     _require(table, named(recipe), name)
+    if "lists" in recipe:  # an empty list holds no rating
+        table = table[(table[values].map(written) != "").any(axis="columns")]
     added = recipe.get("sum") if "count" in recipe else None
     cells = {v: table[v] if v == added else _marked(table[v], recipe) for v in values}
     roles = dict.fromkeys(("item", "cluster", "rater", "covariate"))
@@ -352,7 +357,6 @@ def interpreted(
         {"source": None} | roles,
         limits,
         name,
-        problems,
     )
     return found.rename(columns={"rater_id": "position"}) if anonymous else found
 
