@@ -134,7 +134,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         ("a.xlsx", b"x", "the file cannot be read as an Excel file"),
         ("a.json", b"{", "the file cannot be read as JSON"),
         ("a.json", b"[" * 9000, "the file cannot be read as JSON|too many JSON values"),
-        ("a.json", b"[1]", "a JSON file must hold a list of objects, or an object with"),
+        ("a.json", b"[1]", "it holds no list of objects, and no object with such a list"),
         ("a.json", b'{"a": ' * 500 + b"1" + b"}" * 500, "column 'overall' is missing"),
     ],
 )

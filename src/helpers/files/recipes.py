@@ -7,7 +7,6 @@ All values are taken as text, so that No and 1e3 stay what they are.
 
 import ast
 import difflib
-import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -375,12 +374,13 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     if not (given or missing or "decimal" in recipe):
         return column
     texts = column.map(written)
-    nothing = tuple(each.casefold() for each in missing)
+    nothing = [each.casefold() for each in missing]
+    starts = tuple(each[:-1] for each in nothing if each.endswith("*"))
     marks = {written(w).casefold(): m for w, m in given.items()} if isinstance(given, dict) else {}
 
     def mark(text: str) -> str:
         folded = text.casefold()
-        if any(fnmatch.fnmatchcase(folded, each) for each in nothing):
+        if folded in nothing or (starts and folded.startswith(starts)):
             return ""
         leading = LEADING.fullmatch(text) if given == "number" else None
         text = leading[1] if leading else marks.get(folded, text)
