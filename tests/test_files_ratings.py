@@ -147,13 +147,6 @@ def test_a_name_without_a_file_is_refused(name):
         read(name, "overall", ["tone"])
 
 
-def test_a_file_of_another_format_is_refused(tmp_path):
-    known = ".csv, .tsv, .parquet, .jsonl, .ndjson"
-    message = f"^a.xlsx: the format is told by the end of the name, and known are {known}. Save the"
-    with pytest.raises(BadTableError, match=message):
-        read(written(tmp_path, "x", "a.xlsx"), "overall", ["tone"])
-
-
 def test_what_counts_as_a_number_or_as_nothing(tmp_path):
     numbers = {"4": 4, " 4 ": 4, "4.50": 4.5, ".5": 0.5, "-1e3": -1000, "+2.": 2, "-1e12": -1e12,
                "yes": 1, "True": 1, "No": 0, "FALSE": 0}  # fmt: skip

@@ -1,5 +1,6 @@
 """Malformed files: whatever they hold, a loader gives a table or one of its documented errors."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from helpers import paths
 from helpers.beyond import answerers
 from helpers.beyond.word_tests import SHOWN
-from helpers.files import ratings, schemas, tables
+from helpers.files import ratings, recipes, schemas, tables
+from helpers.own import inspection
 from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
 
 hypothesis.configuration.set_hypothesis_home_dir(paths.BUILD / ".hypothesis")
@@ -117,6 +119,10 @@ def read_ratings(path):
     return ratings.read(path, "overall", ["tone"])
 
 
+def look(path):
+    return inspection.inspect(path)
+
+
 def read_answers(path):
     questions = pd.DataFrame([[0, *"abcd"], [1, *"efgh"]], columns=["question", *SHOWN])
     first = f"{answerers._first_line(questions)}\n".encode()
@@ -128,6 +134,13 @@ LOADERS = {
     "ratings.csv": (read_ratings, delimited(RATING_COLUMNS)),
     "ratings.jsonl": (read_ratings, json_lines(dict.fromkeys(RATING_COLUMNS, 1))),
     "ratings.parquet": (read_ratings, parquet(RATING_COLUMNS)),
+    "mine.csv": (look, delimited(RATING_COLUMNS)),
+    "mine.jsonl": (look, json_lines({key: [1, "2"] for key in RATING_COLUMNS})),
+    "mine.json": (look, json_lines(dict.fromkeys(RATING_COLUMNS, 1))),
+    "mine.parquet": (look, parquet(RATING_COLUMNS)),
+    "mine.csv.gz": (look, delimited(RATING_COLUMNS).map(gzip.compress)),
+    "mine.xlsx": (look, st.binary(max_size=200)),
+    "recipe.yaml": (recipes.load, json_lines(dict.fromkeys(recipes.KINDS, "x"))),
     "sessions.jsonl": (hosking_submissions.read_sessions, json_lines(SUBMISSION)),
     "experts.jsonl": (lambda path: hosking.read_experts(path, "main"), json_lines(EXPERT)),
     "evaluator.jsonl": (lambda path: kamoda.read_evaluator(path, "gpt4"), json_lines(MARKS)),
@@ -150,9 +163,9 @@ def load(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     try:
         LOADERS[path.name][0](path)
-    except (tables.BadTableError, answerers.AnswersError) as error:
+    except (tables.BadTableError, tables.OptionError, answerers.AnswersError) as error:
         message = str(error)
-        assert path.suffix in message
+        assert path.suffix.removesuffix(".gz") in message
         assert len(message) < 10_000
 
 
@@ -171,3 +184,5 @@ def test_a_cell_of_a_million_characters(tmp_path):
         load(tmp_path / "ratings.csv", f"overall,tone\n1,{text}\n{text},2\n".encode())
         load(tmp_path / "ratings.csv", f"{text},tone\n1,2\n".encode())
         load(tmp_path / "ratings.jsonl", json.dumps({"overall": 1, "tone": text}).encode())
+        load(tmp_path / "mine.csv", f"overall,tone\n1,{text}\n{text},2\n".encode())
+        load(tmp_path / "mine.csv", f"{text},overall\n1,2\n".encode())

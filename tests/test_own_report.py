@@ -1,27 +1,27 @@
-"""Figures and words for ratings of any study."""
+"""Sentences to quote, and the page that holds them."""
 
-from dataclasses import replace
+import json
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
+from example_study import ASPECTS, example_ratings
 
-from helpers.own import report
+from helpers import paths
+from helpers.files import recipes
+from helpers.files.tables import BadTableError, OptionError
+from helpers.own import inference, intake, report
 from helpers.own.inference import not_done
-from helpers.own.intake import Study
 
-ASPECTS = ["up", "down", "small", "none", "unknown"]
 TABLE = pd.DataFrame({"estimate": [1.0, 0.5], "low": 0.0, "high": 2.0}, index=["tone", "a" * 60])
-WEIGHTS = pd.DataFrame(
-    {
-        "estimate": [1.0, -1.0, 0.2, 0.1, 0.1],
-        "low": [0.5, -1.5, 0.1, -0.2, -0.5],
-        "high": [1.5, -0.5, 0.3, 0.399, 0.7],
-        "p, Holm": [0.01, 0.01, 0.01, 0.5, 0.5],
-    },
-    index=ASPECTS,
-)
 NO = not_done("one rater")
+EXAMPLE = paths.DATA / "example" / "ratings.csv"
+RECIPE = {
+    "item": ["item_id"], "rater": ["rater_id"], "cluster": ["prompt_id"],
+    "outcome": "overall", "aspects": ASPECTS,
+}  # fmt: skip
+HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
@@ -31,14 +31,34 @@ def ax():
     plt.close(fig)
 
 
-@pytest.fixture
-def study():
-    frame = pd.DataFrame({aspect: [0.0, 1.0] * 30 for aspect in ASPECTS})
-    frame = frame.assign(overall=[1.0, 5.0] * 30, prompt_id=range(60))
-    frame.loc[5:, "up"] = 0.0
-    return Study(
-        frame, "overall", ASPECTS, pd.DataFrame({"low": 1.0, "high": 5.0}, ["overall"]), {}
-    )
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page of the example, its results, and what was said meanwhile."""
+    page, said = tmp_path_factory.mktemp("report") / "mine.html", []
+    report.write(EXAMPLE, RECIPE, page, said.append)
+    return page.read_text(), json.loads(page.with_suffix(".json").read_text()), said, page
+
+
+def conclusions(**verdicts):
+    numbers = {"alone": 0.6, "alone low": 0.5, "alone high": 0.7, "p Holm": 0.01}
+    rows = {
+        name: numbers | dict(zip(("weight", "low", "high"), (w, w - 0.1, w + 0.1), strict=True))
+        | {"verdict": verdict, "because": "too few", "scope": "these raters"}
+        for name, (verdict, w) in verdicts.items()
+    }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def study(names, identity=""):
+    frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
+    ends = pd.DataFrame({"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"])
+    return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
+
+
+def said(found, ranking=NO, agreement=NO, identity=""):
+    reliability = pd.DataFrame()
+    about = study(found.index, identity)
+    return report.sentences(about, found, ranking, agreement, reliability)["sentence"].tolist()
 
 
 def test_methods_that_were_not_done_are_passed_over_and_long_names_cut(ax):
@@ -47,28 +67,9 @@ def test_methods_that_were_not_done_are_passed_over_and_long_names_cut(ax):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["tone", "a" * 27 + "…"]
 
 
-def test_one_method_needs_no_legend(ax):
-    report.intervals(ax, {"alpha": TABLE})
-    assert ax.get_legend() is None
-
-
-@pytest.mark.parametrize("draw", [report.before_and_after, report.choices_plot])
-def test_an_empty_panel_says_why(ax, draw):
-    draw(ax, NO)
+def test_an_empty_panel_says_why(ax):
+    report.intervals(ax, report.held_and_alone(NO))
     assert [text.get_text() for text in ax.texts] == ["Not done: one rater"]
-
-
-def test_weights_before_and_after_are_two_estimates_of_each_row(ax):
-    report.before_and_after(ax, TABLE.assign(**{"alone": 1.0, "alone low": 0.5, "alone high": 1.5}))
-    assert ax.get_legend_handles_labels()[1] == ["aspects alone", "covariate held constant"]
-
-
-def test_choices_have_a_mark_each_and_a_bar_for_leaving_out(ax):
-    table = pd.DataFrame({"all ratings": [1.0], "Lasso": [0.9], "lowest": [0.8], "highest": [1.2]})
-    report.choices_plot(ax, table.set_axis(["tone"]))
-    shown = ax.get_legend_handles_labels()[1]
-    assert shown == ["one other aspect left out", "all ratings", "Lasso"]
-    assert [line.get_xdata().tolist() for line in ax.lines[:2]] == [[1.0], [0.9]]
 
 
 def test_the_question_of_a_rule_is_never_cut():
@@ -83,64 +84,158 @@ def test_dollar_signs_are_no_formulas(ax):
     assert report.label("$") == r"\$"
 
 
-def test_conclusions_are_in_plain_words(study):
-    study = replace(study, left_out={"flat": "always the same"})
-    table = report.results(study, ["flat", *ASPECTS], {"least squares": WEIGHTS})
-    assert table["conclusion"].tolist() == [
-        "left out: always the same",
-        "higher marks go with higher overall; rare: fewer than 20 ratings tell what it does",
-        "higher marks go with lower overall",
-        "higher marks go with higher overall, but hardly: at most 0.30 points either way",
-        "hardly any link: at most 0.40 points either way",
-        "not known: anything from -0.50 to +0.70 points fits",
+def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
+    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    found.loc["a39", "p Holm"] = np.nan
+    drawn = report.held_and_alone(found)["others held equal"]
+    assert drawn.index.tolist() == [f"a{number}" for number in range(38, 13, -1)]
+
+
+def test_each_verdict_has_its_sentence_with_interval_and_scope():
+    found = conclusions(
+        up=("higher", 1.0), down=("lower", -0.9), small=("hardly any link", 0.05),
+        own=("nothing of its own", 0.01), choice=("depends on choices", 0.4),
+        rare=("not known", 0.0),
+    )  # fmt: skip
+    assert said(found) == [
+        "From the lowest to the highest mark for “up” (0 to 2), “overall” is 1.00 [0.90, 1.10] "
+        "points higher with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
+        "raters.",
+        "From the lowest to the highest mark for “down” (0 to 2), “overall” is 0.90 [0.80, 1.00] "
+        "points lower with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
+        "raters.",
+        "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other aspects held "
+        "equal (0.60 [0.50, 0.70] alone), for these raters.",
+        "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of “overall” "
+        "with these held equal, 0.60 [0.50, 0.70] alone, for these raters.",
+        "What “choice” weighs in “overall” depends on how it is computed (too few), for these "
+        "raters.",
+        "Not known: “rare” (too few).",
     ]
-    assert table["other ratings"].fillna(-1).tolist() == [-1, 2, 30, 30, 30, 30]
-    assert table.index.name == "aspect"
 
 
-def test_methods_stand_side_by_side_and_those_not_done_are_passed_over(study):
-    lasso = WEIGHTS[["estimate", "low", "high"]]
-    tables = {"least squares": WEIGHTS, "Lasso": lasso, "agreement": NO}
-    table = report.results(study, ASPECTS, tables)
-    assert table.columns.tolist() == [
-        "conclusion", "other ratings", "least squares", "least squares: low",
-        "least squares: high", "least squares: p, Holm", "Lasso", "Lasso: low", "Lasso: high",
-    ]  # fmt: skip
-    shown = report.shown(table)
-    assert shown.columns.tolist() == ["conclusion", "other ratings", "least squares", "Lasso"]
+def test_five_hundred_aspects_take_ten_sentences():
+    found = conclusions(**{f"a{number}": ("higher", 1.0) for number in range(500)})
+    few = said(found)
+    assert len(few) <= report.MOST_SENTENCES
+    assert few[-1] == "Higher: “a3”, “a4”, “a5” and 494 more."
 
 
-def test_with_too_few_clusters_the_conclusion_says_so(study):
-    table = report.results(study, ASPECTS[1:], {"least squares": NO})
-    assert set(table["conclusion"]) == {"not known: too few clusters for so many aspects"}
-    assert report.results_summary(study, NO).endswith("hardly any link: 0; not known: 5.")
+def test_an_outcome_computed_from_aspects_gives_no_finding():
+    found = conclusions(a=("computed from others", 1.0))
+    (only,) = said(found, identity="overall is a + b")
+    assert only == "overall is a + b: the weights of its parts are arithmetic, not a finding."
 
 
-def test_the_summary_counts_verdicts(study):
-    assert report.results_summary(study, WEIGHTS) == (
-        "Aspects that go with overall beyond chance: 3 of 5; with hardly any link: 1; not known: 1."
+def test_weighs_most_stands_only_with_its_share():
+    ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
+    found = conclusions(a=("higher", 1.0), b=("not known", 0.0))
+    expected = "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn weights."
+    assert expected in said(found, ranking)
+    assert expected not in said(conclusions(b=("not known", 0.0)), ranking)
+
+
+def test_agreement_is_told_of_the_outcome_and_of_the_least():
+    found = pd.DataFrame(
+        {"estimate": [0.5, 0.1, np.nan], "low": 0.0, "high": 1.0, "same mark, %": 40.0},
+        index=["overall", "tone", "flat"],
     )
+    first, second = (text for text, _ in report.about_agreement(found, "overall"))
+    assert first.startswith("On “overall”, raters of the same item agree with a Krippendorff's al")
+    assert first.endswith("two of them give the same mark in 40 % of cases.")
+    assert second == "They agree least on “tone”: alpha 0.10 [0.00, 1.00]."
+    assert report.about_agreement(NO) == []
 
 
 @pytest.mark.parametrize(
-    ("title", "expected"),
+    ("verdicts", "title"),
     [
-        (report.largest_weight(-WEIGHTS, "overall"), "up weighs most: −1.00 points of overall"),
-        (report.largest_weight(0 * WEIGHTS, "overall"), "No aspect has a weight"),
-        (report.largest_weight(NO, "overall"), "Weights in overall"),
-        (report.least_agreement(WEIGHTS), "People agree least on down: alpha −1.00"),
-        (report.least_agreement(NO), "Agreement between raters"),
-        (report.most_sensitive(NO), "Weights under other choices"),
-        (report.largest_change(NO), "A covariate held constant"),
+        ({"a": ("not known", 0)}, "No aspect can be shown to go with overall, others held equal"),
+        ({"a": ("higher", 1)}, "With the others held equal, a goes with overall"),
+        ({"a": ("higher", 1), "b": ("lower", 1)}, "With the others held equal, a and b go with o"),
     ],
 )
-def test_titles_state_the_result_or_what_was_tried(title, expected):
-    assert title == expected
+def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
+    assert report.message(conclusions(**verdicts), "overall").startswith(title)
+
+
+def test_the_page_needs_nothing_else_and_keeps_its_order(written):
+    page, _, said, path = written
+    headings = ["To quote", "Checks that could not run, and why", "Figures", "Tables"]
+    places = [page.index(f"<h2>{heading}</h2>") for heading in headings]
+    assert places == sorted(places)
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count('<img src="data:image/png;base64,') == page.count(' alt="') == 2
+    assert "<strong>simulated</strong>" in page
+    assert said[0] == "reading ratings.csv"
+    assert {each.name for each in path.parent.iterdir()} == {
+        "mine.html", "mine.csv", "mine.json"
+    }  # fmt: skip
+
+
+def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
+    _, found, _, path = written
+    table = recipes.read(EXAMPLE, RECIPE)
+    prepared = intake.prepare(table, "overall", ASPECTS, np.random.default_rng(0))
+    expected = inference.conclude(prepared, np.random.default_rng(0))
+    results = pd.read_csv(path.with_suffix(".csv"), index_col="aspect")
+    np.testing.assert_allclose(results["weight"], expected["weight"], rtol=1e-5)
+    assert results["verdict"].tolist() == expected["verdict"].tolist()
+    assert 5 < len(found["sentences"]) <= report.MOST_SENTENCES
+    assert all(row["it does not say"] for row in found["sentences"])
+
+
+def test_hostile_names_and_formulas_stay_text(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(columns="source")
+    names = {"tone": HOSTILE, "typos": "=1+1", "overall": "\x1b$x_1$"}
+    table.rename(columns=names).to_csv(tmp_path / "<b>.csv", index=False)
+    recipe = RECIPE | {"outcome": names["overall"], "aspects": [HOSTILE, "=1+1", "factuality"]}
+    page = report.write(tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None)
+    assert "<script" not in page.read_text()
+    assert "<b>" not in page.read_text()
+    assert "'=1+1" in page.with_suffix(".csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"aspects": []}, "the recipe names no outcome, or no aspects that may explain it"),
+        ({"outcome": ""}, "the recipe names no outcome, or no aspects that may explain it"),
+    ],
+)
+def test_without_an_outcome_there_is_agreement_only(tmp_path, changes, why):
+    page = report.write(EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None)
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert found["not run"]["What goes with an overall rating"] == why
+    assert "Krippendorff" in found["sentences"][0]["sentence"]
+
+
+def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table["copy"] = table.groupby("item_id").cumcount()
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = {**RECIPE, "position": ["copy"]}
+    del recipe["rater"]
+    page = report.write(tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None)
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert found["not run"]["Raters one by one"].startswith("the file does not say who gave")
+    assert report.AGREEMENT in found["tables"]
+    assert report.PEOPLE not in found["tables"]
+    assert found["sentences"][0]["sentence"].endswith("for these raters.")
+
+
+def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
+    (tmp_path / "bad.csv").write_text("overall,tone\n1,x\n")
+    recipe = {"outcome": "overall", "aspects": ["tone"]}
+    with pytest.raises(BadTableError, match="column 'tone', not a number: row 2 'x'"):
+        report.write(tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None)
+    with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
+        report.write(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
+    assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
 
 
 def test_results_are_written_in_one_step(tmp_path):
-    table = pd.DataFrame({"weight": [1 / 3]}, index=pd.Index(["tone"], name="aspect"))
-    report.save_results(table, "53_your_ratings", str(tmp_path))
-    folder = tmp_path / "results"
-    assert [file.name for file in folder.iterdir()] == ["53_your_ratings.csv"]
-    assert (folder / "53_your_ratings.csv").read_text() == "aspect,weight\ntone,0.333333\n"
+    report.save_results(pd.DataFrame({"w": [1 / 3]}, ["=tone"]), "53", str(tmp_path))
+    (file,) = (tmp_path / "results").iterdir()
+    assert file.read_text() == "aspect,w\n'=tone,0.333333\n"

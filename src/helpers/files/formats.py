@@ -16,6 +16,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -86,10 +87,12 @@ def _require_size(path: Path, n_bytes: int) -> None:
 
 def _unpacked(path: Path, target: Path) -> Path:
     """Unpack a gz file, but no more than can be read."""
-    with readable(path, "a gz file"), gzip.open(path) as packed, target.open("wb") as unpacked:
-        while target.stat().st_size <= LARGEST_FILE and (part := packed.read(2**24)):
-            unpacked.write(part)
-            unpacked.flush()
+    try:
+        with gzip.open(path) as packed, target.open("wb") as unpacked:
+            while unpacked.tell() <= LARGEST_FILE and (part := packed.read(2**24)):
+                unpacked.write(part)
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, "a gz file", error) from None
     return target
 
 
@@ -162,22 +165,20 @@ def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load
             document = json.loads(_utf_8(path, reading.get("encoding")))
         except RecursionError:
             raise bad_table(path.name, ["too many JSON values within each other"]) from None
-    found = list_of_records(document, reading.get("records"))
+    found = _list_of_records(document, reading.get("records"), path.name)
     return _open_records(path, lambda: ((n, each, "") for n, each in enumerate(found, 1)), "record")
 
 
-def list_of_records(document: object, key: str | None = None) -> list[dict]:
+def _list_of_records(document: object, key: str | None, name: str) -> list[dict]:
     """Find the objects in a JSON document: the list itself, a list in it, or all as one object."""
     if isinstance(document, dict):
         lists = {name: each for name, each in document.items() if _are_objects(each)}
         if key and key not in lists:
-            raise BadTableError(f"there is no list of objects under {key!r}; correct `records`")
+            raise bad_table(name, [f"there is no list of objects under {key!r}; correct `records`"])
         longest = key or max(lists, key=lambda name: len(lists[name]), default=None)
         document = lists[longest] if longest else [document]
     if not _are_objects(document):
-        raise BadTableError(
-            "a JSON file must hold a list of objects, or an object with such a list"
-        )
+        raise bad_table(name, ["it holds no list of objects, and no object with such a list"])
     return document
 
 

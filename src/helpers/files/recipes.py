@@ -7,7 +7,6 @@ All values are taken as text, so that No and 1e3 stay what they are.
 
 import ast
 import difflib
-import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -158,6 +157,7 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     2    rater-001      4.0   4.0
     3    rater-002      5.0   4.0
     """
+    recipe = check(dict(recipe))
     with opened(file, recipe.get("file", {})) as (name, names, load_columns):
         shaping = any(key in recipe for key in ("names", "lists", "long", "count", "call"))
         filters = [*recipe.get("only", {}), *recipe.get("without", {}), *({"source"} & set(names))]
@@ -328,7 +328,11 @@ def interpreted(
         raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
     ratings.check_request(values, {}, limits := scales(recipe))
     table = table.rename(columns=recipe.get("call", {}))
+    if problems:
+        raise bad_table(name, problems)
     _require(table, named(recipe), name)
+    if "lists" in recipe:  # an empty list holds no rating
+        table = table[(table[values].map(written) != "").any(axis="columns")]
     added = recipe.get("sum") if "count" in recipe else None
     cells = {v: table[v] if v == added else _marked(table[v], recipe) for v in values}
     roles = dict.fromkeys(("item", "cluster", "rater", "covariate"))
@@ -352,7 +356,6 @@ def interpreted(
         {"source": None} | roles,
         limits,
         name,
-        problems,
     )
     return found.rename(columns={"rater_id": "position"}) if anonymous else found
 
@@ -371,12 +374,13 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     if not (given or missing or "decimal" in recipe):
         return column
     texts = column.map(written)
-    nothing = tuple(each.casefold() for each in missing)
+    nothing = [each.casefold() for each in missing]
+    starts = tuple(each[:-1] for each in nothing if each.endswith("*"))
     marks = {written(w).casefold(): m for w, m in given.items()} if isinstance(given, dict) else {}
 
     def mark(text: str) -> str:
         folded = text.casefold()
-        if any(fnmatch.fnmatchcase(folded, each) for each in nothing):
+        if folded in nothing or (starts and folded.startswith(starts)):
             return ""
         leading = LEADING.fullmatch(text) if given == "number" else None
         text = leading[1] if leading else marks.get(folded, text)

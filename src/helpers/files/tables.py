@@ -56,6 +56,8 @@ def readable(path: Path, what: str) -> Iterator[None]:
     """Let a file be read, and say so in plain words if it is not what its name says."""
     try:
         yield
+    except PlainError:
+        raise
     except UNREADABLE as error:
         raise unreadable(path, what, error) from None
     if path in CHECKED and CHECKED[path] != state_of(path):

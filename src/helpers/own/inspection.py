@@ -6,6 +6,7 @@ all which end of a scale is taken as the lowest.
 
 import collections
 import fnmatch
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,7 +76,10 @@ NAMES = {
     "aspect": "aspect dimension criterion criteria metric attribute category",
     "score": "score rating value label mark grade verdict",
 }
-NOT_RATED = "time date timestamp start end index row zscore mean average avg majority std ip"
+NOT_RATED = (
+    "session study submission time date timestamp start end index row zscore mean average avg "
+    "majority std ip"
+)
 PEOPLE = r"(?:rater|annotator|worker|human|judge|coder|expert|reviewer|rating|score|label)"
 FAMILIES = [
     rf"(?i:{PEOPLE})[ _.-]?(?P<rater>\d+)[ _.-](?P<aspect>.+)",
@@ -163,9 +167,9 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     seen = Inspection(name, recipe | ({"file": reading} if reading else {}), [], told)
     seen.seen.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
     shaped = {"names", "lists", "long", "count"} & {*recipe}
-    if not shaped and not _known_recipe(raw, seen):
-        _propose_shape(raw, seen)
     try:
+        if not shaped and not _known_recipe(raw, seen):
+            _propose_shape(raw, seen)
         table = unfolded(raw, seen.recipe)
         _propose_roles(table, seen)
         table = gathered(table, seen.recipe)
@@ -197,14 +201,20 @@ def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
     return name, table
 
 
+@functools.cache
+def _recipes_of_tools() -> dict[str, dict]:
+    """Load the recipes that come with the project."""
+    return {path.name: load(path) for path in sorted((paths.DATA / "recipes").glob("*.yaml"))}
+
+
 def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
     """Take the recipe of a tool if the file has the columns of its export."""
-    for path in sorted((paths.DATA / "recipes").glob("*.yaml")):
-        recipe = load(path)
-        marks = recipe.pop("when", [])
+    for name, recipe in _recipes_of_tools().items():
+        marks = recipe.get("when", [])
         if marks and all(fnmatch.filter(map(str, raw.columns), mark) for mark in marks):
-            seen.told.append(f"read as {recipe.pop('about', path.stem)} (data/recipes/{path.name})")
-            seen.recipe = recipe | seen.recipe
+            seen.told.append(f"read as {recipe['about']} (data/recipes/{name})")
+            rest = {key: each for key, each in recipe.items() if key not in ("when", "about")}
+            seen.recipe = rest | seen.recipe
             return True
     return False
 
@@ -310,7 +320,8 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
         "rater": None if "position" in recipe else usual.get("rater") or _best("rater", repeated),
         "cluster": usual.get("cluster") or _best("cluster", repeated),
     }
-    whole = [name for name in whole if name not in found.values()]
+    taken = [name for name in whole if name in found.values() or _like(name, NOT_RATED)]
+    whole = [name for name in whole if name not in taken]
     found["item"] = usual.get("item") or _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
     items = items or names_in(found["cluster"] or [])

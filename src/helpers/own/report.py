@@ -209,6 +209,32 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     }
 
 
+def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Say what `intervals` drew, for those who cannot see it.
+
+    Parameters
+    ----------
+    title : str
+        Title of the figure.
+    tables : mapping of str to pandas.DataFrame
+        As given to `intervals`.
+
+    Returns
+    -------
+    str
+        The title, and the first eight estimates of each table with their intervals.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
+    >>> described("People agree", {"alpha": table})
+    'People agree. Dots with intervals; alpha: tone 0.50 [0.40, 0.60].'
+    """
+    parts = {name: table[:8].rename(index=_cut) for name, table in tables.items()}
+    texts = [f"{n}: {show.in_words(part)}" for n, part in parts.items() if "estimate" in part]
+    return "; ".join([f"{title}. Dots with intervals", *texts]) + "."
+
+
 def message(conclusions: pd.DataFrame, outcome: str) -> str:
     """Say what the weights show, for the title of their figure.
 
@@ -550,6 +576,7 @@ def write(
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
+    recipe = recipes.check(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
     found = analyse(table, recipe, progress, seed)
@@ -610,10 +637,7 @@ def _figure(
     intervals(ax, tables)
     ax.set(xlabel=f"{label_x} (95 % interval)")
     png = base64.b64encode(show.as_png(fig, source)).decode()
-    parts = [
-        f"{name}: {show.in_words(table[:8].rename(index=_cut))}" for name, table in tables.items()
-    ]
-    return {"title": title, "png": png, "alt": f"{title}. Dots with intervals. {'; '.join(parts)}."}
+    return {"title": title, "png": png, "alt": described(title, tables)}
 
 
 def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
@@ -666,3 +690,29 @@ def _json(found: Analysis) -> bytes:
         "tables": tables,
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode()
+
+
+def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
+    """Write a table of results in one step, so that no half file is ever seen.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results with a row per aspect.
+    name : str
+        Name of the notebook; the file is ``<out_dir>/results/<name>.csv``.
+    out_dir : str
+        Output folder of the run, relative to the project root.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_results(pd.DataFrame({"weight": [0.5]}, ["tone"]), "53_your_ratings", folder)
+    ...     print((paths.ROOT / folder / "results" / "53_your_ratings.csv").read_text())
+    aspect,weight
+    tone,0.5
+    <BLANKLINE>
+    """
+    content = to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
+    paths.replace_files({paths.output_dir(out_dir) / "results" / f"{name}.csv": content})
