@@ -134,7 +134,10 @@ class Environment:
 
     def by_pip(self) -> None:
         """Install the locked packages by pip and past its cache: slow, but with few conditions."""
-        print("uv could not install all: trying pip, which takes longer", flush=True)
+        print(
+            "That failed by uv (if it does again: uv cache clean); pip tries, for longer",
+            flush=True,
+        )
         self.pip("install", "--no-cache-dir", "--require-hashes", "-r", str(self.lock))
 
     def add_project(self) -> None:
