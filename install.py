@@ -52,10 +52,10 @@ FAULTS = {
     " free for this folder, the caches in your home and temporary files",
     r"Permission denied|Read-only|not permitted|os error (1|13|30)\b": "A folder cannot be written:"
     " get the right to write there, or copy the project to a folder of your own",
-    r"Connection|timed out|dns error|sending request|unreachable|SSLError": "The package index"
-    " cannot be reached: check the network, or name another index (PIP_INDEX_URL=address)",
-    r"DO NOT MATCH|Hash mismatch|not as recorded": "The package index sends other files than"
-    " requirements.lock names: name another index (PIP_INDEX_URL=address)",
+    r"Connection|timed out|dns error|sending request|unreachable|SSLError|No matching": "The index"
+    " cannot be reached or lacks a package: check the network, or set PIP_INDEX_URL to another",
+    r"DO NOT MATCH|Hash mismatch|not as recorded": "The index sends other files than"
+    " requirements.lock names: set PIP_INDEX_URL to another",
     r".": "The environment could not be built: mend what is said below",
 }
 
@@ -104,7 +104,6 @@ class Environment:
             raise Stop(f".venv is a file or a link, not a folder: move it away, {AGAIN}")
         python, version = find_python(self.folder / "bin")
         print(f".venv is {fault}: building it with Python {version}, for minutes", flush=True)
-        said = []
         for install in (self.by_uv, self.by_pip):
             run(["rm", "-rf", str(self.folder)])
             if self.free() < DISK:
@@ -115,10 +114,11 @@ class Environment:
                 self.add_project()
                 return self.call_complete()
             except (Failed, OSError) as failure:
-                print(f"That failed {install.__name__.replace('_', ' ')}", flush=True)
-                said.append(str(failure))
+                said = str(failure)
+                if "NewConnectionError" in said:  # pip's word: it would not get further now
+                    break
         run(["rm", "-rf", str(self.folder)])
-        raise Failed("\n".join(said))
+        raise Failed(said)
 
     def by_uv(self) -> None:
         """Install the locked packages by uv, which is fast."""
@@ -130,11 +130,14 @@ class Environment:
         self.pip("install", "--require-hashes", "-r", str(first))
         uv = [str(self.folder / "bin" / "uv"), "pip", "install", "--python", self.python]
         options = ["--system-certs", "--compile-bytecode", "--index-strategy", "unsafe-best-match"]
-        locked = ["--require-hashes", "-r", str(self.lock)]
-        run([*uv, *options, *locked], self.settings_for_uv())
+        run([*uv, *options, "--require-hashes", "-r", str(self.lock)], self.settings_for_uv())
 
     def by_pip(self) -> None:
         """Install the locked packages by pip and past its cache: slow, but with few conditions."""
+        print(
+            "That failed by uv (if it does again: uv cache clean); pip tries, for longer",
+            flush=True,
+        )
         self.pip("install", "--no-cache-dir", "--require-hashes", "-r", str(self.lock))
 
     def add_project(self) -> None:
@@ -149,9 +152,8 @@ class Environment:
     def settings_for_uv(self) -> dict:
         """Tell uv where pip would look for packages."""
         said = self.pip("config", "list")
-        found = dict(reversed(re.findall(r"\.([a-z-]+)='(.*)'$", said, re.MULTILINE)))
-        places = {name: found[name].replace("\\n", " ").strip() for name in FOR_UV if name in found}
-        return {FOR_UV[name]: place for name, place in places.items()}
+        found = reversed(re.findall(r"\.([a-z-]+)='(.*)'$", said, re.MULTILINE))  # :env: comes last
+        return {FOR_UV[k]: v.replace("\\n", " ").strip() for k, v in found if k in FOR_UV}
 
     def known(self) -> dict:
         """Read for what the environment is complete; empty if it is not."""

@@ -160,6 +160,17 @@ def test_if_both_fail_nothing_is_left(root, monkeypatch):
     assert not environment.folder.exists()
 
 
+def test_if_pip_reaches_no_index_it_is_not_asked_again(root):
+    def unreachable():
+        raise install.Failed("WARNING: Retrying after NewConnectionError\nERROR: No matching x")
+
+    environment = Small(root)
+    environment.by_uv, environment.by_pip = unreachable, None
+    with pytest.raises(install.Failed, match="No matching"):
+        environment.ensure()
+    assert not environment.folder.exists()
+
+
 def test_packages_that_differ_from_their_record_never_count(root):
     environment = Small(root)
     environment.add_project = lambda: damage(environment, "file cut")
@@ -231,9 +242,10 @@ def test_uv_comes_from_the_lock_with_its_hashes_and_learns_where_pip_looks(root,
         ("error: failed to write to file: File too large (os error 27)", "The disk is full"),
         ("[Errno 13] Permission denied: '/there/.venv'", "A folder cannot be written"),
         ("error: Read-only file system (os error 30)", "A folder cannot be written"),
-        ("tcp connect error: Connection refused (os error 111)", "The package index cannot be"),
-        ("dns error: failed to lookup address information", "The package index cannot be"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "The package index sends other files"),
+        ("tcp connect error: Connection refused (os error 111)", "The index cannot be reached"),
+        ("dns error: failed to lookup address information", "The index cannot be reached"),
+        ("ERROR: No matching distribution found for x==1", "The index cannot be reached or lacks"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "The index sends other files"),
         ("ERROR: something new", "The environment could not be built: mend what is said below"),
     ],
 )
