@@ -1,6 +1,7 @@
 """Where things are in the project, and how a file is replaced so that no half of it is seen."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,5 +41,10 @@ def replace_files(contents: Mapping[Path, bytes]) -> None:
     for file, content in contents.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.part")
-        part.write_bytes(content)
-        part.replace(file)
+        try:
+            part.write_bytes(content)
+            part.replace(file)
+        except OSError as error:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise OSError(error.errno, error.strerror, str(file)) from None

@@ -230,7 +230,7 @@ def attempt(name: str, work: Callable[[], None]) -> None:
     except Exception as error:
         reason = plainly(error)
         print(f"{name} has no results: {reason}")
-    state.note_missing(paths.BUILD, name, " ".join(reason.split()))
+    state.note_missing(paths.BUILD, name, ": ".join(reason.split("\n    ")[:2]))
 
 
 def plainly(error: Exception) -> str:

@@ -16,6 +16,8 @@ _noting = threading.Lock()
 class State(JsonDB):
     """What doit knows of tasks: saved in one step after each that is done, anew if damaged."""
 
+    told = False
+
     def _load(self) -> dict:
         """Read what former runs have done."""
         known = read_object(Path(self.name))
@@ -35,7 +37,9 @@ class State(JsonDB):
         try:
             replace_files({Path(self.name): self.codec.encode(self._db).encode()})
         except OSError as error:
-            print(f"{self.name} could not be saved: {error.strerror}", file=sys.stderr)
+            if not self.told:
+                print(f"{self.name} could not be saved: {error.strerror}", file=sys.stderr)
+            self.told = True
 
 
 def read_object(file: Path) -> dict | None:
