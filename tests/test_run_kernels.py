@@ -137,7 +137,8 @@ def test_the_server_and_its_kernels_end_with_the_starter(tmp_path):
     shutil.copytree(folder / "jupyter", package / "run" / "jupyter")
     shutil.copy(kernels.__file__, package / "run")
     (package / "__init__.py").touch()
-    (package / "show.py").write_text("import matplotlib, numpy, pandas")
+    (package / "beyond").mkdir()
+    (package / "beyond" / "one.py").write_text("import matplotlib, numpy, pandas")
     code = """import os
 from jupyter_client.manager import start_new_kernel
 from helpers.run import kernels

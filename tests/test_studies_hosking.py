@@ -96,9 +96,9 @@ def test_without_data_and_network_auto_says_that_it_simulates(load, monkeypatch,
 
 
 def test_an_unknown_way_to_combine_raters_is_refused():
-    message = "quality_biased can be combined by 'mode' or 'mean', not 'median'"
+    message = "contradiction can be combined by 'mode' or 'mean', not 'median'"
     with pytest.raises(ValueError, match=f"^{message}$"):
-        hosking.load_experiment_1("simulated").outputs(quality_by="median")
+        hosking.load_experiment_1("simulated").outputs(errors_by="median")
 
 
 def unbiased_pair(**changes):

@@ -609,7 +609,7 @@ def expected_disagreement(
 
 
 def rejection_rate(
-    rate: ArrayLike, n: int, tolerance: ArrayLike, level: float = 0.05, estimated: bool = False
+    rate: ArrayLike, n: int, tolerance: ArrayLike, level: float = 0.05
 ) -> np.ndarray:
     """Probability that the divergence test rejects.
 
@@ -623,9 +623,6 @@ def rejection_rate(
         Tolerated share of disagreements.
     level : float, optional
         Nominal size.
-    estimated : bool, optional
-        Whether the tolerance is not known but observed on one pair of people who answered the
-        same number of questions, as in the paper.
 
     Returns
     -------
@@ -636,29 +633,17 @@ def rejection_rate(
     --------
     >>> float(rejection_rate(0.5, 1000, 0.5).round(3))
     0.047
-    >>> float(rejection_rate(0.5, 1000, 0.5, estimated=True).round(3))
-    0.118
     """
-    rate, tolerance = np.broadcast_arrays(np.asarray(rate, float), np.asarray(tolerance, float))
-    if not estimated:
-        return binom.sf(binom.isf(level, n, tolerance), n, rate)
-    observed = np.arange(n + 1)
-    weights = binom.pmf(observed, n, tolerance[..., None])
-    rejects = binom.sf(binom.isf(level, n, observed / n), n, rate[..., None])
-    return (weights * rejects).sum(axis=-1)
+    return binom.sf(binom.isf(level, n, tolerance), n, rate)
 
 
-def hoeffding_width(n: ArrayLike, level: float = 0.95, sides: int = 2) -> np.ndarray:
-    """Half-width of Hoeffding's interval for a share: it holds for any distribution.
+def hoeffding_width(n: ArrayLike) -> np.ndarray:
+    """Half-width of Hoeffding's 95 % interval for a share: it holds for any distribution.
 
     Parameters
     ----------
     n : array-like of int
         Independent observations.
-    level : float, optional
-        Coverage, between 0 and 1.
-    sides : {1, 2}, optional
-        Whether one end of the interval is needed or both.
 
     Returns
     -------
@@ -674,7 +659,7 @@ def hoeffding_width(n: ArrayLike, level: float = 0.95, sides: int = 2) -> np.nda
     >>> round(float(hoeffding_width(40)), 3)
     0.215
     """
-    return np.sqrt(np.log(sides / (1 - level)) / (2 * np.asarray(n)))
+    return np.sqrt(np.log(2 / 0.05) / (2 * np.asarray(n)))
 
 
 def correct_with_guessing(known: ArrayLike, n_options: int) -> np.ndarray:

@@ -72,7 +72,8 @@ def combine(
         raters = ratings[rater].astype(str)
         frequent = raters.map(raters.value_counts()) >= LEAST_LABELS
         ratings = ratings.assign(**{rater: raters.where(frequent, OCCASIONAL)})
-    return pd.DataFrame({c: fit_dawid_skene(ratings, item, rater, c).expected() for c in columns})
+    posteriors = {c: fit_dawid_skene(ratings, item, rater, c) for c in columns}
+    return pd.DataFrame({c: each @ each.columns.to_numpy(float) for c, each in posteriors.items()})
 
 
 def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
@@ -84,22 +85,8 @@ def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     return winners.iloc[:, :: -1 if ties == "highest" else 1].idxmax(axis="columns")
 
 
-@dataclass(frozen=True, eq=False)
-class DawidSkene:
-    """True labels and raters' mistakes, made by `fit_dawid_skene`."""
-
-    posterior: pd.DataFrame
-    confusion: pd.DataFrame
-    prevalence: pd.Series
-    n_steps: int
-
-    def expected(self) -> pd.Series:
-        """Average numeric labels over their posterior."""
-        return self.posterior @ self.posterior.columns.to_numpy(dtype=float)
-
-
-def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> DawidSkene:
-    """Estimate true labels and confusion matrices by maximum likelihood."""
+def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> pd.DataFrame:
+    """Probabilities of each item's true labels, by maximum likelihood."""
     votes = pd.get_dummies(ratings[label], dtype=float).groupby(ratings[item]).mean()
     items, labels = votes.axes
     rater_codes, raters = pd.factorize(ratings[rater], sort=True)
@@ -108,24 +95,15 @@ def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) ->
         (np.ones(len(given)), (given, items.get_indexer(ratings[item]))),
         shape=(len(raters) * len(labels), len(items)),
     )
-    posterior, confusion, prevalence, n_steps = _maximise(marks, votes.to_numpy())
-    names = pd.MultiIndex.from_product([raters, labels], names=[rater, "true"])
-    return DawidSkene(
-        pd.DataFrame(posterior, items, labels),
-        pd.DataFrame(confusion.transpose(0, 2, 1).reshape(len(names), -1), names, labels),
-        pd.Series(prevalence, labels, name="prevalence"),
-        n_steps,
-    )
+    return pd.DataFrame(_maximise(marks, votes.to_numpy()), items, labels)
 
 
-def _maximise(
-    marks: sparse.csr_array, posterior: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _maximise(marks: sparse.csr_array, posterior: np.ndarray) -> np.ndarray:
     """Alternate between raters and items until the likelihood rises no more."""
     by_item = marks.T.tocsr()
     n_labels = posterior.shape[1]
     before = -np.inf
-    for step in range(1, MAX_STEPS + 1):
+    for _ in range(MAX_STEPS):
         prevalence = np.maximum(posterior.mean(axis=0), NEVER)
         counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
         confusion = counts / counts.sum(axis=1, keepdims=True)
@@ -133,7 +111,7 @@ def _maximise(
         total = np.logaddexp.reduce(joint, axis=1, keepdims=True)
         posterior, likelihood = np.exp(joint - total), total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
-            return posterior, confusion, prevalence, step
+            return posterior
         before = likelihood
     raise RuntimeError(
         f"the likelihood still rises after {MAX_STEPS} steps: pool raters with few labels"

@@ -15,11 +15,11 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 STARTING = threading.Lock()
 
@@ -33,16 +33,16 @@ def start() -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(address)
             listener.listen(64)
-            command = [sys.executable, __file__, "server", address, str(listener.fileno())]
-            own = {"pass_fds": [listener.fileno()], "start_new_session": True}
-            running = subprocess.Popen(command, stdin=subprocess.PIPE, **own)
+            argv = [sys.executable, __file__, "server", address]
+            # It writes nothing, so that its output can be the listener.
+            running = Popen(argv, stdin=PIPE, stdout=listener, start_new_session=True)
         atexit.register(running.communicate)  # closes its input, at which it ends
         os.environ |= {"KERNEL_SERVER": address, "JUPYTER_PATH": f"{Path(__file__).parent}/jupyter"}
 
 
 def client(*arguments: str) -> None:
     """Stand in for a forked kernel until it ends; if there is none, become an ordinary kernel."""
-    starter = os.getppid()
+    starter = int(os.environ["JPY_PARENT_PID"])
     try:
         kernel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kernel.settimeout(30)
@@ -59,17 +59,16 @@ def client(*arguments: str) -> None:
         continue
 
 
-def server(address: str, listening: str) -> None:
-    """Import what the package does, then fork a kernel for each client until the starter ends."""
+def server(address: str) -> None:
+    """Import what notebooks import, then fork a kernel for each client until the starter ends."""
     del sys.path[0]  # the folder of this file
     importlib.import_module("ipykernel.kernelapp")
-    for module in pkgutil.walk_packages([Path(__file__).parents[1]], "helpers."):
-        if not module.name.startswith(("helpers.run", "helpers.cli")):
-            importlib.import_module(module.name)
+    for module in pkgutil.iter_modules([Path(__file__).parents[1] / "beyond"], "helpers.beyond."):
+        importlib.import_module(module.name)  # the highest room: it needs all libraries
     for name in [name for name in sys.modules if name.partition(".")[0] == "helpers"]:
         del sys.modules[name]  # each kernel loads its own
     sys.modules["pandas"].options.display.max_columns = 20  # as pandas has it in a notebook
-    listener = socket.socket(fileno=int(listening))
+    listener = socket.socket(fileno=1)
     while 0 not in select.select([0, listener], [], [])[0]:
         client, _ = listener.accept()
         if os.fork() == 0:

@@ -196,19 +196,15 @@ def deviation_difference(
     return pd.Series(ends, index=["estimate", "low", "high"])
 
 
-def question_accuracy(
-    answers: pd.DataFrame, by: Sequence[str], correct: str = "correct"
-) -> pd.DataFrame:
+def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Accuracy on each question.
 
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row per answer.
+        One row per answer: ``correct``, 1 or 0.
     by : sequence of str
         Columns that name a question, and what else is to be kept apart.
-    correct : str, optional
-        Column that is 1 for right and 0 for wrong answers.
 
     Returns
     -------
@@ -219,7 +215,7 @@ def question_accuracy(
     Raises
     ------
     ValueError
-        If `correct` is missing somewhere or not numeric.
+        If ``correct`` is missing somewhere or not numeric.
 
     References
     ----------
@@ -234,8 +230,8 @@ def question_accuracy(
     a                    2       0.5  0.5
     b                    1       1.0  NaN
     """
-    check_numeric(answers, [correct])
-    sums = answers.groupby(list(by), observed=True)[correct].agg(["size", "mean"])
+    check_numeric(answers, ["correct"])
+    sums = answers.groupby(list(by), observed=True)["correct"].agg(["size", "mean"])
     n_answers, accuracy = sums["size"], sums["mean"]
     variance = accuracy * (1 - accuracy) / (n_answers - 1).where(n_answers > 1)
     return pd.DataFrame({"n_answers": n_answers, "accuracy": accuracy, "se": np.sqrt(variance)})
@@ -605,15 +601,13 @@ def attainable_z(
     return np.minimum(low / narrow, low / wide), np.maximum(high / narrow, high / wide)
 
 
-def attainable_p(z: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def attainable_p(z: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Range of two-sided p-values that a printed z-value allows.
 
     Parameters
     ----------
     z : array-like
         As printed.
-    decimals : int, optional
-        Digits of z after the point.
 
     Returns
     -------
@@ -626,7 +620,7 @@ def attainable_p(z: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarra
     >>> round(float(low), 3), round(float(high), 3)
     (0.621, 0.628)
     """
-    least, most = unrounded(np.abs(np.asarray(z, dtype=float)), decimals)
+    least, most = unrounded(np.abs(np.asarray(z, dtype=float)))
     return two_sided_p(most), two_sided_p(np.maximum(least, 0))
 
 
@@ -663,7 +657,7 @@ def attainable_mean_deviation(
     return float(nearest.mean()), float(np.maximum(-below, above).mean())
 
 
-def joint_z(pairs: pd.DataFrame, decimals: int = 2) -> np.ndarray:
+def joint_z(pairs: pd.DataFrame) -> np.ndarray:
     """Compute z-values from one set of unrounded numbers that comes near all printed ones at once.
 
     A number that enters several z-values has to be the same in each, which is more than every
@@ -677,8 +671,6 @@ def joint_z(pairs: pd.DataFrame, decimals: int = 2) -> np.ndarray:
         One row per test. ``first`` and ``second`` name the two estimates; a name that occurs again
         means the same estimate. ``mean`` and ``se`` belong to the first, ``other_mean`` and
         ``other_se`` to the second, and ``z`` is their test; all as printed.
-    decimals : int, optional
-        Digits of means and standard errors after the point.
 
     Returns
     -------
@@ -701,7 +693,7 @@ def joint_z(pairs: pd.DataFrame, decimals: int = 2) -> np.ndarray:
     printed[:, second] = pairs[["other_mean", "other_se"]].to_numpy().T
     printed[:, first] = pairs[["mean", "se"]].to_numpy().T
     signs = np.eye(len(names))[first] - np.eye(len(names))[second]
-    z, half = pairs["z"].to_numpy(), 0.5 * 10.0**-decimals
+    z, half = pairs["z"].to_numpy(), 0.5 * 10.0**-2
 
     def half_squared_misfit(shifts: np.ndarray) -> tuple[float, np.ndarray]:
         mean, se = printed + half * shifts.reshape(2, -1)

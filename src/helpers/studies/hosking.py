@@ -108,14 +108,14 @@ class Experiment1:
     errors: pd.DataFrame
     unbiased: pd.DataFrame
 
-    def outputs(self, errors_by: str = "mode", quality_by: str = "mean") -> pd.DataFrame:
+    def outputs(self, errors_by: str = "mode") -> pd.DataFrame:
         """Summarise the ratings of each output; attention checks are left out.
 
         Parameters
         ----------
-        errors_by, quality_by : {"mode", "mean"}, optional
-            How the raters' error checks (0 or 1), and their ratings from 1 to 5, are combined.
-            In a mode, values that tie are averaged. The defaults are those of section 2.1.
+        errors_by : {"mode", "mean"}, optional
+            How the raters' error checks (0 or 1) are combined; of ratings from 1 to 5 the mean is
+            taken. In a mode, values that tie are averaged. The default is that of section 2.1.
 
         Returns
         -------
@@ -134,10 +134,9 @@ class Experiment1:
         ['item_id', 'prompt_id', 'task', 'system', 'arm', 'n_ratings']
         """
         errors = dict.fromkeys(ERRORS_1, errors_by)
-        quality = dict.fromkeys(("quality_biased", *FACTORS), quality_by)
+        others = dict.fromkeys(("quality_biased", *FACTORS, "response_words"), "mean")
         return _outputs(
-            (self.errors, errors | quality | {"response_words": "mean"}),
-            (self.unbiased, {"quality_unbiased": quality_by}),
+            (self.errors, errors | others), (self.unbiased, {"quality_unbiased": "mean"})
         )
 
 
@@ -162,16 +161,14 @@ class Experiment2:
     unbiased: pd.DataFrame
     perception: pd.DataFrame
 
-    def outputs(
-        self, errors_by: str = "mode", biased_by: str = "mode", unbiased_by: str = "mean"
-    ) -> pd.DataFrame:
+    def outputs(self, errors_by: str = "mode", biased_by: str = "mode") -> pd.DataFrame:
         """Summarise the ratings of each output; attention checks are left out.
 
         Parameters
         ----------
-        errors_by, biased_by, unbiased_by : {"mode", "mean"}, optional
-            How the raters' error checks, the quality given beside them, and the quality given
-            without them are combined. In a mode, values that tie are averaged. The defaults
+        errors_by, biased_by : {"mode", "mean"}, optional
+            How the raters' error checks, and the quality given beside them, are combined; of all
+            else the mean is taken. In a mode, values that tie are averaged. The defaults
             reproduce the released averages; the paper describes means for all quality scores.
 
         Returns
@@ -195,7 +192,7 @@ class Experiment2:
         perception = dict.fromkeys(("assertiveness", "complexity", "response_words"), "mean")
         return _outputs(
             (self.errors, errors | {"quality_biased": biased_by}),
-            (self.unbiased, {"quality_unbiased": unbiased_by}),
+            (self.unbiased, {"quality_unbiased": "mean"}),
             (self.perception, perception),
         )
 
