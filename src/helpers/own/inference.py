@@ -115,7 +115,7 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     methods = ways(study, rng) if found["weight"].notna().any() else {}
     without = {name: numbers(part) for name, part in _without_doubtful(study).items()}
     words = {aspect: _judge(study, aspect, found, methods, without) for aspect in study.aspects}
-    words |= {aspect: _left_out(study, aspect) for aspect in study.left_out}
+    words |= {aspect: _cannot(study, aspect) for aspect in study.left_out}
     verdicts = pd.DataFrame.from_dict(words, "index", columns=["verdict", "because"])
     return found.reindex(verdicts.index).join(verdicts)
 
@@ -231,9 +231,12 @@ def _judge(
     without: Mapping[str, pd.DataFrame],
 ) -> tuple[str, str]:
     """Verdict on one aspect, and why."""
-    row = found.loc[aspect]
-    if reason := _cannot(study, aspect, row):
+    if reason := _cannot(study, aspect):
         return reason
+    row = found.loc[aspect]
+    if np.isnan(row["p Holm"]):
+        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
+        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
     small = _small(study)
     disagree = _contradiction({name: table.loc[aspect] for name, table in methods.items()}, small)
     disagree = disagree or _turned(row, {name: each.loc[aspect] for name, each in without.items()})
@@ -254,38 +257,22 @@ def _judge(
     return "not known", f"{numbers}: too wide to tell{unknown}"
 
 
-def _cannot(study: Study, aspect: str, row: pd.Series) -> tuple[str, str] | None:
+def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
     """Verdict on an aspect of which the ratings cannot tell anything."""
     for column in (study.outcome, aspect):
         if column in study.unsettled:
             return "scale not settled", f"{column}: {study.unsettled[column]}; {SETTLE}"
-    if study.identity:
-        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
     if study.too_many:
         return "not told apart", study.too_many
     for group in study.groups:
         if aspect in group:
-            return "not told apart", f"moves together with {_names(group, aspect)}"
-    if row["informative clusters"] < FEWEST_INFORMATIVE:
-        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
-        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
-    if np.isnan(row["p"]):
-        return "not known", "its weight has no interval"
+            others = ", ".join(name for name in group if name != aspect)
+            return "not told apart", f"moves together with {others}"
+    if aspect in study.left_out:
+        return "left out", study.left_out[aspect]
+    if study.identity:
+        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
     return None
-
-
-def _left_out(study: Study, aspect: str) -> tuple[str, str]:
-    """Verdict on an aspect that is not analysed."""
-    for group in study.groups:
-        if aspect in group:
-            return "not told apart", f"moves together with {_names(group, aspect)}"
-    reason = study.left_out[aspect]
-    return "not told apart" if reason.startswith("more aspects") else "left out", reason
-
-
-def _names(group: Sequence[str], aspect: str) -> str:
-    """Name the others of a group."""
-    return ", ".join(name for name in group if name != aspect)
 
 
 def _small(study: Study) -> float:
