@@ -151,15 +151,20 @@ def numbers(study: Study) -> pd.DataFrame:
     joint = np.full_like(alone, np.nan) if study.too_many else _fit(study, is_wide)
     names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
     columns = dict(zip(names, [*alone[:3], *joint], strict=True))
-    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
-    judged = (n_clusters >= FEWEST_INFORMATIVE) & ~np.isnan(joint[3])
-    judged &= ~np.array([aspect in apart for aspect in study.aspects])
+    judged = _is_judged(study, n_clusters) & ~np.isnan(joint[3])
     holm = np.full(len(judged), np.nan)
     if judged.any():
         holm[judged] = bootstrap.adjust(joint[3][judged])
     scope = np.where(is_wide, OTHERS, THESE)
     columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
     return pd.DataFrame(columns, index=study.aspects)
+
+
+def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
+    """Tell which aspects the ratings can say something about."""
+    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
+    is_apart = np.array([aspect in apart for aspect in study.aspects])
+    return (n_clusters >= FEWEST_INFORMATIVE) & ~is_apart
 
 
 def _fit(
@@ -352,7 +357,8 @@ def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFram
     found = study.slopes()
     is_wide = (study.informative("rater") >= FEWEST_RATERS).all()
     clusters = study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
-    judged = numbers(study)["p Holm"].dropna().index
+    judged = np.array(study.aspects)[_is_judged(study, study.informative("cluster"))]
+    judged = found.value.index.intersection(judged, sort=False)
     if not len(judged):
         return not_done("no aspect can be judged")
     found = found.pick(judged)
