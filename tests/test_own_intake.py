@@ -271,6 +271,10 @@ def test_of_very_many_ratings_clusters_are_joined_and_a_sample_is_drawn():
         (ratings(overall=NAN), "complete ratings: 0, clusters: 0; at least"),
         (ratings(overall=4.0), "column 'overall' is 4 in all complete ratings: there is"),
         (ratings(tone=1.0, harm=0.0), "no aspect varies in the 400 complete ratings"),
+        (
+            ratings(tone=lambda t: t["rater_id"].str[1].astype(float), harm=0.0),
+            "no rater gave any aspect two different marks",
+        ),
     ],
 )
 def test_too_little_to_analyse_is_refused(table, message):

@@ -541,7 +541,9 @@ def _without_redundant(study: Study) -> Study:
     constant = dict.fromkeys(names[~varies], "no rater gave it two different marks")
     left_out = study.left_out | redundant | constant
     found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
-    if excess or not kept:
+    if not kept:
+        raise BadTableError("no rater gave any aspect two different marks: nothing can be compared")
+    if excess:
         return found
     groups = _groups(unit.T @ unit, names[varies])
     return replace(found, groups=groups, identity=_identity(found))
