@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import nbformat
@@ -160,3 +161,22 @@ def test_errors_of_the_code_itself_are_not_hidden(monkeypatch):
         cli.main.commands.pop("broken")
     assert isinstance(result.exception, ValueError)
     assert not isinstance(result.exception, click.ClickException)
+
+
+def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
+    text = "item,rater,overall,tone\n" + "".join(
+        f"i{n // 3},r{n % 3},{1 + n * 7 % 5},{n % 2}\n" for n in range(90)
+    )
+    Path("mine.csv").write_text(text)
+    said = ratings("inspect", "mine.csv")
+    assert "understood as 90 ratings of 30 items" in said
+    assert "ratings report mine.csv --recipe mine.recipe.yaml" in said
+    assert "mine.recipe.yaml exists" in ratings("inspect", "mine.csv", code=1)
+    said = ratings("report", "mine.csv", "--recipe", "mine.recipe.yaml")
+    assert "judging 1 aspects" in said
+    ratings("report", "mine.csv", "--outcome", "tone", "--aspects", "overall", "--out", "b.html")
+    assert {path.name for path in Path().iterdir()} == {
+        "b.csv", "b.html", "b.json", "mine.csv", "mine.recipe.yaml", "mine.report.csv",
+        "mine.report.html", "mine.report.json",
+    }  # fmt: skip
+    assert "there is no such file" in ratings("report", "other.csv", code=1)

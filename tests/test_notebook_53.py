@@ -26,7 +26,11 @@ def run(tmp_path, monkeypatch):
     """
     saved = []
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    monkeypatch.setattr(show, "save", lambda fig, name, *where: saved.append((name, where[-1])))
+
+    def save(fig, name, out_dir, source, alt=""):
+        saved.append((name, source))
+
+    monkeypatch.setattr(show, "save", save)
 
     def run(ratings, **parameters):
         if isinstance(ratings, pd.DataFrame):
@@ -40,7 +44,7 @@ def run(tmp_path, monkeypatch):
                     exec(cell.source, variables)
                 if "parameters" in cell.metadata.get("tags", []):
                     variables |= given | {"out_dir": str(tmp_path / "run")} | parameters
-        names = [f"53_{name}" for name in ("agreement", "weights", "choices", "confounder", "tree")]
+        names = [f"53_{name}" for name in ("weights", "agreement", "choices", "confounder", "tree")]
         assert saved == [(name, variables["source"]) for name in names]
         return variables
 
@@ -71,9 +75,9 @@ def test_the_committed_example_is_what_the_simulator_draws():
 def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
     found = run(EXAMPLE, aspects=ASPECTS)
     assert found["source"] == "simulated"
-    for aspect, conclusion in found["everything"]["conclusion"].items():
-        words = "higher marks go with" if WEIGHTS[aspect] else "hardly any link"
-        assert conclusion.startswith(words)
+    verdicts = {"refusal": "not known", "tone": "nothing of its own", "typos": "hardly any link"}
+    for aspect, verdict in found["conclusions"]["verdict"].items():
+        assert verdict == verdicts.get(aspect, "higher" if WEIGHTS[aspect] > 0 else "lower")
 
 
 def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_path, run, table):
@@ -82,7 +86,7 @@ def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_pat
     assert [each for each in (tmp_path / "run").rglob("*") if each.is_file()] == [file]
     results = pd.read_csv(file, index_col="aspect")
     assert results.index.tolist() == THREE
-    assert results.loc["factuality", "conclusion"] == "higher marks go with higher overall"
+    assert results.loc["factuality", "verdict"] == "higher"
 
 
 def test_parts_that_the_file_does_not_allow_say_why(run, table):
@@ -90,7 +94,7 @@ def test_parts_that_the_file_does_not_allow_say_why(run, table):
     found = run(bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare))))
     assert why(found["agreement"]).startswith("the file names no raters")
     assert why(found["held"]) == "no covariate is named"
-    assert why(found["ordered"]) == "overall is not one of up to 11 whole marks"
+    assert list(found["ways"]) == ["all ratings", "Lasso"]
 
 
 def test_one_rater_two_aspects_and_fifty_rows_are_enough(run, table):
@@ -107,6 +111,17 @@ def test_more_aspects_than_clusters_end_in_words_not_in_an_error(run):
     names = list(wide)
     wide = wide.assign(overall=rng.integers(1, 6, 60), prompt_id=np.arange(60) % 6)
     assert "clusters are too few for" in why(run(wide, aspects=names)["least_squares"])
+
+
+def test_a_recipe_says_how_a_file_is_read(tmp_path, run, table):
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(
+        "item: item_id\nrater: rater_id\ncluster: prompt_id\noutcome: overall\n"
+        "aspects: [factuality, tone]\nscales: {overall: [1, 5]}\n"
+    )
+    found = run(table, recipe=str(recipe))
+    assert found["study"].aspects == ["factuality", "tone"]
+    assert found["study"].ends.loc["overall", "told"] == "declared"
 
 
 def test_a_bad_file_leads_to_one_error_and_no_file(tmp_path, run, table):
