@@ -22,7 +22,7 @@ DOIT := .venv/bin/python -m doit
 RATINGS := .venv/bin/python .venv/bin/ratings
 
 unexport PYTHONHOME PYTHONPATH
-export ARGS DATA NAME
+export DATA NAME
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce notebook new test lab refresh bench coverage audit answers clean
@@ -35,10 +35,10 @@ reproduce test lab refresh bench coverage audit answers: .venv
 	@$(DOIT) $@ data="$$DATA"
 
 notebook: .venv
-	@$(DOIT) notebook data="$$DATA" name="$$NAME" args="$$ARGS"
+	@$(RATINGS) run "$$NAME" --data "$$DATA" $(ARGS)
 
 new: .venv
-	@$(DOIT) new name="$$NAME"
+	@$(RATINGS) new "$$NAME"
 
 .venv:
 	@command -v python3 >/dev/null || { echo "Python 3.11 or newer is needed: install it."; exit 1; }
