@@ -134,10 +134,7 @@ class Environment:
 
     def by_pip(self) -> None:
         """Install the locked packages by pip and past its cache: slow, but with few conditions."""
-        print(
-            "That failed by uv (if it does again: uv cache clean); pip tries, for longer",
-            flush=True,
-        )
+        print("uv failed (if ever again: uv cache clean); pip tries, for longer", flush=True)
         self.pip("install", "--no-cache-dir", "--require-hashes", "-r", str(self.lock))
 
     def add_project(self) -> None:
