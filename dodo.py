@@ -31,6 +31,7 @@ from doit import get_var
 from doit.exceptions import InvalidDodoFile
 
 from helpers import claims
+from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.run import kernels
@@ -54,6 +55,8 @@ CODE = [
     *DATA.glob("*/*.csv"),
 ]
 
+if CHOICE not in DATA_SOURCES:
+    raise InvalidDodoFile(f"data must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
 try:
     LOCK = run.hold(BUILD)
     run.set_environment(BUILD)
@@ -250,19 +253,23 @@ def notebook_task(name: str, studies: list[str]) -> dict:
     """Make the task that executes one notebook."""
     tables = ("claims", "headlines") if name in OVERVIEWS else ()
     joined = {f"{table}_file": f"{MAIN}/{table}.csv" for table in tables}
-    read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / file for file in joined.values())]
+    read = [ROOT / file for file in joined.values()]
+    inputs = [NOTEBOOKS / f"{name}.ipynb", *read, *CODE, *map(stamp, studies)]
 
     def work():
         kinds = {study: stamp(study).read_text() for study in studies}
         given = {"data_source": run.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
+        times = [file.stat().st_mtime_ns for file in inputs]
         kernels.start()
-        seconds = run.execute(NOTEBOOKS / f"{name}.ipynb", executed(name, BUILD), given)
+        seconds = run.execute(inputs[0], executed(name, BUILD), given)
+        if times != [file.stat().st_mtime_ns for file in inputs]:
+            raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
         print(f"{name}: finished in {seconds:.1f} s")
 
     return task(
         lambda: run.attempt(name, work),
         name=name,
-        file_dep=[*read, *CODE, *map(stamp, studies)],
+        file_dep=inputs,
         targets=[executed(name, BUILD)],
         uptodate=[as_left(lambda: written_by(name, BUILD))],
     )

@@ -1,6 +1,6 @@
 """The command `ratings`."""
 
-import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,13 +133,24 @@ def test_doctor_names_what_is_wrong_and_mends_what_can_be_mended(ratings, monkey
     monkeypatch.setattr(cli, "kernel_faults", lambda: iter(["no kernel starts"]))
     paths.BUILD.mkdir()
     (paths.BUILD / ".doit.json").write_text("{cut")
+    (paths.BUILD / "missing.json").write_text('{"11_tiny": "it stopped"}')
     output = ratings("doctor", code=1)
-    assert ".doit.json was damaged" in output
+    assert re.search(r"mended: .*\.doit\.json was damaged; all notebooks run again", output)
     assert "kamoda: 1 wrong" in output
     assert "wrong: kamoda/a in the cache is not the registered file" in output
     assert "wrong: no kernel starts" in output
+    assert "wrong: 11_tiny has no results (it stopped)" in output
     assert "extra crowd: " in output
-    assert json.loads((paths.BUILD / ".doit.json").read_text()) == {}
+    assert not (paths.BUILD / ".doit.json").exists()
+
+
+def test_doctor_goes_on_if_the_folder_of_results_is_a_file(ratings, monkeypatch):
+    monkeypatch.setattr(
+        registry, "status", lambda study: pd.DataFrame({"state": []}), raising=False
+    )
+    monkeypatch.setattr(cli, "kernel_faults", lambda: iter([]))
+    paths.BUILD.write_text("")
+    assert "build is no folder that results can be written to" in ratings("doctor", code=1)
 
 
 def test_doctor_is_content_when_nothing_is_wrong(ratings, monkeypatch):

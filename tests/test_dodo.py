@@ -124,7 +124,9 @@ def test_what_changed_or_was_overwritten_runs_again(project):
     assert json.loads((project / "build" / "missing.json").read_text()) == {}
 
 
-def test_a_damaged_file_of_one_study_stops_its_notebooks_alone(project, monkeypatch):
+def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run_waits(
+    project, monkeypatch
+):
     registry = project / "data" / "registry.csv"
     rows = [row for row in registry.read_text().splitlines() if not row.startswith("hosking/")]
     registry.write_text("\n".join(rows))
@@ -133,29 +135,22 @@ def test_a_damaged_file_of_one_study_stops_its_notebooks_alone(project, monkeypa
     damaged.write_text("damaged")
     monkeypatch.setenv("DATA_MIRROR", str(project / "mirror"))
     write_notebook(project / "notebooks" / "20_late.ipynb", "1")
-    run = doit(project, "execute:10_other", "execute:20_late")
-    assert "hosking: printed data" in run.stdout
-    assert "kamoda: data missing: " in run.stdout
-    assert "10_other: finished" in run.stdout
-    assert "20_late has no results: data of kamoda are missing: " in run.stdout
-    noted = json.loads((project / "build" / "missing.json").read_text())
-    assert list(noted) == ["20_late"]
-    assert "answers.jsonl is not the registered kamoda/answers.jsonl" in noted["20_late"]
-    assert "Traceback" not in run.stdout + run.stderr
-    (project / "notebooks" / "20_late.ipynb").unlink()
-
-
-def test_a_second_run_waits_for_the_first_and_a_damaged_state_is_made_anew(project):
     (project / "build" / ".doit.json").write_text('{"execute:10_ot')
     with (project / "build" / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        waiting = start_doit(project, "execute:10_other", "data=simulated")
-        assert waiting.stdout.readline().endswith("build: waiting until it ends\n")
-    output = waiting.communicate()[0]
+        run = start_doit(project, "execute:10_other", "execute:20_late")
+        assert run.stdout.readline().endswith("build: waiting until it ends\n")
+    output, errors = run.communicate()
     assert ".doit.json was damaged: nothing counts as done" in output
+    assert "hosking: printed data" in output
+    assert "kamoda: data missing: " in output
     assert "10_other: finished" in output
-    assert waiting.returncode == 0
-    assert "execute:10_other" in json.loads((project / "build" / ".doit.json").read_text())
+    assert "20_late has no results: data of kamoda are missing: " in output
+    noted = json.loads((project / "build" / "missing.json").read_text())
+    assert list(noted) == ["20_late"]
+    assert "answers.jsonl is not the registered kamoda/answers.jsonl" in noted["20_late"]
+    assert "Traceback" not in output + errors
+    (project / "notebooks" / "20_late.ipynb").unlink()
 
 
 def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
@@ -168,15 +163,18 @@ def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
     errors = run.communicate()[1]
     assert errors.strip() == "stopped: what was finished is kept; run again to go on"
     assert run.returncode == -signal.SIGINT
-    again = doit(project, "execute:10_other", "data=simulated")
-    assert "-- execute:10_other" in again.stdout
+    done = json.loads((project / "build" / ".doit.json").read_text())
+    assert done["execute:10_other"]["deps:"]
+    assert "execute:11_good" not in done
 
 
 def test_a_folder_of_results_that_cannot_be_written_to_is_named(project):
     shutil.rmtree(project / "build")
     (project / "build").write_text("a file")
     run = doit(project, "reproduce")
+    fake = doit(project, "reproduce", "data=fake")
     (project / "build").unlink()
+    assert fake.stderr == "ERROR: data must be auto, real, simulated, not 'fake'\n"
     assert run.returncode == 3
     assert re.fullmatch(
         r"ERROR: results cannot be written to .*build \(File exists\).*\n", run.stderr

@@ -3,8 +3,10 @@
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
 
+import os
 import re
 import shutil
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from importlib import metadata
@@ -91,9 +93,6 @@ def new(name: str) -> None:
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
     """Say what is there and what is wrong; mend what can be mended."""
-    from helpers.run import notebooks
-
-    notebooks.set_environment(paths.BUILD)
     faults = [*state_faults(), *data_faults(), *kernel_faults()]
     for fault in faults:
         click.echo(f"wrong: {fault}")
@@ -103,19 +102,19 @@ def doctor(ctx: click.Context) -> None:
 
 def state_faults() -> Iterator[str]:
     """Mend the state of runs; name what is wrong with the folder of results."""
-    from doit.dependency import JSONCodec
+    from helpers.run import state
 
-    from helpers.run import notebooks, state
-
-    with notebooks.hold(paths.BUILD):
-        file = paths.BUILD / ".doit.json"
-        if file.exists():
-            state.State(str(file), JSONCodec()).dump()
-    free = shutil.disk_usage(paths.BUILD).free / 1e9
+    folder, file = paths.BUILD, paths.BUILD / ".doit.json"
+    if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        yield f"{folder} is no folder that results can be written to: move it away"
+    elif file.is_file() and state.read_object(file) is None:
+        file.unlink()
+        click.echo(f"mended: {file} was damaged; all notebooks run again next time")
+    free = shutil.disk_usage(folder.parent).free / 1e9
     click.echo(f"disk: {free:.1f} GB free")
     if free < LEAST_DISK:
-        yield f"less than {LEAST_DISK} GB free for {paths.BUILD}: free some"
-    for name, reason in state.missing(paths.BUILD).items():
+        yield f"less than {LEAST_DISK} GB free for {folder}: free some"
+    for name, reason in state.missing(folder).items():
         yield f"{name} has no results ({reason}): run `make reproduce` again"
 
 
@@ -125,7 +124,11 @@ def data_faults() -> Iterator[str]:
     from helpers.run import notebooks
 
     for study in notebooks.STUDIES.values():
-        files = registry.status(study)
+        try:
+            files = registry.status(study)
+        except registry.DataError as error:
+            yield str(error)
+            return
         counts = ", ".join(f"{n} {state}" for state, n in files["state"].value_counts().items())
         click.echo(f"{study}: {counts or 'no files but its printed tables'}")
         for _, (file, where, state) in files.iterrows():
@@ -137,13 +140,17 @@ def kernel_faults() -> Iterator[str]:
     """Start a kernel as notebooks do; say why if that fails."""
     from jupyter_client.manager import start_new_kernel
 
-    try:
-        manager, client = start_new_kernel(kernel_name="python3")
-    except Exception as error:
-        yield f"no kernel starts ({error}): `make clean` and `make` install it anew"
-        return
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    from helpers.run.notebooks import set_environment
+
+    with tempfile.TemporaryDirectory() as folder:
+        set_environment(Path(folder))
+        try:
+            manager, client = start_new_kernel(kernel_name="python3")
+        except Exception as error:
+            yield f"no kernel starts ({error}): `make clean` and `make` install it anew"
+            return
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
     click.echo("kernel: starts")
 
 
