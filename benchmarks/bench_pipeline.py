@@ -1,67 +1,54 @@
-"""Time of each notebook, and of the whole pipeline, beside that of importing its libraries only.
+"""Time of each notebook, and of all together, beside that of importing their libraries only.
 
-The floor of a notebook is a run of its first code cell, which holds the imports. Both are timed in
-turn, and the medians of three runs are compared. The pipeline is compared with the sum of all
-floors shared out over the processors.
+The floor of a notebook is a run of its first code cell, which holds the imports, in a kernel of its
+own. First all floors are run, then all notebooks as `make reproduce` runs them, in kernels forked
+from one process; both on all processors, so that other work on the machine disturbs them alike.
 """
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from statistics import median
 
 import nbformat
 
-from helpers.paths import NOTEBOOKS, ROOT
+from helpers.paths import NOTEBOOKS
+from helpers.run import kernels
 from helpers.run import notebooks as run
-
-RUNS = 3
 
 
 def imports_only(notebook: Path, folder: Path) -> Path:
     """Write a notebook that holds nothing but the first code cell of another."""
     content = nbformat.read(notebook, as_version=4)
     content.cells = [cell for cell in content.cells if cell.cell_type == "code"][:1]
-    nbformat.write(content, folder / f"{notebook.stem}_imports.ipynb")
-    return folder / f"{notebook.stem}_imports.ipynb"
+    target = folder / f"{notebook.stem}_imports.ipynb"
+    nbformat.write(content, target)
+    return target
 
 
-def seconds_and_floor(notebook: Path, folder: Path) -> tuple[float, float]:
-    """Median times of a notebook and of its imports, run in turn."""
-    floor = imports_only(notebook, folder)
-    parameters = {"out_dir": str(folder)}
-    times = [
-        (
-            run.execute(notebook, folder / "executed.ipynb", parameters),
-            run.execute(floor, folder / "executed.ipynb", {}),
-        )
-        for _ in range(RUNS)
-    ]
-    return tuple(map(median, zip(*times, strict=True)))
-
-
-def pipeline_seconds(folder: Path) -> float:
-    """Time of one run of all tasks."""
-    command = [sys.executable, "-m", "doit", "run", "--always", "--db-file", folder / "doit.json"]
+def seconds_of(notebooks: list[Path], folder: Path, parameters: dict) -> tuple[list[float], float]:
+    """Run notebooks side by side; give the seconds of each and of all together."""
+    targets = [folder / "executed" / notebook.name for notebook in notebooks]
     started = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        each = list(pool.map(run.execute, notebooks, targets, [parameters] * len(targets)))
+    return each, time.perf_counter() - started
 
 
 def main():
-    floors = []
+    notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        imports = [imports_only(notebook, folder) for notebook in notebooks]
+        floors, shared = seconds_of(imports, folder, {})
+        kernels.start()
+        seconds, whole = seconds_of(notebooks, folder, {"out_dir": name})
     print(f"{'notebook':32} seconds   floor   ratio")
-    with tempfile.TemporaryDirectory() as folder:
-        for name in run.notebook_names():
-            seconds, floor = seconds_and_floor(NOTEBOOKS / f"{name}.ipynb", Path(folder))
-            floors.append(floor)
-            print(f"{name:32} {seconds:7.1f} {floor:7.1f} {seconds / floor:7.2f}", flush=True)
-        shared = sum(floors) / min(os.cpu_count(), len(floors))
-        seconds = pipeline_seconds(Path(folder))
-    print(f"{'whole pipeline':32} {seconds:7.1f} {shared:7.1f} {seconds / shared:7.2f}")
+    names = [notebook.stem for notebook in notebooks]
+    rows = [*zip(names, seconds, floors, strict=True), ("all notebooks", whole, shared)]
+    for label, time_taken, floor in rows:
+        print(f"{label:32} {time_taken:7.1f} {floor:7.1f} {time_taken / floor:7.2f}")
 
 
 if __name__ == "__main__":
