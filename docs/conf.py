@@ -47,6 +47,7 @@ html_theme_options = {
 }
 
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True  # as written: a value could be the environment of this machine
 autodoc_inherit_docstrings = False
 default_role = "code"
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "attrs_block"]
