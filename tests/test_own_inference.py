@@ -1,5 +1,7 @@
 """What ratings of any study say: weights by several methods, agreement, a confounder, a tree."""
 
+import importlib.util
+import sys
 from dataclasses import replace
 
 import krippendorff
@@ -8,12 +10,18 @@ import pandas as pd
 import pytest
 from example_study import ASPECTS, WEIGHTS, example_ratings
 
+from helpers import paths
 from helpers.files.tables import OptionError
 from helpers.own import inference
 from helpers.own.intake import prepare
 from helpers.stats import lasso
 from helpers.stats.agreement import agreement_table
 from helpers.stats.bootstrap import adjust
+
+SPEC = importlib.util.spec_from_file_location("gates", paths.ROOT / "benchmarks" / "gates.py")
+gates = importlib.util.module_from_spec(SPEC)
+sys.modules["gates"] = gates
+SPEC.loader.exec_module(gates)
 
 
 def rng(seed=1):
@@ -260,3 +268,181 @@ def test_prediction_of_unseen_clusters_beats_chance_and_not_the_truth(study):
     assert (found["low"] < found["high"]).all()
     nothing = changed(study, overall=rng(0).permutation(study.frame["overall"]))
     assert (inference.prediction(nothing, rng())["estimate"].abs() < 0.2).all()
+
+
+def drawn(seed=1, **design):
+    """A file as the benchmark of conclusions draws it."""
+    return pd.DataFrame(gates.draw(gates.Design(**design), rng(seed))[0])
+
+
+def verdicts(table, aspects=("tone", "depth", "typos"), **settings):
+    study = prepare(table, "overall", list(aspects), rng(0), **settings)
+    return inference.conclude(study, rng(0))
+
+
+LINKED = {"weights": {"tone": 2.5, "depth": -2.0}, "slopes": 0.1, "prompts": 80}
+
+
+def test_verdicts_tell_what_goes_with_the_outcome_and_for_whom():
+    found = verdicts(drawn(raters=9, **LINKED))
+    assert found["verdict"].tolist() == ["higher", "lower", "hardly any link"]
+    assert set(found["scope"]) == {"raters and items like these"}
+    few = verdicts(drawn(raters=4, **LINKED))
+    assert few["verdict"].tolist()[:2] == ["higher", "lower"]
+    assert set(few["scope"]) == {"these raters"}
+    assert set(verdicts(drawn(raters=0, **LINKED))["scope"]) == {"these raters"}
+    row = found.loc["tone"]
+    numbers = (row["weight"], row["low"], row["high"])
+    held = "{:+.2f} [{:.2f}, {:.2f}]".format(*numbers)
+    assert row["because"].startswith(f"others held equal {held} points of overall; alone +")
+
+
+def test_numbers_are_those_of_least_squares_with_a_level_for_each_rater():
+    table = drawn(raters=9, **LINKED)
+    found = verdicts(table)
+    design = pd.get_dummies(table["rater_id"], dtype=float)
+    shares = (table[["tone", "depth"]] - 1) / 4
+    design = design.join(shares).assign(typos=table["typos"])
+    fit = np.linalg.lstsq(design, table["overall"], rcond=None)[0]
+    np.testing.assert_allclose(found["weight"], fit[-3:])
+    design = design.drop(columns=["depth", "typos"])
+    assert found.loc["tone", "alone"] == pytest.approx(
+        np.linalg.lstsq(design, table["overall"], rcond=None)[0][-1]
+    )
+
+
+def test_an_aspect_marked_in_few_clusters_is_not_known():
+    table = drawn(raters=0, marks=9, **LINKED)
+    table["overall"] += 3 * table["rare"]
+    row = verdicts(table, ("tone", "rare")).loc["rare"]
+    assert row["informative clusters"] <= 9
+    assert row["verdict"] == "not known"
+    assert row["because"].endswith("clusters; at least 10 are needed")
+    assert np.isnan(row["p Holm"])
+
+
+def test_a_link_that_others_carry_is_nothing_of_its_own():
+    table = drawn(raters=30, weights={"tone": 2.0}, slopes=0.0, prompts=160)
+    table["typos"] = table["tone"] + rng().integers(0, 5, len(table))
+    found = verdicts(table).loc["typos"]
+    assert found["verdict"] == "nothing of its own"
+    assert found["alone low"] > 0.3
+
+
+def test_too_wide_an_interval_is_not_known_and_a_scale_is_asked_for():
+    table = drawn(raters=5, rounded=False, prompts=12)
+    row = verdicts(table).loc["tone"]
+    assert row["verdict"] == "not known"
+    assert row["because"].endswith(
+        "too wide to tell; overall has no declared scale, so nothing counts as small"
+    )
+
+
+def test_no_verdict_before_the_scale_is_settled():
+    table = drawn(raters=9, **LINKED)
+    for column, expected in (
+        ("tone", ["scale not settled", "lower", "hardly any link"]),
+        ("overall", ["scale not settled"] * 3),
+    ):
+        wrong = table.copy()
+        wrong.loc[3, column] = 55.0
+        found = verdicts(wrong)
+        assert found["verdict"].tolist() == expected
+        assert found["because"].iloc[0].startswith(f"{column}: 55 in 1 rating; no verdict before")
+
+
+def test_an_outcome_that_is_computed_gets_no_other_verdict():
+    table = drawn(raters=9)
+    table["overall"] = (table["tone"] + table["depth"]) / 2
+    found = verdicts(table)
+    assert set(found["verdict"]) == {"computed from others"}
+    assert found["because"].iloc[0].startswith("overall is computed from tone, depth (exactly)")
+
+
+def test_aspects_that_are_not_told_apart_get_no_other_verdict():
+    table = drawn(raters=9, **LINKED)
+    table = table.assign(again=table["tone"] * 2, empty=1.0)
+    found = verdicts(table, ("tone", "depth", "again", "empty"))
+    assert found["verdict"].to_dict() == {
+        "tone": "not told apart",
+        "depth": "lower",
+        "again": "not told apart",
+        "empty": "left out",
+    }
+    assert found.loc["tone", "because"] == "moves together with again"
+    many = inference.conclude(wide(400, 60), rng(0))
+    assert set(many["verdict"]) == {"not told apart"}
+    assert many["weight"].isna().all()
+    assert many["alone"].notna().all()
+    assert many["because"].iloc[0].startswith("more aspects than the ratings can tell: 60")
+
+
+def test_a_reversed_rater_who_turns_a_verdict_makes_it_depend_on_choices():
+    table = drawn(raters=3, leniency=0.0, slopes=0.0, rates=0.0, prompts=60)
+    reversed_one = table["rater_id"] == 0
+    table["tone"] = table["tone"].where(reversed_one, 3 + np.sign(table["tone"] - 3))
+    quality = rng().integers(2, 5, 180)[table["item_id"]]
+    table["overall"] = (quality + (table["tone"] - 3) / 2).round().clip(1, 5)
+    assert verdicts(table, ["tone"]).loc["tone", "verdict"] == "higher"
+    table["overall"] = table["overall"].mask(reversed_one, 6 - table["overall"])
+    row = verdicts(table, ["tone"]).loc["tone"]
+    assert row["verdict"] == "depends on choices"
+    assert row["because"].endswith("without raters who rate opposite to the others")
+
+
+def test_methods_that_contradict_each_other_make_a_verdict_depend_on_choices():
+    table = drawn(raters=9, leniency=0.0, slopes=0.0, rates=0.0, prompts=80)
+    between = table.groupby("item_id")["tone"].transform("mean")
+    table["overall"] = 3 + (table["tone"] - between) - 0.5 * (between - 3)
+    table["overall"] += 0.3 * rng().normal(size=len(table))
+    table["overall"] = table["overall"].round().clip(1, 5)
+    study = prepare(table, "overall", ["tone"], rng(0))
+    signs = {
+        name: np.sign(each["low"].item()) for name, each in inference.ways(study, rng()).items()
+    }
+    assert signs["items averaged"] == -1
+    row = inference.conclude(study, rng(0)).loc["tone"]
+    assert row["verdict"] == "depends on choices"
+    assert "items averaged" in row["because"]
+
+
+def test_the_ranking_tells_how_often_each_aspect_weighs_most():
+    found = inference.ranking(
+        prepare(drawn(**LINKED), "overall", ["tone", "depth"], rng(0)), 500, rng()
+    )
+    assert found["weighs most, %"].sum() == pytest.approx(100)
+    assert found.index[0] == "tone"
+    table = drawn(**LINKED)
+    table["overall"] = table["tone"] + table["depth"]
+    study = prepare(table, "overall", ["tone", "depth"], rng(0))
+    assert why(inference.ranking(study, 99, rng())) == (
+        "the ratings do not tell the weights of single aspects"
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["marked 12 times, no names", "5 raters, slopes", "9 raters, leniency, rates and slopes"],
+)
+def test_null_aspects_are_hardly_ever_called_a_finding(name):
+    place = list(gates.NULLS).index(name)
+    files = [(gates.SEED, 0, place, number) for number in range(100)]
+    wrong = sum(gates.false_finding(gates.NULLS[name], key) for key in files)
+    assert wrong <= 12  # one in 1,000 such tests would have more, were the true share 5 %
+
+
+@pytest.mark.parametrize("name", ["9 raters, slopes differ much", "marked 12 times, no names"])
+def test_intervals_hold_the_truth(name):
+    place = list(gates.TRUTHS).index(name)
+    files = [(gates.SEED, 1, place, number) for number in range(150)]
+    held = np.mean([gates.interval_found(gates.TRUTHS[name], key)[1] for key in files], axis=0)
+    assert held.min() >= 0.88
+
+
+def test_a_strong_link_is_found():
+    gate = gates.POWERS["10 raters, 1 aspect"]
+    place = list(gates.POWERS).index("10 raters, 1 aspect")
+    keys = [[(gates.SEED, kind, place, number) for number in range(1000, 1100)] for kind in (3, 2)]
+    spread = np.std([gates.power_found(gate, key, 0.0)[0] for key in keys[0]])
+    told = [gates.power_found(gate, key, 4 * spread)[1] for key in keys[1]]
+    assert np.mean(told) >= 0.7

@@ -311,3 +311,54 @@ def test_associations_refuse_what_they_cannot_use():
     frame = table_of(COUNTS)
     with pytest.raises(ValueError, match="column 'cue' has 1 distinct value"):
         associated(frame.assign(cue=1))
+
+
+def centred(*columns):
+    return np.column_stack([column - column.mean() for column in columns]).astype(float)
+
+
+def test_slopes_are_least_squares_each_alone_and_all_together():
+    ratings = make_ratings()
+    x = centred(ratings["feature"], ratings["feature"] ** 2 + ratings["prompt_id"])
+    y = centred(ratings["outcome"])[:, 0]
+    both = clustered.slopes(x, y, ["a", "b"])
+    np.testing.assert_allclose(both.value, OLS(y, x).fit().params)
+    alone = clustered.slopes(x, y, ["a", "b"], alone=True)
+    np.testing.assert_allclose(alone.value, [OLS(y, each).fit().params[0] for each in x.T])
+    np.testing.assert_allclose([both.leverage.sum(axis=0), alone.leverage.sum(axis=0)], 1)
+
+
+def test_the_error_of_a_slope_is_the_jackknife():
+    ratings = make_ratings(200)
+    x, y = centred(ratings["feature"]), centred(ratings["outcome"])[:, 0]
+    found = clustered.slopes(x, y, ["a"])
+    without = [
+        OLS(y[ratings["prompt_id"] != prompt], x[ratings["prompt_id"] != prompt]).fit().params[0]
+        for prompt in ratings["prompt_id"].unique()
+    ]
+    variance = ((np.array(without) - found.value["a"]) ** 2).sum()
+    table = found.table(ratings[["prompt_id"]])
+    assert table["standard_error"].item() == pytest.approx(np.sqrt(variance))
+    share = pd.Series(x[:, 0] ** 2).groupby(ratings["prompt_id"]).sum() / (x**2).sum()
+    assert table["freedom"].item() == pytest.approx(1 / (share**2).sum() - 1)
+
+
+def test_without_leverage_two_way_errors_are_those_of_statsmodels():
+    ratings = make_ratings()
+    x = centred(ratings["feature"], ratings["feature"] ** 2)
+    y = centred(ratings["outcome"])[:, 0]
+    found = clustered.slopes(x, y, ["a", "b"])
+    plain = clustered.Slopes(found.value, found.influence, 0 * found.leverage + 1e-12)
+    variances, _ = plain.parts([ratings[way] for way in WAYS])
+    groups = {"groups": ratings[WAYS].to_numpy(), "use_correction": False}
+    fit = OLS(y, x).fit(cov_type="cluster", cov_kwds=groups)
+    two_way = variances[0] + variances[1] - variances[2]
+    np.testing.assert_allclose(two_way, np.diagonal(fit.cov_params()), rtol=1e-6)
+
+
+def test_slopes_of_copies_are_arbitrary_but_not_those_of_the_others():
+    ratings = make_ratings()
+    x = centred(ratings["feature"], ratings["prompt_id"])
+    y = centred(ratings["outcome"])[:, 0]
+    twice = clustered.slopes(np.column_stack([x, x[:, 0]]), y, list("abc"))
+    assert twice.value["b"] == pytest.approx(clustered.slopes(x, y, list("ab")).value["b"])

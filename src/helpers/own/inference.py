@@ -115,7 +115,7 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     methods = ways(study, rng) if found["weight"].notna().any() else {}
     without = {name: numbers(part) for name, part in _without_doubtful(study).items()}
     words = {aspect: _judge(study, aspect, found, methods, without) for aspect in study.aspects}
-    words |= {aspect: _left_out(study, aspect) for aspect in study.left_out}
+    words |= {aspect: _cannot(study, aspect) for aspect in study.left_out}
     verdicts = pd.DataFrame.from_dict(words, "index", columns=["verdict", "because"])
     return found.reindex(verdicts.index).join(verdicts)
 
@@ -151,15 +151,20 @@ def numbers(study: Study) -> pd.DataFrame:
     joint = np.full_like(alone, np.nan) if study.too_many else _fit(study, is_wide)
     names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
     columns = dict(zip(names, [*alone[:3], *joint], strict=True))
-    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
-    judged = (n_clusters >= FEWEST_INFORMATIVE) & ~np.isnan(joint[3])
-    judged &= ~np.array([aspect in apart for aspect in study.aspects])
+    judged = _is_judged(study, n_clusters) & ~np.isnan(joint[3])
     holm = np.full(len(judged), np.nan)
     if judged.any():
         holm[judged] = bootstrap.adjust(joint[3][judged])
     scope = np.where(is_wide, OTHERS, THESE)
     columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
     return pd.DataFrame(columns, index=study.aspects)
+
+
+def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
+    """Tell which aspects the ratings can say something about."""
+    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
+    is_apart = np.array([aspect in apart for aspect in study.aspects])
+    return (n_clusters >= FEWEST_INFORMATIVE) & ~is_apart
 
 
 def _fit(
@@ -200,8 +205,12 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         ``"ordered marks"`` that the ratings allow.
     """
     is_wide = study.informative("rater") >= FEWEST_RATERS
-    tables = {"within raters": _table(study, _fit(study, is_wide))} if study.is_within else {}
-    tables["all ratings"] = _table(study, _fit(study, is_wide, within=False))
+    kinds = (
+        {"within raters": True, "all ratings": False} if study.is_within else {"all ratings": False}
+    )
+    tables = {
+        name: _table(study, _fit(study, is_wide, within=each)) for name, each in kinds.items()
+    }
     items = study.items_averaged()
     if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
         tables["items averaged"] = _table(study, _fit(items, is_wide & False))
@@ -227,9 +236,12 @@ def _judge(
     without: Mapping[str, pd.DataFrame],
 ) -> tuple[str, str]:
     """Verdict on one aspect, and why."""
-    row = found.loc[aspect]
-    if reason := _cannot(study, aspect, row):
+    if reason := _cannot(study, aspect):
         return reason
+    row = found.loc[aspect]
+    if np.isnan(row["p Holm"]):
+        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
+        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
     small = _small(study)
     disagree = _contradiction({name: table.loc[aspect] for name, table in methods.items()}, small)
     disagree = disagree or _turned(row, {name: each.loc[aspect] for name, each in without.items()})
@@ -250,38 +262,22 @@ def _judge(
     return "not known", f"{numbers}: too wide to tell{unknown}"
 
 
-def _cannot(study: Study, aspect: str, row: pd.Series) -> tuple[str, str] | None:
+def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
     """Verdict on an aspect of which the ratings cannot tell anything."""
     for column in (study.outcome, aspect):
         if column in study.unsettled:
             return "scale not settled", f"{column}: {study.unsettled[column]}; {SETTLE}"
-    if study.identity:
-        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
     if study.too_many:
         return "not told apart", study.too_many
     for group in study.groups:
         if aspect in group:
-            return "not told apart", f"moves together with {_names(group, aspect)}"
-    if row["informative clusters"] < FEWEST_INFORMATIVE:
-        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
-        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
-    if np.isnan(row["p"]):
-        return "not known", "its weight has no interval"
+            others = ", ".join(name for name in group if name != aspect)
+            return "not told apart", f"moves together with {others}"
+    if aspect in study.left_out:
+        return "left out", study.left_out[aspect]
+    if study.identity:
+        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
     return None
-
-
-def _left_out(study: Study, aspect: str) -> tuple[str, str]:
-    """Verdict on an aspect that is not analysed."""
-    for group in study.groups:
-        if aspect in group:
-            return "not told apart", f"moves together with {_names(group, aspect)}"
-    reason = study.left_out[aspect]
-    return "not told apart" if reason.startswith("more aspects") else "left out", reason
-
-
-def _names(group: Sequence[str], aspect: str) -> str:
-    """Name the others of a group."""
-    return ", ".join(name for name in group if name != aspect)
 
 
 def _small(study: Study) -> float:
@@ -361,7 +357,8 @@ def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFram
     found = study.slopes()
     is_wide = (study.informative("rater") >= FEWEST_RATERS).all()
     clusters = study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
-    judged = numbers(study)["p Holm"].dropna().index
+    judged = np.array(study.aspects)[_is_judged(study, study.informative("cluster"))]
+    judged = found.value.index.intersection(judged, sort=False)
     if not len(judged):
         return not_done("no aspect can be judged")
     found = found.pick(judged)

@@ -40,7 +40,7 @@ CLUSTERS_PER_ASPECT = 2
 SAME = 0.01  # of the variance of standardised aspects: a direction with less is not told apart
 PART = 0.05  # of the largest possible part in such a direction, or of the outcome's scale
 COMPUTED = 0.98  # of the outcome's variance, explained by aspects: they are parts of it
-ROUNDED = 0.6  # of a step: aspects that come so close to nearly all marks are parts, rounded
+ROUNDED = 0.75  # of a step: aspects that come so close to nearly all marks are parts, rounded
 
 
 def source(table: pd.DataFrame, data_source: str) -> str:
@@ -328,7 +328,7 @@ class Study:
         """Whether raters are compared with themselves: they give five ratings on average."""
         if "rater_id" not in self.frame:
             return False
-        return len(self.frame) >= ROWS_PER_RATER * (self.frame["rater"].max() + 1)
+        return len(self.frame) >= ROWS_PER_RATER * len(pd.unique(self.frame["rater"]))
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -343,7 +343,7 @@ class Study:
         within = self.is_within if within is None else within
         if not within:
             return self.values - self.values.mean(axis=0)
-        labels = self.frame["rater"].to_numpy()
+        labels = pd.factorize(self.frame["rater"], sort=True)[0]
         means = cluster_sums(self.values, labels) / np.bincount(labels)[:, None]
         return self.values - means[labels]
 
@@ -459,9 +459,10 @@ def prepare(
     (['tone'], {'harm': 'always the same'})
     """
     scales, asked = dict(scales or {}), list(aspects)
-    table, unsettled = _on_scale(_own_items(table), [outcome, *asked], scales)
+    table = _own_items(table)
     if "rater_id" in table:
         table = table[~table.duplicated(["item_id", "rater_id"])]
+    table, unsettled = _on_scale(table, [outcome, *asked], scales)
     missing = table[asked].isna().mean()
     left_out = {aspect: "mostly missing" for aspect in asked if missing[aspect] > MOSTLY}
     kept = [aspect for aspect in asked if aspect not in left_out]
@@ -540,10 +541,12 @@ def _without_redundant(study: Study) -> Study:
     constant = dict.fromkeys(names[~varies], "no rater gave it two different marks")
     left_out = study.left_out | redundant | constant
     found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
-    if excess or not kept:
+    if not kept:
+        raise BadTableError("no rater gave any aspect two different marks: nothing can be compared")
+    if excess:
         return found
     groups = _groups(unit.T @ unit, names[varies])
-    return replace(found, groups=groups, identity=_identity(found, x[:, new], values[:, -1]))
+    return replace(found, groups=groups, identity=_identity(found))
 
 
 def _too_many(n_aspects: int, n_rows: int, n_clusters: int) -> str:
@@ -570,8 +573,10 @@ def _groups(correlations: np.ndarray, names: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _identity(study: Study, x: np.ndarray, y: np.ndarray) -> str:
+def _identity(study: Study) -> str:
     """Say how the outcome is computed from the aspects, if it is, exactly or rounded."""
+    values = study.centred(within=False)
+    x, y = values[:, :-1], values[:, -1]
     weights = np.linalg.lstsq(x, y, rcond=None)[0]
     residual = np.abs(y - x @ weights)
     explained = 1 - (residual @ residual) / (y @ y)

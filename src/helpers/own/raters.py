@@ -25,6 +25,8 @@ HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
+MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
+NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
 GOOD = 0.8  # reliability that is often asked for
 POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
 
@@ -83,10 +85,9 @@ def _about_raters(
     table = table[~table.duplicated(["item_id", "rater_id"])].reset_index(drop=True)
     rater, columns = table["rater_id"].to_numpy(), [outcome, *aspects]
     tried = "conclusions are drawn without these ratings too"
-    for column in columns:
-        for who in _reversed(table, column):
-            where, rows = f"{column}: rater {who}", int((rater == who).sum())
-            yield "rates opposite to the others", where, rows, tried, ["all"]
+    for who, column in _reversed(table, columns):
+        where, rows = f"{column}: rater {who}", int((rater == who).sum())
+        yield "rates opposite to the others", where, rows, tried, ["all"]
     copied = _copied(table, columns)
     if copied.any():
         where = f"{len(np.unique(rater[copied]))} raters"
@@ -107,44 +108,51 @@ def _raters(who: Sequence) -> str:
     return f"rater{'s' * (len(who) > 1)} {shown}"
 
 
-def _with_rest(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Ratings of items that others rated too: own mark, and mean of the others' marks."""
-    known = table[table[column].notna()]
-    items = known.groupby("item_id", observed=True)[column]
-    n, total = items.transform("size").to_numpy(), items.transform("sum").to_numpy()
-    own, shared = known[column].to_numpy(), n > 1
-    rest = (total[shared] - own[shared]) / (n[shared] - 1)
-    who = known["rater_id"].to_numpy()[shared]
-    parts = {"rater_id": who, "cluster": known["prompt_id"].to_numpy()[shared]}
-    middle = total[shared] / n[shared]
-    return pd.DataFrame({**parts, "own": own[shared], "rest": rest, "middle": middle})
+def _some_items(table: pd.DataFrame) -> pd.DataFrame:
+    """Take whole items, evenly, where there are more ratings than detection needs."""
+    step = -(-len(table) // MOST_ROWS)
+    return table if step == 1 else table[pd.factorize(table["item_id"])[0] % step == 0]
 
 
-def _agreement(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Correlation of each rater with the rest, and how far it is from zero in standard errors."""
-    pairs = _with_rest(table, column)
-    codes, who = pd.factorize(pairs["rater_id"])
-    own, rest = (pairs[name] - pairs[name].mean() for name in ("own", "rest"))
-    parts = np.column_stack([np.ones(len(own)), own, rest, own**2, rest**2, own * rest])
-    if not len(parts):
-        return pd.DataFrame({"n": [], "r": [], "z": []})
-    n, x, y, xx, yy, xy = pd.DataFrame(parts).groupby(codes).sum().to_numpy().T
-    spread = np.sqrt(np.maximum(xx - x**2 / n, 0) * np.maximum(yy - y**2 / n, 0))
-    r = np.divide(xy - x * y / n, spread, out=np.full(len(n), np.nan), where=spread > 1e-9)
-    z = np.arctanh(np.clip(r, -0.999999, 0.999999)) * np.sqrt(np.maximum(n - 3, 0))
-    found = pd.DataFrame({"n": n, "r": r, "z": z}, index=who)
+def _of_others(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Marks, and the mean of the marks that others gave the same item; NaN where there are none."""
+    own, item = table[list(columns)].to_numpy(dtype=float), pd.factorize(table["item_id"])[0]
+    known = ~np.isnan(own)
+    marks = np.where(known, own, 0)
+    total, count = (cluster_sums(each, item)[item] for each in (marks, known * 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return own, np.where(known & (count > 1), (total - marks) / (count - 1), np.nan)
+
+
+def _agreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Correlation of each rater with the rest by column, and its distance from zero in errors."""
+    own, rest = _of_others(table, columns)
+    codes, who = pd.factorize(table["rater_id"])
+    shared = ~np.isnan(rest)
+    own, rest = (np.where(shared, each - np.nanmean(each), 0) for each in (own, rest))
+    parts = np.stack([shared, own, rest, own**2, rest**2, own * rest], axis=1)
+    n, x, y, xx, yy, xy = cluster_sums(parts, codes).transpose(1, 0, 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = (xx - x**2 / n) * (yy - y**2 / n)
+        r = np.where(spread > 1e-9, (xy - x * y / n) / np.sqrt(spread), np.nan)
+    z = np.arctanh(np.clip(r, -NEARLY, NEARLY)) * np.sqrt(np.maximum(n - 3, 0))
+    index = pd.MultiIndex.from_product([who, columns], names=["rater", "column"])
+    found = pd.DataFrame({"n": n.ravel(), "r": r.ravel(), "z": z.ravel()}, index=index)
     return found[(found["n"] >= ENOUGH) & found["r"].notna()]
 
 
-def _reversed(table: pd.DataFrame, column: str) -> list:
-    """Raters who rate opposite to the others, one after the other; of two, nobody can say which."""
-    found = []
+def _reversed(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
+    """Raters, with the column, who rate opposite to the others, one after the other.
+
+    Of two raters nobody can say which.
+    """
+    table, found = _some_items(table), []
     while table["rater_id"].nunique() > 2 and len(found) < MOST_REVERSED:
-        rest = _agreement(table, column)
+        rest = _agreement(table, columns)
         if rest.empty or rest["z"].min() > -stats.norm.isf(ALARM / len(rest)):
             break
         found.append(rest["z"].idxmin())
-        table = table[table["rater_id"] != found[-1]]
+        table = table[table["rater_id"] != found[-1][0]]
     return found
 
 
@@ -171,23 +179,33 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
     Of two raters the ratings of the one who comes later in the table are marked.
     """
-    known = table[list(columns)].notna().all(axis="columns").to_numpy()
-    rows = table[known]
-    rater, item = pd.factorize(rows["rater_id"])[0], pd.factorize(rows["item_id"])[0]
-    same = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
-    shared, equal = _together(rater, item), _together(rater, same)
-    first, second = shared.nonzero()
-    pairs = (first < second) & (shared.data >= ENOUGH)
-    first, second, n = first[pairs], second[pairs], shared.data[pairs]
-    k = equal[first, second] if len(first) else np.zeros(0)
-    others = np.maximum(n.sum() - n, 0)
-    usual = np.divide(k.sum() - k, others, out=np.full(len(n), 0.5), where=others > 0)
-    chance = stats.binom.sf(k - 1, n, np.maximum(usual, _by_chance(rows, columns, rater)))
-    doubtful = (k >= COPIED * n) & (chance < ALARM / max(len(n), 1))
     marked = np.zeros(len(table), dtype=bool)
-    for one, two in zip(first[doubtful], second[doubtful], strict=True):
-        marked[np.flatnonzero(known)[(rater == two) & np.isin(same, same[rater == one])]] = True
+    known = table[list(columns)].notna().all(axis="columns").to_numpy()
+    for one, two in _too_alike(_some_items(table[known]), columns):
+        pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
+        rows = table.iloc[pair]
+        again = rows.duplicated(["item_id", *columns], keep=False) & (rows["rater_id"] == two)
+        marked[pair[again.to_numpy()]] = True
     return marked
+
+
+def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
+    """Pairs of raters who gave the same marks in all columns more often than chance would do."""
+    rater, who = pd.factorize(rows["rater_id"])
+    same = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
+    shared, equal = _together(rater, pd.factorize(rows["item_id"])[0]), _together(rater, same)
+    first, second = shared.nonzero()
+    n = np.asarray(shared[first, second]).ravel()
+    pairs = (first < second) & (n >= ENOUGH)
+    first, second, n = first[pairs], second[pairs], n[pairs]
+    if not len(n):
+        return []
+    k = np.asarray(equal[first, second]).ravel()
+    others = n.sum() - n
+    usual = np.divide(k.sum() - k, others, out=np.full(len(n), 0.5), where=others > 0)
+    chance = stats.binom.sf(k - 1, n, np.maximum(usual, _by_chance(rows, columns)))
+    alike = (k >= COPIED * n) & (chance < ALARM / len(n))
+    return list(zip(who[first[alike]], who[second[alike]], strict=True))
 
 
 def _together(rater: np.ndarray, what: np.ndarray) -> csr_array:
@@ -197,10 +215,10 @@ def _together(rater: np.ndarray, what: np.ndarray) -> csr_array:
     return (member @ member.T).tocsr()
 
 
-def _by_chance(rows: pd.DataFrame, columns: Sequence[str], rater: np.ndarray) -> float:
+def _by_chance(rows: pd.DataFrame, columns: Sequence[str]) -> float:
     """Share of pairs of ratings that are the same in all columns, whatever the item."""
-    patterns = rows.groupby(list(columns), observed=True).size().to_numpy()
-    return float(((patterns / max(len(rater), 1)) ** 2).sum())
+    patterns = rows.groupby(list(columns), observed=True).size()
+    return float(((patterns / len(rows)) ** 2).sum())
 
 
 def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
@@ -234,19 +252,21 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
         interval ``low`` and ``high`` by clusters of items, ``z``, its distance from zero in
         standard errors, and ``from the middle``, from the middle rater.
     """
-    pairs = _with_rest(table, outcome)
-    gap = pairs["own"] - pairs["rest"]
-    by_rater = gap.groupby(pairs["rater_id"], observed=True)
-    n, mean = by_rater.size(), by_rater.mean()
-    around = (gap - by_rater.transform("mean")).groupby([pairs["rater_id"], pairs["cluster"]])
-    clusters = around.sum().groupby(level=0)
-    size = clusters.size()
-    error = (
-        np.sqrt(clusters.agg(lambda sums: (sums**2).sum()) * size / (size - 1).clip(lower=1)) / n
-    )
-    error = error.where(size > 1)
-    margin = stats.t.ppf(0.975, (size - 1).clip(lower=1)) * error
-    off = (pairs["own"] - pairs["middle"]).groupby(pairs["rater_id"], observed=True).mean()
+    own, rest = (each[:, 0] for each in _of_others(table, [outcome]))
+    shared = ~np.isnan(rest)
+    gap, who = (own - rest)[shared], table["rater_id"].to_numpy()[shared]
+    parts = pd.DataFrame({"n": 1.0, "gap": gap})
+    sums = parts.groupby([who, table["prompt_id"].to_numpy()[shared]]).sum()
+    n, total = sums.groupby(level=0).sum().to_numpy().T
+    people, size = np.unique(sums.index.get_level_values(0), return_counts=True)
+    around = sums["gap"] - sums["n"] * np.repeat(total / n, size)
+    squares = (around**2).groupby(level=0).sum().to_numpy()
+    size = np.where(size > 1, size, np.nan)
+    mean, error = total / n, np.sqrt(squares * size / (size - 1)) / n
+    error[error < NEARLY_NOTHING] = np.nan
+    margin = stats.t.ppf(0.975, size - 1) * error
+    # From the items' means, with a rater's own mark: one outlier moves those of others less.
+    off = mean * (1 - 1 / _raters_per_item(table))
     return pd.DataFrame(
         {
             "ratings": n,
@@ -254,9 +274,17 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
             "low": mean - margin,
             "high": mean + margin,
             "z": mean / error,
-            "from the middle": off - off.median(),
-        }
+            "from the middle": off - np.median(off),
+        },
+        index=people,
     )
+
+
+def _raters_per_item(table: pd.DataFrame) -> float:
+    """Ratings of an item, on average over ratings that share one."""
+    counts = np.bincount(pd.factorize(table["item_id"])[0])
+    counts = counts[counts > 1]
+    return float((counts**2).sum() / counts.sum()) if len(counts) else 1.0
 
 
 def _design(table: pd.DataFrame) -> Iterator[tuple]:
@@ -304,7 +332,7 @@ def doubtful(study: Study) -> dict[str, np.ndarray]:
     if "rater_id" not in study.frame:
         return {}
     frame, columns = study.frame, [study.outcome, *study.aspects]
-    turned = set().union(*(_reversed(frame, column) for column in columns))
+    turned = {who for who, _ in _reversed(frame, columns)}
     rows = {
         "raters who rate opposite to the others": frame["rater_id"].isin(turned).to_numpy(),
         "copied ratings": _copied(frame, columns),
@@ -331,9 +359,9 @@ def table(study: Study) -> pd.DataFrame:
     if "rater_id" not in study.frame:
         return pd.DataFrame()
     lenient = leniency(study.frame, study.outcome)[["leniency", "low", "high"]]
-    rest = _agreement(study.frame, study.outcome)
+    rest = _agreement(study.frame, [study.outcome]).droplevel("column")
     reach = stats.norm.ppf(0.975) / np.sqrt(rest["n"] - 3)
-    middle = np.arctanh(rest["r"].clip(-0.999999, 0.999999))
+    middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
     found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
     found = found[found["ratings"] > 0].join(
         lenient.rename(columns={"low": "leniency low", "high": "leniency high"})
