@@ -20,7 +20,6 @@ from helpers.stats.moments import cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
 BATCH = 50  # replicates drawn together; another number gives other draws
-METHODS = ("holm", "bh")
 
 
 def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> np.ndarray:
@@ -165,11 +164,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     low, high : numpy.ndarray or float
         `draws` without `axis`.
 
-    Raises
-    ------
-    ValueError
-        If the level is not between 0 and 1.
-
     References
     ----------
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
@@ -180,7 +174,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     >>> round(float(low), 6), round(float(high), 6)
     (5.0, 95.0)
     """
-    _check_level(level)
     draws = np.asarray(draws, dtype=float)
     undefined = np.isnan(draws).all(axis=axis, keepdims=True)
     tail = (1 - level) / 2
@@ -189,16 +182,8 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     return low[()], high[()]
 
 
-def _check_level(level: float) -> None:
-    """Stop unless a coverage level is a share."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
-
-
-def simultaneous_interval(
-    estimate: ArrayLike, draws: ArrayLike, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals that hold for all statistics at once: the largest t-value sets their width.
+def simultaneous_interval(estimate: ArrayLike, draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """95 % intervals that hold for all statistics at once: the largest t-value sets their width.
 
     Parameters
     ----------
@@ -206,8 +191,6 @@ def simultaneous_interval(
         Estimates on the full data.
     draws : array-like, shape (n_boot, n_statistics)
         Bootstrap draws on shared replicates.
-    level : float, optional
-        Probability that all intervals cover at once, between 0 and 1.
 
     Returns
     -------
@@ -217,7 +200,7 @@ def simultaneous_interval(
     Raises
     ------
     ValueError
-        If the level is not between 0 and 1 or a draw is not finite.
+        If a draw is not finite.
 
     References
     ----------
@@ -231,7 +214,6 @@ def simultaneous_interval(
     >>> bool(1.9 < high[0] < 2.1)
     True
     """
-    _check_level(level)
     estimate, draws = np.asarray(estimate, dtype=float), np.asarray(draws, dtype=float)
     undefined = int((~np.isfinite(draws)).sum())
     if undefined:
@@ -240,12 +222,12 @@ def simultaneous_interval(
         )
     error = draws.std(axis=0, ddof=1)
     t_values = np.abs(draws - estimate) / np.where(error > 0, error, np.inf)
-    critical = np.quantile(t_values.max(axis=1), level)
+    critical = np.quantile(t_values.max(axis=1), 0.95)
     return estimate - critical * error, estimate + critical * error
 
 
-def bootstrap_p_value(draws: ArrayLike, null: float = 0.0) -> np.ndarray:
-    """Two-sided p-value: twice the smaller share of draws on one side of the null value.
+def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
+    """Two-sided p-value: twice the smaller share of draws on one side of zero.
 
     One is added to both counts, so that no p-value is below 2 / (number of draws + 1).
 
@@ -253,8 +235,6 @@ def bootstrap_p_value(draws: ArrayLike, null: float = 0.0) -> np.ndarray:
     ----------
     draws : array-like, shape (n_boot, ...)
         Bootstrap draws; NaN draws are left out.
-    null : float, optional
-        Value under the null hypothesis.
 
     Returns
     -------
@@ -272,8 +252,8 @@ def bootstrap_p_value(draws: ArrayLike, null: float = 0.0) -> np.ndarray:
     0.1
     """
     draws = np.asarray(draws, dtype=float)
-    at_most = 1 + (draws <= null).sum(axis=0)
-    at_least = 1 + (draws >= null).sum(axis=0)
+    at_most = 1 + (draws <= 0).sum(axis=0)
+    at_least = 1 + (draws >= 0).sum(axis=0)
     defined = 1 + (~np.isnan(draws)).sum(axis=0)
     return np.minimum(1.0, 2 * np.minimum(at_most, at_least) / defined)
 
@@ -285,16 +265,13 @@ def summary(estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
     return pd.DataFrame(columns, index=index)
 
 
-def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
-    """Correct a family of p-values for their number.
+def adjust(p_values: ArrayLike) -> np.ndarray:
+    """Correct a family of p-values for their number: bounds the chance of any false rejection.
 
     Parameters
     ----------
     p_values : array-like
         The whole family, of any shape.
-    method : {"holm", "bh"}, optional
-        ``"holm"`` bounds the chance of any false rejection, ``"bh"`` (Benjamini-Hochberg) the
-        expected share of false ones among the rejections.
 
     Returns
     -------
@@ -304,19 +281,17 @@ def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
     Raises
     ------
     ValueError
-        If the method is unknown or a p-value is missing or outside [0, 1].
+        If a p-value is missing or outside [0, 1].
 
     References
     ----------
-    Holm (1979); Benjamini and Hochberg (1995).
+    Holm (1979).
 
     Examples
     --------
     >>> adjust([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    if method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown: choose one of {', '.join(METHODS)}")
     p_values = np.asarray(p_values, dtype=float)
     wrong = ~((p_values >= 0) & (p_values <= 1)).ravel()
     if wrong.any():
@@ -328,12 +303,8 @@ def adjust(p_values: ArrayLike, method: str = "holm") -> np.ndarray:
     # As statsmodels' `multipletests`, which collects garbage in each call: 0.2 s in a notebook.
     order = p_values.argsort(axis=None)
     ascending = p_values.ravel()[order]
-    rank = np.arange(1, len(order) + 1)
     adjusted = np.empty(len(order))
-    if method == "holm":
-        adjusted[order] = np.maximum.accumulate(ascending * rank[::-1])
-    else:
-        adjusted[order] = np.minimum.accumulate((ascending / (rank / len(rank)))[::-1])[::-1]
+    adjusted[order] = np.maximum.accumulate(ascending * np.arange(len(order), 0, -1))
     return np.minimum(adjusted, 1.0).reshape(p_values.shape)
 
 
