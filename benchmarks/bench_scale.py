@@ -24,9 +24,10 @@ import pandas as pd
 from joblib import parallel_config
 from sklearn.linear_model import Lasso
 
+from helpers.files.ratings import aggregate
 from helpers.stats.bootstrap import in_batches
-from helpers.stats.lasso import lasso_bootstrap, lasso_table, rating_moments
-from helpers.stats.moments import ClusterMoments
+from helpers.stats.lasso import lasso_bootstrap, lasso_table
+from helpers.stats.moments import ClusterMoments, cluster_moments
 
 SIZES, LARGEST_NAIVE = [10_000, 100_000, 1_000_000], 100_000
 N_BOOT, N_ROUNDS, ALPHA, SEED = 1_000, 2, 0.01, 0
@@ -58,7 +59,8 @@ def simulate(n_rows: int) -> pd.DataFrame:
 
 def reduced(ratings: pd.DataFrame) -> ClusterMoments:
     """Ratings of items, reduced to sums within prompts."""
-    return rating_moments(ratings, FEATURES, "score", "item_id", "prompt_id")
+    items = aggregate(ratings, "item_id", mean=["score"], mode=FEATURES, first=["prompt_id"])
+    return cluster_moments(items, FEATURES, "score", "prompt_id")
 
 
 def ours(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -170,7 +170,6 @@ def test_a_good_table_passes_every_check():
     tables.check_full_rank(FRAME, features, intercept=True)
     tables.check_full_rank(FRAME.assign(scope=FRAME["scope"] * 1e-20), features, intercept=True)
     tables.check_full_rank(FRAME.assign(scope=1), features, intercept=False)
-    tables.check_held_out(FRAME, np.array([[True, False, False, False]]))
     for dtype in ("bool", "Int64", "float32", "boolean"):
         tables.check_numeric(FRAME.astype({"refusal": dtype}), dict.fromkeys(features))
     tables.check_numeric(FRAME.assign(scope=[np.nan, 1, 0, 0]), ["scope"], missing="allow")
@@ -222,21 +221,6 @@ def test_a_redundant_feature_is_named_with_the_features_that_determine_it(
 ):
     with pytest.raises(ValueError, match=f"feature 'extra' is {reason}: leave it out"):
         tables.check_full_rank(FRAME.assign(extra=values), ["refusal", "extra"], intercept)
-
-
-@pytest.mark.parametrize(
-    ("held_out", "message"),
-    [
-        ([[0, 1, 0, 1]], r"held_out is int64 of shape \(1, 4\): give bool of shape \(n_spl.*, 4\)"),
-        ([[True, False]], r"held_out is bool of shape \(1, 2\): give bool of shape"),
-        ([True, False, True, False], r"held_out is bool of shape \(4,\): give bool of shape"),
-        ([[True, False] * 2, [False] * 4], "split 1 leaves no row to fit or none to test"),
-        ([[True] * 4], "split 0 leaves no row to fit or none to test: give splits with two parts"),
-    ],
-)
-def test_splits_must_fit_the_table_and_have_two_parts(held_out, message):
-    with pytest.raises(ValueError, match=message):
-        tables.check_held_out(FRAME, np.array(held_out))
 
 
 @pytest.mark.parametrize(

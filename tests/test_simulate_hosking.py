@@ -341,7 +341,7 @@ def test_submissions_have_what_the_notebooks_look_for(group):
     ratings = simulated.hosking_submissions(np.random.default_rng(0), *group, True)
     assert ratings["response_words"].tolist() == text.word_count(ratings["response"]).tolist()
     a, b = (ratings.iloc[side::2].reset_index(drop=True) for side in (0, 1))
-    shared = ["pair_id", "rater_id", "prompt_id", "seconds", "batch"]
+    shared = ["pair_id", "rater_id", "prompt_id", "seconds"]
     pd.testing.assert_frame_equal(a[shared], b[shared])
     assert a["partner_id"].tolist() == b["item_id"].tolist()
     assert b["partner_id"].tolist() == a["item_id"].tolist()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers.files import schemas
-from helpers.simulate.humbel import HumbelTruth, answers
+from helpers.simulate.humbel import answers
 from helpers.simulate.humbel import humbel as simulate_humbel
 
 
@@ -27,9 +27,8 @@ def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
 def test_the_simulated_test_taker_knows_and_guesses_as_often_as_set(n_options):
     rng = np.random.default_rng(20240917)
     questions = pd.DataFrame({"question": range(40000), "age": 7, "correct": 1})
-    truth = HumbelTruth(known_first=0.6, known_last=0.1)
-    for age, known in ((7, 0.6), (13, 0.35), (19, 0.1)):
-        chosen = answers(rng, questions.assign(age=age), n_options, truth)
+    for age, known in ((7, 0.75), (13, 0.6), (19, 0.45)):
+        chosen = answers(rng, questions.assign(age=age), n_options)
         expected = known + (1 - known) / n_options
         # 3.9 standard errors hold three correct shares with probability 0.9997.
         assert abs((chosen == 1).mean() - expected) < 3.9 * np.sqrt(0.25 / 40000)

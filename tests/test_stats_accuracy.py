@@ -8,36 +8,10 @@ from helpers.stats import accuracy
 
 
 def test_z_is_the_difference_in_standard_errors():
-    z, p_value = accuracy.z_test([0.8, 0.5], [0.03, 0.03], [0.7, 0.5], [0.04, 0.04])
+    z = accuracy.z_test([0.8, 0.5], [0.03, 0.03], [0.7, 0.5], [0.04, 0.04])
     np.testing.assert_allclose(z, [2, 0], atol=1e-12)
-    np.testing.assert_allclose(p_value, [0.0455, 1], atol=1e-4)
     known = accuracy.two_sided_p([0, 1.959964, -2.575829])
     np.testing.assert_allclose(known, [1, 0.05, 0.01], atol=1e-6)
-
-
-def test_a_paired_test_on_the_same_questions_is_the_test_with_their_correlation():
-    rng = np.random.default_rng(2)
-    first = rng.uniform(size=200)
-    second = 0.5 * first + 0.5 * rng.uniform(size=200)
-    ses = [column.std(ddof=1) / np.sqrt(200) for column in (first, second)]
-    correlation = np.corrcoef(first, second)[0, 1]
-    z, _ = accuracy.z_test(first.mean(), ses[0], second.mean(), ses[1], correlation)
-    difference = first - second
-    assert z == pytest.approx(difference.mean() / (difference.std(ddof=1) / np.sqrt(200)))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((0.5, -0.1, 0.5, 0.1), "a standard error is negative: give square roots of variances"),
-        ((0.5, 0.1, 0.5, [0.1, -0.1]), "a standard error is negative"),
-        ((0.5, 0.1, 0.5, 0.1, 1.2), "correlation must be between -1 and 1, got 1.2"),
-        ((0.5, 0.0, 0.4, 0.0), "a difference has no variance, so that it cannot be tested"),
-    ],
-)
-def test_unusable_errors_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        accuracy.z_test(*arguments)
 
 
 def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
@@ -111,8 +85,6 @@ def test_single_answers_leave_the_parts_of_the_variance_open():
     result = accuracy.dataset_accuracy(questions)
     assert result["se"] == pytest.approx(1 / 3)
     assert result[["between", "within"]].isna().all()
-    with pytest.raises(ValueError, match="a standard error needs at least 2 questions, got 1"):
-        accuracy.dataset_accuracy(questions[:1])
 
 
 def questions(n_answers: int, correlation: float = 1.0, n: int = 20_000) -> pd.DataFrame:
@@ -150,11 +122,6 @@ def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
     pd.testing.assert_frame_equal(noisy_correlation(twice), noisy_correlation(frame))
 
 
-def test_questions_with_one_answer_each_cannot_tell_chance():
-    with pytest.raises(ValueError, match="column 'n_answers' is 1 in all rows: chance cannot be"):
-        noisy_correlation(questions(1, n=50))
-
-
 def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
     rng = np.random.default_rng(0)
     chance, n_answers = rng.beta(1, 0.5, 800), rng.integers(1, 8, 800)
@@ -186,12 +153,6 @@ def test_features_without_relation_predict_held_out_questions_worse_than_fitted_
     assert linear_prediction(copies, list("abcdefgh")) == pytest.approx((fitted, held_out))
 
 
-def test_there_must_be_as_many_clusters_as_parts():
-    frame = pd.DataFrame({"ai": [0.0, 0, 1], "user": [0.0, 0, 1], "question_id": list("aab")})
-    with pytest.raises(ValueError, match="3 parts need as many clusters, column 'question_id' has"):
-        linear_prediction(frame, ["ai"], 3)
-
-
 def test_shares_by_chance_are_binomial():
     frame = pd.DataFrame({"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]})
     result = accuracy.lower_and_higher(frame, "ai", "user", "n", 20_000, np.random.default_rng(0))
@@ -203,23 +164,21 @@ def test_shares_by_chance_are_binomial():
 def test_a_printed_number_fits_if_a_number_of_the_interval_rounds_to_it():
     low, high = accuracy.unrounded([0.73, -1.2], decimals=1)
     np.testing.assert_allclose([low, high], [[0.68, -1.25], [0.78, -1.15]])
-    possible = accuracy.fits([4, 5, 6, 7, 8], 4.6, 6.6, decimals=0)
+    possible = accuracy.fits([0.04, 0.05, 0.06, 0.07, 0.08], 0.046, 0.066)
     assert possible.tolist() == [False, True, True, True, False]
-    assert accuracy.fits(0.3, 0.35, 0.35, decimals=1)
-    assert accuracy.fits(0.3, 0.25, 0.25, decimals=1)
-    assert not accuracy.fits(0.3, 0.35001, 0.4, decimals=1)
+    assert accuracy.fits(0.03, 0.035, 0.035)
+    assert accuracy.fits(0.03, 0.025, 0.025)
+    assert not accuracy.fits(0.03, 0.035001, 0.04)
 
 
 def test_z_values_of_all_unrounded_numbers_reach_the_ends_of_the_range():
     shifts = 0.005 * np.array(np.meshgrid(*[[-1, 0, 1]] * 4)).reshape(2, 2, -1)
     (first, second), (se, other_se) = np.array([[[0.73], [0.92]], [[0.04], [0.02]]]) + shifts
-    z, _ = accuracy.z_test(first, se, second, other_se)
+    z = accuracy.z_test(first, se, second, other_se)
     low, high = accuracy.attainable_z(0.73, 0.04, 0.92, 0.02)
     assert (z.min(), z.max()) == (pytest.approx(low), pytest.approx(high))
     exchanged = accuracy.attainable_z(0.92, 0.02, 0.73, 0.04)
     assert exchanged == pytest.approx((-high, -low))
-    inner_low, inner_high = accuracy.attainable_z(0.73, 0.04, 0.92, 0.02, decimals=4)
-    assert low < inner_low < inner_high < high
 
 
 def test_an_accuracy_is_not_taken_to_exceed_one_nor_an_error_to_be_negative():
@@ -227,8 +186,6 @@ def test_an_accuracy_is_not_taken_to_exceed_one_nor_an_error_to_be_negative():
     assert low == pytest.approx(0.99 / np.hypot(0.105, 0.105))
     assert high == pytest.approx(1 / np.hypot(0.095, 0.095))
     assert accuracy.attainable_z(0.9, 0.02, 0.8, 0.0)[1] == pytest.approx(0.11 / 0.015)
-    with pytest.raises(ValueError, match="both standard errors are printed as zero: any z-value"):
-        accuracy.attainable_z([0.9, 1.0], [0.02, 0.0], [0.8, 1.0], [0.02, 0.0])
 
 
 def test_the_range_of_p_is_that_of_z():
@@ -249,7 +206,7 @@ def test_deviations_of_all_unrounded_numbers_lie_in_the_range():
 def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
     rng = np.random.default_rng(5)
     means, ses = rng.uniform(0.3, 0.9, 4), rng.uniform(0.02, 0.06, 4)
-    z, _ = accuracy.z_test(means[:3], ses[:3], means[3], ses[3])
+    z = accuracy.z_test(means[:3], ses[:3], means[3], ses[3])
     columns = {"mean": means[:3], "se": ses[:3], "other_mean": means[3], "other_se": ses[3], "z": z}
     table = pd.DataFrame(columns).round(2).assign(first=list("abc"), second="d")
     found = accuracy.joint_z(table)

@@ -44,19 +44,6 @@ def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
     assert result["inside"].tolist() == [1, 0, 0.5]
 
 
-def test_a_rating_off_its_scale_is_located():
-    frame = pd.DataFrame({"factuality": [3, 4]}, index=["a", "b"])
-    expected = r"column 'factuality' is 4 in row b, outside its range from 0 to 3: correct the rat"
-    with pytest.raises(ValueError, match=expected):
-        aspects.ideal_distance(frame, ["factuality"], {"factuality": 3}, {"factuality": (0, 3)})
-
-
-@pytest.mark.parametrize(("ideals", "ranges"), [({}, {"x": (0, 1)}), ({"x": 0}, {})])
-def test_every_aspect_needs_an_ideal_and_a_range(ideals, ranges):
-    with pytest.raises(ValueError, match="aspect 'x' needs an entry in both ideals and ranges"):
-        aspects.ideal_distance(pd.DataFrame({"x": [0, 1]}), ["x"], ideals, ranges)
-
-
 def test_weighted_ratings_lose_each_weight_at_the_far_end():
     frame = pd.DataFrame({"low_is_best": [1, 5, 5], "inside": [2, 2, 0]}, index=list("abc"))
     result = aspects.weighted_rating(
@@ -282,12 +269,10 @@ def test_shuffling_matters_only_for_the_feature_that_counts(marks, held_out):
 
 
 @pytest.mark.parametrize("function", [aspects.tree_splits, aspects.permutation_importances])
-def test_trees_refuse_unusable_columns_and_splits(marks, held_out, function):
+def test_trees_refuse_unusable_columns(marks, held_out, function):
     rng = [np.random.default_rng(0)] if function is aspects.permutation_importances else []
     with pytest.raises(ValueError, match="column 'amount_info' is not in the table"):
         function(marks, ["amount_info"], "acceptability", held_out, *rng)
-    with pytest.raises(ValueError, match="give bool of shape"):
-        function(marks, MARKS, "acceptability", held_out[:, :5], *rng)
 
 
 def test_a_tree_table_tells_where_every_row_goes():
@@ -311,9 +296,3 @@ def test_a_tree_table_tells_where_every_row_goes():
 def test_thresholds_are_shown_with_three_digits():
     tree = DecisionTreeRegressor().fit([[1 / 3], [1]], [0, 1])
     assert aspects.tree_table(tree, ["factuality"])["rule"].iloc[1] == "factuality at most 0.667"
-
-
-def test_a_tree_table_needs_a_name_for_every_feature():
-    tree = DecisionTreeRegressor().fit([[0], [1]], [0, 1])
-    with pytest.raises(ValueError, match="the tree has 1 features, got 2 names"):
-        aspects.tree_table(tree, MARKS)

@@ -111,12 +111,6 @@ def test_interval_is_nan_only_where_every_draw_is():
     np.testing.assert_array_equal(bootstrap.interval(draws), [[1.0, 2.0, np.nan]] * 2)
 
 
-@pytest.mark.parametrize("level", [0, 1])
-def test_a_level_must_be_a_share(level):
-    with pytest.raises(ValueError, match=f"level must be between 0 and 1, got {level}"):
-        bootstrap.interval(np.arange(5), level=level)
-
-
 def test_simultaneous_interval_of_independent_normals_has_the_sidak_width():
     scale = np.array([1.0, 10.0, 0.1, 3.0])
     draws = rng().normal(size=(20_000, 4)) * scale
@@ -144,7 +138,6 @@ def test_p_value_is_twice_the_smaller_tail_with_one_added():
     draws = np.array([-1.0, 1, 2, 3, 4, 5, 6, 7, 8])
     assert bootstrap.bootstrap_p_value(draws) == pytest.approx(2 * 2 / 10)
     assert bootstrap.bootstrap_p_value(-draws) == pytest.approx(2 * 2 / 10)
-    assert bootstrap.bootstrap_p_value(draws - 8.5) == pytest.approx(2 * 1 / 10)
 
 
 def test_p_value_is_at_most_one_and_ignores_undefined_draws():
@@ -152,7 +145,7 @@ def test_p_value_is_at_most_one_and_ignores_undefined_draws():
     assert bootstrap.bootstrap_p_value(draws).tolist() == [1.0, 0.5]
 
 
-def test_holms_correction_of_a_table_is_the_one_by_hand():
+def test_holm_of_a_table_is_the_one_by_hand():
     p_values = [[0.04, 0.01], [0.03, 0.5]]
     np.testing.assert_allclose(bootstrap.adjust(p_values), [[0.09, 0.04], [0.09, 0.5]])
     assert bootstrap.adjust([0.0, 1.0, 1.0]).tolist() == [0.0, 1.0, 1.0]

@@ -68,19 +68,6 @@ def test_williams_test_rejects_a_true_null_as_often_as_it_says():
     assert (p_value < 0.05).mean() == pytest.approx(0.05, abs=3 * error)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "n", "message"),
-    [
-        ((0.1, 0.2, 0.3), 3, "Williams' test needs at least 4 observations, got 3"),
-        ((0.9, -0.9, 0.9), 20, "no three variables have these correlations: check their order"),
-        ((1.2, 0.1, 0.1), 20, "no three variables have these correlations"),
-    ],
-)
-def test_williams_test_refuses_what_cannot_be_correlations(numbers, n, message):
-    with pytest.raises(ValueError, match=message):
-        correlations.williams_test(*numbers, n=n)
-
-
 def test_draws_are_the_correlations_of_the_resampled_rows():
     frame = make_scores()
     columns = ["error", "biased", "unbiased"]

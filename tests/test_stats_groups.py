@@ -107,15 +107,13 @@ def test_intervals_of_medians_are_quantiles_of_the_medians_of_resampled_rows():
     picks = rng(3).integers(8, size=(99, 8))
     draws = [np.quantile(rows[pick], 0.5, method="inverted_cdf") for pick in picks]
     row = medians(frame).loc["all"]
-    assert row[["n", "clusters", "estimate"]].tolist() == [40, 8, np.median(rows)]
+    assert row["estimate"] == np.median(rows)
     np.testing.assert_allclose(row[["low", "high"]], np.quantile(draws, [0.025, 0.975]))
 
 
 def test_each_group_is_summed_up_by_itself():
     frame = times(30)
     table = medians(frame)
-    assert table["n"].to_dict() == {0: 100, 1: 50}
-    assert table["clusters"].to_dict() == {0: 20, 1: 10}
     assert table["estimate"].equals(frame.groupby("group")["seconds"].median())
 
 
@@ -180,11 +178,6 @@ def test_several_statistics_are_tested_together():
     assert p_value == pytest.approx(stats.chi2.sf(statistic, 4))
 
 
-def test_a_draw_that_is_not_finite_is_refused():
-    with pytest.raises(ValueError, match="a draw is not finite: some resample does not determine"):
-        groups.equality_test([1.0, 2.0], [[1.0, 2.0], [np.nan, 2.0]])
-
-
 def outputs(n: int, effect: float = 0.5) -> pd.DataFrame:
     """Ratings of two arms and a baseline; prompts differ a lot."""
     draw = rng(0)
@@ -236,21 +229,6 @@ def test_only_pairs_with_both_conditions_count():
     ).assign(quality=0.0)
     row = compared(groups.paired_differences, frame).loc[("complexity", "high")]
     assert row[["pairs", "estimate"]].tolist() == [2, (2 + 1) / 2]
-
-
-@pytest.mark.parametrize("compare", COMPARE)
-def test_a_missing_baseline_is_an_error(compare):
-    message = r"no outputs in arm 'baseline': there are \['high', 'low'"
-    with pytest.raises(ValueError, match=message):
-        compared(compare, outputs(5).query("arm != 'baseline'"))
-
-
-def test_a_condition_without_any_pair_is_an_error():
-    frame = outputs(4)
-    frame.loc[frame["arm"] == "low", "prompt_id"] += 100
-    message = "arm 'low' shares no prompt_id with 'baseline': compare m"
-    with pytest.raises(ValueError, match=message):
-        compared(groups.paired_differences, frame)
 
 
 def test_a_lead_is_taken_draw_by_draw(table):

@@ -76,8 +76,6 @@ def test_unknown_choices_and_empty_cells_are_named():
     frame = make_answers()
     with pytest.raises(ValueError, match=r"level 'rows' is unknown: choose one of \('items', "):
         sums_of(frame).lines(level="rows")
-    with pytest.raises(ValueError, match=r"no condition 'loud': choose one of \('bold', 'none'"):
-        sums_of(frame).changes("loud")
     frame = frame[(frame["system"] != "B") | (frame["arm"] != "none")]
     with pytest.raises(ValueError, match="no rows with 'B' and 'none': leave one out"):
         sums_of(frame)
@@ -274,16 +272,13 @@ def test_bins_hold_equal_numbers_and_average_their_rows():
     frame = make_responses()
     bins = binned(frame, 10)
     ordered = frame.sort_values("words")["quality"].to_numpy().reshape(10, -1)
-    assert bins["n"].tolist() == [24] * 10
     assert bins["estimate"].tolist() == pytest.approx(ordered.mean(axis=1).tolist())
     assert ((bins["low"] < bins["estimate"]) & (bins["estimate"] < bins["high"])).all()
 
 
-def test_equal_values_share_a_bin_and_one_bin_is_too_few():
+def test_equal_values_share_a_bin():
     frame = pd.DataFrame(
         {"words": [1, 1, 1, 1, 5, 9], "quality": [0, 1, 2, 3, 4, 6], "prompt_id": range(6)}
     )
     bins = binned(frame, 3)
-    assert bins[["x", "n", "estimate"]].to_numpy().tolist() == [[1, 4, 1.5], [7, 2, 5]]
-    with pytest.raises(ValueError, match="binning needs at least 2 bins, got 1"):
-        binned(make_responses(), 1)
+    assert bins[["x", "estimate"]].to_numpy().tolist() == [[1, 1.5], [7, 5]]

@@ -61,7 +61,6 @@ def read(folder, *records, group=(1, "unbiased"), **options):
 def test_a_submission_becomes_one_row_per_response(tmp_path):
     expected = pd.DataFrame(
         {
-            "line": 1,
             "item_id": ["wikihow-12|Falcon 40B|baseline", "wikihow-12|References|baseline"],
             "prompt_id": "wikihow-12",
             "system": ["Falcon 40B", "References"],
@@ -164,32 +163,26 @@ def two_batches(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("two_batches")
-def test_excluded_submissions_are_listed_and_raters_keep_their_label_across_batches():
-    loaded = hosking_submissions.load_submissions(1, "unbiased")
-    assert loaded.source == "real"
-    shown = loaded.ratings[["rater_id", "pair_id", "batch", "quality_unbiased", "reported"]]
+def test_excluded_submissions_are_left_out_and_raters_keep_their_label_across_batches():
+    source, ratings = hosking_submissions.load_submissions(1, "unbiased")
+    assert source == "real"
+    shown = ratings[["rater_id", "pair_id", "quality_unbiased", "reported"]]
     assert shown.to_numpy().tolist() == [
-        ["rater-001", 0, "pilot", 4, True],
-        ["rater-001", 0, "pilot", 2, True],
-        ["rater-002", 1, "pilot", 4, False],
-        ["rater-002", 1, "pilot", 2, False],
-        ["rater-001", 2, "main_2", 1, True],
-        ["rater-001", 2, "main_2", 2, True],
+        ["rater-001", 0, 4, True],
+        ["rater-001", 0, 2, True],
+        ["rater-002", 1, 4, False],
+        ["rater-002", 1, 2, False],
+        ["rater-001", 2, 1, True],
+        ["rater-001", 2, 2, True],
     ]
-    assert loaded.exclusions.to_dict("list") == {
-        "file": [f"{RAW}pilot_v6.jsonl", f"{RAW}pilot_v6.jsonl"],
-        "line": [2, 3],
-        "reason": ["dataset not reported", "duplicate submission"],
-    }
 
 
 @pytest.mark.usefixtures("two_batches")
 def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_left():
-    loaded = hosking_submissions.load_submissions(1, "unbiased", texts=True)
+    _, ratings = hosking_submissions.load_submissions(1, "unbiased", texts=True)
     sessions = hosking_submissions.load_sessions()
     assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
-    assert sessions["reason"].tolist() == ["", "dataset not reported", "duplicate submission", ""]
-    for table in (loaded.ratings, loaded.exclusions, sessions):
+    for table in (ratings, sessions):
         assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
 
 
@@ -197,11 +190,11 @@ def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_lef
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
     table = getattr(study, name).drop(columns=["pair_id", "rater_id"])
-    submitted = hosking_submissions.load_submissions(experiment, name, "simulated", seed=3)
-    ratings = submitted.ratings.query("reported").reset_index(drop=True)
+    source, submitted = hosking_submissions.load_submissions(experiment, name, "simulated", seed=3)
+    ratings = submitted.query("reported").reset_index(drop=True)
     shared = list(table.columns.drop("response_words", errors="ignore"))
     pd.testing.assert_frame_equal(ratings[shared], table[shared])
-    assert submitted.source == "simulated"
+    assert source == "simulated"
 
 
 def test_all_groups_are_loaded_at_once_with_or_without_unreported_datasets():
@@ -214,15 +207,10 @@ def test_all_groups_are_loaded_at_once_with_or_without_unreported_datasets():
     assert len(reported["1: errors"]) < len(ratings["1: errors"])
 
 
-def test_an_unknown_group_is_an_error():
-    with pytest.raises(ValueError, match="no group 'experts' in experiment 2; choose one of"):
-        hosking_submissions.load_submissions(2, "experts")
-
-
 @pytest.fixture(scope="module")
 def loaded(real_data):
     return {
-        group: hosking_submissions.load_submissions(*group, real_data, texts=True)
+        group: hosking_submissions.load_submissions(*group, real_data, texts=True)[1]
         for group in GROUPS
     }
 
@@ -255,21 +243,20 @@ def sorted_rows(table):
 
 @pytest.mark.parametrize("group", [(1, "errors"), (2, "unbiased")])
 def test_simulated_submissions_have_the_columns_of_the_real_ones(loaded, group):
-    simulated = hosking_submissions.load_submissions(*group, "simulated", texts=True).ratings
-    real = loaded[group].ratings
+    simulated = hosking_submissions.load_submissions(*group, "simulated", texts=True)[1]
+    real = loaded[group]
     assert set(simulated) == set(real)
     assert simulated.dtypes.to_dict() == real.dtypes.to_dict()
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_rebuilt_and_released_table_are_equal_row_for_row(loaded, released, group):
-    ratings, expected = loaded[group].ratings.query("reported"), released[group]
+    ratings, expected = loaded[group].query("reported"), released[group]
     assert len(ratings) == len(expected)
     rebuilt, expected = side_by_side(ratings[list(expected)]), side_by_side(expected)
-    # In the copy of one file, the pairs have lost the order in which they were submitted.
-    shuffled = ratings["batch"].eq("main_1").to_numpy()[::2] & (group == (1, "errors"))
-    pd.testing.assert_frame_equal(rebuilt[~shuffled], expected[~shuffled])
-    pd.testing.assert_frame_equal(sorted_rows(rebuilt[shuffled]), sorted_rows(expected[shuffled]))
+    if group == (1, "errors"):  # in one file, the pairs have lost the order of submission
+        rebuilt, expected = sorted_rows(rebuilt), sorted_rows(expected)
+    pd.testing.assert_frame_equal(rebuilt, expected)
 
 
 def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
@@ -338,10 +325,6 @@ def test_pay_per_hour_is_the_rate_of_the_group_over_the_time():
     groups = "errors", "quality", "tone"
     pay = hosking_submissions.hourly_pay(SESSIONS, dict(zip(groups, (0.6, 0.3, 0.3), strict=True)))
     assert pay.tolist() == pytest.approx([36, 18, 60, 36, 24, 12])
-    with pytest.raises(ValueError, match="group 'quality' has no rate; there are some for: errors"):
-        hosking_submissions.hourly_pay(SESSIONS, {"errors": 0.6})
-    with pytest.raises(ValueError, match="row 1: 0 seconds; drop the row"):
-        hosking_submissions.hourly_pay(SESSIONS.assign(seconds=0), dict.fromkeys(groups, 0.3))
 
 
 def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():

@@ -270,16 +270,10 @@ def chains(folder: str | Path) -> pd.DataFrame:
         for name, rows in read.groupby("notebook")
     }
     used = [
-        {
-            file: digest
-            for file, digest in files.get(claim["notebook"], {}).items()
-            if _uses(claim_id, claim["needs"], file)
-        }
-        for claim_id, claim in table.iterrows()
+        {file: sha for file, sha in files.get(notebook, {}).items() if _uses(name, needs, file)}
+        for name, notebook, needs in table[["notebook", "needs"]].itertuples()
     ]
-    changed = [
-        [file for file, digest in each.items() if now[file] not in ("", digest)] for each in used
-    ]
+    changed = [[file for file, sha in each.items() if now[file] not in ("", sha)] for each in used]
     return table.assign(
         rule=table["kind"].map(rule_in_words),
         explanation=table["cause"].map(causes).fillna(""),
@@ -301,7 +295,7 @@ def why(claim_id: str, folder: str | Path = paths.ROOT / "figures") -> str:
     Returns
     -------
     str
-        One line for each step.
+        A line for each field that is not empty.
 
     Raises
     ------
@@ -311,37 +305,19 @@ def why(claim_id: str, folder: str | Path = paths.ROOT / "figures") -> str:
     Examples
     --------
     >>> print(why("hosking.counts.tasks").splitlines()[1])
-    paper          hosking, §2
+    study            hosking
     """
     table = chains(folder)
     if claim_id not in table.index:
         raise ClaimError(_unknown_claim(claim_id, table.index))
     claim = table.loc[claim_id]
     files = [
-        f"{file} {digest[:12]}{' (another today: stale)' * (file in claim['changed'])}"
-        for file, digest in claim["files"].items()
+        f"{file} {sha[:12]}{' (another today: stale)' * (file in claim['changed'])}"
+        for file, sha in claim["files"].items()
     ]
-    corrected = {"yes": "survives", "no": "does not survive"}.get(claim["after_correction"])
-    steps = {
-        "claim": claim_id,
-        "paper": f"{claim['study']}, {claim['where']}",
-        "says": claim["statement"],
-        "printed": f"{claim['published']} {claim['unit']}",
-        "rule": f"{claim['kind']} {claim['direction']}: {claim['rule']}",
-        "margin": claim["margin"],
-        "readings": claim["readings"].replace("|", " or "),
-        "computed": claim["computed"],
-        "detects": f"an error of {claim['detects']} of the number" if claim["detects"] else "",
-        "correction": f"{corrected} Holm's over {claim['family']}" if corrected else "",
-        "evidence": claim["evidence"],
-        "verdict": claim["verdict"],
-        "note": claim["note"],
-        "cause": claim["explanation"],
-        "where": f"notebooks/{claim['notebook']}.ipynb, cell {claim['cell']}" * bool(claim["cell"]),
-        "data": "\n".join(files) or claim["needs"],
-    }
+    steps = {"claim": claim_id, **claim.drop("changed"), "files": "\n".join(files)}
     lines = [(name, line) for name, text in steps.items() for line in text.strip().splitlines()]
-    return "\n".join(f"{name:<14} {line}" for name, line in lines)
+    return "\n".join(f"{name:<16} {line}" for name, line in lines)
 
 
 def _uses(claim_id: str, needs: str, file: str) -> bool:
@@ -369,8 +345,6 @@ class Ledger:
     --------
     >>> claims = Ledger("example", source="real")
     >>> claims.enter("hosking.counts", {"outputs_1": 900, "tasks": 3})
-    >>> claims.verdicts().tolist()
-    ['confirmed', 'confirmed']
     """
 
     def __init__(self, notebook: str, source: str, out_dir: str = "build"):
@@ -427,8 +401,8 @@ class Ledger:
         >>> cells = pd.Series({("Falcon 40B", "refusal"): 2.78, ("Falcon 40B", "scope"): 2.5})
         >>> claims = Ledger("example", source="real")
         >>> claims.enter_table("hosking_table2", cells.rename_axis(["system", "measure"]))
-        >>> claims.verdicts().tolist()
-        ['confirmed', 'confirmed']
+        >>> claims._entered()["estimate"].tolist()
+        [2.78, 2.5]
         """
         keys, names = list(printed_table(table).index.names), list(cells.index.names)
         if sorted(map(str, names)) != sorted(keys):
@@ -437,10 +411,6 @@ class Ledger:
         frame = frame.reorder_levels(keys)
         results = dict(zip(frame.index, frame.to_dict("records"), strict=True))
         self.enter("", {_cell_id(table, cell): row for cell, row in results.items()})
-
-    def verdicts(self) -> pd.Series:
-        """Verdicts on the claims entered so far, indexed by claim."""
-        return assess(self._entered(), self._published)["verdict"]
 
     def headline(self, name: str, **values: object) -> None:
         """Fill the sentence of a headline finding in `data/published/headlines.csv`.
@@ -483,7 +453,7 @@ class Ledger:
         }
         paths.replace_files(
             {
-                folder / kind / f"{self.notebook}.csv": _csv(table)
+                folder / kind / f"{self.notebook}.csv": to_csv_bytes(table, index=False)
                 for kind, table in tables.items()
                 if kind == "claims" or len(table)
             }
@@ -620,7 +590,10 @@ def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
     if isinstance(result, pd.DataFrame):
         frame = result[[name for name in result if name in ENTERED]]
         records = frame.to_dict("records")
-        return [(_part_name(key), row) for key, row in zip(frame.index, records, strict=True)]
+        names = [
+            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in frame.index
+        ]
+        return list(zip(names, records, strict=True))
     if isinstance(result, bool | np.bool_):
         return [("", {"holds": float(result)})]
     if isinstance(result, Real):
@@ -628,11 +601,6 @@ def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
     if isinstance(result, Mapping | pd.Series):
         return [("", {name: value for name, value in dict(result).items() if name in ENTERED})]
     raise ClaimError(f"{claim.name} cannot take {result!r}.")
-
-
-def _part_name(key: object) -> str:
-    """Name a part by its index, levels joined."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
@@ -660,11 +628,6 @@ def _cell() -> str:
     """Number of the notebook cell that is running; empty outside of notebooks."""
     shell = get_ipython()
     return str(len(shell.user_ns["In"]) - 1) if shell else ""
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    """Write a table as CSV."""
-    return to_csv_bytes(table, index=False)
 
 
 def _written(value: object, digits: int = 6) -> object:

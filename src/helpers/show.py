@@ -237,14 +237,7 @@ def zero_line(ax: Axes, *, axis: str = "x") -> None:
     draw(0, color=INK, linewidth=1.0, zorder=1)
 
 
-def heat_map(
-    ax: Axes,
-    table: pd.DataFrame,
-    *,
-    cmap: str = "Blues",
-    limits: tuple[float, float] | None = None,
-    decimals: int = 2,
-) -> None:
+def heat_map(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:
     """Draw a table as coloured cells with the numbers written in them; NaN stays blank.
 
     Parameters
@@ -253,25 +246,20 @@ def heat_map(
         Axis to draw on.
     table : pandas.DataFrame, shape (n_rows, n_columns)
         Numbers; index and columns become the labels.
-    cmap : str, optional
-        Matplotlib colour map; take a diverging one with symmetric `limits` for signed numbers.
-    limits : tuple of float, optional
-        Numbers shown in the first and in the last colour. The default is the range of the table.
-    decimals : int, optional
-        Digits after the point in a cell.
+    limits : tuple of float
+        Numbers shown in the lightest and in the darkest blue.
 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> heat_map(ax, pd.DataFrame([[0.0, np.nan]], index=["a"], columns=["b", "c"]))
+    >>> heat_map(ax, pd.DataFrame([[0.0, np.nan]], index=["a"], columns=["b", "c"]), (0, 1))
     >>> [text.get_text() for text in ax.texts]
     ['0.00']
     >>> plt.close(fig)
     """
-    low, high = limits or (None, None)
-    look = {"cmap": cmap, "vmin": low, "vmax": high, "cbar": False}
-    words = {"annot": True, "fmt": f".{decimals}f", "annot_kws": {"fontsize": 8.5}}
+    look = {"cmap": "Blues", "vmin": limits[0], "vmax": limits[1], "cbar": False}
+    words = {"annot": True, "fmt": ".2f", "annot_kws": {"fontsize": 8.5}}
     sns.heatmap(table.astype(float), ax=ax, **look, **words)
     ax.set_xticks(ax.get_xticks(), list(table.columns), rotation=40, ha="right")
     ax.set_yticks(ax.get_yticks(), list(table.index), rotation=0)
@@ -364,12 +352,7 @@ def forest_plot(
         interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
 
 
-def weight_plot(
-    ax: Axes,
-    table: pd.DataFrame,
-    labels: Mapping[str, str] | None = None,
-    both_sides: bool = False,
-) -> None:
+def weight_plot(ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None = None) -> None:
     """Draw weights with their intervals, what a penalty makes of them, and what it cannot see.
 
     Parameters
@@ -383,8 +366,6 @@ def weight_plot(
         the column is there and not all missing, ``shrunk`` and ``printed``.
     labels : mapping of str to str, optional
         Names of these columns in the legend that differ from `WEIGHT_LABELS`.
-    both_sides : bool, optional
-        Draw the bars to the left of zero, too, where weights may have either sign.
 
     Examples
     --------
@@ -408,9 +389,8 @@ def weight_plot(
         look = {"markerfacecolor": "none", "markeredgewidth": 1.8, "markersize": 8}
         ax.plot(values, rows, marker, color=color, label=labels[name], **look)
     ends = table["detectable"].clip(upper=right)
-    starts = -table["detectable"].clip(upper=-left) if both_sides else 0.0 * ends
     pale = {"color": GREY, "alpha": 0.18, "zorder": 0, "label": labels["detectable"]}
-    ax.barh(rows, ends - starts, 0.8, left=starts, **pale)
+    ax.barh(rows, ends, 0.8, **pale)
     for row, end, number in zip(rows, ends, table["detectable"], strict=True):
         text = f"{number:.1f} →" if number > end else f"{number:.1f}"
         ax.text(end, row + 0.37, f"{text} ", ha="right", va="bottom", fontsize=8)
@@ -434,11 +414,6 @@ def share_plot(
     marked : optional
         Column to outline, such as the ideal rating.
 
-    Raises
-    ------
-    ValueError
-        If a row does not sum to 100, or there are fewer colours than columns.
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -449,10 +424,6 @@ def share_plot(
     ['80', '20']
     >>> plt.close(fig)
     """
-    if not np.allclose(shares.sum(axis="columns"), 100):
-        raise ValueError("the shares of a row must sum to 100: give percentages of all its ratings")
-    if len(colors) < shares.shape[1]:
-        raise ValueError(f"{shares.shape[1]} parts need as many colours, got {len(colors)}")
     shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
     for part, bars in zip(shares, ax.containers, strict=True):
         labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in shares[part]]
@@ -535,9 +506,7 @@ def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Seque
     ax.grid(axis="y", visible=False)
 
 
-def draw_tree(
-    ax: Axes, table: pd.DataFrame, limits: tuple[float, float], *, cmap: str = "Blues"
-) -> None:
+def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:
     """Draw the nodes of a tree as boxes, coloured by their mean, with lines as wide as their share.
 
     Parameters
@@ -549,8 +518,6 @@ def draw_tree(
         ``rule``, ``n``, ``mean`` and ``is_leaf``.
     limits : tuple of float
         Means shown in the lightest and in the darkest colour: the ends of the scale.
-    cmap : str, optional
-        Matplotlib colour map; its lighter half is used.
 
     Examples
     --------
@@ -568,7 +535,7 @@ def draw_tree(
     _draw_branches(ax, table, heights)
     span = limits[1] - limits[0]
     share = ((table["mean"] - limits[0]) / span).clip(0, 1)
-    colors = mpl.colormaps[cmap](LIGHTEST + (DARKEST - LIGHTEST) * share)
+    colors = mpl.colormaps["Blues"](LIGHTEST + (DARKEST - LIGHTEST) * share)
     for node, color in zip(table.itertuples(), colors, strict=True):
         x, y = node.depth, heights[node.node]
         words = f"{node.rule}\nmean {node.mean:.2f}, n = {node.n:,}"

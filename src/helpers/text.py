@@ -43,14 +43,6 @@ class ModelUnavailableError(RuntimeError):
     """A language model cannot be used here; the message says what is missing."""
 
 
-@dataclass(frozen=True)
-class SentimentScorer:
-    """A way to score how positive a text is."""
-
-    name: str
-    score: Callable[[str], float]
-
-
 def word_count(texts: Sequence[str]) -> pd.Series:
     """Number of words, that is of stretches without white space.
 
@@ -74,8 +66,7 @@ def word_count(texts: Sequence[str]) -> pd.Series:
     >>> word_count(["I cannot help.", ""]).tolist()
     [3, 0]
     """
-    texts = _strings(texts, "texts")
-    return texts.str.split().str.len().astype(int).rename("words")
+    return pd.Series(texts, dtype=object).str.split().str.len().astype(int).rename("words")
 
 
 def readability(texts: Sequence[str]) -> pd.Series:
@@ -141,85 +132,18 @@ def _hyphenation() -> Any:
     return importlib.import_module("pyphen").Pyphen(lang="en_US")
 
 
-def _strings(texts: Sequence[str], name: str) -> pd.Series:
-    """Texts as a Series; stop at the first value that is not one."""
-    if isinstance(texts, str):
-        raise ValueError(f"{name} is a single text: give a sequence of texts")
-    values = pd.Series(texts, dtype=object)
-    wrong = ~values.map(lambda value: isinstance(value, str)).astype(bool)
-    if wrong.any():
-        row = wrong.idxmax()
-        raise ValueError(
-            f"{name} has {values[wrong].iloc[0]!r} in row {row}: give a text or drop the row"
-        )
-    return values
-
-
 def _worded(texts: Sequence[str], name: str) -> pd.Series:
     """Texts as a Series; stop at the first without a word."""
-    values = _strings(texts, name)
+    values = pd.Series(texts, dtype=object)
     wordless = ~values.str.contains(r"\w").astype(bool)
     if wordless.any():
         raise ValueError(f"{name} has no word in row {wordless.idxmax()}: drop the row")
     return values
 
 
-def sentiment_scorer(*names: str) -> SentimentScorer:
-    """The first of some sentiment scorers that can be used on this machine.
-
-    Parameters
-    ----------
-    *names : {"vader", "twitter"}
-        In order of preference. ``"vader"`` is a lexicon with rules and always there.
-        ``"twitter"`` is the classifier of Hosking et al., scored as the probability of positive
-        less that of negative sentiment; it reads about the first 500 tokens of a text.
-
-    Returns
-    -------
-    SentimentScorer
-        Its `name` says which one it is.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown or none is given.
-    ModelUnavailableError
-        If none of them can be used.
-
-    References
-    ----------
-    Hutto and Gilbert (2014), VADER; Camacho-Collados et al. (2022), TweetNLP; Hosking et al.
-    (2024), section 3.2 and Appendix F.
-
-    Examples
-    --------
-    >>> sentiment_scorer("vader").name
-    'vader'
-    """
-    unknown = set(names) - set(SCORERS)
-    if unknown or not names:
-        raise ValueError(f"sentiment scorers {names} are unknown: choose from {SCORERS}")
-    failures = []
-    for name in names:
-        try:
-            return SentimentScorer(name, _score_function(name))
-        except ModelUnavailableError as error:
-            failures.append(str(error))
-    raise ModelUnavailableError("; ".join(failures))
-
-
-def _score_function(name: str) -> Callable[[str], float]:
-    """How a sentiment scorer scores one text."""
-    if name == "twitter":
-        return _classifier_score(*_from_cache(TWITTER_MODEL, "AutoModelForSequenceClassification"))
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
-    analyzer = SentimentIntensityAnalyzer()
-    return lambda text: analyzer.polarity_scores(text)["compound"]
-
-
-def _classifier_score(model: Any, tokenizer: Any) -> Callable[[str], float]:
+def _classifier_score() -> Callable[[str], float]:
     """Probability of positive less that of negative sentiment, from a RoBERTa classifier."""
+    model, tokenizer = load_model(TWITTER_MODEL, "AutoModelForSequenceClassification")
     torch = _optional("torch")
     place = {label.lower(): index for index, label in model.config.id2label.items()}
     longest = model.config.max_position_embeddings - 2  # RoBERTa keeps two positions to itself
@@ -233,15 +157,17 @@ def _classifier_score(model: Any, tokenizer: Any) -> Callable[[str], float]:
     return score
 
 
-def sentiment(texts: Sequence[str], scorer: SentimentScorer | None = None) -> pd.Series:
+def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
     """How positive each text is.
 
     Parameters
     ----------
     texts : sequence of str or pandas.Series
         Texts with at least one word.
-    scorer : SentimentScorer, optional
-        By default ``sentiment_scorer("vader")``, whose score is the compound of VADER.
+    scorer : {"vader", "twitter"}, optional
+        ``"vader"`` is a lexicon with rules and always there. ``"twitter"`` is the classifier of
+        Hosking et al., scored as the probability of positive less that of negative sentiment; it
+        reads about the first 500 tokens of a text.
 
     Returns
     -------
@@ -251,11 +177,14 @@ def sentiment(texts: Sequence[str], scorer: SentimentScorer | None = None) -> pd
     Raises
     ------
     ValueError
-        If a value is not a text or has no word.
+        If the scorer is unknown, or a text has no word.
+    ModelUnavailableError
+        If the classifier cannot be used here.
 
     References
     ----------
-    See `sentiment_scorer`.
+    Hutto and Gilbert (2014), VADER; Camacho-Collados et al. (2022), TweetNLP; Hosking et al.
+    (2024), section 3.2 and Appendix F.
 
     Examples
     --------
@@ -264,8 +193,18 @@ def sentiment(texts: Sequence[str], scorer: SentimentScorer | None = None) -> pd
     1   -0.4767
     Name: vader, dtype: float64
     """
-    scorer = scorer or sentiment_scorer("vader")
-    return _worded(texts, "texts").map(scorer.score).astype(float).rename(scorer.name)
+    if scorer not in SCORERS:
+        raise ValueError(f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}")
+    score = _lexicon_score() if scorer == "vader" else _classifier_score()
+    return _worded(texts, "texts").map(score).astype(float).rename(scorer)
+
+
+def _lexicon_score() -> Callable[[str], float]:
+    """Compound of VADER."""
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    analyzer = SentimentIntensityAnalyzer()
+    return lambda text: analyzer.polarity_scores(text)["compound"]
 
 
 def overlap(
@@ -274,20 +213,11 @@ def overlap(
     """Words that each candidate shares with its reference: F1 of ROUGE-1 and ROUGE-L."""
     candidates = _worded(candidates, "candidates")
     references = _worded(references, "references")
-    _check_paired(candidates, references)
     # The package of the stemmer takes a second to import.
     stemmer = importlib.import_module("nltk.stem.porter").PorterStemmer() if use_stemmer else None
     pairs = zip(candidates, references, strict=True)
     scores = [_rouge(*(_tokens(text, stemmer) for text in pair)) for pair in pairs]
     return pd.DataFrame(scores, columns=["rouge_1", "rouge_l"], index=candidates.index, dtype=float)
-
-
-def _check_paired(first: pd.Series, second: pd.Series) -> None:
-    """Stop unless two columns of texts are equally long."""
-    if len(first) != len(second):
-        raise ValueError(
-            f"{len(first)} texts cannot be paired with {len(second)}: give as many of both"
-        )
 
 
 def _tokens(text: str, stemmer: Any) -> list[str]:
@@ -340,7 +270,7 @@ def reference_overlap(
     Raises
     ------
     ValueError
-        If a question has no reference or several, or a text has no word.
+        If a text has no word.
 
     References
     ----------
@@ -358,28 +288,19 @@ def reference_overlap(
     is_reference = answers["system"] == reference
     references = answers[is_reference].set_index("question_id")["text"]
     compared = answers[~is_reference]
-    _check_one_each(references.index, compared["question_id"], reference)
     scores = overlap(compared["text"], compared["question_id"].map(references), use_stemmer)
     return scores.reindex(answers.index)
 
 
-def _check_one_each(found: pd.Index, needed: pd.Series, reference: str) -> None:
-    """Stop at the first question without exactly one reference."""
-    missing = needed[~needed.isin(found)]
-    if len(missing):
-        raise ValueError(f"question {missing.iloc[0]} has no answer of {reference!r}: add it")
-    if not found.is_unique:
-        twice = found[found.duplicated()][0]
-        raise ValueError(f"question {twice} has several answers of {reference!r}: keep one")
-
-
-def load_language_model(name: str = "gpt2") -> tuple[Any, Any]:
-    """A causal language model with its tokenizer, from the local cache.
+def load_model(name: str, kind: str = "AutoModelForCausalLM") -> tuple[Any, Any]:
+    """A language model with its tokenizer, from the local cache.
 
     Parameters
     ----------
-    name : str, optional
+    name : str
         Name on the Hugging Face hub or path of a folder.
+    kind : str, optional
+        Class of ``transformers`` that reads it.
 
     Returns
     -------
@@ -395,16 +316,11 @@ def load_language_model(name: str = "gpt2") -> tuple[Any, Any]:
     ----------
     Radford et al. (2019), GPT-2; Kamoda et al. (2025), section 5.1.
     """
-    return _from_cache(name, "AutoModelForCausalLM")
-
-
-def _from_cache(name: str, model_class: str) -> tuple[Any, Any]:
-    """A model and its tokenizer, if their files are on this machine already."""
     transformers, _ = _optional("transformers"), _optional("torch")
     try:
         return tuple(
-            getattr(transformers, kind).from_pretrained(name, local_files_only=True)
-            for kind in (model_class, "AutoTokenizer")
+            getattr(transformers, each).from_pretrained(name, local_files_only=True)
+            for each in (kind, "AutoTokenizer")
         )
     except OSError as error:
         raise ModelUnavailableError(
@@ -427,12 +343,9 @@ def perplexity(
     texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
 ) -> pd.Series:
     """How unexpected each text is to a language model that has just read its context."""
-    texts, contexts = _worded(texts, "texts"), _strings(contexts, "contexts")
-    _check_paired(texts, contexts)
-    values = [
-        _perplexity(text, context, model, tokenizer)
-        for text, context in zip(texts, contexts, strict=True)
-    ]
+    texts = _worded(texts, "texts")
+    pairs = zip(texts, contexts, strict=True)
+    values = [_perplexity(*pair, model, tokenizer) for pair in pairs]
     return pd.Series(values, index=texts.index, dtype=float, name="perplexity")
 
 
@@ -474,7 +387,7 @@ def question_perplexities(
     answers : pandas.DataFrame
         One row per answer: ``question_id``, ``question`` and ``text``; two questions or more.
     model, tokenizer
-        See `helpers.text.load_language_model`.
+        See `helpers.text.load_model`.
     rng : numpy.random.Generator
         Draws another question for each answer; all others are equally likely.
 
@@ -487,15 +400,13 @@ def question_perplexities(
     Raises
     ------
     ValueError
-        If there is one question only, or a text has no word.
+        If a text has no word.
 
     References
     ----------
     Kamoda et al. (2025), section 5.1.
     """
     codes, questions = pd.factorize(answers["question_id"])
-    if len(questions) < 2:
-        raise ValueError("all answers are to one question: there is no other one to draw")
     asked = answers.drop_duplicates("question_id")["question"].to_numpy()
     other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
     contexts = {"own": answers["question"], "random": pd.Series(asked[other], answers.index)}
@@ -507,7 +418,7 @@ def question_perplexities(
 def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
     """`question_perplexities` with a minus, so that more is better; no columns without a model."""
     try:
-        model, tokenizer = load_language_model(name)
+        model, tokenizer = load_model(name)
     except ModelUnavailableError:
         return pd.DataFrame(index=answers.index)
     found = question_perplexities(answers, model, tokenizer, rng)
@@ -533,25 +444,18 @@ def _read_lexicon() -> dict[str, Aspect]:
 LEXICON: Mapping[str, Aspect] = _read_lexicon()
 
 
-def mentions(texts: Sequence[str], lexicon: Mapping[str, Aspect] = LEXICON) -> pd.DataFrame:
-    """Which aspects each text mentions.
+def mentions(texts: Sequence[str]) -> pd.DataFrame:
+    """Which aspects of `data/lexicon.csv` each text mentions.
 
     Parameters
     ----------
     texts : sequence of str or pandas.Series
         One reason or comment each.
-    lexicon : mapping of str to Aspect, optional
-        Keywords by aspect.
 
     Returns
     -------
     pandas.DataFrame of bool, shape (n_texts, n_aspects)
         With the index of `texts` if that is a Series.
-
-    Raises
-    ------
-    ValueError
-        If a value is not a text, or a keyword is no regular expression.
 
     References
     ----------
@@ -566,19 +470,12 @@ def mentions(texts: Sequence[str], lexicon: Mapping[str, Aspect] = LEXICON) -> p
     easy_to_understand  False   True
     conciseness          True  False
     """
-    texts = _strings(texts, "texts")
-    found = {name: texts.map(_compile(name, aspect).search) for name, aspect in lexicon.items()}
+    texts = pd.Series(texts, dtype=object)
+    found = {
+        name: texts.map(re.compile("|".join(aspect.keywords), re.IGNORECASE).search)
+        for name, aspect in LEXICON.items()
+    }
     return pd.DataFrame(found, index=texts.index).notna()
-
-
-def _compile(name: str, aspect: Aspect) -> re.Pattern:
-    """Join the keywords of an aspect into one pattern."""
-    for keyword in aspect.keywords:
-        try:
-            re.compile(keyword)
-        except re.error as error:
-            raise ValueError(f"keyword {keyword!r} of {name!r} cannot be read: {error}") from None
-    return re.compile("|".join(aspect.keywords), re.IGNORECASE)
 
 
 def longest(texts: pd.Series, n: int) -> pd.Series:

@@ -422,22 +422,6 @@ def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: boo
         known.append(name)
 
 
-def check_held_out(frame: pd.DataFrame, held_out: np.ndarray) -> None:
-    """Stop unless splits mark every row of a table as held out or not."""
-    if held_out.dtype != bool or held_out.ndim != 2 or held_out.shape[1] != len(frame):
-        raise ValueError(
-            f"held_out is {held_out.dtype} of shape {held_out.shape}: "
-            f"give bool of shape (n_splits, {len(frame)})"
-        )
-    n_test = held_out.sum(axis=1)
-    empty = (n_test == 0) | (n_test == len(frame))
-    if empty.any():
-        raise ValueError(
-            f"split {np.argmax(empty)} leaves no row to fit or none to test: "
-            "give splits with two parts"
-        )
-
-
 def check_known(frame: pd.DataFrame, column: str) -> None:
     """Stop if the table has no such column."""
     if column not in frame.columns:

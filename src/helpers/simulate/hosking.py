@@ -110,9 +110,7 @@ GROUPS = {
     (2, "perception"): (2000, 2700, 60),
 }
 SECONDS_SD = 0.7
-WRONG_ANSWERS = 0.003
 FURTHER_TASKS = {"amazon": "dialogsum", "curation": "factualnlg"}
-N_BATCHES = 3
 
 
 @dataclass(frozen=True)
@@ -461,20 +459,15 @@ def to_texts(words: np.ndarray, lengths: np.ndarray) -> list[str]:
 def _add_submissions(
     rng: np.random.Generator, ratings: pd.DataFrame, experiment: int, group: str
 ) -> pd.DataFrame:
-    """Add who submitted each pair, in what time, in which batch and with which checks."""
+    """Add who submitted each pair, beside what and in what time."""
     n_pairs = len(ratings) // 2
     first, end, median = GROUPS[experiment, group]
     people = first + (end - first) * rng.random(n_pairs) ** 2  # the first submit most
     names = pd.Series(people.astype(int)).astype(str).str.zfill(4)
     seconds = np.ceil(median * np.exp(rng.normal(0, SECONDS_SD, n_pairs))).astype(int)
-    ratings = ratings.assign(
+    return ratings.assign(
         pair_id=np.repeat(np.arange(n_pairs), 2),
         partner_id=ratings["item_id"].to_numpy()[np.arange(len(ratings)) ^ 1],
         rater_id=np.repeat("simulated-rater-" + names, 2).to_numpy(),
         seconds=np.repeat(seconds, 2),
     )
-    if group == "errors":
-        wrong = np.repeat(rng.random((2, n_pairs)) < WRONG_ANSWERS, 2, axis=1)
-        ratings["attention_high"], ratings["attention_low"] = np.where(wrong, 3.0, [[5.0], [1.0]])
-    number = ratings["prompt_id"].str[-3:].astype(int)
-    return ratings.assign(batch="main_" + (number % N_BATCHES + 1).astype(str))

@@ -1,6 +1,6 @@
 """Simulated words, associations and ages of HumBEL, and a test taker, with a known truth.
 
-The model, with the numbers of `HumbelTruth`:
+The model, with the numbers below:
 
 1. Words are numbered. The lower the number, the more often a word comes to people's minds, and the
    earlier it is learned. Some words have several meanings; the norms lack some words.
@@ -10,8 +10,6 @@ The model, with the numbers of `HumbelTruth`:
    that neither parts of speech nor relations make a pair harder.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -19,43 +17,25 @@ from helpers.files.schemas import AGES
 
 ENDINGS = ("", "s", "ing", "ed", "ly", "ous", "", "")  # of words in turn: taggers go by them
 RELATIONS = {"UNK": 0.9, "Synonym": 0.04, "Location": 0.03, "Function": 0.03}
+N_WORDS, N_CUES, ASSOCIATIONS_PER_CUE = 6000, 1100, 17
+POPULARITY = 0.5
+AGE_SPREAD = 0.2
+WITH_NORMS = 0.85
+MORE_MEANINGS = 1.0
+WITH_SPACE = 0.02
+KNOWN = 0.75, 0.45  # share of pairs for the first age, and for the last
 
 
-@dataclass(frozen=True)
-class HumbelTruth:
-    """Truth of a simulated HumBEL study."""
-
-    n_words: int = 6000
-    n_cues: int = 1100
-    associations_per_cue: int = 17
-    popularity: float = 0.5
-    age_spread: float = 0.2
-    with_norms: float = 0.85
-    more_meanings: float = 1.0
-    with_space: float = 0.02
-    known_first: float = 0.75
-    known_last: float = 0.45
-
-
-def humbel(
-    rng: np.random.Generator, truth: HumbelTruth | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def humbel(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate associations between words and the ages at which people know words."""
-    truth = truth or HumbelTruth()
-    endings = np.resize(ENDINGS, truth.n_words)
+    endings = np.resize(ENDINGS, N_WORDS)
     words = np.array([f"wug{number:04}{ending}" for number, ending in enumerate(endings, 1)])
-    return _associations(rng, words, truth), _norms(rng, words, truth)
+    return _associations(rng, words), _norms(rng, words)
 
 
-def answers(
-    rng: np.random.Generator,
-    questions: pd.DataFrame,
-    n_options: int,
-    truth: HumbelTruth | None = None,
-) -> pd.Series:
+def answers(rng: np.random.Generator, questions: pd.DataFrame, n_options: int) -> pd.Series:
     """Let the simulated test taker answer."""
-    truth = truth or HumbelTruth()
-    known = np.interp(questions["age"], [AGES[0], AGES[-1]], [truth.known_first, truth.known_last])
+    known = np.interp(questions["age"], [AGES[0], AGES[-1]], KNOWN)
     knows = rng.random(len(questions)) < known
     guesses = rng.integers(n_options, size=len(questions))
     return pd.Series(
@@ -63,15 +43,15 @@ def answers(
     )
 
 
-def _associations(rng: np.random.Generator, words: np.ndarray, truth: HumbelTruth) -> pd.DataFrame:
+def _associations(rng: np.random.Generator, words: np.ndarray) -> pd.DataFrame:
     """Draw the associations to each cue."""
-    often = np.arange(1, truth.n_words + 1) ** -truth.popularity
-    cues = np.sort(rng.choice(truth.n_words, truth.n_cues, replace=False))
-    cue = np.repeat(cues, truth.associations_per_cue)
-    association = rng.choice(truth.n_words, len(cue), p=often / often.sum())
-    association = np.where(association == cue, (association + 1) % truth.n_words, association)
+    often = np.arange(1, N_WORDS + 1) ** -POPULARITY
+    cues = np.sort(rng.choice(N_WORDS, N_CUES, replace=False))
+    cue = np.repeat(cues, ASSOCIATIONS_PER_CUE)
+    association = rng.choice(N_WORDS, len(cue), p=often / often.sum())
+    association = np.where(association == cue, (association + 1) % N_WORDS, association)
     pairs = zip(words[cue], words[association], strict=True)
-    spaces = np.where(rng.random(len(cue)) < truth.with_space, " ", "")
+    spaces = np.where(rng.random(len(cue)) < WITH_SPACE, " ", "")
     relation = rng.spawn(1)[0].choice(list(RELATIONS), len(cue), p=list(RELATIONS.values()))
     return pd.DataFrame(
         {
@@ -84,11 +64,11 @@ def _associations(rng: np.random.Generator, words: np.ndarray, truth: HumbelTrut
     )
 
 
-def _norms(rng: np.random.Generator, words: np.ndarray, truth: HumbelTruth) -> pd.DataFrame:
+def _norms(rng: np.random.Generator, words: np.ndarray) -> pd.DataFrame:
     """Draw ages of the meanings of those words that the norms hold, in alphabetical order."""
-    held = np.flatnonzero(rng.random(len(words)) < truth.with_norms)
-    word = np.repeat(held, 1 + rng.poisson(truth.more_meanings, len(held)))
-    late = np.clip(word / len(words) + rng.normal(0, truth.age_spread, len(word)), 0, 0.999)
+    held = np.flatnonzero(rng.random(len(words)) < WITH_NORMS)
+    word = np.repeat(held, 1 + rng.poisson(MORE_MEANINGS, len(held)))
+    late = np.clip(word / len(words) + rng.normal(0, AGE_SPREAD, len(word)), 0, 0.999)
     return pd.DataFrame(
         {
             "row": np.arange(len(word)),

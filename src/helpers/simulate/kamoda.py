@@ -43,6 +43,7 @@ EVALUATOR_BIASES = {"gpt4": (0.4, 0.0, -0.1), "llama2": (0.6, 0.0, 0.0)}
 
 WORDS_BY_SYSTEM = {"human_top": 120, "human_random": 80, "model_formal": 100, "model_casual": 110}
 VOCABULARY = ("air", "body", "cause", "cold", "energy", "heat", "light", "sound", "time", "water")
+MEDIAN_MINUTES, MINUTES_SD = 25.0, 0.5  # on a task
 # Share of justifications with each remark, and the remark.
 REMARKS = {
     "amount_info": (0.20, "it has enough information"),
@@ -77,18 +78,6 @@ class KamodaTruth:
     llama2_questions: int = 108
     mean3_questions: int = 240
     rounded: bool = True
-
-
-@dataclass(frozen=True)
-class KamodaTextsTruth:
-    """Truth of the simulated texts: their lengths, and how often remarks are made."""
-
-    words: Mapping[str, float] = field(default_factory=WORDS_BY_SYSTEM.copy)
-    mentions: Mapping[str, float] = field(
-        default_factory=lambda: {aspect: rate for aspect, (rate, _) in REMARKS.items()}
-    )
-    median_minutes: float = 25.0
-    minutes_sd: float = 0.5
 
 
 def kamoda(
@@ -201,19 +190,16 @@ def _runs(
 
 
 def kamoda_texts(
-    rng: np.random.Generator, ratings: pd.DataFrame, truth: KamodaTextsTruth | None = None
+    rng: np.random.Generator, ratings: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate the texts that go with simulated ratings."""
-    truth = truth or KamodaTextsTruth()
-    return _answer_texts(rng, ratings, truth), _justifications(rng, ratings, truth)
+    return _answer_texts(rng, ratings), _justifications(rng, ratings)
 
 
-def _answer_texts(
-    rng: np.random.Generator, ratings: pd.DataFrame, truth: KamodaTextsTruth
-) -> pd.DataFrame:
+def _answer_texts(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
     """Give every answer random words, and people's answers votes: more for the top one."""
     answers = ratings.drop_duplicates("item_id").reset_index(drop=True)
-    texts = random_texts(rng, np.array(VOCABULARY), answers["system"].map(truth.words))
+    texts = random_texts(rng, np.array(VOCABULARY), answers["system"].map(WORDS_BY_SYSTEM))
     votes = rng.geometric(0.1, len(answers)) + 100.0 * (answers["system"] == "human_top")
     table = answers.assign(
         question="What is " + answers["question_id"] + "?",
@@ -223,14 +209,12 @@ def _answer_texts(
     return table[[*schemas.KAMODA_ANSWERS.columns]]
 
 
-def _justifications(
-    rng: np.random.Generator, ratings: pd.DataFrame, truth: KamodaTextsTruth
-) -> pd.DataFrame:
+def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
     """Give every worker's preference a list of remarks, and a time on the task."""
     tasks = ratings.drop_duplicates(["question_id", "rater_id"]).reset_index(drop=True)
-    mentioned = rng.random((len(tasks), len(REMARKS))) < [truth.mentions[name] for name in REMARKS]
-    remarks = np.array([remark for _, remark in REMARKS.values()])
-    minutes = truth.median_minutes * np.exp(rng.normal(0, truth.minutes_sd, len(tasks)))
+    rates, remarks = map(np.array, zip(*REMARKS.values(), strict=True))
+    mentioned = rng.random((len(tasks), len(REMARKS))) < rates
+    minutes = MEDIAN_MINUTES * np.exp(rng.normal(0, MINUTES_SD, len(tasks)))
     table = tasks.assign(
         text=[f"Simulated: {', '.join(remarks[row]) or 'it is best'}." for row in mentioned],
         none_appropriate=rng.random(len(tasks)) < 0.03,

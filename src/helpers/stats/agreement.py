@@ -25,7 +25,7 @@ from helpers.stats.bootstrap import (
 from helpers.stats.moments import cluster_sums
 from helpers.stats.rates import error_rates
 
-MEASUREMENT_LEVELS = ("nominal", "ordinal", "interval", "ratio")
+MEASUREMENT_LEVELS = ("nominal", "ordinal", "interval")
 
 
 def rating_counts(
@@ -52,8 +52,7 @@ def rating_counts(
     Raises
     ------
     ValueError
-        If a column cannot be used, the scale is not increasing, a rating is not on the scale, or
-        no item has two ratings.
+        If a column cannot be used, or no item has two ratings.
 
     Examples
     --------
@@ -66,18 +65,8 @@ def rating_counts(
     """
     check_clusters(frame, item)
     check_numeric(frame, [aspect], missing="allow")
-    if len(categories) < 2 or not (np.diff(categories) > 0).all():
-        raise ValueError(
-            f"categories are {list(categories)}: give two or more values in increasing order"
-        )
     ratings = frame[aspect].to_numpy(dtype=float, na_value=np.nan)
     marks = ratings[:, None] == np.asarray(categories, dtype=float)
-    off = frame.loc[~marks.any(axis=1) & ~np.isnan(ratings), aspect]
-    if len(off):
-        raise ValueError(
-            f"column {aspect!r} is {off.iloc[0]} in row {off.index[0]}, which is not one of "
-            f"{list(categories)}: correct the rating or extend the scale"
-        )
     counts = cluster_sums(marks, frame[item]).astype(int)
     if counts.sum(axis=1).max() < 2:
         raise ValueError(f"no item has two ratings of {aspect!r}: rate some items repeatedly")
@@ -134,20 +123,8 @@ def krippendorff_alpha(
 ) -> float:
     """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
-    _check_level(level, counts.columns)
     all_items = np.zeros(len(counts), dtype=int)
     return float(_alpha_draws(counts, level, all_items, np.ones((1, 1)))[0])
-
-
-def _check_level(level: str, categories: pd.Index) -> None:
-    """Stop unless the level of measurement is known and fits the categories."""
-    if level not in MEASUREMENT_LEVELS:
-        raise ValueError(f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}")
-    if level == "ratio" and categories.min() < 0:
-        raise ValueError(
-            f"category {categories.min()} of {categories.name!r} is negative: "
-            "level 'ratio' needs a scale from zero upwards, so choose another level"
-        )
 
 
 def agreement_table(
@@ -179,22 +156,22 @@ def agreement_table(
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
-    level : {"nominal", "ordinal", "interval", "ratio"}, optional
+    level : {"nominal", "ordinal", "interval"}, optional
         Level of measurement for alpha; AC1 is always nominal.
 
     Returns
     -------
     pandas.DataFrame
-        One row per aspect: ``aspect``, ``n_items`` (with two or more ratings), ``n_ratings`` (of
-        all items), ``prevalence`` (of the highest category, so of 1 on the scale 0 and 1),
-        ``observed_agreement``, ``ac1``, ``ac1_low``, ``ac1_high``, ``alpha``, ``alpha_low``,
-        ``alpha_high``. A replicate in which a statistic is undefined is left out of its interval.
+        One row per aspect: ``aspect``, ``n_items`` (with two or more ratings), ``prevalence`` (of
+        the highest category, so of 1 on the scale 0 and 1), ``observed_agreement``, ``ac1``,
+        ``ac1_low``, ``ac1_high``, ``alpha``, ``alpha_low``, ``alpha_high``. A replicate in which a
+        statistic is undefined is left out of its interval.
 
     Raises
     ------
     ValueError
-        If an item belongs to two clusters, there are fewer than two clusters, an aspect has no
-        scale or cannot be used (see `rating_counts`), or the level does not fit the scale.
+        If an item belongs to two clusters, there are fewer than two clusters, an aspect
+        cannot be used (see `rating_counts`), or the level is unknown.
 
     References
     ----------
@@ -216,17 +193,11 @@ def agreement_table(
     scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
     rows = []
     for aspect in aspects:
-        if aspect not in scales:
-            known = ", ".join(scales)
-            raise ValueError(f"aspect {aspect!r} has no categories; there are some for: {known}")
         counts = rating_counts(frame, item, aspect, scales[aspect])
-        _check_level(level, counts.columns)
-        n_ratings = counts.sum(axis=1)
         observed, shares, ac1 = _agreement_draws(counts, labels, everything_first)
         row = {
             "aspect": aspect,
-            "n_items": (n_ratings >= 2).sum(),
-            "n_ratings": n_ratings.sum(),
+            "n_items": (counts.sum(axis=1) >= 2).sum(),
             "prevalence": shares[0, -1],
             "observed_agreement": observed[0],
         }
@@ -360,11 +331,10 @@ def _coincidences(values: np.ndarray) -> np.ndarray:
 
 def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.ndarray:
     """Squared distances between categories, for each replicate where they depend on it."""
+    if level not in MEASUREMENT_LEVELS:
+        raise ValueError(f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}")
     if level == "nominal":
         return 1 - np.eye(len(categories))
-    if level == "ratio":
-        difference, total = (op.outer(categories, categories) for op in (np.subtract, np.add))
-        return np.divide(difference, total, out=np.zeros_like(total), where=total > 0) ** 2
     midranks = margins.cumsum(axis=1) - margins / 2
     place = midranks if level == "ordinal" else categories
     return (place[..., :, None] - place[..., None, :]) ** 2
@@ -442,7 +412,7 @@ def alpha_at_once(
         As from `stack_aspects`.
     cluster : str
         Column of clusters that hold whole items, for example questions.
-    level : {"nominal", "ordinal", "interval", "ratio"}
+    level : {"nominal", "ordinal", "interval"}
         Level of measurement.
     n_boot : int
         Number of bootstrap replicates.
@@ -564,11 +534,6 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
         ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``, ``not_higher_high``.
         The intervals are Wilson's for independent checks.
 
-    Raises
-    ------
-    ValueError
-        If there is no check, or one is not a response beside a distractor.
-
     References
     ----------
     Wilson (1927); Hosking et al. (2024), section 2.1.
@@ -614,14 +579,9 @@ def against_partner(
     Returns
     -------
     pandas.DataFrame
-        Indexed by aspect: ``n`` distractors, mean rating of the ``distractor`` and of the
-        ``other`` response, ``estimate`` (their difference), ``low``, ``high`` (95 %) and a
-        two-sided bootstrap ``p_value``.
-
-    Raises
-    ------
-    ValueError
-        If there is no check, or one is not a response beside a distractor.
+        Indexed by aspect: ``estimate`` (mean rating of the distractor less that of the other
+        response), ``low``, ``high`` (95 %), a two-sided bootstrap ``p_value`` and ``n``
+        distractors.
 
     References
     ----------
@@ -632,9 +592,9 @@ def against_partner(
     >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
     ...                         "prompt_id": list("aabb"), "relevance": [1.0, 0.0, 1.0, 0.0]})
     >>> table = against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
-    >>> table[["n", "distractor", "other", "estimate"]]
-               n  distractor  other  estimate
-    relevance  2         1.0    0.0       1.0
+    >>> table[["n", "estimate"]]
+               n  estimate
+    relevance  2       1.0
     """
     distractor, partner = _sides(ratings)
     return _paired(distractor, partner, aspects, distractor["prompt_id"], n_boot, rng)
@@ -655,13 +615,8 @@ def against_system(
     Returns
     -------
     pandas.DataFrame
-        As from `against_partner`; ``other`` is the mean over responses outside of checks, each
-        system counting as much as among the distractors.
-
-    Raises
-    ------
-    ValueError
-        If there is no check, or one is not a response beside a distractor.
+        As from `against_partner`; the other responses are those outside of checks, each system
+        counting as much as among the distractors.
 
     Examples
     --------
@@ -669,9 +624,9 @@ def against_system(
     ...     "pair_id": [0, 0, 1, 1], "is_distractor": [True] + 3 * [False], "system": list("ssst"),
     ...     "prompt_id": list("aabb"), "relevance": [1.0, 0.5, 0.0, 1.0]})
     >>> table = against_system(ratings, ["relevance"], 99, np.random.default_rng(0))
-    >>> table[["n", "distractor", "other", "estimate"]]
-               n  distractor  other  estimate
-    relevance  1         1.0    0.0       1.0
+    >>> table[["n", "estimate"]]
+               n  estimate
+    relevance  1       1.0
     """
     distractor, _ = _sides(ratings)
     outputs = ratings[~_in_check(ratings) & ratings["system"].isin(distractor["system"])]
@@ -718,9 +673,9 @@ def against_same_text(
     ...     "prompt_id": list("aabbcd"), "item_id": list("uvwxyz"), "response": list("yvzxyz"),
     ...     "factuality": [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
     >>> table = against_same_text(ratings, ["factuality"], 99, np.random.default_rng(0))
-    >>> table[["n", "distractor", "other", "estimate"]]
-                n  distractor  other  estimate
-    factuality  2         1.0    0.5       0.5
+    >>> table[["n", "estimate"]]
+                n  estimate
+    factuality  2       0.5
     """
     outputs = ratings[~_in_check(ratings)].groupby("response")
     own = outputs[list(aspects)].mean().assign(prompt_id=outputs["prompt_id"].first())
@@ -742,10 +697,6 @@ def _sides(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     checks = ratings[_in_check(ratings)].sort_values("pair_id", kind="stable")
     distractor = checks[checks["is_distractor"]].set_index("pair_id")
     partner = checks[~checks["is_distractor"]].set_index("pair_id")
-    if distractor.empty:
-        raise ValueError("no row is a distractor: there is no attention check")
-    if not distractor.index.equals(partner.index):
-        raise ValueError("an attention check is not one distractor beside one response")
     return distractor, partner
 
 
@@ -765,9 +716,5 @@ def _paired(
 
 
 def _table(distractor: pd.DataFrame, other: pd.Series, change: np.ndarray) -> pd.DataFrame:
-    """Set means, their difference and its draws side by side."""
-    means = distractor.mean()
-    table = summary(means - other, change)
-    for name, column in (("other", other), ("distractor", means), ("n", len(distractor))):
-        table.insert(0, name, column)
-    return table
+    """Difference of means with its interval, and the number of distractors."""
+    return summary(distractor.mean() - other, change).assign(n=len(distractor))

@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeRegressor
 from helpers.files.tables import (
     check_clusters,
     check_full_rank,
-    check_held_out,
     check_numeric,
     check_regression,
 )
@@ -53,7 +52,7 @@ def ideal_distance(
     Raises
     ------
     ValueError
-        If a column cannot be used, an aspect has no ideal or range, or a rating is off its scale.
+        If a column cannot be used.
 
     References
     ----------
@@ -72,15 +71,7 @@ def ideal_distance(
     check_numeric(frame, aspects)
     distances = {}
     for aspect in aspects:
-        if aspect not in ideals or aspect not in ranges:
-            raise ValueError(f"aspect {aspect!r} needs an entry in both ideals and ranges")
         low, high = ranges[aspect]
-        outside = frame.loc[~frame[aspect].between(low, high), aspect]
-        if len(outside):
-            raise ValueError(
-                f"column {aspect!r} is {outside.iloc[0]} in row {outside.index[0]}, "
-                f"outside its range from {low} to {high}: correct the rating or the range"
-            )
         farthest = max(ideals[aspect] - low, high - ideals[aspect])
         distances[aspect] = (frame[aspect] - ideals[aspect]).abs() / farthest
     return pd.DataFrame(distances)
@@ -329,8 +320,7 @@ def split_weights(
     Raises
     ------
     ValueError
-        If a column cannot be used, a feature is a combination of those before it, or the splits
-        do not fit the table.
+        If a column cannot be used, or a feature is a combination of those before it.
 
     References
     ----------
@@ -345,7 +335,6 @@ def split_weights(
     """
     rows = cluster_moments(frame, features, outcome)
     check_full_rank(frame, features, intercept=False)
-    check_held_out(frame, held_out)
     fitted = _least_squares(rows.total(~held_out))
     rho = rows.total(held_out).correlation(fitted)
     return pd.DataFrame(fitted, columns=list(features)).assign(rho=rho)
@@ -441,7 +430,7 @@ def tree_splits(
     Raises
     ------
     ValueError
-        If a column cannot be used or the splits do not fit the table.
+        If a column cannot be used.
 
     References
     ----------
@@ -472,7 +461,6 @@ def _fitted_trees(
 ) -> Iterator[tuple[DecisionTreeRegressor, np.ndarray, np.ndarray]]:
     """Yield for each split the tree and the held-out rows, features and outcome."""
     check_regression(frame, features, outcome)
-    check_held_out(frame, held_out)
     rows = frame[[*features, outcome]].to_numpy(dtype=float)
     # rows that are alike are fitted once, with their number as weight: the same tree, but sooner
     cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
@@ -520,7 +508,7 @@ def permutation_importances(
     Raises
     ------
     ValueError
-        If a column cannot be used or the splits do not fit the table.
+        If a column cannot be used.
 
     References
     ----------
@@ -560,11 +548,6 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
         leads from the parent to it, the number ``n`` of rows in it, the ``mean`` outcome, and
         whether it ``is_leaf``.
 
-    Raises
-    ------
-    ValueError
-        If the number of names is not the number of features of the tree.
-
     Examples
     --------
     >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [0], [3]], [1, 1, 3])
@@ -574,8 +557,6 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     1     1      1       0  factuality at most 1.5  2  1.000000
     2     2      1       0    factuality above 1.5  1  3.000000
     """
-    if len(features) != tree.n_features_in_:
-        raise ValueError(f"the tree has {tree.n_features_in_} features, got {len(features)} names")
     nodes = tree.tree_
     rows = [(0, -1, "all rows")] * nodes.node_count
     for parent in np.flatnonzero(nodes.feature >= 0):  # a parent's number is below its children's

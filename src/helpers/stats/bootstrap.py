@@ -164,11 +164,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     low, high : numpy.ndarray or float
         `draws` without `axis`.
 
-    Raises
-    ------
-    ValueError
-        If the level is not between 0 and 1.
-
     References
     ----------
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
@@ -179,8 +174,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     >>> round(float(low), 6), round(float(high), 6)
     (5.0, 95.0)
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
     draws = np.asarray(draws, dtype=float)
     undefined = np.isnan(draws).all(axis=axis, keepdims=True)
     tail = (1 - level) / 2
@@ -273,12 +266,12 @@ def summary(estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
 
 
 def adjust(p_values: ArrayLike) -> np.ndarray:
-    """Correct a family of p-values for their number, so that any false alarm stays unlikely (Holm).
+    """Correct a family of p-values for their number: bounds the chance of any false rejection.
 
     Parameters
     ----------
     p_values : array-like
-        P-values of one family, of any shape.
+        The whole family, of any shape.
 
     Returns
     -------
@@ -292,7 +285,7 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
 
     References
     ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure.
+    Holm (1979).
 
     Examples
     --------
@@ -309,9 +302,9 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
         )
     # As statsmodels' `multipletests`, which collects garbage in each call: 0.2 s in a notebook.
     order = p_values.argsort(axis=None)
+    ascending = p_values.ravel()[order]
     adjusted = np.empty(len(order))
-    steps = p_values.ravel()[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.maximum.accumulate(steps)
+    adjusted[order] = np.maximum.accumulate(ascending * np.arange(len(order), 0, -1))
     return np.minimum(adjusted, 1.0).reshape(p_values.shape)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.files.ratings import aggregate
 from helpers.files.tables import check_regression
 from helpers.stats.bootstrap import cluster_weights, in_batches
 from helpers.stats.clustered import linear_model
@@ -313,8 +312,8 @@ def lasso_bootstrap(
 ) -> pd.DataFrame:
     """Lasso weights in bootstrap replicates of clusters.
 
-    Read intervals together with `selection_frequency`: around a weight whose truth is zero, the
-    bootstrap distribution of a Lasso is not that of its estimate.
+    Read intervals together with the share of draws that are not zero: around a weight whose truth
+    is zero, the bootstrap distribution of a Lasso is not that of its estimate.
 
     Parameters
     ----------
@@ -355,50 +354,15 @@ def lasso_bootstrap(
     return pd.DataFrame(_weights(moments.total(weights), alpha), columns=list(moments.features))
 
 
-def selection_frequency(draws: pd.DataFrame) -> pd.Series:
-    """Share of replicates in which each feature has a weight other than zero.
-
-    Parameters
-    ----------
-    draws : pandas.DataFrame, shape (n_boot, n_features)
-        Result of `lasso_bootstrap`.
-
-    Returns
-    -------
-    pandas.Series
-        A share per feature.
-
-    References
-    ----------
-    Meinshausen and Bühlmann (2010), Stability Selection.
-
-    Examples
-    --------
-    >>> selection_frequency(pd.DataFrame({"refusal": [-0.9, -0.8], "scope": [0.0, 0.1]}))
-    refusal    1.0
-    scope      0.5
-    Name: selected, dtype: float64
-    """
-    return draws.ne(0).mean().rename("selected")
-
-
-def rating_moments(
-    ratings: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
-) -> ClusterMoments:
-    """Reduce single ratings to sums over items within clusters."""
-    items = aggregate(ratings, item, mean=[outcome], mode=features, first=[cluster])
-    return cluster_moments(items, features, outcome, cluster)
-
-
 def lasso_table(
     moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Lasso weights with intervals from replicates that are drawn in batches."""
+    """Lasso weights with intervals and how often they are not zero, replicates drawn in batches."""
     names = list(moments.features)
     weights = pd.Series(_weights(moments.total(), alpha)[0], index=names)
     draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
     draws = pd.DataFrame(draws, columns=names)
-    return interval_table(weights, draws).assign(selected=selection_frequency(draws))
+    return interval_table(weights, draws).assign(selected=draws.ne(0).mean())
 
 
 def lasso_path(
@@ -482,15 +446,12 @@ class CrossValidation:
 
     Parameters
     ----------
-    errors : pandas.DataFrame
-        One row per penalty: ``mean_squared_error`` (mean over folds) and its ``standard_error``.
     best_alpha : float
         The penalty with the smallest error.
     one_standard_error_alpha : float
         The largest penalty whose error is within one standard error of the smallest.
     """
 
-    errors: pd.DataFrame
     best_alpha: float
     one_standard_error_alpha: float
 
@@ -514,7 +475,7 @@ def lasso_cross_validation(
     Returns
     -------
     CrossValidation
-        Errors of every penalty, and the penalties of the two usual rules.
+        The penalties of the two usual rules.
 
     Raises
     ------
@@ -545,5 +506,4 @@ def lasso_cross_validation(
     mean, standard_error = errors.mean(axis=1), errors.sem(axis=1)
     best = mean.idxmin()
     close = mean.index[mean <= mean[best] + standard_error[best]]
-    table = pd.DataFrame({"mean_squared_error": mean, "standard_error": standard_error})
-    return CrossValidation(table, float(best), float(close.max()))
+    return CrossValidation(float(best), float(close.max()))

@@ -25,13 +25,10 @@ class Lines:
 
     Parameters
     ----------
-    groups : tuple of str
-        Names of the groups.
     mean_x, mean_y, slope : numpy.ndarray, shape (n_sets, n_groups)
         The point that each line runs through, and its slope.
     """
 
-    groups: tuple[str, ...]
     mean_x: np.ndarray
     mean_y: np.ndarray
     slope: np.ndarray
@@ -114,14 +111,7 @@ class CellSums:
         Returns
         -------
         numpy.ndarray, shape (n_sets, n_groups)
-
-        Raises
-        ------
-        ValueError
-            If there is no such condition.
         """
-        if reference not in self.conditions:
-            raise ValueError(f"no condition {reference!r}: choose one of {self.conditions}")
         _, y = self.means(weights)
         start = self.conditions.index(reference)
         return np.delete(y, start, axis=2).mean(axis=2) - y[:, :, start]
@@ -171,7 +161,7 @@ class CellSums:
                 np.broadcast_to(part.sum(axis=1, keepdims=True), part.shape)
                 for part in (spread, shared)
             )
-        return Lines(self.groups, mean_x, mean_y, _ratio(shared, spread))
+        return Lines(mean_x, mean_y, _ratio(shared, spread))
 
     def _total(self, weights: np.ndarray | None) -> np.ndarray:
         """Sums over clusters for each set."""
@@ -212,8 +202,8 @@ def cell_sums(
     ...                       "prompt_id": [1, 2, 1, 2]})
     >>> sums = cell_sums(frame, "tone", "quality", "system", "arm", "prompt_id")
     >>> lines = sums.lines()
-    >>> lines.groups, lines.slope
-    (('A', 'B'), array([[1., 2.]]))
+    >>> lines.slope
+    array([[1., 2.]])
     >>> lines.at(2.0)
     array([[3., 4.]])
     """
@@ -520,26 +510,23 @@ def binned_means(
     Returns
     -------
     pandas.DataFrame
-        A row per bin: ``x`` (median of the covariate), ``n``, ``estimate``, and the 95 %
+        A row per bin: ``x`` (median of the covariate), ``estimate``, and the 95 %
         percentile interval ``low`` and ``high``.
 
     Raises
     ------
     ValueError
-        If there are fewer than two bins, a column is unknown or not numeric, or there are fewer
-        than two clusters.
+        If a column is unknown or not numeric, or there are fewer than two clusters.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"words": [1, 2, 3, 4], "quality": [2.0, 2, 4, 4],
     ...                       "prompt_id": [1, 2, 1, 2]})
     >>> binned_means(frame, "words", "quality", "prompt_id", 2, 9, np.random.default_rng(0))
-         x  n  estimate  low  high
-    0  1.5  2       2.0  2.0   2.0
-    1  3.5  2       4.0  4.0   4.0
+         x  estimate  low  high
+    0  1.5       2.0  2.0   2.0
+    1  3.5       4.0  4.0   4.0
     """
-    if n_bins < 2:
-        raise ValueError(f"binning needs at least 2 bins, got {n_bins}")
     check_numeric(frame, [x, outcome])
     edges = np.quantile(frame[x], np.linspace(0, 1, n_bins + 1)[1:-1])
     code = np.searchsorted(np.unique(edges), frame[x], side="left")
@@ -549,5 +536,4 @@ def binned_means(
     groups = frame.groupby(code)
     bins = bootstrap.summary(groups[outcome].mean(), draws).drop(columns="p_value")
     bins.insert(0, "x", groups[x].median().astype(float))
-    bins.insert(1, "n", groups.size())
     return bins.reset_index(drop=True)

@@ -58,27 +58,6 @@ class CumulativeLogit:
         """Return the slopes as estimates with the influence of each row."""
         return Estimates(self.slopes, self.influence[:, len(self.cuts) :])
 
-    def odds_table(self, clusters: pd.DataFrame) -> pd.DataFrame:
-        """Set out log-odds and odds ratios with cluster-robust intervals.
-
-        Parameters
-        ----------
-        clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-            The clusters of each row, for example its rater and its prompt.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row per feature: the columns of `Estimates.table`, in log-odds, and ``odds_ratio``.
-
-        Raises
-        ------
-        ValueError
-            As `helpers.stats.clustered.covariance`.
-        """
-        table = self.log_odds().table(clusters)
-        return table.assign(odds_ratio=np.exp(table["estimate"]))
-
     def effects(self, frame: pd.DataFrame) -> Estimates:
         """Average effect of each feature on the expected rating, in points of the scale.
 

@@ -249,11 +249,6 @@ def arm_contrasts(
         Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and ``error``:
         ``estimate``, ``low``, ``high`` (percentage points) and a two-sided bootstrap ``p_value``.
 
-    Raises
-    ------
-    ValueError
-        If an arm has no output in one of the tables.
-
     References
     ----------
     Hosking et al. (2024), section 3.2; Cameron, Gelbach and Miller (2008) for the resampling.
@@ -273,10 +268,6 @@ def arm_contrasts(
     """
     tables = {"crowd": crowd, "expert": expert}
     named = list(dict.fromkeys(arm for pair in arms.values() for arm in pair))
-    for table, arm in product(tables.values(), named):
-        if arm not in set(table["arm"]):
-            known = sorted(table["arm"].unique())
-            raise ValueError(f"no outputs in arm {arm!r}: the table has the arms {known}")
     rows = pd.concat([tables[name].assign(labels=name) for name in tables], ignore_index=True)
     cells = {
         f"{labels} {arm} {error}": rows[error].where(
@@ -396,21 +387,18 @@ def slopes(
     return lines.rename_axis("error")
 
 
-def pair_labels(
-    crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str], item: str = "item_id"
-) -> pd.DataFrame:
+def pair_labels(crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str]) -> pd.DataFrame:
     """Set the crowd's label of each output and kind of error beside the experts'.
 
     Parameters
     ----------
     crowd : pandas.DataFrame
-        One row per output with the errors, labels in [0, 1]. Other columns are kept.
+        One row per output, named by ``item_id``, with the errors, labels in [0, 1]. Other columns
+        are kept.
     expert : pandas.DataFrame
         One row per output and expert, or per output, with the same errors.
     errors : sequence of str
         Error columns.
-    item : str, optional
-        Column that names outputs in both tables.
 
     Returns
     -------
@@ -421,8 +409,7 @@ def pair_labels(
     Raises
     ------
     ValueError
-        If an error column cannot be used, an output has two rows in `crowd`, or experts labelled
-        an output that `crowd` lacks.
+        If an error column cannot be used.
 
     Examples
     --------
@@ -435,18 +422,10 @@ def pair_labels(
     """
     for table in (crowd, expert):
         check_numeric(table, errors)
-    twice = crowd.loc[crowd[item].duplicated(), item]
-    if len(twice):
-        first = twice.iloc[0]
-        raise ValueError(f"the crowd has several rows for {item} {first!r}: combine its raters")
-    unknown = expert.loc[~expert[item].isin(crowd[item]), item]
-    if len(unknown):
-        first = unknown.iloc[0]
-        raise ValueError(f"experts labelled {item} {first!r}, which the crowd did not: drop it")
     design = [column for column in crowd if column not in errors]
     pairs = crowd.melt(design, list(errors), var_name="error", value_name="crowd")
-    means = expert.groupby(item)[list(errors)].mean().stack()
-    keys = pd.MultiIndex.from_frame(pairs[[item, "error"]])
+    means = expert.groupby("item_id")[list(errors)].mean().stack()
+    keys = pd.MultiIndex.from_frame(pairs[["item_id", "error"]])
     return pairs.assign(expert=means.reindex(keys).to_numpy())
 
 

@@ -114,8 +114,8 @@ class Experiment1:
         Parameters
         ----------
         errors_by : {"mode", "mean"}, optional
-            How the raters' error checks (0 or 1) are combined; of ratings from 1 to 5 the mean is
-            taken. In a mode, values that tie are averaged. The default is that of section 2.1.
+            How the raters' error checks (0 or 1) are combined. In a mode, values that tie are
+            averaged. The default is that of section 2.1. Ratings from 1 to 5 are averaged.
 
         Returns
         -------
@@ -134,10 +134,9 @@ class Experiment1:
         ['item_id', 'prompt_id', 'task', 'system', 'arm', 'n_ratings']
         """
         errors = dict.fromkeys(ERRORS_1, errors_by)
-        others = dict.fromkeys(("quality_biased", *FACTORS, "response_words"), "mean")
-        return _outputs(
-            (self.errors, errors | others), (self.unbiased, {"quality_unbiased": "mean"})
-        )
+        ratings = dict.fromkeys(("quality_biased", *FACTORS, "response_words"), "mean")
+        unbiased = {"quality_unbiased": "mean"}
+        return _outputs((self.errors, errors | ratings), (self.unbiased, unbiased))
 
 
 @dataclass(frozen=True)
@@ -167,9 +166,9 @@ class Experiment2:
         Parameters
         ----------
         errors_by, biased_by : {"mode", "mean"}, optional
-            How the raters' error checks, and the quality given beside them, are combined; of all
-            else the mean is taken. In a mode, values that tie are averaged. The defaults
-            reproduce the released averages; the paper describes means for all quality scores.
+            How the raters' error checks and the quality given beside them are combined; other
+            ratings are averaged. In a mode, values that tie are averaged. The defaults reproduce
+            the released averages; the paper describes means for all quality scores.
 
         Returns
         -------
@@ -195,23 +194,6 @@ class Experiment2:
             (self.unbiased, {"quality_unbiased": "mean"}),
             (self.perception, perception),
         )
-
-
-@dataclass(frozen=True)
-class Experts:
-    """Error checks by the authors on part of experiment 2.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where the table comes from.
-    labels : pandas.DataFrame
-        Columns of `schemas.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch ``"main"``;
-        batch ``"pilot"`` holds earlier labels of 16 of them.
-    """
-
-    source: str
-    labels: pd.DataFrame
 
 
 def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
@@ -304,7 +286,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     return schemas.check(table, schema, path.name)
 
 
-def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
+def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     """Load the experts' error checks: the 300 of the paper and a pilot on 16 of its outputs.
 
     The released identifier is a name and a running number of the submission; raters are told
@@ -319,8 +301,9 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
 
     Returns
     -------
-    Experts
-        The labels and where they come from.
+    pandas.DataFrame
+        Columns of `schemas.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch ``"main"``;
+        batch ``"pilot"`` holds earlier labels of 16 of them.
 
     Raises
     ------
@@ -329,15 +312,15 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> Experts:
 
     Examples
     --------
-    >>> load_experts("simulated").labels["batch"].unique().tolist()
+    >>> load_experts("simulated")["batch"].unique().tolist()
     ['pilot', 'main']
     """
     located = registry.locate(EXPERT_FILES, data_source)
     if located is None:
-        return Experts("simulated", simulated.hosking_experts(np.random.default_rng(seed)))
+        return simulated.hosking_experts(np.random.default_rng(seed))
     batches = [read_experts(path, EXPERT_FILES[file]) for file, path in located.items()]
     labels = pd.concat(batches, ignore_index=True)
-    return Experts("real", labels.assign(rater_id=anonymise(labels["rater_id"])))
+    return labels.assign(rater_id=anonymise(labels["rater_id"]))
 
 
 def read_experts(path: Path, batch: str) -> pd.DataFrame:
@@ -531,8 +514,8 @@ def shared_first_lines(prompts: pd.Series) -> pd.Series:
     return counts[counts >= 2]
 
 
-def compare_preambles(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Compare the preambles in the submissions with the printed ones.
+def compare_preambles(ratings: pd.DataFrame) -> pd.Series:
+    """Tell which preambles in the submissions are the printed ones.
 
     Parameters
     ----------
@@ -541,8 +524,8 @@ def compare_preambles(ratings: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
-        Indexed by arm: ``letters``, ``printed_letters`` and whether they are the ``same``.
+    pandas.Series of bool
+        Indexed by arm.
 
     References
     ----------
@@ -551,17 +534,12 @@ def compare_preambles(ratings: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> ratings = pd.DataFrame({"arm": ["complex_low"], "preamble": ["Be brief."]})
-    >>> compare_preambles(ratings)
-                 letters  printed_letters   same
-    arm
-    complex_low        7               69  False
+    >>> compare_preambles(ratings).to_dict()
+    {'complex_low': False}
     """
     used = ratings[["arm", "preamble"]].drop_duplicates().query("preamble != ''").set_index("arm")
-    rows = []
-    for arm, preamble in used["preamble"].items():
-        found, printed = fingerprint(preamble), PREAMBLES[arm]
-        rows.append((found[0], printed[0], found == printed))
-    return pd.DataFrame(rows, used.index, ["letters", "printed_letters", "same"])
+    same = [fingerprint(text) == PREAMBLES[arm] for arm, text in used["preamble"].items()]
+    return pd.Series(same, used.index)
 
 
 def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:

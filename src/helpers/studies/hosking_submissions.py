@@ -36,20 +36,14 @@ from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, DESIGN, SYSTEM_NAME
 LABELS = {column: label for label, column in COLUMN_NAMES.items()}
 NO_YES = {"No": 0.0, "Yes": 1.0}
 ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
-ATTENTION = {"positive_val": "attention_high", "negative_val": "attention_low"}
+ATTENTION = {"positive_val", "negative_val"}
 UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
 OTHER_SIDE = {"a": "b", "b": "a"}
 PROMPT_SETS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}
 TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 
 EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
-NOT_REPORTED = "dataset not reported"
 FIRST_COLUMNS = ["item_id", *DESIGN, "rater_id", "pair_id", "partner_id", "is_distractor"]
-SESSION_COLUMNS = ["line", "task", "rater_id", "seconds", "batch", "file", "experiment", "group"]
-SESSION_COLUMNS += ["raters"]
-
-# The name of a file holds that of its batch: the pilot or a number.
-BATCH = re.compile(r"pilot|main_\d")
 FILES = {
     (1, "errors"): ("detailed_pilot_v6", *(f"detailed_main_{number}" for number in range(1, 4))),
     (1, "unbiased"): (
@@ -102,7 +96,7 @@ class Form:
     def labels(self) -> set[str]:
         """Labels that a submission may have."""
         asked = {f"{LABELS.get(aspect, aspect)}_{side}" for aspect in self.aspects for side in "ab"}
-        return asked | UNUSED_LABELS | (ATTENTION.keys() if self.attention else set())
+        return asked | UNUSED_LABELS | (ATTENTION if self.attention else set())
 
 
 FORMS = {
@@ -123,34 +117,9 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True)
-class Submissions:
-    """Submissions of one group of raters.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where the tables come from.
-    ratings : pandas.DataFrame
-        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
-        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
-        aspects, ``response_words``, ``seconds`` spent on the submission, ``batch``, answers to
-        attention checks where there are any, and ``reported``, whether the row is in the
-        released table.
-    exclusions : pandas.DataFrame
-        One row per submission that is not in the released table: ``file``, ``line`` (counted
-        from 1) and ``reason``. Those of a dataset that the paper does not report are still in
-        ``ratings``.
-    """
-
-    source: str
-    ratings: pd.DataFrame
-    exclusions: pd.DataFrame
-
-
 def load_submissions(
     experiment: int, group: str, data_source: str = "auto", seed: int = 0, texts: bool = False
-) -> Submissions:
+) -> tuple[str, pd.DataFrame]:
     """Load what one group of raters submitted.
 
     Parameters
@@ -170,50 +139,39 @@ def load_submissions(
 
     Returns
     -------
-    Submissions
-        Ratings and exclusions. Labels of real raters hold for this group only.
+    source : {"real", "simulated"}
+        Where the table comes from.
+    ratings : pandas.DataFrame
+        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
+        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
+        aspects, ``response_words``, ``seconds`` spent on the submission, and ``reported``, whether
+        the paper reports its dataset. Labels of real raters hold for this group only.
 
     Raises
     ------
-    ValueError
-        If there is no such group.
     registry.DataError, tables.BadTableError
         If a file cannot be had or is not as expected.
 
     Examples
     --------
-    >>> load_submissions(2, "perception", "simulated").ratings["task"].unique().tolist()
+    >>> load_submissions(2, "perception", "simulated")[1]["task"].unique().tolist()
     ['amazon', 'wikihow', 'curation']
     """
-    if (experiment, group) not in FORMS:
-        known = ", ".join(map(str, FORMS))
-        raise ValueError(f"no group {group!r} in experiment {experiment}; choose one of {known}")
-    files = _files(experiment, group)
-    located = registry.locate(files, data_source)
-    exclusions = pd.read_csv(registry.given(EXCLUSIONS_FILE))
+    located = registry.locate(_files(experiment, group), data_source)
     if located is None:
         source, ratings = "simulated", _simulate(experiment, group, seed, texts)
-        exclusions = exclusions.head(0)
     else:
-        exclusions = exclusions[exclusions["file"].isin(list(files))]
-        batches = []
-        for file, path in located.items():
-            skip = set(exclusions.loc[exclusions["file"] == file, "line"])
-            batch = read_ratings(path, FORMS[experiment, group], skip, texts)
-            batches.append(batch.assign(file=file, batch=files[file]))
-        source, ratings = "real", pd.concat(batches, ignore_index=True)
+        excluded = pd.read_csv(registry.given(EXCLUSIONS_FILE)).groupby("file")["line"].agg(set)
+        form = FORMS[experiment, group]
+        tables = [
+            read_ratings(path, form, excluded.get(file, ()), texts)
+            for file, path in located.items()
+        ]
+        source, ratings = "real", pd.concat(tables, ignore_index=True)
         ratings["rater_id"] = anonymise(ratings["rater_id"])
     reported = ratings["task"].isin(schemas.TASKS)
-    unreported = ratings.loc[~reported, ["file", "line"]].drop_duplicates()
-    exclusions = pd.concat([exclusions, unreported.assign(reason=NOT_REPORTED)])
-    ratings = ratings.drop(columns=["file", "line"]).assign(
-        pair_id=np.arange(len(ratings)) // 2, reported=reported
-    )
-    return Submissions(
-        source,
-        ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]],
-        exclusions.sort_values(["file", "line"], ignore_index=True),
-    )
+    ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
+    return source, ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]]
 
 
 def load_groups(
@@ -233,7 +191,7 @@ def load_groups(
     source : {"real", "simulated"}
         Where the tables come from.
     ratings : dict of str to pandas.DataFrame
-        Columns as `Submissions`, by experiment and task of the group.
+        Columns as from `load_submissions`, by experiment and task of the group.
 
     Raises
     ------
@@ -248,8 +206,7 @@ def load_groups(
     """
     ratings = {}
     for (experiment, group), name in GROUPS.items():
-        loaded = load_submissions(experiment, group, data_source, seed, texts=True)
-        data_source, rows = loaded.source, loaded.ratings
+        data_source, rows = load_submissions(experiment, group, data_source, seed, texts=True)
         ratings[name] = rows[rows["reported"]] if reported_only else rows
     return data_source, ratings
 
@@ -267,9 +224,8 @@ def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per submission: ``experiment``, ``group``, ``batch``, ``file``, ``line``,
-        ``task``, ``rater_id``, ``seconds``, and ``reason`` why the submission is not in the
-        released table (empty if it is). Labels of raters hold across groups and experiments.
+        One row per submission: ``experiment``, ``group``, ``raters`` (both in one name),
+        ``rater_id`` and ``seconds``. Labels of raters hold across groups and experiments.
 
     Raises
     ------
@@ -278,8 +234,8 @@ def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
 
     Examples
     --------
-    >>> load_sessions("simulated").value_counts("reason").to_dict()
-    {'': 15240, 'dataset not reported': 2960}
+    >>> len(load_sessions("simulated"))
+    18200
     """
     located = registry.locate([file for place in FORMS for file in _files(*place)], data_source)
     parts = []
@@ -287,32 +243,24 @@ def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
         if located is None:
             found = [_simulate(experiment, group, seed).iloc[::2]]
         else:
-            batches = _files(experiment, group).items()
-            found = [read_sessions(located[file]).assign(file=file, batch=b) for file, b in batches]
+            found = [read_sessions(located[file]) for file in _files(experiment, group)]
         place = {"experiment": experiment, "group": group, "raters": GROUPS[experiment, group]}
-        parts += [part.assign(**place) for part in found]
-    sessions = pd.concat(parts, ignore_index=True)[SESSION_COLUMNS]
+        parts += [part[["rater_id", "seconds"]].assign(**place) for part in found]
+    sessions = pd.concat(parts, ignore_index=True)
     if located is not None:
         sessions["rater_id"] = anonymise(sessions["rater_id"])
-    sessions = sessions.merge(
-        pd.read_csv(registry.given(EXCLUSIONS_FILE)), how="left", on=["file", "line"]
-    )
-    default = sessions["task"].isin(schemas.TASKS).map({True: "", False: NOT_REPORTED})
-    return sessions.assign(reason=sessions["reason"].fillna(default))
+    return sessions
 
 
-def _files(experiment: int, group: str) -> dict[str, str]:
-    """Return the files of a group of raters and the batch in each."""
-    return {
-        f"hosking/raw/annotated_instances_{name}.jsonl": BATCH.search(name)[0]
-        for name in FILES[experiment, group]
-    }
+def _files(experiment: int, group: str) -> list[str]:
+    """Return the files of a group of raters."""
+    names = FILES[experiment, group]
+    return [f"hosking/raw/annotated_instances_{name}.jsonl" for name in names]
 
 
 def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
-    """Simulate the ratings of one group as if read from one file."""
-    ratings = hosking_submissions(np.random.default_rng(seed), experiment, group, texts)
-    return ratings.assign(file="simulation", line=ratings["pair_id"] + 1)
+    """Simulate the ratings of one group."""
+    return hosking_submissions(np.random.default_rng(seed), experiment, group, texts)
 
 
 def single_ratings(
@@ -334,8 +282,8 @@ def single_ratings(
     Returns
     -------
     pandas.DataFrame
-        One row per output and rater, columns as `Submissions`. Labels of real raters hold for this
-        group only.
+        One row per output and rater, columns as from `load_submissions`. Labels of real raters hold
+        for this group only.
 
     Raises
     ------
@@ -350,7 +298,7 @@ def single_ratings(
     >>> len(ratings), ratings["item_id"].nunique()
     (4080, 900)
     """
-    ratings = load_submissions(experiment, group, data_source, seed).ratings
+    _, ratings = load_submissions(experiment, group, data_source, seed)
     return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
 
 
@@ -389,7 +337,7 @@ def _parse_lines(
             problems.append(problem)
             continue
         try:
-            rows += [{"line": line} | row for row in parse(record, line)]
+            rows += parse(record, line)
         except KeyError as error:
             problems.append(f"line {line}: key {error} is missing")
         except ValueError as error:
@@ -405,8 +353,6 @@ def _two_ratings(record: dict, form: Form, texts: bool) -> list[dict]:
     if unknown := labels.keys() - form.labels:
         raise ValueError(f"question {cell(min(unknown))} is unknown")
     session = _session(record)
-    if form.attention:
-        session |= {name: _choice(labels, key, ONE_TO_FIVE) for key, name in ATTENTION.items()}
     items = {side: _item(record, side, form.arms) for side in OTHER_SIDE}
     return [
         items[side]
@@ -538,11 +484,6 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     pandas.Series of float
         Named ``hourly_pay``, in the currency of `rates`.
 
-    Raises
-    ------
-    ValueError
-        If a group has no rate, or a submission took no time.
-
     References
     ----------
     Hosking et al. (2024), appendix A.
@@ -553,11 +494,6 @@ def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
     >>> hourly_pay(sessions, {"errors": 0.6}).tolist()
     [18.0]
     """
-    if unpaid := sorted(set(sessions["group"]) - set(rates)):
-        raise ValueError(f"group {unpaid[0]!r} has no rate; there are some for: {', '.join(rates)}")
-    if (sessions["seconds"] <= 0).any():
-        row = int(np.argmax(sessions["seconds"] <= 0))
-        raise ValueError(f"row {row + 1}: {sessions['seconds'].iloc[row]} seconds; drop the row")
     return (sessions["group"].map(rates) * 3600 / sessions["seconds"]).rename("hourly_pay")
 
 
