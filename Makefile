@@ -22,7 +22,7 @@ DATA ?= auto
 DOIT := .venv/bin/python -m doit
 RATINGS := .venv/bin/python .venv/bin/ratings
 
-unexport PYTHONHOME PYTHONPATH
+unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
 export DATA NAME
 
 .DEFAULT_GOAL := help

@@ -51,6 +51,7 @@ ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
+    *(ROOT / "src" / "helpers").rglob("kernel.json"),
     *DATA.glob("*.csv"),
     *DATA.glob("*/*.csv"),
 ]
@@ -224,6 +225,12 @@ def task_audit():
         return subprocess.run(command).returncode == 0
 
     return task(audit, task_dep=["claims"])
+
+
+def task_licences():
+    """Renew LICENCES.csv, what each locked package says of its licence."""
+    command = [sys.executable, str(ROOT / "tests" / "licences.py")]
+    return task(lambda: subprocess.run(command).returncode == 0)
 
 
 def task_bench():

@@ -20,7 +20,10 @@ from helpers.claims import read_text
 from helpers.run import notebooks as run
 
 DOCS = Path(__file__).parent
-GUIDES = ("data/README.md", "data/published/README.md", "benchmarks/README.md", "CONTRIBUTING.md")
+GUIDES = (
+    *("data/README.md", "data/published/README.md", "data/recipes/README.md"),
+    *("benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 

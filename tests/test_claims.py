@@ -429,7 +429,7 @@ def test_headlines_are_filled_from_results_and_joined(ledger, demo):
 def test_a_failed_write_leaves_the_old_file(ledger, demo, monkeypatch):
     def fail(path, content):
         path.write_text("half a fi")
-        raise OSError("disk full")
+        raise OSError(28, "disk full")
 
     ledger.write()
     before = (demo / "claims/11_demo.csv").read_bytes()

@@ -114,7 +114,7 @@ def resolve(study: str, choice: str) -> tuple[str, str]:
     told = f"{here} files, checksums right" if here else "no files but its tables"
     if missing:
         told += f"; {len(missing)} more public, not fetched ({missing[0]})"
-    return "printed" if missing and not files else "real", told
+    return "real" if files or (public and not missing) else "printed", told
 
 
 def hold_own(folder: Path) -> IO:
