@@ -275,7 +275,9 @@ def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     if "count" in recipe:
         return _counted(table, recipe, keys)
     _require(table, [*keys, aspect, *scores], "long")
-    value = table[scores].map(_single).bfill(axis="columns").iloc[:, 0]
+    value = table[scores[0]].map(_single)
+    for other in scores[1:]:
+        value = value.where(value.notna(), table[other].map(_single))
     ids = table[keys].map(written)
     ids.insert(0, "\0item", table.index if "item" not in recipe else "")
     names = table[aspect].map(written)

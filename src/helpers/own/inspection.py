@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from helpers import paths
 from helpers.files import ratings
@@ -34,61 +35,10 @@ from helpers.files.recipes import (
 from helpers.files.tables import BadTableError, PlainError, bad_table, cell
 
 FEW_WORDS = 12
-WORD_SCALES = [
-    scale.split("|")
-    for scale in (
-        "no|yes", "false|true", "no|unsure|yes", "no|partially|yes", "no|partly|yes",
-        "worse|same|better", "low|medium|high", "bad|neutral|good", "negative|neutral|positive",
-        "poor|fair|good|excellent", "bad|poor|fair|good|excellent",
-        "very bad|bad|neutral|good|very good", "very poor|poor|fair|good|very good",
-        "very low|low|medium|high|very high", "never|rarely|sometimes|often|always",
-        "not at all|slightly|moderately|very|extremely",
-        "strongly disagree|disagree|neutral|agree|strongly agree",
-        "strongly disagree|disagree|neither agree nor disagree|agree|strongly agree",
-        "strongly disagree|disagree|somewhat disagree|neutral|somewhat agree|agree|strongly agree",
-        "strongly disagree|disagree|somewhat disagree|neither agree nor disagree|somewhat agree"
-        "|agree|strongly agree",
-        "very dissatisfied|dissatisfied|neutral|satisfied|very satisfied",
-    )
-]  # fmt: skip
-NO_MARKS = (
-    "not applicable",
-    "don't know",
-    "i don't know",
-    "prefer not to say",
-    "no response",
-    "irrelevant",
-    "skip",
-    "-",
-    "?",
-)
-CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -999, -9999, 77, 88, 97, 98, 99, 999, 9999)
-NAMES = {
-    "rater": "rater annotator worker workerid user participant coder judge assessor evaluator "
-    "reviewer respondent expert pid",
-    "cluster": "prompt question doc document passage article story topic source input context "
-    "dialogue dialog conversation original",
-    "system": "system model sys engine",
-    "item": "item id idx output answer response summary sample instance segment seg hyp generation "
-    "completion simplified simplification task",
-    "covariate": "words length len tokens characters seconds lead_time duration",
-    "outcome": "overall quality outcome total acceptability preference satisfaction helpfulness",
-    "aspect": "aspect dimension criterion criteria metric attribute category",
-    "score": "score rating value label mark grade verdict",
-}
-NOT_RATED = (
-    "session study submission time date timestamp start end index row zscore mean average avg "
-    "majority std ip"
-)
-PEOPLE = r"(?:rater|annotator|worker|human|judge|coder|expert|reviewer|rating|score|label)"
-FAMILIES = [
-    rf"(?i:{PEOPLE})[ _.-]?(?P<rater>\d+)[ _.-](?P<aspect>.+)",
-    rf"(?P<aspect>.+?)[ _.-](?i:{PEOPLE})[ _.-]?(?P<rater>\d+)",
-    rf"(?i:{PEOPLE})[ _.-]?(?P<rater>\d+)",
-    r"(?:.+\.)?annotations\.(?P<aspect>[^.]+)\.individual_human_scores",
-    r"(?:.+\.)?annotations\.(?P<aspect>[^.]+)",
-    r"(?P<aspect>[A-Za-z].*?)[ _.-](?P<rater>\d+)",
-]
+MOST_ASPECTS = 60
+GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
+NAMES, NO_MARKS = GUESSES["names"], GUESSES["nothing"]
+CODES = [float(code) for code in GUESSES["codes"]]
 
 
 @dataclass
@@ -227,30 +177,35 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
         seen.recipe["names"] = rf"(?P<rater>[^.]+)\.(?P<item>.+){aspect}"
         seen.told.append("one object for each rater, in it one mark for each item")
         return
-    usable = [name for name in columns if not _like(name, NOT_RATED) and _kind(raw[name]) != "text"]
-    for family in FAMILIES:
-        found = [match for name in usable if (match := re.fullmatch(family, name))]
-        aspects = [match.groupdict().get("aspect") for match in found]
-        several = len(found) if "rater" not in family else aspects.count(aspects[0]) if found else 0
-        if (
-            several >= 1 + ("individual" not in family)
-            and len(set(map(aspects.count, aspects))) == 1
-        ):
-            seen.recipe["names"] = family
-            raw = unfolded(raw, {"names": family})
-            if "rater" in family:
-                seen.recipe["position"] = ["rater"]
-                seen.told.append(
-                    "columns with numbers are taken as the first, second … rating of an item by "
-                    "somebody; if each column is one person, write 'rater: [rater]' for 'position'"
-                )
-            break
-    lists = [str(name) for name in raw if _kind(raw[name]) == "lists"]
-    if "names" in seen.recipe:
-        lists = [name for name in lists if name == "score"]
-    objects = [name for name in lists if _element(raw[name]) == "objects"]
-    marks = [name for name in lists if _element(raw[name]) in ("numbers", "graded", "words")]
-    chosen = marks[:1] or objects[:1]
+    usable = [name for name in columns if not _like(name, NAMES["not rated"])]
+    usable = [name for name in usable if _kind(raw[name]) != "text"]
+    if family := next((each for each in GUESSES["families"] if _fits(each, usable)), None):
+        seen.recipe["names"] = family
+        raw = unfolded(raw, {"names": family})[["score"]]
+        if "rater" in family:
+            seen.recipe["position"] = ["rater"]
+            seen.told.append(
+                "columns with numbers are taken as the first, second … rating of an item by "
+                "somebody; if each column is one person, write 'rater: [rater]' for 'position'"
+            )
+    _propose_lists(raw, seen)
+
+
+def _fits(family: str, names: Sequence[str]) -> bool:
+    """Tell whether names are a family: the same numbers, two or more, for each aspect."""
+    found = [match.groupdict() for name in names if (match := re.fullmatch(family, name))]
+    aspects = collections.Counter(each.get("aspect") for each in found)
+    if "rater" not in family:
+        return len(found) >= 1 + ("individual" not in family)
+    several = len(set(aspects.values())) == 1 and max(aspects.values()) > 1
+    return several and (len(aspects) > 1 or "(?i:" in family)
+
+
+def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
+    """Find the lists that hold ratings."""
+    lists = {str(name): _element(raw[name]) for name in raw if _kind(raw[name]) == "lists"}
+    marks = [name for name, kind in lists.items() if kind in ("numbers", "graded", "words")]
+    chosen = marks[:1] or [name for name, kind in lists.items() if kind == "objects"][:1]
     if len(marks) > 1 and not differ(raw[marks].map(as_list).map(len)):
         chosen = marks
     if chosen:
@@ -301,18 +256,26 @@ def _kind(column: pd.Series) -> str:
     return "words" if len(known) <= FEW_WORDS and max(map(len, known)) < 40 else "text"
 
 
+def _propose_long(
+    table: pd.DataFrame, counts: Mapping[str, int], free: Sequence[str], recipe: dict
+) -> None:
+    """Find a column that names the aspect of each row, and one with its mark."""
+    aspect, score = _best("aspect", free), _best("score", free)
+    if "names" in recipe and "score" in table:
+        score = "score"
+    is_new = "long" not in recipe and "count" not in recipe
+    if is_new and aspect and score and counts[aspect] <= MOST_ASPECTS:
+        recipe["long"] = {"aspect": aspect, "score": score}
+
+
 def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     """Find out which columns say who rated what."""
     recipe, free = seen.recipe, [str(name) for name in table if name != "source"]
     counts = {name: table[name].map(written).nunique() for name in free}
     free = [name for name in free if counts[name] > 1 or name in ("rater", "item")]
     usual = {role: each for role, each in ratings.USUAL_NAMES.items() if each in free}
-    aspect, score = _best("aspect", free), _best("score", free)
-    if "names" in recipe and "score" in table:
-        score = "score"
-    if "long" not in recipe and "count" not in recipe and aspect and score and counts[aspect] <= 60:
-        recipe["long"] = {"aspect": aspect, "score": score}
-    free = [name for name in free if name not in (aspect, score)]
+    _propose_long(table, counts, free, recipe)
+    free = [name for name in free if name not in recipe.get("long", {}).values()]
     whole = [name for name in free if (table[name].map(written) != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
     free = [name for name in free if _kind(table[name]) != "lists"]
@@ -320,7 +283,7 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
         "rater": None if "position" in recipe else usual.get("rater") or _best("rater", repeated),
         "cluster": usual.get("cluster") or _best("cluster", repeated),
     }
-    taken = [name for name in whole if name in found.values() or _like(name, NOT_RATED)]
+    taken = [name for name in whole if name in found.values() or _like(name, NAMES["not rated"])]
     whole = [name for name in whole if name not in taken]
     found["item"] = usual.get("item") or _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
@@ -346,43 +309,22 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
 
 def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     """Find the columns with marks, and what the marks mean."""
-    recipe, marks, scales, unknown, directions = seen.recipe, {}, {}, {}, {}
-    table = _called(table, recipe)
+    recipe, table = seen.recipe, _called(table, seen.recipe)
     used = {*named(recipe), *names_in(recipe.get("lists", {}).values()), "source"}
-    values = []
-    for name in [str(name) for name in table if str(name) not in used]:
-        kind, texts = _kind(table[name]), [t for t in table[name].map(written).unique() if t]
-        if kind in ("nothing", "lists", "text") or _like(name, f"{NOT_RATED} {NAMES['item']}"):
-            continue
-        if kind == "words":
-            scale = _word_scale(texts)
-            if scale is None:
-                unknown.setdefault(", ".join(map(cell, sorted(texts))), []).append(name)
-                continue
-            if len(scale) > 2 or scale[0] not in ratings.WORDS:
-                marks[name] = {word: str(place) for place, word in enumerate(scale, 1)}
-                scales[name] = ["1", str(len(scale))]
-                directions.setdefault((scale[0], scale[-1]), []).append(name)
-        if kind == "graded":
-            marks[name] = "number"
-            seen.told.append(f"{name}: the number counts with which a cell begins ({texts[0]})")
-        values.append(name)
-    for (lowest, highest), columns in directions.items():
-        names = ", ".join(columns)
-        seen.told.append(f"{lowest!r} is taken as lowest, {highest!r} as highest: {names}")
-    for words, columns in unknown.items():
-        seen.told.append(f"words without a known order, not used: {', '.join(columns)}: {words}")
+    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
+    kinds = {str(n): _kind(table[n]) for n in table if n not in used and not _like(n, not_rated)}
+    _propose_marks(table, {n: kind for n, kind in kinds.items() if kind == "words"}, kinds, seen)
+    values = [n for n, kind in kinds.items() if kind in ("numbers", "graded", "marks")]
+    if graded := [name for name in values if kinds[name] == "graded"]:
+        recipe["marks"] = recipe.get("marks", {}) | dict.fromkeys(graded, "number")
+        seen.told.append(f"the number counts with which a cell begins: {', '.join(graded)}")
     _propose_nothing(table[values], seen)
-    for key, found in (("marks", marks), ("scales", scales)):
-        if found:
-            recipe.setdefault(key, found)
     texts = pd.unique(table[values].map(written).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
         recipe.setdefault("decimal", ",")
         seen.told.append("a comma in a number is taken as a decimal point")
     if "outcome" not in recipe:
-        outcome = _best("outcome", values) or (values[0] if len(values) == 1 else None)
-        if outcome:
+        if outcome := _best("outcome", values) or (values[0] if len(values) == 1 else None):
             recipe["outcome"] = outcome
         elif values:
             seen.told.append(
@@ -390,10 +332,40 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
             )
     if others := [name for name in values if name != recipe.get("outcome")]:
         recipe.setdefault("aspects", others)
-    if "call" in recipe:
-        kept = {*recipe.get("aspects", []), recipe.get("outcome")}
-        kept = {old: new for old, new in recipe.pop("call").items() if new in kept}
-        recipe |= {"call": kept} if kept else {}
+    _keep_called(recipe)
+
+
+def _keep_called(recipe: dict) -> None:
+    """Keep the short names that are used."""
+    kept = {*recipe.get("aspects", []), recipe.get("outcome")}
+    called = {old: new for old, new in recipe.pop("call", {}).items() if new in kept}
+    recipe |= {"call": called} if called else {}
+
+
+def _propose_marks(
+    table: pd.DataFrame, words: Sequence[str], kinds: dict[str, str], seen: Inspection
+) -> None:
+    """Give words their places on a known scale, and tell which end is taken as lowest."""
+    marks, scales, unknown, directions = {}, {}, {}, {}
+    for name in words:
+        texts = [text for text in table[name].map(written).unique() if text]
+        scale = _word_scale(texts)
+        if scale is None:
+            unknown.setdefault(", ".join(map(cell, sorted(texts))), []).append(name)
+            continue
+        kinds[name] = "marks"
+        if len(scale) > 2 or scale[0] not in ratings.WORDS:
+            marks[name] = {word: str(place) for place, word in enumerate(scale, 1)}
+            scales[name] = ["1", str(len(scale))]
+            directions.setdefault((scale[0], scale[-1]), []).append(name)
+    for (lowest, highest), names in directions.items():
+        line = f"{lowest!r} is taken as lowest, {highest!r} as highest: {', '.join(names)}"
+        seen.told.append(line)
+    for texts, names in unknown.items():
+        seen.told.append(f"words without a known order, not used: {', '.join(names)}: {texts}")
+    for key, found in (("marks", marks), ("scales", scales)):
+        if found:
+            seen.recipe.setdefault(key, found)
 
 
 def _called(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
@@ -409,7 +381,7 @@ def _called(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
 def _word_scale(texts: Sequence[str]) -> list[str] | None:
     """Find the shortest known scale that has all these words."""
     words = {text.casefold() for text in texts} - {*ratings.NOTHING, *NO_MARKS}
-    fitting = [scale for scale in WORD_SCALES if words <= set(scale)]
+    fitting = [scale for scale in GUESSES["scales"] if words <= set(scale)]
     return min(fitting, key=len, default=None)
 
 
