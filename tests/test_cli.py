@@ -73,12 +73,11 @@ def test_a_notebook_runs_with_other_parameters_into_a_folder_and_again(ratings, 
         )
         assert "11_tiny: finished in " in output
         out = tmp_path / "a user's folder" / "my out"
-        assert str(out / "html" / "11_tiny.html") in output
+        assert str(out / "notebooks" / "11_tiny.ipynb") in output
         assert (out / "results" / "11_tiny.csv").read_text() == f"simulated,{found}"
         assert {file.name for file in out.iterdir()} == {
             ".ipython",
             ".lock",
-            "html",
             "notebooks",
             "results",
         }

@@ -164,6 +164,7 @@ def project(tmp_path) -> Path:
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
     (tmp_path / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,\n")
     (tmp_path / "build" / "headlines.csv").write_text("headline,sentence\nx,Something.\n")
+    (tmp_path / "build" / "provenance.csv").write_text("file,sha256,notebook\n")
     nbformat.write(executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb")
     return tmp_path
 
@@ -172,11 +173,11 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     written = run.publish(["10_tiny"], project / "build", project)
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
-    tables = ["figures/claims.csv", "figures/headlines.csv"]
+    tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
     assert names == [*tables, "notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    assert len(list((project / "figures").iterdir())) == 3
-    assert b"papermill" not in contents[2]
-    assert contents[2].endswith(b"}\n")
+    assert len(list((project / "figures").iterdir())) == 4
+    assert b"papermill" not in contents[3]
+    assert contents[3].endswith(b"}\n")
     again = run.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 

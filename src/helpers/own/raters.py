@@ -129,7 +129,8 @@ def _agreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     own, rest = _of_others(table, columns)
     codes, who = pd.factorize(table["rater_id"])
     shared = ~np.isnan(rest)
-    own, rest = (np.where(shared, each - np.nanmean(each), 0) for each in (own, rest))
+    own, rest = (np.where(shared, each, 0) for each in (own, rest))
+    own, rest = (each - shared * each.sum() / max(shared.sum(), 1) for each in (own, rest))
     parts = np.stack([shared, own, rest, own**2, rest**2, own * rest], axis=1)
     n, x, y, xx, yy, xy = cluster_sums(parts, codes).transpose(1, 0, 2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -274,7 +275,7 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
             "low": mean - margin,
             "high": mean + margin,
             "z": mean / error,
-            "from the middle": off - np.median(off),
+            "from the middle": off - (np.median(off) if len(off) else 0),
         },
         index=people,
     )
@@ -356,11 +357,11 @@ def table(study: Study) -> pd.DataFrame:
         mean distance from the others' mean on the same items, in points; ``agreement`` with ``low``
         and ``high``, correlation with that mean. Empty without raters.
     """
-    if "rater_id" not in study.frame:
+    if "rater_id" not in study.frame or study.frame["rater_id"].nunique() < 2:
         return pd.DataFrame()
     lenient = leniency(study.frame, study.outcome)[["leniency", "low", "high"]]
     rest = _agreement(study.frame, [study.outcome]).droplevel("column")
-    reach = stats.norm.ppf(0.975) / np.sqrt(rest["n"] - 3)
+    reach = stats.norm.ppf(0.975) / np.sqrt((rest["n"] - 3).clip(lower=0))
     middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
     found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
     found = found[found["ratings"] > 0].join(
