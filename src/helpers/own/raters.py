@@ -92,12 +92,14 @@ def _about_raters(
     if copied.any():
         where = f"{len(np.unique(rater[copied]))} raters"
         yield "the same in all columns as another rater", where, int(copied.sum()), tried, ["all"]
-    for what, who in (
-        (f"always the same {outcome}", _flat(table, outcome)),
-        (f"under a third of the usual {duration}", _hasty(table, duration)),
+    kept = "kept: did they read what they rated?"
+    for what, who, consequence in (
+        (f"always the same {outcome}", _flat(table, outcome), tried),
+        (f"under a third of the usual {duration}", _hasty(table, duration), kept),
     ):
         if len(who):
-            yield what, _raters(who), int(table["rater_id"].isin(who).sum()), tried, ["all"]
+            n_rows = int(table["rater_id"].isin(who).sum())
+            yield what, _raters(who), n_rows, consequence, ["all"]
     yield from _harsh(table, outcome)
     yield from _design(table)
 
