@@ -25,6 +25,7 @@ language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["extra"]
 
+html_show_search_summary = False  # it would fetch pages, which needs a server
 html_theme = "sphinx_book_theme"
 html_title = project
 html_context = {"default_mode": "auto"}

@@ -82,9 +82,9 @@ def test_words_get_an_order_that_is_told(look):
 @pytest.mark.parametrize(
     ("cells", "marks", "line"),
     [
-        (["4 - Good", "5 - Great"], [4, 5], "tone: the number counts with which a cell begins"),
-        (["4/5", "3/5"], [4, 3], "the number counts"),
-        (["80 %", "7.5 %"], [80, 7.5], "the number counts"),
+        (["4 - Good", "5 - Great"], [4, 5], "the number counts with which a cell begins: tone"),
+        (["4/5", "3/5"], [4, 3], "the number counts with which a cell begins: tone"),
+        (["80 %", "7.5 %"], [80, 7.5], "the number counts with which a cell begins: tone"),
         (["1,5", "2"], [1.5, 2], "a comma in a number is taken as a decimal point"),
         (["1", "5", "3", "-99"], [1, 5, 3, None], "taken as missing: -99"),
         (["1", "5", "?"], [1, 5, None], "taken as missing: ?"),

@@ -298,7 +298,7 @@ def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
 
 
 def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_times(loaded):
-    reported = hosking.without_checks(loaded[1, "errors"].ratings.query("reported"))
+    reported = hosking.without_checks(loaded[1, "errors"].query("reported"))
     table = pairings(reported)
     assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
     assert (table[["partners", "other_systems"]] == 4).all(axis=None)
