@@ -190,3 +190,12 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
         "mine.report.html", "mine.report.json",
     }  # fmt: skip
     assert "there is no such file" in ratings("report", "other.csv", code=1)
+
+
+def test_a_claim_tells_how_it_came_to_its_verdict():
+    ran = CliRunner().invoke(cli.main, ["why", "hosking.counts.tasks"])
+    assert ran.exit_code == 0
+    assert "hosking.counts.tasks" in ran.output
+    assert "fact" in ran.output
+    ran = CliRunner().invoke(cli.main, ["why", "hosking.counts.task"])
+    assert (ran.exit_code, "did you mean" in ran.output) == (1, True)

@@ -90,6 +90,15 @@ def new(name: str) -> None:
 
 
 @main.command()
+@click.argument("claim")
+def why(claim: str) -> None:
+    """Say how CLAIM came to its verdict: place, rule, cell, data."""
+    from helpers import claims
+
+    click.echo(claims.why(claim))
+
+
+@main.command()
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
     """Say what is there and what is wrong; mend what can be mended."""
