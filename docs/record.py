@@ -1,7 +1,6 @@
 """What a run found, and what the last run on real data found: all that the site tells."""
 
 import base64
-import json
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -13,6 +12,7 @@ import pandas as pd
 from helpers import claims, paths
 from helpers.claims import read_text
 from helpers.run import notebooks as run
+from helpers.run import state
 
 STUDIES = {
     "hosking": "Hosking et al.",
@@ -99,8 +99,7 @@ class Record:
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why notebooks did not run."""
-        file = self.folder / "missing.json"
-        told = json.loads(file.read_text()) if file.is_file() and not self.committed else {}
+        told = {} if self.committed else state.missing(self.folder)
         absent = {name: "it did not run" for name, book in self.notebooks.items() if not book.ran}
         return absent | told
 

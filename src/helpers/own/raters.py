@@ -27,7 +27,6 @@ ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
 NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
-GOOD = 0.8  # reliability that is often asked for
 POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
 
 
