@@ -472,12 +472,13 @@ def traced(ledger, demo, monkeypatch) -> Path:
         (demo / "mirror" / file).write_text(file)
     read = {file: registry.current_hash(file) for file in ("demo/a.csv", "other/b.csv")}
     monkeypatch.setattr(registry, "files_read", lambda: read)
-    shell = SimpleNamespace(user_ns={"In": ["", "first cell", "this cell"]})
+    shell = SimpleNamespace(get_parent=lambda: {"content": {"code": "this\ncell"}})
     monkeypatch.setattr(claims, "get_ipython", lambda: shell)
     ledger.enter("demo", {"rate.low": 3.2, "rate.gain": {"low": 21, "high": 23}})
     ledger.enter("demo", {"text.small": {"estimate": 0.1, "low": -0.1, "high": 0.3}})
     ledger.write()
-    cells = [nbformat.v4.new_code_cell(execution_count=n, id=f"11-{n}") for n in (1, 2)]
+    sources = {1: "first cell", 2: "this\ncell"}
+    cells = [nbformat.v4.new_code_cell(code, id=f"11-{n}") for n, code in sources.items()]
     (demo / "notebooks").mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells), demo / "notebooks/11_demo.ipynb")
     for name, table in (

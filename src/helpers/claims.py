@@ -6,6 +6,8 @@ and `merge` joins the files of all notebooks with the list of claims.
 """
 
 import difflib
+import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,7 +15,6 @@ from functools import cache
 from numbers import Real
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pandas as pd
 from IPython import get_ipython
@@ -153,8 +154,8 @@ def _cell_ids(cells: pd.DataFrame, notebooks: Path) -> pd.Series:
     """Name the cell of an executed notebook in which each claim was entered."""
     names = {}
     for file in sorted(notebooks.glob("[0-9]*.ipynb")):
-        for cell in nbformat.read(file, as_version=4).cells:
-            names[file.stem, str(cell.get("execution_count"))] = cell.get("id", "")
+        for cell in json.loads(file.read_bytes())["cells"]:
+            names[file.stem, _digest("".join(cell["source"]))] = cell.get("id", "")
     places = zip(cells["notebook"], cells["cell"], strict=True)
     return pd.Series([names.get(place, "") for place in places], cells.index, object, "cell")
 
@@ -625,9 +626,16 @@ def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
 
 
 def _cell() -> str:
-    """Number of the notebook cell that is running; empty outside of notebooks."""
+    """Name the notebook cell that is running by what stands in it; empty outside of kernels."""
     shell = get_ipython()
-    return str(len(shell.user_ns["In"]) - 1) if shell else ""
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    code = request.get("content", {}).get("code")
+    return _digest(code) if code else ""
+
+
+def _digest(code: str) -> str:
+    """Short name for the source of a cell, the same however a notebook is run."""
+    return hashlib.sha256(code.encode()).hexdigest()[:12]
 
 
 def _written(value: object, digits: int = 6) -> object:
