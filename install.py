@@ -102,14 +102,18 @@ class Environment:
         """Build .venv from nothing, by uv or else by pip; if both fail, leave nothing."""
         if self.folder.is_symlink() or self.folder.is_file():
             raise Stop(f".venv is a file or a link, not a folder: move it away, {AGAIN}")
+        if os.pathsep in str(self.root) or not str(self.root).isprintable():
+            raise Stop(f"The path of this folder has a colon or odd bytes: rename it, {AGAIN}")
         python, version = find_python(self.folder / "bin")
         print(f".venv is {fault}: building it with Python {version}, for minutes", flush=True)
         for install in (self.by_uv, self.by_pip):
             run(["rm", "-rf", str(self.folder)])
-            if self.free() < DISK:
-                raise Stop(f"Only {self.free():.1f} GB of disk are free: free {DISK} GB, {AGAIN}")
+            free = shutil.disk_usage(str(self.root)).free / 1e9
+            if free < DISK:
+                raise Stop(f"Only {free:.1f} GB of disk are free: free {DISK} GB, {AGAIN}")
             try:
-                run([python, "-I", "-m", "venv", str(self.folder)])
+                run([python, "-I", "-m", "venv", "--without-pip", str(self.folder)])
+                run([self.python, "-I", "-m", "ensurepip", "--default-pip"])
                 install()
                 self.add_project()
                 return self.call_complete()
@@ -184,10 +188,6 @@ class Environment:
     def site(self) -> Path:
         """Folder of the installed packages."""
         return next(self.folder.glob("lib/python3.*/site-packages"), self.folder)
-
-    def free(self) -> float:
-        """Free disk in GB."""
-        return shutil.disk_usage(str(self.root)).free / 1e9
 
     def runs(self) -> bool:
         """Tell whether the environment's Python runs, from there and with these packages."""
@@ -291,7 +291,6 @@ def main(arguments: list):
         if doctor:
             packages = len(environment.known()["packages"])
             print(f".venv is complete: every file of {packages} packages is as recorded")
-            print(f"{environment.free():.0f} GB of disk are free")
     except Stop as stop:
         return str(stop)
     except (Failed, OSError) as fault:

@@ -55,7 +55,7 @@ def root(tmp_path, monkeypatch) -> Path:
     def run_without_pip(command, settings=()):
         if "venv" in command:
             return venv.create(command[-1], symlinks=True)
-        return run(command, settings)
+        return "" if "ensurepip" in command else run(command, settings)
 
     run = install.run
     monkeypatch.setattr(install, "run", run_without_pip)
@@ -184,6 +184,13 @@ def test_a_file_in_place_of_the_folder_is_not_deleted(root, monkeypatch):
     monkeypatch.setattr(install, "Environment", lambda _: Small(root))
     assert install.main([]).startswith(".venv is a file or a link, not a folder: move it")
     assert (root / ".venv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["a:b", "a\nb", "a\udce9b"])
+def test_a_path_in_which_python_makes_no_environment_is_refused(root, name):
+    odd = root.rename(root.with_name(name))
+    with pytest.raises(install.Stop, match="has a colon or odd bytes: rename it, then run make"):
+        Small(odd).ensure()
 
 
 def test_too_little_disk_is_told_before_anything_is_installed(root, monkeypatch):
