@@ -105,7 +105,7 @@ class Environment:
         if os.pathsep in str(self.root) or not str(self.root).isprintable():
             raise Stop(f"The path of this folder has a colon or odd bytes: rename it, {AGAIN}")
         python, version = find_python(self.folder / "bin")
-        print(f".venv is {fault}: building it with Python {version}, for minutes", flush=True)
+        print(f".venv is {fault}: building it with Python {version} (a minute or two)", flush=True)
         for install in (self.by_uv, self.by_pip):
             run(["rm", "-rf", str(self.folder)])
             free = shutil.disk_usage(str(self.root)).free / 1e9
@@ -138,7 +138,7 @@ class Environment:
 
     def by_pip(self) -> None:
         """Install the locked packages by pip and past its cache: slow, but with few conditions."""
-        print("uv failed (if ever again: uv cache clean); pip tries, for longer", flush=True)
+        print("uv failed; pip tries, and takes longer (if that recurs: uv cache clean)", flush=True)
         self.pip("install", "--no-cache-dir", "--require-hashes", "-r", str(self.lock))
 
     def add_project(self) -> None:
