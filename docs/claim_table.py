@@ -11,15 +11,14 @@ WIDTH, HEIGHT, MARGIN = 150, 22, 8
 def rows(record: Record) -> list[dict]:
     """Rows of the table, for its template."""
     return [
-        claim | {"claim_id": name, "drawing": drawing(claim), "words": words(claim)}
+        claim | {"claim_id": name, "drawing": drawing(claim), "shown": shown(claim)}
         for name, claim in zip(record.claims.index, record.claims.to_dict("records"), strict=True)
     ]
 
 
-def words(claim: dict) -> str:
-    """Verdict in words."""
-    corrected = ", not after correction" * (claim["after_correction"] == "no")
-    return claim["verdict"] + corrected
+def shown(claim: dict) -> str:
+    """Verdict as readers count them: what nobody could check apart from what stays open."""
+    return "not checkable here" if claim["evidence"] == "none" else claim["verdict"]
 
 
 def drawing(claim: dict) -> str:
@@ -61,7 +60,7 @@ def _number(text: str) -> float | None:
 
 def counts(table: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     """Verdicts by study; what could not be checked apart from what stays open."""
-    verdict = table["verdict"].where(table["evidence"] != "none", "not checkable here")
+    verdict = table.apply(shown, axis="columns")
     order = ["confirmed", "consistent", "slip", "leaning", "open", "contradicted"]
     counted = pd.crosstab(table[by], verdict)
     return counted.reindex(columns=[*order, "not checkable here"], fill_value=0)
@@ -70,7 +69,11 @@ def counts(table: pd.DataFrame, by: str = "study") -> pd.DataFrame:
 def failing(table: pd.DataFrame) -> pd.DataFrame:
     """Causes of contradictions and slips, contradictions first, then those of most claims."""
     bad = table[table["verdict"].isin(["contradicted", "slip"]) & (table["cause"] != "")]
-    causes = bad.groupby(["cause", "verdict"], as_index=False).agg(
+    numbers = bad["kind"].isin(["number", "split"])
+    bad = bad.assign(what=numbers.map({True: "number", False: "statement"}))
+    causes = bad.groupby(["cause", "verdict", "what"], as_index=False).agg(
         number=("study", "size"), study=("study", "first"), explanation=("explanation", "first")
     )
-    return causes.sort_values(["verdict", "number"], ascending=[True, False], kind="stable")
+    return causes.sort_values(
+        ["verdict", "what", "number"], ascending=[True, False, False], kind="stable"
+    )

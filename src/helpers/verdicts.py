@@ -94,7 +94,7 @@ def _judge_fact(claim: Mapping, row: Mapping) -> str:
 
 
 def _judge_direction(claim: Mapping, row: Mapping) -> str:
-    """On the claimed side with its whole interval, with the estimate, or not."""
+    """Confirmed if the interval is on the claimed side, leaning if only the estimate is."""
     low, high, estimate = row["low"], row["high"], row["estimate"]
     if claim["direction"] == "-":
         low, high, estimate = -high, -low, -estimate
@@ -104,7 +104,7 @@ def _judge_direction(claim: Mapping, row: Mapping) -> str:
 
 
 def _judge_ranking(claim: Mapping, row: Mapping) -> str:
-    """By the share of resamples in which it holds; two items rank as a difference would."""
+    """Confirmed in 97.5 % of resamples or more, leaning in 50 %, open in 2.5 %."""
     for verdict, least in (("confirmed", SURE), ("leaning", LIKELY), ("open", POSSIBLE)):
         if row["share"] >= least - SLACK:
             return verdict
@@ -120,7 +120,7 @@ def _judge_significance(claim: Mapping, row: Mapping) -> str:
 
 
 def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
-    """Within the margin with the whole interval, with the estimate, or not."""
+    """Confirmed if the interval is within the margin, leaning if only the estimate is."""
     if not claim["margin"]:
         return "open"
     margin = float(claim["margin"])
