@@ -209,7 +209,9 @@ def about(book: Notebook, record: Record, address: str) -> str:
     ]
     made_up = record.simulated(book.name)
     kind = "simulated" if made_up and book.ran else "real"
-    lines = [f"<strong>Data of this page.</strong> {', '.join(kinds)}."]
+    if book.simulates and not made_up:
+        kinds.append("simulated data, which say nothing about people")
+    lines = [f"<strong>Data of this page.</strong> {'; '.join(kinds)}."]
     if book.name in record.missing:
         kind = "missing"
         lines = [f"<strong>Not in this run</strong>: {record.missing[book.name]}."]

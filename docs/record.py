@@ -52,6 +52,12 @@ class Notebook:
         return [cell for cell in self.content.cells if cell.cell_type == "code"]
 
     @cached_property
+    def simulates(self) -> bool:
+        """True if it says of its own data that they are simulated."""
+        texts = (output.get("text", "") for cell in self.code() for output in cell.outputs)
+        return any(text.startswith("source: simulated") for text in texts)
+
+    @cached_property
     def images(self) -> dict[str, str]:
         """Alt text of each picture, by the picture as text."""
         outputs = [output for cell in self.code() for output in cell.outputs]
