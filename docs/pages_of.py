@@ -24,6 +24,7 @@ GUIDES = (
     *("data/README.md", "data/published/README.md", "data/recipes/README.md"),
     *("benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
 )
+PACKAGE = Path("src/helpers")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -83,6 +84,7 @@ def context_of(record: Record, target: Path, address: str) -> dict:
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "guides": {name: (paths.ROOT / name).is_file() for name in GUIDES},
         "headlines": record.headlines.reset_index().to_dict("records"),
+        "map": mirrored((paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target),
         "modules": modules(),
         "part": part,
         "picture": picture,
@@ -117,8 +119,8 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
         linked = Path(os.path.normpath(folder / found[1]))
         if found[1].startswith("/") or (DOCS / "pages" / linked).is_file():
             return found[0]
-        if linked.parts[:2] == ("src", "helpers"):
-            return "](/reference/index.md)"
+        if linked.is_relative_to(PACKAGE):
+            return f"](/reference/{room_of(linked)}.md)"
         if linked.as_posix() in ("README.md", "notebooks/README.md"):
             return "](/index.md)"
         file = paths.ROOT / linked
@@ -128,6 +130,12 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
         return f"](/{linked.as_posix()}{found[2] or ''})" if file.exists() else found[0]
 
     return LINK.sub(place, text)
+
+
+def room_of(linked: Path) -> str:
+    """Page of the reference that tells of a file or folder of the package."""
+    room, *_ = *linked.relative_to(PACKAGE).parts, "index"
+    return {".py": "top", ".md": "index"}.get(Path(room).suffix, room)
 
 
 def notebook_page(book: Notebook, record: Record, address: str, target: Path) -> NotebookNode:
