@@ -138,7 +138,7 @@ def test_answers_have_the_mean_length_and_the_votes_of_their_kind(made):
 def test_the_lexicon_finds_each_remark_as_often_as_it_is_made(made):
     remarks = pd.Series({aspect: remark for aspect, (_, remark) in simulated.REMARKS.items()})
     assert text.mentions(remarks).equals(
-        pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(text.LEXICON))
+        pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(text.LEXICON.index))
     )
     rates = text.mentions(made[3]["text"]).mean()
     truth = pd.Series({aspect: rate for aspect, (rate, _) in simulated.REMARKS.items()})

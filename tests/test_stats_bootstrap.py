@@ -129,11 +129,6 @@ def test_a_statistic_that_never_varies_neither_widens_nor_gets_an_interval():
     np.testing.assert_allclose(both, [[low, 4], [high, 4]])
 
 
-def test_simultaneous_interval_refuses_undefined_draws():
-    with pytest.raises(ValueError, match="1 of 4 draws are not finite: leave those statistics out"):
-        bootstrap.simultaneous_interval([0.0], np.array([[1.0], [2.0], [np.nan], [3.0]]))
-
-
 def test_p_value_is_twice_the_smaller_tail_with_one_added():
     draws = np.array([-1.0, 1, 2, 3, 4, 5, 6, 7, 8])
     assert bootstrap.bootstrap_p_value(draws) == pytest.approx(2 * 2 / 10)
