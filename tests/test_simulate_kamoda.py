@@ -107,14 +107,11 @@ def test_aspect_weights_are_found_again():
 
 def test_fair_evaluators_are_found_biased_as_rarely_as_the_level_says():
     fair = {"gpt4": (0.0, 0.0, 0.0), "llama2": (0.0, 0.0, 0.0)}
-
-    def p_value(seed):
-        ratings, evaluators = tables(seed, n_questions=30, evaluator_biases=fair, rounded=False)
-        people = aggregate(ratings, "item_id", mean=["factuality"])
-        both = evaluators[evaluators["evaluator"] == "gpt4"].merge(people, on="item_id")
-        return stats.ttest_rel(both["factuality_x"], both["factuality_y"]).pvalue
-
-    found = sum(p_value(seed) < 0.05 for seed in range(50))
+    ratings, evaluators = tables(0, n_questions=1500, evaluator_biases=fair, rounded=False)
+    people = aggregate(ratings, "item_id", mean=["factuality"])
+    both = evaluators[evaluators["evaluator"] == "gpt4"].merge(people, on="item_id")
+    samples = np.array_split(both["factuality_x"] - both["factuality_y"], 50)
+    found = sum(stats.ttest_1samp(sample, 0).pvalue < 0.05 for sample in samples)
     assert found <= stats.binom.isf(0.0005, 50, 0.05)
 
 

@@ -120,13 +120,13 @@ def test_ac1_is_that_of_an_independent_package(shape):
 @pytest.mark.parametrize("level", agreement.MEASUREMENT_LEVELS)
 def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
     frame, scale = random_ratings(4), range(4)
-    row = table_of(frame, level=level).iloc[0]
+    row = table_of(frame, n_boot=8, level=level).iloc[0]
     rater = frame.groupby("item_id").cumcount()
     matrix = frame.assign(rater=rater).pivot(index="rater", columns="item_id", values="grade")
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
     assert (row["alpha"], alpha_of(frame, scale, level)) == pytest.approx((expected, expected))
     assert row["ac1"] == pytest.approx(ac1_of(frame, scale))
-    draws = [(ac1_of(t, scale), alpha_of(t, scale, level)) for t in resampled_tables(frame, 20, 1)]
+    draws = [(ac1_of(t, scale), alpha_of(t, scale, level)) for t in resampled_tables(frame, 8, 1)]
     expected = np.quantile(draws, [0.025, 0.975], axis=0).T.ravel()
     bounds = row[["ac1_low", "ac1_high", "alpha_low", "alpha_high"]].to_numpy(dtype=float)
     np.testing.assert_allclose(bounds, expected, rtol=1e-10)
@@ -134,9 +134,9 @@ def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
 
 def test_the_order_of_aspects_is_told_by_shares_of_replicates():
     frame = random_ratings(3).assign(other=lambda rows: 3 - rows["grade"].where(rows.index % 3 > 0))
-    table = table_of(frame, ["grade", "other"]).set_index("aspect")
+    table = table_of(frame, ["grade", "other"], n_boot=8).set_index("aspect")
     draws = {
-        name: [ac1_of(t.assign(grade=t[name]), range(4)) for t in resampled_tables(frame, 20, 1)]
+        name: [ac1_of(t.assign(grade=t[name]), range(4)) for t in resampled_tables(frame, 8, 1)]
         for name in table.index
     }
     lower = np.less(draws["grade"], draws["other"]).mean()

@@ -184,7 +184,7 @@ def test_draws_are_the_same_in_threads_and_processes(draw_sums, backend):
         np.testing.assert_array_equal(draw_sums(rng=rng()), expected)
 
 
-def test_dask_workers_do_the_work_and_draw_the_same(draw_sums):
+def test_a_dask_worker_does_the_work_and_draws_the_same(draw_sums):
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
     def process(n_boot, rng):
@@ -192,7 +192,7 @@ def test_dask_workers_do_the_work_and_draw_the_same(draw_sums):
 
     expected = draw_sums(rng=rng())
     with (
-        distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client,
+        distributed.Client(n_workers=1, threads_per_worker=2, dashboard_address=None) as client,
         parallel_config("dask"),
     ):
         np.testing.assert_array_equal(draw_sums(rng=rng()), expected)

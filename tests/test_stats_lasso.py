@@ -254,17 +254,12 @@ def test_the_lasso_sees_a_weight_just_above_the_smallest_it_can_see_and_none_bel
         assert table["shrunk"].ne(0).tolist() == seen
 
 
-def test_effects_of_2_8_standard_errors_are_found_in_eight_of_ten_studies():
-    draw, found = rng(3), []
-    for _ in range(150):
-        rows = pd.DataFrame({"x": draw.integers(2, size=300), "cluster": np.arange(300)})
-        rows["lost"] = 0.32 * rows["x"] + draw.normal(size=300)
-        found.append(lasso.weight_meanings(rows, ["x"], "lost", "cluster").loc["x"])
-    found = pd.DataFrame(found)
-    assert found["detectable"].mean() == pytest.approx(0.32, abs=0.01)
-    assert (found["p_value"] < 0.05).mean() == pytest.approx(
-        0.8, abs=0.09
-    )  # a share of 150 has a standard error of 0.03
+def test_effects_of_2_8_standard_errors_are_found_in_eight_of_ten_studies(outputs):
+    power = stats.norm.sf(stats.norm.isf(0.025) - lasso.SEEN)
+    assert power == pytest.approx(0.8, abs=0.001)
+    table = lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id")
+    error = lasso.ols(outputs, FEATURES, "quality", "prompt_id")["standard_error"][FEATURES]
+    assert table["detectable"].tolist() == pytest.approx(list(lasso.SEEN * error))
 
 
 def test_every_feature_needs_its_number_of_steps(outputs):

@@ -162,24 +162,6 @@ def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
         text.sentiment(["fine"], "twitter")
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_measures_of_perplexity_are_better_if_higher_and_left_out_without_a_model(
-    is_there, monkeypatch
-):
-    def load(name):
-        if not is_there:
-            raise text.ModelUnavailableError(name)
-        return "model", "tokenizer"
-
-    answers = pd.DataFrame({"text": ["blue light"]}, index=["a"])
-    found = pd.DataFrame({"own": [3.0], "random": [9.0]}, index=["a"])
-    monkeypatch.setattr(text, "load_model", load)
-    monkeypatch.setattr(text, "question_perplexities", lambda *_: found)
-    measures = text.perplexity_measures(answers, "gpt2", np.random.default_rng(0))
-    expected = {"−perplexity, QA": -3.0, "−perplexity, RQA": -9.0} if is_there else {}
-    assert measures.loc["a"].to_dict() == expected
-
-
 def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
     model, tokenizer = tiny_gpt2
     words = [*WORDS[3:], "the", "light", "is", "blue"]
@@ -288,12 +270,16 @@ def test_perplexities_follow_the_own_and_another_question_all_equally_likely(ans
         asked.append(questions)
         return pd.Series(float(model), index=texts.index)
 
-    monkeypatch.setattr(text, "perplexity", note_questions)
     many = pd.concat([answers] * 100, ignore_index=True)[::-1]
-    found = text.question_perplexities(many, 7, None, np.random.default_rng(0))
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert text.perplexity_measures(many, "gpt2", np.random.default_rng(0)).columns.empty
+    monkeypatch.setattr(text, "load_model", lambda name: (7, None))
+    monkeypatch.setattr(text, "perplexity", note_questions)
+    found = text.perplexity_measures(many, "gpt2", np.random.default_rng(0))
     own, other = asked
     assert own.equals(many["question"])
-    assert found.equals(pd.DataFrame({"own": 7.0, "random": 7.0}, index=many.index))
+    minus = {"−perplexity, QA": -7.0, "−perplexity, RQA": -7.0}
+    assert found.equals(pd.DataFrame(minus, index=many.index))
     shares = pd.crosstab(own, other, normalize="index").to_numpy()
     np.testing.assert_array_equal(shares.diagonal(), 0)
     # four standard errors of a share of 300 draws

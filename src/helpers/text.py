@@ -349,25 +349,23 @@ def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
     return losses
 
 
-def question_perplexities(
-    answers: pd.DataFrame, model: Any, tokenizer: Any, rng: np.random.Generator
-) -> pd.DataFrame:
-    """How unexpected answers are after their own and after another question.
+def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+    """How expected answers are after their own and after another question.
 
     Parameters
     ----------
     answers : pandas.DataFrame
         One row per answer: ``question_id``, ``question`` and ``text``; two questions or more.
-    model, tokenizer
-        See `helpers.text.load_model`.
+    name : str
+        Language model, see `load_model`.
     rng : numpy.random.Generator
         Draws another question for each answer; all others are equally likely.
 
     Returns
     -------
     pandas.DataFrame of float
-        Columns ``own`` ("QA" in the paper) and ``random`` ("RQA"), see `helpers.text.perplexity`,
-        with the index of `answers`.
+        `perplexity` with a minus, so that more is better, after the own question ("QA" in the
+        paper) and after another ("RQA"), with the index of `answers`; no columns without a model.
 
     Raises
     ------
@@ -378,23 +376,18 @@ def question_perplexities(
     ----------
     Kamoda et al. (2025), section 5.1.
     """
-    codes, questions = pd.factorize(answers["question_id"])
-    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
-    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
-    contexts = {"own": answers["question"], "random": pd.Series(asked[other], answers.index)}
-    texts = answers["text"]
-    found = {name: perplexity(texts, each, model, tokenizer) for name, each in contexts.items()}
-    return pd.DataFrame(found)
-
-
-def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
-    """`question_perplexities` with a minus, so that more is better; no columns without a model."""
     try:
         model, tokenizer = load_model(name)
     except ModelUnavailableError:
         return pd.DataFrame(index=answers.index)
-    found = question_perplexities(answers, model, tokenizer, rng)
-    return -found.set_axis(["−perplexity, QA", "−perplexity, RQA"], axis="columns")
+    codes, questions = pd.factorize(answers["question_id"])
+    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
+    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
+    contexts = {"QA": answers["question"], "RQA": pd.Series(asked[other], answers.index)}
+    texts = answers["text"]
+    return pd.DataFrame(
+        {f"−perplexity, {q}": -perplexity(texts, c, model, tokenizer) for q, c in contexts.items()}
+    )
 
 
 def _read_lexicon() -> pd.DataFrame:
