@@ -183,6 +183,9 @@ def test_excluded_submissions_are_left_out_and_raters_keep_their_label_across_ba
 def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_left():
     _, ratings, sessions = hosking_submissions.load_groups()
     ratings = ratings["1: quality"]
+    _, reported, _ = hosking_submissions.load_groups(reported_only=True)
+    pd.testing.assert_frame_equal(reported["1: quality"], ratings[ratings["reported"]])
+    assert len(reported["1: quality"]) == 4
     assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
     for table in (ratings, sessions):
         assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
@@ -207,11 +210,13 @@ def test_all_groups_are_simulated_at_once():
 
 
 @pytest.fixture(scope="module")
-def loaded(real_data):
-    return {
-        group: hosking_submissions.load_submissions(*group, real_data, texts=True)[1]
-        for group in GROUPS
-    }
+def everything(real_data):
+    return hosking_submissions.load_groups(real_data)
+
+
+@pytest.fixture(scope="module")
+def loaded(everything):
+    return dict(zip(GROUPS, everything[1].values(), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -280,16 +285,18 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
             assert (not asked <= answers.keys()) == (reason == "incomplete")
 
 
-def test_datasets_that_are_not_reported_may_be_left_out(real_data, loaded):
-    _, reported, sessions = hosking_submissions.load_groups(real_data, reported_only=True)
-    for (place, rows), ratings in zip(loaded.items(), reported.values(), strict=True):
-        pd.testing.assert_frame_equal(ratings, rows[rows["reported"]])
-        assert rows["reported"].all() == (place[0] == 2)
+def test_raters_took_part_in_several_groups_and_up_to_206_times(everything):
+    _, _, sessions = everything
     assert len(sessions) == 17638
     assert sessions["rater_id"].nunique() == 2546
     assert sessions["rater_id"].value_counts().max() == 206
     first = sessions[sessions["experiment"] == 1]
     assert first.groupby("rater_id")["raters"].nunique().eq(2).sum() == 273
+
+
+def test_all_datasets_of_experiment_2_are_reported_and_not_all_of_experiment_1(loaded):
+    for (experiment, _), rows in loaded.items():
+        assert rows["reported"].all() == (experiment == 2)
 
 
 def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
