@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from helpers.studies.hosking_submissions import FORMS, LABELS, NO_YES, ONE_TO_FIVE, read_ratings
+from helpers.studies.hosking_submissions import FORMS, LABELS, NO_YES, ONE_TO_FIVE, read_submissions
 
 N_FILES, N_SUBMISSIONS, N_WORDS, N_REPEATS, SEED = 20, 882, 150, 3, 0
 FORM = FORMS[1, "errors"]
@@ -53,7 +53,7 @@ def write_files(folder: Path) -> list[Path]:
 
 def ours(paths: list[Path]) -> np.ndarray:
     """Our way: one pass over the lines, each field checked."""
-    ratings = pd.concat([read_ratings(path, FORM) for path in paths])
+    ratings = pd.concat([read_submissions(path, FORM)[0] for path in paths])
     return ratings[list(FORM.aspects)].to_numpy()
 
 

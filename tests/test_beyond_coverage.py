@@ -246,7 +246,6 @@ def test_the_calls_of_a_notebook_are_kept_and_measured(tmp_path):
 def test_every_function_that_resamples_has_a_kind_or_a_reason_why_not():
     known = {path.rpartition(".")[2] for path in (*coverage.KINDS, *coverage.STEPS)}
     no_interval = {
-        "ac1_draws",
         "bootstrap_ratio",
         "in_batches",
         "draws",

@@ -119,6 +119,11 @@ def read_ratings(path):
     return ratings.read(path, "overall", ["tone"])
 
 
+def read_submissions(path):
+    form = hosking_submissions.FORMS[1, "unbiased"]
+    return hosking_submissions.read_submissions(path, form, texts=True)
+
+
 def look(path):
     return inspection.inspect(path)
 
@@ -141,7 +146,7 @@ LOADERS = {
     "mine.csv.gz": (look, delimited(RATING_COLUMNS).map(gzip.compress)),
     "mine.xlsx": (look, st.binary(max_size=200)),
     "recipe.yaml": (recipes.load, json_lines(dict.fromkeys(recipes.KINDS, "x"))),
-    "sessions.jsonl": (hosking_submissions.read_sessions, json_lines(SUBMISSION)),
+    "submissions.jsonl": (read_submissions, json_lines(SUBMISSION)),
     "experts.jsonl": (lambda path: hosking.read_experts(path, "main"), json_lines(EXPERT)),
     "evaluator.jsonl": (lambda path: kamoda.read_evaluator(path, "gpt4"), json_lines(MARKS)),
     "pairs.parquet": (

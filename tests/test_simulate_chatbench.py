@@ -13,6 +13,7 @@ from helpers.simulate.chatbench import (
     first_prompts,
 )
 from helpers.simulate.chatbench import chatbench as simulate_chatbench
+from helpers.stats.accuracy import dataset_accuracy
 from helpers.studies import chatbench
 
 
@@ -81,10 +82,11 @@ def test_the_variance_between_questions_is_that_of_the_simulation():
     printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
     cell = ("GPT-4o", "High School Math", "User-AI direct to AI")
     variance = between_variance(*printed.loc[cell, ["mean", "se"]], 95, 4.1)
-    found = [
-        chatbench.load("simulated", seed=seed).accuracies().loc[cell, "between"]
-        for seed in range(4)
-    ]
+    found = []
+    for seed in range(4):
+        questions = chatbench.load("simulated", seed=seed).questions()
+        rows = questions.set_index(["model", "dataset", "method"]).sort_index().loc[cell]
+        found.append(dataset_accuracy(rows)["between"])
     assert np.mean(found) == pytest.approx(variance, rel=0.25)
 
 

@@ -44,16 +44,18 @@ def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
     assert result["inside"].tolist() == [1, 0, 0.5]
 
 
-def test_weighted_ratings_lose_each_weight_at_the_far_end():
+def test_scores_of_a_judge_lose_each_weight_at_the_far_end():
     frame = pd.DataFrame({"low_is_best": [1, 5, 5], "inside": [2, 2, 0]}, index=list("abc"))
-    result = aspects.weighted_rating(
-        frame,
+    result = aspects.judge_scores(
+        frame.assign(all=2),
         pd.Series({"inside": 0.5, "low_is_best": 2.0}),
         {"low_is_best": 1, "inside": 2, "all": 3},
         {"low_is_best": (1, 5), "inside": (0, 3)},
         "all",
     )
-    assert result.to_dict() == {"a": 3.0, "b": 1.0, "c": 0.5}
+    assert result["direct"].tolist() == [2, 2, 2]
+    assert result["weighted"].to_dict() == {"a": 3.0, "b": 1.0, "c": 0.5}
+    assert result["equal"].to_dict() == {"a": 3.0, "b": 1.75, "c": 0.5}
 
 
 def test_weights_are_least_squares_without_intercept(ratings):

@@ -155,22 +155,6 @@ def test_a_halo_without_priming_shows_in_own_marks_only():
     assert gaps[1]["low"] < 0 < gaps[1]["high"]
 
 
-def test_correlation_table_lists_each_pair_once():
-    frame = make_scores()
-    columns = ["error", "biased", "unbiased"]
-    draws = np.full((3, 3, 3), 0.5)
-    table = correlations.correlation_table(frame, columns, draws)
-    assert table.index.tolist() == [
-        ("error", "biased"),
-        ("error", "unbiased"),
-        ("biased", "unbiased"),
-    ]
-    assert table.loc[("error", "unbiased"), "estimate"] == pytest.approx(
-        frame["error"].corr(frame["unbiased"])
-    )
-    assert (table[["low", "high"]] == 0.5).all(axis=None)
-
-
 def test_published_correlations_of_assertiveness_and_of_the_two_ratings(real_data):
     outputs = hosking.load_experiment_2(real_data).outputs()
     r = outputs[["assertiveness", "complexity", "quality_unbiased"]].corr().round(2)

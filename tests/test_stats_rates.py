@@ -147,10 +147,10 @@ def test_an_error_that_nobody_has_gets_no_slope():
     outputs = pd.DataFrame(
         {"prompt_id": range(4), "rating": [1.0, 2, 3, 4], "seen": [0.0, 1, 0, 1], "unseen": 0.0}
     )
-    result = rates.slopes(outputs, ["unseen", "seen"], "rating")
+    result = rates.rate_slopes(outputs, ["unseen", "seen"], "rating")
     assert result.loc["unseen"].isna().all()
     assert result.loc["seen", "estimate"] == pytest.approx(20)
-    assert rates.slopes(outputs, ["unseen"], "rating")["p_value"].isna().all()
+    assert rates.rate_slopes(outputs, ["unseen"], "rating")["p_value"].isna().all()
 
 
 def test_slopes_within_arms_ignore_differences_between_arms():
@@ -159,8 +159,8 @@ def test_slopes_within_arms_ignore_differences_between_arms():
     outputs = pd.DataFrame({"prompt_id": np.arange(1000), "arm": arm})
     outputs["rating"] = arm * 2 + rng.normal(size=1000)
     outputs["factuality"] = (rng.random(1000) < 0.2 + 0.6 * arm).astype(float)
-    assert rates.slopes(outputs, ERRORS, "rating")["low"].item() > 10
-    within = rates.slopes(outputs, ERRORS, "rating", within="arm").iloc[0]
+    assert rates.rate_slopes(outputs, ERRORS, "rating")["low"].item() > 10
+    within = rates.rate_slopes(outputs, ERRORS, "rating", within="arm").iloc[0]
     assert within["low"] < 0 < within["high"]
 
 

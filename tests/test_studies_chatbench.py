@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from helpers import claims, paths
+from helpers import claims, paths, show
 from helpers.beyond.coverage import run_code
 from helpers.files import registry, tables
 from helpers.stats import accuracy
@@ -24,6 +24,11 @@ def test_printed_z_and_p_values_are_possible():
 @pytest.fixture(scope="module")
 def simulated() -> chatbench.ChatBench:
     return chatbench.load("simulated", seed=3)
+
+
+@pytest.fixture(scope="module")
+def conversations() -> chatbench.Conversations:
+    return chatbench.load_conversations("simulated", seed=3)
 
 
 def write_released(folder, simulated) -> None:
@@ -48,9 +53,8 @@ def write_released(folder, simulated) -> None:
     wide.reset_index().to_csv(folder / chatbench.AI_ALONE_FILE, index=False)
 
 
-def write_conversations(folder, seed) -> None:
+def write_conversations(folder, talks) -> None:
     """Write simulated questions and conversations in the form of the released files."""
-    talks = chatbench.load_conversations("simulated", seed)
     parts = talks.questions["question"].str.split("\n", expand=True)
     options = {f"option_{letter}": parts[n].str[3:] for n, letter in enumerate("ABCD", start=1)}
     questions = talks.questions.assign(question=parts[0], **options)
@@ -77,8 +81,11 @@ def test_released_files_are_read_where_they_are_present(released, simulated):
     assert study.answers["rater_id"].iloc[0] == "rater-001"
 
 
-def test_files_in_the_released_form_unlock_the_claims_that_need_them(released, simulated):
-    write_conversations(released, seed=3)
+def test_files_in_the_released_form_unlock_the_claims_that_need_them(
+    released, simulated, conversations, monkeypatch
+):
+    monkeypatch.setattr(show, "save", lambda *_, **__: None)  # of claims, not of figures
+    write_conversations(released, conversations)
     small = {"n_boot": 50, "n_draws": 50, "n_worded": 3, "out_dir": str(released / "out")}
     for name in ("31_question_level", "32_user_simulator"):
         run_code(paths.NOTEBOOKS / f"{name}.ipynb", small)
@@ -243,8 +250,8 @@ BAD = [
     ("text", "a JSON object is needed, found str"),
     ({"worker_id": "zoe", "model": "gpt-4o"}, "'condition', 'question_id', 'selected_answer', 'ch"),
     ({**RECORD, "worker_id": ["zoe"]}, "worker_id is neither text nor a number"),
-    ({**RECORD, "question_id": "x"}, "question 'x' is not among the questions"),
-    ({**RECORD, "selected_answer": None}, "selected_answer None is no letter from A to D"),
+    ({**RECORD, "question_id": "x"}, "question_id 'x' is not one of the study"),
+    ({**RECORD, "selected_answer": None}, "selected_answer None is not one of the study"),
     ({**RECORD, "model": "gpt-4o-mini"}, "model 'gpt-4o-mini' is not one of the study"),
     ({**RECORD, "condition": "x"}, "condition 'x' is not one of the study"),
     ({**RECORD, "chat_history": [{"role": "You"}]}, "chat_history is no list of messages"),
@@ -293,9 +300,8 @@ def test_options_that_read_like_missing_values_stay_text(talks):
     assert "\nA. NA\n" in chatbench.load_conversations("real").questions["question"].iloc[0]
 
 
-def test_simulated_conversations_end_with_the_simulated_answers():
-    loaded = chatbench.load_conversations("simulated", seed=3)
-    answers = chatbench.load("simulated", seed=3).answers
+def test_simulated_conversations_end_with_the_simulated_answers(simulated, conversations):
+    loaded, answers = conversations, simulated.answers
     with_ai = answers[answers["answer_type"] == "user-AI"].reset_index(drop=True)
     same = ["model", "condition", "dataset", "question_id", "correct"]
     assert loaded.source == "simulated"

@@ -55,7 +55,8 @@ def file_of(folder, *records, name="quality.jsonl"):
 
 
 def read(folder, *records, group=(1, "unbiased"), **options):
-    return hosking_submissions.read_ratings(file_of(folder, *records), FORMS[group], **options)
+    path = file_of(folder, *records)
+    return hosking_submissions.read_submissions(path, FORMS[group], **options)[0]
 
 
 def test_a_submission_becomes_one_row_per_response(tmp_path):
@@ -68,7 +69,6 @@ def test_a_submission_becomes_one_row_per_response(tmp_path):
             "is_distractor": False,
             "partner_id": ["wikihow-12|References|baseline", "wikihow-12|Falcon 40B|baseline"],
             "quality_unbiased": [4.0, 2.0],
-            "response_words": [3, 2],
             "task": "wikihow",
             "rater_id": "anna",
             "seconds": 3723,
@@ -147,7 +147,9 @@ def two_batches(tmp_path, monkeypatch):
         submission(id="1", email="cleo_s3"),
     ]
     second = [submission(id="1", email="anna_s4", score_a="1")]
-    monkeypatch.setattr(hosking_submissions, "FORMS", {(1, "unbiased"): FORMS[1, "unbiased"]})
+    for name in ("FORMS", "GROUPS"):
+        group = getattr(hosking_submissions, name)[1, "unbiased"]
+        monkeypatch.setattr(hosking_submissions, name, {(1, "unbiased"): group})
     names = {(1, "unbiased"): ("pilot_v6", "unbiased_main_2")}
     monkeypatch.setattr(hosking_submissions, "FILES", names)
     located = {
@@ -179,8 +181,11 @@ def test_excluded_submissions_are_left_out_and_raters_keep_their_label_across_ba
 
 @pytest.mark.usefixtures("two_batches")
 def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_left():
-    _, ratings = hosking_submissions.load_submissions(1, "unbiased", texts=True)
-    sessions = hosking_submissions.load_sessions()
+    _, ratings, sessions = hosking_submissions.load_groups()
+    ratings = ratings["1: quality"]
+    _, reported, _ = hosking_submissions.load_groups(reported_only=True)
+    pd.testing.assert_frame_equal(reported["1: quality"], ratings[ratings["reported"]])
+    assert len(reported["1: quality"]) == 4
     assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
     for table in (ratings, sessions):
         assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
@@ -197,22 +202,21 @@ def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     assert source == "simulated"
 
 
-def test_all_groups_are_loaded_at_once_with_or_without_unreported_datasets():
-    source, ratings = hosking_submissions.load_groups("simulated", seed=3)
-    _, reported = hosking_submissions.load_groups("simulated", 3, reported_only=True)
+def test_all_groups_are_simulated_at_once():
+    source, ratings, sessions = hosking_submissions.load_groups("simulated", seed=3)
     assert source == "simulated"
+    assert len(sessions) == sum(map(len, ratings.values())) / 2
     assert list(ratings) == list(hosking_submissions.GROUPS.values())
-    for name, rows in ratings.items():
-        pd.testing.assert_frame_equal(reported[name], rows[rows["reported"]])
-    assert len(reported["1: errors"]) < len(ratings["1: errors"])
 
 
 @pytest.fixture(scope="module")
-def loaded(real_data):
-    return {
-        group: hosking_submissions.load_submissions(*group, real_data, texts=True)[1]
-        for group in GROUPS
-    }
+def everything(real_data):
+    return hosking_submissions.load_groups(real_data)
+
+
+@pytest.fixture(scope="module")
+def loaded(everything):
+    return dict(zip(GROUPS, everything[1].values(), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +228,8 @@ def released(real_data):
     for (experiment, group), file in zip(GROUPS, files, strict=True):
         raw = pd.read_parquet(registry.fetch(file))
         clock = raw["time_str"].str.extract(r"(\d+)d (\d+)h (\d+)m (\d+)s").astype(int)
-        table = getattr(studies[experiment], group).drop(columns=["pair_id", "rater_id"])
+        table = getattr(studies[experiment], group)
+        table = table.drop(columns=["pair_id", "rater_id", "response_words"], errors="ignore")
         tables[experiment, group] = table.assign(
             prompt=raw["prompt"], response=raw["response"], seconds=clock @ [86400, 3600, 60, 1]
         )
@@ -280,13 +285,18 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
             assert (not asked <= answers.keys()) == (reason == "incomplete")
 
 
-def test_raters_took_part_in_several_groups_and_up_to_206_times(real_data):
-    sessions = hosking_submissions.load_sessions(real_data)
+def test_raters_took_part_in_several_groups_and_up_to_206_times(everything):
+    _, _, sessions = everything
     assert len(sessions) == 17638
     assert sessions["rater_id"].nunique() == 2546
     assert sessions["rater_id"].value_counts().max() == 206
     first = sessions[sessions["experiment"] == 1]
     assert first.groupby("rater_id")["raters"].nunique().eq(2).sum() == 273
+
+
+def test_all_datasets_of_experiment_2_are_reported_and_not_all_of_experiment_1(loaded):
+    for (experiment, _), rows in loaded.items():
+        assert rows["reported"].all() == (experiment == 2)
 
 
 def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
@@ -303,28 +313,6 @@ def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_t
     assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
     assert (table[["partners", "other_systems"]] == 4).all(axis=None)
     assert repeats(reported).to_dict() == {1: 1740, 5: 60}
-
-
-SESSIONS = pd.DataFrame(
-    {
-        "group": ["errors", "errors", "errors", "quality", "quality", "tone"],
-        "rater_id": ["a", "a", "b", "a", "c", "c"],
-        "seconds": [60, 120, 36, 30, 45, 90],
-    }
-)
-
-
-def test_shared_people_are_counted_once_and_the_diagonal_is_the_size_of_a_group():
-    expected = [[2, 1, 0], [1, 2, 1], [0, 1, 1]]
-    names = ["errors", "quality", "tone"]
-    table = hosking_submissions.shared_people(SESSIONS, "group", "rater_id")
-    pd.testing.assert_frame_equal(table, pd.DataFrame(expected, index=names, columns=names))
-
-
-def test_pay_per_hour_is_the_rate_of_the_group_over_the_time():
-    groups = "errors", "quality", "tone"
-    pay = hosking_submissions.hourly_pay(SESSIONS, dict(zip(groups, (0.6, 0.3, 0.3), strict=True)))
-    assert pay.tolist() == pytest.approx([36, 18, 60, 36, 24, 12])
 
 
 def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():

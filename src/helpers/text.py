@@ -13,14 +13,12 @@ import importlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from helpers import paths
 from helpers.files import registry
@@ -41,32 +39,6 @@ _SILENT = re.compile(
 
 class ModelUnavailableError(RuntimeError):
     """A language model cannot be used here; the message says what is missing."""
-
-
-def word_count(texts: Sequence[str]) -> pd.Series:
-    """Number of words, that is of stretches without white space.
-
-    Parameters
-    ----------
-    texts : sequence of str or pandas.Series
-        Texts; an empty one has 0 words.
-
-    Returns
-    -------
-    pandas.Series of int
-        Named ``words``, with the index of `texts` if that is a Series.
-
-    Raises
-    ------
-    ValueError
-        If a value is not a text.
-
-    Examples
-    --------
-    >>> word_count(["I cannot help.", ""]).tolist()
-    [3, 0]
-    """
-    return pd.Series(texts, dtype=object).str.split().str.len().astype(int).rename("words")
 
 
 def readability(texts: Sequence[str]) -> pd.Series:
@@ -377,25 +349,23 @@ def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
     return losses
 
 
-def question_perplexities(
-    answers: pd.DataFrame, model: Any, tokenizer: Any, rng: np.random.Generator
-) -> pd.DataFrame:
-    """How unexpected answers are after their own and after another question.
+def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+    """How expected answers are after their own and after another question.
 
     Parameters
     ----------
     answers : pandas.DataFrame
         One row per answer: ``question_id``, ``question`` and ``text``; two questions or more.
-    model, tokenizer
-        See `helpers.text.load_model`.
+    name : str
+        Language model, see `load_model`.
     rng : numpy.random.Generator
         Draws another question for each answer; all others are equally likely.
 
     Returns
     -------
     pandas.DataFrame of float
-        Columns ``own`` ("QA" in the paper) and ``random`` ("RQA"), see `helpers.text.perplexity`,
-        with the index of `answers`.
+        `perplexity` with a minus, so that more is better, after the own question ("QA" in the
+        paper) and after another ("RQA"), with the index of `answers`; no columns without a model.
 
     Raises
     ------
@@ -406,42 +376,27 @@ def question_perplexities(
     ----------
     Kamoda et al. (2025), section 5.1.
     """
-    codes, questions = pd.factorize(answers["question_id"])
-    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
-    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
-    contexts = {"own": answers["question"], "random": pd.Series(asked[other], answers.index)}
-    texts = answers["text"]
-    found = {name: perplexity(texts, each, model, tokenizer) for name, each in contexts.items()}
-    return pd.DataFrame(found)
-
-
-def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
-    """`question_perplexities` with a minus, so that more is better; no columns without a model."""
     try:
         model, tokenizer = load_model(name)
     except ModelUnavailableError:
         return pd.DataFrame(index=answers.index)
-    found = question_perplexities(answers, model, tokenizer, rng)
-    return -found.set_axis(["−perplexity, QA", "−perplexity, RQA"], axis="columns")
+    codes, questions = pd.factorize(answers["question_id"])
+    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
+    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
+    contexts = {"QA": answers["question"], "RQA": pd.Series(asked[other], answers.index)}
+    texts = answers["text"]
+    return pd.DataFrame(
+        {f"−perplexity, {q}": -perplexity(texts, c, model, tokenizer) for q, c in contexts.items()}
+    )
 
 
-@dataclass(frozen=True)
-class Aspect:
-    """An aspect of quality and how to recognise it in a text."""
-
-    meaning: str
-    keywords: tuple[str, ...]
+def _read_lexicon() -> pd.DataFrame:
+    """Read the aspects in the order of the file: what each means, and its keywords."""
+    aspects = pd.read_csv(paths.DATA / "lexicon.csv").groupby("aspect", sort=False)
+    return aspects.agg(meaning=("meaning", "first"), keywords=("keyword", list)).rename_axis(None)
 
 
-def _read_lexicon() -> dict[str, Aspect]:
-    """Read the aspects with their keywords, in the order of the file."""
-    aspects = pd.read_csv(paths.DATA / "lexicon.csv").groupby(["aspect", "meaning"], sort=False)
-    return {
-        name: Aspect(meaning, tuple(keywords)) for (name, meaning), keywords in aspects["keyword"]
-    }
-
-
-LEXICON: Mapping[str, Aspect] = _read_lexicon()
+LEXICON = _read_lexicon()
 
 
 def mentions(texts: Sequence[str]) -> pd.DataFrame:
@@ -472,34 +427,10 @@ def mentions(texts: Sequence[str]) -> pd.DataFrame:
     """
     texts = pd.Series(texts, dtype=object)
     found = {
-        name: texts.map(re.compile("|".join(aspect.keywords), re.IGNORECASE).search)
-        for name, aspect in LEXICON.items()
+        name: texts.map(re.compile("|".join(keywords), re.IGNORECASE).search)
+        for name, keywords in LEXICON["keywords"].items()
     }
     return pd.DataFrame(found, index=texts.index).notna()
-
-
-def longest(texts: pd.Series, n: int) -> pd.Series:
-    """Choose the texts with most characters.
-
-    Parameters
-    ----------
-    texts : pandas.Series of str
-        Any texts.
-    n : int
-        How many to choose.
-
-    Returns
-    -------
-    pandas.Series of str, shape (n,)
-        From the longest on; of two equally long texts the earlier one comes first.
-
-    Examples
-    --------
-    >>> longest(pd.Series(["no", "very good", "good"]), 2).tolist()
-    ['very good', 'good']
-    """
-    order = texts.str.len().sort_values(ascending=False, kind="stable")
-    return texts.loc[order.index[:n]]
 
 
 def read_hand_check() -> pd.DataFrame:
@@ -518,47 +449,3 @@ def read_hand_check() -> pd.DataFrame:
     """
     file = registry.given("data/justifications_hand_check.csv")
     return pd.read_csv(file, index_col=["sample", "aspect"])[list(COUNTS)]
-
-
-def precision_and_recall(counts: pd.DataFrame) -> pd.DataFrame:
-    """How many of the lexicon's mentions are right, and how many of the true ones it finds.
-
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        Columns ``true_positive``, ``false_positive`` and ``false_negative``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``precision``, ``recall`` and their 95 % Wilson intervals, in percent, with the index of
-        `counts`; columns (measure, ``estimate``, ``low`` or ``high``). NaN where nothing was found.
-
-    References
-    ----------
-    Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"true_positive": 8, "false_positive": 0, "false_negative": 2},
-    ...                       index=["factuality"])
-    >>> precision_and_recall(counts).round().T
-                       factuality
-    precision estimate      100.0
-              low            68.0
-              high          100.0
-    recall    estimate       80.0
-              low            49.0
-              high           94.0
-    """
-    hits = counts["true_positive"]
-    precision = _share(hits, counts["false_positive"])
-    recall = _share(hits, counts["false_negative"])
-    return pd.concat({"precision": precision, "recall": recall}, axis="columns")
-
-
-def _share(hits: pd.Series, others: pd.Series) -> pd.DataFrame:
-    """Share of hits in percent with its Wilson interval, missing where there is nothing at all."""
-    known = (hits + others).where(hits + others > 0)
-    low, high = proportion_confint(hits, known, method="wilson")
-    return 100 * pd.DataFrame({"estimate": hits / known, "low": low, "high": high})

@@ -48,7 +48,7 @@ KINDS = {
     "stats.rates.error_rates": "rate in a group (Wilson)",
     "stats.rates.crowd_expert_gap": "crowd minus experts",
     "stats.rates.arm_contrasts": "change between arms",
-    "stats.rates.slopes": "slope of an error rate",
+    "stats.rates.rate_slopes": "slope of an error rate",
     "stats.aspects.bootstrap_weights": "weight of an aspect",
     "stats.lines.Curve.band": f"curve, {AT_ONCE}",
     "stats.lines.Curve.changes": "change along a curve",

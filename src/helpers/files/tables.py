@@ -218,7 +218,9 @@ def require_plain(frame: pd.DataFrame, columns: Sequence[str], name: str) -> Non
 
 def is_text(value: object) -> bool:
     """Tell whether a cell holds text; half a character is none."""
-    return isinstance(value, str) and value == value.encode(errors="ignore").decode()
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or value == value.encode(errors="ignore").decode()
 
 
 def _require_kind(

@@ -461,7 +461,7 @@ def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generat
     for smallest in WEAKEST_PENALTIES:
         alphas = alpha_grid(moments, size=30, smallest=smallest)
         try:
-            return lasso_cross_validation(moments, alphas, folds, rng).best_alpha
+            return lasso_cross_validation(moments, alphas, folds, rng)[0]
         except RuntimeError:
             continue
     return float(alphas[0])

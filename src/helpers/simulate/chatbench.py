@@ -18,7 +18,7 @@ be replaced by another word; whatever follows has nothing to do with the questio
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -55,6 +55,17 @@ COPYING = 0.85
 FURTHER_MESSAGES = 0.4
 
 
+N_TRIES = 50  # of a model alone
+SHARED = {  # how far the chances of a question by each method go together
+    **dict(zip(AI_METHODS, (0.4, 0.4, 0.7), strict=True)),
+    **dict.fromkeys(CHAT_CONDITIONS, 0.85),
+    USER_ALONE: 0.7,
+}
+CONFIDENCE = dict(zip(CHAT_DATASETS, (0.4, -0.4, -0.9, 0.0, 0.8), strict=True))
+INSIGHT = 0.4  # confidence for one standard deviation of the own chance
+PASS_RATE = 0.995  # of attention checks
+
+
 @dataclass(frozen=True)
 class ChatBenchTruth:
     """Numbers behind a simulated study. Those without a source were chosen by eye."""
@@ -62,21 +73,8 @@ class ChatBenchTruth:
     means: Mapping[tuple[str, str, str], float]
     ses: Mapping[tuple[str, str, str], float]
     n_users: int = 650
-    n_tries: int = 50
-    shared: Mapping[str, float] = field(
-        default_factory=lambda: {
-            **dict(zip(AI_METHODS, (0.4, 0.4, 0.7), strict=True)),
-            USER_ALONE: 0.7,
-            **dict.fromkeys(CHAT_CONDITIONS, 0.85),
-        }
-    )
     ability_sd: float = 0.4
     kept_luck: float = 0.6
-    confidence: Mapping[str, float] = field(
-        default_factory=lambda: dict(zip(CHAT_DATASETS, (0.4, -0.4, -0.9, 0.0, 0.8), strict=True))
-    )
-    insight: float = 0.4
-    pass_rate: float = 0.995
 
 
 def chatbench(rng: np.random.Generator, truth: ChatBenchTruth) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -112,12 +110,12 @@ def _chances(
 ) -> pd.DataFrame:
     """Draw the chance of each question, in columns of (model, method)."""
     common = rng.normal(size=len(questions))
-    methods = [(model, method) for model in CHAT_MODELS for method in truth.shared]
+    methods = [(model, method) for model in CHAT_MODELS for method in SHARED]
     methods = [key for key in methods if key[1] != USER_ALONE] + [(ANY_MODEL, USER_ALONE)]
     chances = {}
     for model, method in methods:
         shapes = pd.DataFrame({name: _shape(name, model, method, truth) for name in CHAT_DATASETS})
-        loading = truth.shared[method]
+        loading = SHARED[method]
         noise = rng.normal(size=len(questions))
         rank = stats.norm.cdf(loading * common + np.sqrt(1 - loading**2) * noise)
         chances[model, method] = stats.beta.ppf(rank, *shapes[questions["dataset"]].to_numpy())
@@ -141,7 +139,7 @@ def _shape(dataset: str, model: str, method: str, truth: ChatBenchTruth) -> tupl
 def _answers_per_question(dataset: str, method: str, truth: ChatBenchTruth) -> float:
     """Expected number of answers to a question by one method, with one model."""
     if method in AI_METHODS:
-        return truth.n_tries
+        return N_TRIES
     subject, (n_batches, sizes) = next(item for item in BATCHES.items() if dataset in item[1][1])
     arms = n_batches * len(CHAT_MODELS) * len(CHAT_CONDITIONS)
     users = truth.n_users * SUBJECT_SHARES[subject] / arms
@@ -156,9 +154,9 @@ def _ai_alone(
     tables = []
     for model in CHAT_MODELS:
         for method in AI_METHODS:
-            right = rng.binomial(truth.n_tries, chances[model, method])
+            right = rng.binomial(N_TRIES, chances[model, method])
             table = questions[["question_id", "dataset"]].assign(model=model, method=method)
-            tables.append(table.assign(n_answers=truth.n_tries, accuracy=right / truth.n_tries))
+            tables.append(table.assign(n_answers=N_TRIES, accuracy=right / N_TRIES))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -219,7 +217,7 @@ def _confidence(
     rng: np.random.Generator, tasks: pd.DataFrame, own: np.ndarray, truth: ChatBenchTruth
 ) -> np.ndarray:
     """Put confidence on its scale of three steps."""
-    opinion = tasks["dataset"].map(truth.confidence) + truth.insight * np.clip(own, -3, 3)
+    opinion = tasks["dataset"].map(CONFIDENCE) + INSIGHT * np.clip(own, -3, 3)
     opinion = opinion + rng.normal(size=len(tasks))
     return np.array(CONFIDENCES)[np.digitize(opinion, [-0.5, 0.8])]
 
@@ -235,7 +233,7 @@ def _attention_checks(
         dataset=ATTENTION_CHECK,
         question_id="simulated-attention-check",
         confidence=CONFIDENCES[-1],
-        correct=(rng.random(len(users)) < truth.pass_rate).astype(float),
+        correct=(rng.random(len(users)) < PASS_RATE).astype(float),
     )
 
 

@@ -89,10 +89,8 @@ WORDS_BY_ARM = dict(zip(ARMS, (110, 90, 115, 60, 145), strict=True))
 ASSERTIVENESS_BY_ARM = dict(zip(ARMS, (3.6, 2.8, 3.8, 3.1, 3.8), strict=True))
 COMPLEXITY_BY_ARM = dict(zip(ARMS, (2.8, 2.5, 2.9, 2.1, 3.3), strict=True))
 SENSITIVITY_BY_ARM = dict.fromkeys(ARMS, 0.28) | {"assertive_low": 0.5, "assertive_high": 0.15}
-HARD_SHARE = dict.fromkeys(ARMS, 0.25) | {"complex_low": 0.1, "complex_high": 0.4}
-SENTENCE_WORDS = dict.fromkeys(ARMS, 15) | {"complex_low": 9, "complex_high": 20}
-EASY = ("we", "can", "find", "good", "ways", "and", "use", "them", "with", "care", "not", "bad")
-HARD = ("undoubtedly", "considerable", "difficulty", "excellent", "methodology", "particularly")
+WORDS = ("we", "find", "good", "ways", "with", "care", "not", "bad", "considerable", "difficulty")
+SENTENCE = 15  # words
 
 PER_PROMPT = 5
 COUPLES = np.array(list(combinations(range(PER_PROMPT), 2)))
@@ -110,7 +108,6 @@ GROUPS = {
     (2, "perception"): (2000, 2700, 60),
 }
 SECONDS_SD = 0.7
-FURTHER_TASKS = {"amazon": "dialogsum", "curation": "factualnlg"}
 
 
 @dataclass(frozen=True)
@@ -388,59 +385,33 @@ def hosking_submissions(
 ) -> pd.DataFrame:
     """Simulate what one group of raters submitted."""
     names = [name for number, name in GROUPS if number == experiment]
-    made = _experiment_1(rng) if experiment == 1 else hosking_experiment_2(rng)
+    made = (hosking_experiment_1 if experiment == 1 else hosking_experiment_2)(rng)
     tables = dict(zip(names, made, strict=True))
-    shown = _responses(rng, tables["errors" if experiment == 1 else "perception"], texts)
+    outputs = tables["errors" if experiment == 1 else "perception"]
     own = rng.spawn(len(GROUPS))[list(GROUPS).index((experiment, group))]
     ratings = tables[group].drop(columns="response_words", errors="ignore")
     if texts:
         ratings["prompt"] = "prompt " + ratings["prompt_id"]
-    ratings = ratings.join(shown, on="item_id")
+        ratings["response"] = ratings["item_id"].map(_responses(rng, outputs))
     if texts and experiment == 2:
         preamble = "simulated preamble " + ratings["arm"]
         ratings["preamble"] = preamble.where(ratings["arm"] != "baseline", "")
     return _add_submissions(own, ratings, experiment, group)
 
 
-def _experiment_1(rng: np.random.Generator) -> list[pd.DataFrame]:
-    """Simulate the tables of experiment 1 with the tasks that are not reported."""
-    both = zip(hosking_experiment_1(rng), hosking_experiment_1(rng), strict=True)
-    return [pd.concat([table, _renamed(other)], ignore_index=True) for table, other in both]
-
-
-def _renamed(table: pd.DataFrame) -> pd.DataFrame:
-    """Turn ratings of some reported tasks into ratings of others."""
-    table = table[table["task"].isin(FURTHER_TASKS)]
-    names = table["task"].map(FURTHER_TASKS)
-    after_task = {name: table[name].str.partition("-")[2] for name in ("item_id", "prompt_id")}
-    return table.assign(task=names, **{key: names + "-" + rest for key, rest in after_task.items()})
-
-
-def _responses(rng: np.random.Generator, table: pd.DataFrame, texts: bool) -> pd.DataFrame:
-    """List the length and, if asked for, the text of each response, by item."""
-    items = table.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
+def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
+    """Write the response of each item; sentences are of one length."""
+    items = ratings.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
     outputs = items[~items["is_distractor"]].set_index("item_id")
-    shown = outputs[["response_words"]]
-    if texts:
-        shown = shown.assign(response=_texts(rng, outputs["arm"], outputs["response_words"]))
+    words = rng.choice(WORDS, outputs["response_words"].sum())
+    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(words[SENTENCE - 1 :: SENTENCE], ".")
+    shown = pd.Series(to_texts(words, outputs["response_words"]), outputs.index)
     # A distractor is the neighbour in this order that is of the same system.
     distractors = items.loc[items["is_distractor"], "item_id"]
     row = outputs.index.get_indexer(distractors.str.removesuffix("|distractor"))
     system = outputs["system"].to_numpy()
     neighbours = shown.iloc[np.where(system[row - 1] == system[row], row - 1, row + 1)]
-    return pd.concat([shown, neighbours.set_index(pd.Index(distractors))])
-
-
-def _texts(rng: np.random.Generator, arms: pd.Series, words: pd.Series) -> list[str]:
-    """Write a response of each length, harder to read under some preambles than under others."""
-    total, ends = words.sum(), words.cumsum().to_numpy()
-    hard = rng.random(total) < np.repeat(arms.map(HARD_SHARE).to_numpy(), words)
-    drawn = np.where(hard, rng.choice(HARD, total), rng.choice(EASY, total))
-    position = np.arange(total) - np.repeat(ends - words.to_numpy(), words)
-    sentence = np.repeat(arms.map(SENTENCE_WORDS).to_numpy(), words)
-    last = position % sentence == sentence - 1
-    last[ends - 1] = True
-    return to_texts(np.where(last, np.strings.add(drawn, "."), drawn), words)
+    return pd.concat([shown, neighbours.set_axis(distractors)])
 
 
 def random_texts(

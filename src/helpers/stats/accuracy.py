@@ -42,35 +42,6 @@ def two_sided_p(z: ArrayLike) -> np.ndarray:
     return 2 * stats.norm.sf(np.abs(np.asarray(z, dtype=float)))
 
 
-def z_test(
-    mean: ArrayLike, se: ArrayLike, other_mean: ArrayLike, other_se: ArrayLike
-) -> np.ndarray:
-    """Test that two accuracies are equal.
-
-    Parameters
-    ----------
-    mean, se, other_mean, other_se : array-like
-        The two estimates with their standard errors.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The difference, first minus other, in standard errors: a z-value.
-
-    References
-    ----------
-    Chang et al. (2025), appendix B.2; Miller (2024), Adding Error Bars to Evals (unpaired
-    comparisons).
-
-    Examples
-    --------
-    >>> round(float(z_test(0.73, 0.04, 0.92, 0.02)), 2)
-    -4.25
-    """
-    variance = np.square(se) + np.square(other_se)
-    return np.subtract(mean, other_mean) / np.sqrt(variance)
-
-
 def normal_intervals(estimate: ArrayLike, se: ArrayLike) -> pd.DataFrame:
     """Put 95 % intervals from standard errors beside estimates.
 

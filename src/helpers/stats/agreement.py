@@ -164,8 +164,9 @@ def agreement_table(
     pandas.DataFrame
         One row per aspect: ``aspect``, ``n_items`` (with two or more ratings), ``prevalence`` (of
         the highest category, so of 1 on the scale 0 and 1), ``observed_agreement``, ``ac1``,
-        ``ac1_low``, ``ac1_high``, ``alpha``, ``alpha_low``, ``alpha_high``. A replicate in which a
-        statistic is undefined is left out of its interval.
+        ``ac1_low``, ``ac1_high``, ``alpha``, ``alpha_low``, ``alpha_high``, and ``ac1_lowest`` and
+        ``ac1_highest``, in what share of the replicates its AC1 is the lowest, the highest of
+        all aspects. A replicate in which a statistic is undefined is left out of its interval.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def agreement_table(
     weights = cluster_weights(labels.max() + 1, n_boot, rng)
     everything_first = with_everything_first(weights.astype(float))
     scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
-    rows = []
+    rows, ac1_draws = [], {}
     for aspect in aspects:
         counts = rating_counts(frame, item, aspect, scales[aspect])
         observed, shares, ac1 = _agreement_draws(counts, labels, everything_first)
@@ -206,50 +207,11 @@ def agreement_table(
             low, high = interval(draws[1:])
             row |= {name: draws[0], f"{name}_low": low, f"{name}_high": high}
         rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def ac1_draws(
-    frame: pd.DataFrame,
-    aspects: Sequence[str],
-    item: str,
-    cluster: str,
-    categories: Sequence[float],
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Bootstrap draws of Gwet's AC1 of several aspects, to tell how sure their order is.
-
-    Parameters
-    ----------
-    frame, aspects, item, cluster, categories, n_boot, rng
-        As in `agreement_table`, whose replicates are the same if `rng` is in the same state.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_boot, n_aspects)
-
-    Raises
-    ------
-    ValueError
-        See `agreement_table`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"item_id": list("aabb"), "refusal": [0, 0, 1, 1],
-    ...                       "scope": [0, 1, 0, 1]})
-    >>> draws = ac1_draws(frame, ["refusal", "scope"], "item_id", "item_id", [0, 1], 99,
-    ...                   np.random.default_rng(0))
-    >>> (draws.idxmax(axis=1) == "refusal").mean()
-    np.float64(1.0)
-    """
-    labels = cluster_of_each_item(frame, item, cluster)
-    weights = cluster_weights(labels.max() + 1, n_boot, rng).astype(float)
-    draws = {}
-    for aspect in aspects:
-        counts = rating_counts(frame, item, aspect, categories)
-        draws[aspect] = _agreement_draws(counts, labels, weights)[2]
-    return pd.DataFrame(draws)
+        ac1_draws[aspect] = ac1[1:]
+    order = pd.DataFrame(ac1_draws)
+    ends = {"ac1_lowest": order.min(axis=1), "ac1_highest": order.max(axis=1)}
+    shares = {name: order.eq(end, axis=0).mean().to_numpy() for name, end in ends.items()}
+    return pd.DataFrame(rows).assign(**shares)
 
 
 def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:

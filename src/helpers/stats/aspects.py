@@ -117,14 +117,14 @@ def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Se
     return pd.Series(_least_squares(moments)[0], index=list(features), name="weight")
 
 
-def weighted_rating(
+def judge_scores(
     frame: pd.DataFrame,
     weights: pd.Series,
     ideals: Mapping[str, float],
     ranges: Mapping[str, tuple[float, float]],
     overall: str,
-) -> pd.Series:
-    """Overall rating predicted from ratings of aspects: its ideal less the weighted distances.
+) -> pd.DataFrame:
+    """Three scores of one judge: the direct one, learned weights of aspects, and equal weights.
 
     Parameters
     ----------
@@ -139,48 +139,14 @@ def weighted_rating(
 
     Returns
     -------
-    pandas.Series
-        Predictions in points of the overall rating.
+    pandas.DataFrame
+        The frame with the columns ``direct``, ``weighted`` (the ideal less the weighted distances
+        from the ideals) and ``equal``.
 
     Raises
     ------
     ValueError
         As for `ideal_distance`.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 5.2.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"factuality": [3, 2, 0]})
-    >>> weighted_rating(frame, pd.Series({"factuality": 2.1}),
-    ...                 {"factuality": 3, "acceptability": 3}, {"factuality": (0, 3)},
-    ...                 "acceptability").round(1).tolist()
-    [3.0, 2.3, 0.9]
-    """
-    distances = ideal_distance(frame, list(weights.index), ideals, ranges)
-    return ideals[overall] - distances @ weights
-
-
-def judge_scores(
-    frame: pd.DataFrame,
-    weights: pd.Series,
-    ideals: Mapping[str, float],
-    ranges: Mapping[str, tuple[float, float]],
-    overall: str,
-) -> pd.DataFrame:
-    """Three scores of one judge: the direct one, learned weights of aspects, and equal weights.
-
-    Parameters
-    ----------
-    frame, weights, ideals, ranges, overall
-        As for `weighted_rating`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The frame with the columns ``direct``, ``weighted`` and ``equal``.
 
     References
     ----------
@@ -196,10 +162,9 @@ def judge_scores(
     0       2       2.0    1.5
     1       1       1.0    1.5
     """
+    distances = ideal_distance(frame, list(weights.index), ideals, ranges)
     ways = {"weighted": weights, "equal": 0 * weights + weights.mean()}
-    given = {
-        way: weighted_rating(frame, each, ideals, ranges, overall) for way, each in ways.items()
-    }
+    given = {way: ideals[overall] - distances @ each for way, each in ways.items()}
     return frame.assign(direct=frame[overall], **given)
 
 

@@ -197,11 +197,6 @@ def simultaneous_interval(estimate: ArrayLike, draws: ArrayLike) -> tuple[np.nda
     low, high : numpy.ndarray, shape (n_statistics,)
         A statistic that never varies gets an interval without width.
 
-    Raises
-    ------
-    ValueError
-        If a draw is not finite.
-
     References
     ----------
     Romano and Wolf (2005), Stepwise Multiple Testing as Formalized Data Snooping; Montiel Olea
@@ -215,11 +210,6 @@ def simultaneous_interval(estimate: ArrayLike, draws: ArrayLike) -> tuple[np.nda
     True
     """
     estimate, draws = np.asarray(estimate, dtype=float), np.asarray(draws, dtype=float)
-    undefined = int((~np.isfinite(draws)).sum())
-    if undefined:
-        raise ValueError(
-            f"{undefined} of {draws.size} draws are not finite: leave those statistics out"
-        )
     error = draws.std(axis=0, ddof=1)
     t_values = np.abs(draws - estimate) / np.where(error > 0, error, np.inf)
     critical = np.quantile(t_values.max(axis=1), 0.95)

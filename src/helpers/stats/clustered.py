@@ -281,35 +281,7 @@ def linear_model(
     return OLS(frame[outcome].astype(float), design)
 
 
-class LinearProbability(Estimates):
-    """A fitted model, made by `fit_linear_probability`: intercept and coefficients as estimates.
-
-    Parameters
-    ----------
-    value, influence
-        Of intercept and coefficients in percentage points, see `Estimates`. The errors of `table`
-        are clustered.
-    """
-
-    def hc0(self) -> pd.DataFrame:
-        """Set out the coefficients with White's standard errors, which take rows for independent.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As `table`, from a normal distribution.
-
-        References
-        ----------
-        White (1980), A Heteroskedasticity-Consistent Covariance Matrix Estimator.
-        """
-        error = np.sqrt((self.influence**2).sum(axis=0))
-        return t_table(self.value, error, freedom=np.inf)
-
-
-def fit_linear_probability(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str
-) -> LinearProbability:
+def fit_linear_probability(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Estimates:
     """Fit a linear probability model with an intercept.
 
     Parameters
@@ -323,13 +295,13 @@ def fit_linear_probability(
 
     Returns
     -------
-    LinearProbability
+    Estimates
+        Intercept and coefficients in percentage points.
 
     Raises
     ------
     ValueError
-        If a column cannot be used, the outcome is not 0 or 1, or a feature is constant or a
-        combination of those before it.
+        If a column cannot be used, or a feature is constant or a combination of those before it.
 
     References
     ----------
@@ -341,28 +313,15 @@ def fit_linear_probability(
     >>> frame = pd.DataFrame({"hard": [0, 0, 0, 0, 1, 1, 1, 1], "error": [0, 0, 0, 1, 0, 1, 1, 1],
     ...                       "cue": list("abcdabcd")})
     >>> model = fit_linear_probability(frame, ["hard"], "error")
-    >>> model.hc0()[["estimate", "standard_error"]].round(1)
+    >>> model.table(frame[["cue"]])[["estimate", "standard_error"]].round(1)
                estimate  standard_error
-    intercept      25.0            21.7
-    hard           50.0            30.6
-    >>> model.table(frame[["cue"]])["standard_error"].round(1).tolist()
-    [25.0, 28.9]
+    intercept      25.0            25.0
+    hard           50.0            28.9
     """
     tables.check_regression(frame, features, outcome)
-    _check_yes_or_no(frame[outcome])
     fit = linear_model(frame, features, outcome).fit()
     influence = fit.resid.to_numpy()[:, None] * (fit.model.exog @ fit.normalized_cov_params)
-    return LinearProbability(100.0 * fit.params, 100.0 * np.asarray(influence))
-
-
-def _check_yes_or_no(outcome: pd.Series) -> None:
-    """Stop unless an outcome is 0 in some rows and 1 in all others."""
-    values = set(outcome.unique())
-    if values != {0, 1}:
-        shown = ", ".join(f"{value:g}" for value in sorted(values)[:3])
-        raise ValueError(
-            f"column {outcome.name!r} holds {shown}: a yes-or-no outcome needs 0 and 1"
-        )
+    return Estimates(100.0 * fit.params, 100.0 * np.asarray(influence))
 
 
 def mark_contrasts(
@@ -438,30 +397,6 @@ def _contrast_weights(arm: pd.Series, arms: Mapping[str, tuple[str, str]]) -> pd
     return weights
 
 
-def merge_rare(labels: pd.Series, at_least: int, name: str = "other") -> pd.Series:
-    """Put labels that are rarer than wanted under one name.
-
-    Parameters
-    ----------
-    labels : pandas.Series of str
-        One label per row.
-    at_least : int
-        Rows that a label needs to stay.
-    name : str, optional
-        What the others are called.
-
-    Returns
-    -------
-    pandas.Series of str
-
-    Examples
-    --------
-    >>> merge_rare(pd.Series(["noun", "noun", "verb"]), 2).tolist()
-    ['noun', 'noun', 'other']
-    """
-    return labels.where(labels.map(labels.value_counts()) >= at_least, name)
-
-
 def associations(
     frame: pd.DataFrame, categories: Sequence[str], outcome: str, cluster: str
 ) -> pd.DataFrame:
@@ -485,14 +420,13 @@ def associations(
         ``chi2`` of Pearson; ``p_value``; ``design_effect``; ``p_clustered`` from chi2 divided by
         it; both p-values times the number of tests, at most 1 (``p_bonferroni``,
         ``p_clustered_bonferroni``); Cramér's V as ``estimate``, with ``low`` and ``high``.
-        Where the smallest expected count is below 5, p-values are not to be trusted: see
-        `merge_rare`. The numbers of a test with one group only are NaN.
+        Where the smallest expected count is below 5, p-values are not to be trusted: merge rare
+        labels. The numbers of a test with one group only are NaN.
 
     Raises
     ------
     ValueError
-        If a column is unknown, the outcome is not 0 or 1 or never varies, or there are fewer than
-        two clusters.
+        If the outcome cannot be used or there are fewer than two clusters.
 
     Notes
     -----
@@ -515,10 +449,7 @@ def associations(
     part  80  26.67      0.57
     """
     tables.check_numeric(frame, [outcome])
-    _check_yes_or_no(frame[outcome])
     tables.check_clusters(frame, cluster)
-    for name in categories:
-        tables.check_known(frame, name)
     samples = [frame[[name, outcome, cluster]].dropna(subset=name) for name in categories]
     tests = pd.DataFrame(map(_test, samples), index=list(categories), columns=NUMBERS)
     family = tests[["p_value", "p_clustered"]]

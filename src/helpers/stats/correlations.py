@@ -256,46 +256,6 @@ def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.Dat
     return numbered[0].merge(numbered[1], on=[item, "_turn"]).drop(columns="_turn")
 
 
-def correlation_table(
-    frame: pd.DataFrame, columns: Sequence[str], draws: np.ndarray
-) -> pd.DataFrame:
-    """List every pair of columns with its correlation and interval.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    columns : sequence of str
-        Numeric columns.
-    draws : numpy.ndarray, shape (n_boot, n_columns, n_columns)
-        Result of `bootstrap_correlations` for the same columns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by the two columns, in the order of `columns`; ``estimate``, ``low`` and ``high``.
-
-    Raises
-    ------
-    ValueError
-        If a column is unknown, named twice or not numeric.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"errors": [3, 2, 1, 0], "quality": [1, 2, 3, 4]})
-    >>> draws = np.ones((9, 2, 2))
-    >>> correlation_table(frame, ["errors", "quality"], draws)
-                    estimate  low  high
-    errors quality      -1.0  1.0   1.0
-    """
-    check_numeric(frame, columns)
-    first, second = np.triu_indices(len(columns), k=1)
-    names = np.asarray(columns)
-    estimate = np.corrcoef(frame[list(columns)], rowvar=False)[first, second]
-    table = summary(estimate, draws[:, first, second], [names[first], names[second]])
-    return table.drop(columns="p_value")
-
-
 def compare_evaluators(
     moments: Mapping[str, ClusterMoments], n_boot: int, seed: int
 ) -> tuple[pd.Series, pd.DataFrame]:

@@ -7,7 +7,6 @@ Least squares with clustered errors stand beside the weights.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -130,52 +129,6 @@ def _weights(sums: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
     """Lasso weights for every set of rows."""
     gram, cross, _ = sums.covariances()
     return solve_lasso(gram, cross, alpha)
-
-
-def leave_one_out(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: float
-) -> pd.DataFrame:
-    """Lasso weights when each feature in turn is left out.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    features : sequence of str
-        Columns that explain, at least two.
-    outcome : str
-        Column to explain.
-    alpha : float
-        Penalty, positive.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_features, n_features)
-        Rows are the features that remain, columns the one left out, NaN on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used or `alpha` is not positive.
-
-    References
-    ----------
-    Hosking et al. (2024), Figure 9.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"refusal": [0, 0, 1, 1], "scope": [0, 1, 0, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
-    >>> leave_one_out(frame, ["refusal", "scope"], "quality", alpha=0.05)
-             refusal  scope
-    refusal      NaN   -2.8
-    scope       -0.8    NaN
-    """
-    gram, cross, _ = cluster_moments(frame, features, outcome).total().covariances()
-    kept = ~np.eye(len(features), dtype=bool)
-    weights = solve_lasso(gram * kept[:, :, None] * kept[:, None, :], cross, alpha)
-    names = list(features)
-    return pd.DataFrame(np.where(kept, weights, np.nan).T, index=names, columns=names)
 
 
 def ols(
@@ -440,25 +393,9 @@ def alpha_grid(moments: ClusterMoments, size: int = 100, smallest: float = 1e-3)
     return np.abs(cross).max() * np.geomspace(1.0, smallest, size)
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """How well each penalty predicts clusters that were left out.
-
-    Parameters
-    ----------
-    best_alpha : float
-        The penalty with the smallest error.
-    one_standard_error_alpha : float
-        The largest penalty whose error is within one standard error of the smallest.
-    """
-
-    best_alpha: float
-    one_standard_error_alpha: float
-
-
 def lasso_cross_validation(
     moments: ClusterMoments, alphas: ArrayLike, n_folds: int, rng: np.random.Generator
-) -> CrossValidation:
+) -> tuple[float, float]:
     """Choose the penalty by cross-validation that keeps clusters together.
 
     Parameters
@@ -474,8 +411,10 @@ def lasso_cross_validation(
 
     Returns
     -------
-    CrossValidation
-        The penalties of the two usual rules.
+    best : float
+        The penalty that predicts best.
+    cautious : float
+        The largest one whose error is within a standard error of the best.
 
     Raises
     ------
@@ -491,8 +430,8 @@ def lasso_cross_validation(
     >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
     ...                       "prompt_id": np.arange(16) // 4})
     >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> lasso_cross_validation(moments, [0.5, 0.05], 4, np.random.default_rng(0)).best_alpha
-    0.05
+    >>> lasso_cross_validation(moments, [0.5, 0.05], 4, np.random.default_rng(0))
+    (0.05, 0.05)
     """
     n_clusters = len(moments.products)
     if not 2 <= n_folds <= n_clusters:
@@ -506,4 +445,4 @@ def lasso_cross_validation(
     mean, standard_error = errors.mean(axis=1), errors.sem(axis=1)
     best = mean.idxmin()
     close = mean.index[mean <= mean[best] + standard_error[best]]
-    return CrossValidation(float(best), float(close.max()))
+    return float(best), float(close.max())

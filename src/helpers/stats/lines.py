@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from helpers.files.tables import check_clusters, check_full_rank, check_numeric
 from helpers.stats import bootstrap
+from helpers.stats.groups import group_means
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
 
 LEVELS = ("items", "means")
@@ -530,10 +531,7 @@ def binned_means(
     check_numeric(frame, [x, outcome])
     edges = np.quantile(frame[x], np.linspace(0, 1, n_bins + 1)[1:-1])
     code = np.searchsorted(np.unique(edges), frame[x], side="left")
-    columns = {f"bin {each}": frame[outcome].where(code == each) for each in sorted(set(code))}
-    table = pd.DataFrame(columns).assign(**{cluster: frame[cluster]})
-    draws = bootstrap.bootstrap_means(table, list(columns), cluster, n_boot, rng)
-    groups = frame.groupby(code)
-    bins = bootstrap.summary(groups[outcome].mean(), draws).drop(columns="p_value")
-    bins.insert(0, "x", groups[x].median().astype(float))
+    means = group_means(frame.assign(bin=code), [outcome], "bin", cluster, n_boot, rng)
+    bins = means.loc[outcome].sort_index()
+    bins.insert(0, "x", frame[x].groupby(code).median().astype(float))
     return bins.reset_index(drop=True)

@@ -335,7 +335,7 @@ def rates_by_rating(
     return rates[rates["n"] >= min_outputs].reset_index(drop=True)
 
 
-def slopes(
+def rate_slopes(
     outputs: pd.DataFrame, errors: Sequence[str], rating: str, within: str | None = None
 ) -> pd.DataFrame:
     """Change of each error rate for one more point of a rating, in percentage points.
@@ -368,7 +368,7 @@ def slopes(
     --------
     >>> outputs = pd.DataFrame({"rating": [1.0, 2, 3, 4], "factuality": [1.0, 0, 1, 0],
     ...                         "prompt_id": [1, 2, 3, 4]})
-    >>> slopes(outputs, ["factuality"], "rating")["estimate"].round(1)
+    >>> rate_slopes(outputs, ["factuality"], "rating")["estimate"].round(1)
     error
     factuality   -20.0
     Name: estimate, dtype: float64

@@ -221,8 +221,6 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     located = registry.locate_unpinned(files, data_source)
     if located is None:
         answers, ai_alone = simulated.chatbench(np.random.default_rng(seed), _truth())
-        answers = schemas.check(answers, schemas.CHATBENCH_ANSWERS, "simulation")
-        ai_alone = schemas.check(ai_alone, schemas.CHATBENCH_AI_ALONE, "simulation")
     else:
         answers = read_answers(located[files[0]])
         ai_alone = read_ai_alone(located[files[1]])
@@ -529,13 +527,10 @@ def _problem(record: object, known: set[str]) -> str | None:
         return f"{', '.join(missing)} missing"
     if not isinstance(record["worker_id"], int) and not is_text(record["worker_id"]):
         return "worker_id is neither text nor a number"
-    if not _is_one_of(record["question_id"], known):
-        return f"question {tables.cell(record['question_id'])} is not among the questions"
-    for key in ("model", "condition"):
-        if not _is_one_of(record[key], {*VALUE_NAMES[key], *VALUE_NAMES[key].values()}):
+    names = {key: {*VALUE_NAMES[key], *VALUE_NAMES[key].values()} for key in ("model", "condition")}
+    for key, allowed in {"question_id": known, "selected_answer": LETTERS, **names}.items():
+        if not _is_one_of(record[key], allowed):
             return f"{key} {tables.cell(record[key])} is not one of the study"
-    if not _is_one_of(record["selected_answer"], set(LETTERS)):
-        return f"selected_answer {tables.cell(record['selected_answer'])} is no letter from A to D"
     history = record["chat_history"]
     if not isinstance(history, list) or not all(map(_is_message, history)):
         return "chat_history is no list of messages with a known role and a text"

@@ -456,33 +456,6 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
     return (averages[columns] - ours[columns]).abs().max(skipna=False)
 
 
-def follows_template(prompts: pd.Series, task: str) -> pd.Series:
-    """Tell which prompts are a title or an article in the printed template of their task.
-
-    Parameters
-    ----------
-    prompts : pandas.Series of str
-        Prompts of one task. White space at their ends does not count.
-    task : {"wikihow", "curation"}
-        The task.
-
-    Returns
-    -------
-    pandas.Series of bool
-        With the same index.
-
-    References
-    ----------
-    Hosking et al. (2024), appendix C.
-
-    Examples
-    --------
-    >>> follows_template(pd.Series(["Can you tell me how to whistle?", "Why?"]), "wikihow").tolist()
-    [True, False]
-    """
-    return prompts.str.strip().str.fullmatch(TEMPLATES[task])
-
-
 def shared_first_lines(prompts: pd.Series) -> pd.Series:
     r"""Count the first lines that several prompts have in common: wordings of an instruction.
 

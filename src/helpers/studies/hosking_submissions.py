@@ -17,7 +17,7 @@ Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,9 +93,18 @@ class Form:
         return {aspect: NO_YES if aspect in ERRORS_1 else ONE_TO_FIVE for aspect in self.aspects}
 
     @cached_property
+    def questions(self) -> dict[str, dict[str, str]]:
+        """Label of the question about each aspect, for either side."""
+        names = {aspect: LABELS.get(aspect, aspect) for aspect in self.aspects}
+        return {
+            side: {aspect: f"{name}_{side}" for aspect, name in names.items()}
+            for side in OTHER_SIDE
+        }
+
+    @cached_property
     def labels(self) -> set[str]:
         """Labels that a submission may have."""
-        asked = {f"{LABELS.get(aspect, aspect)}_{side}" for aspect in self.aspects for side in "ab"}
+        asked = {label for labels in self.questions.values() for label in labels.values()}
         return asked | UNUSED_LABELS | (ATTENTION if self.attention else set())
 
 
@@ -144,8 +153,8 @@ def load_submissions(
     ratings : pandas.DataFrame
         One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
         submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
-        aspects, ``response_words``, ``seconds`` spent on the submission, and ``reported``, whether
-        the paper reports its dataset. Labels of real raters hold for this group only.
+        aspects, ``seconds`` spent on the submission, and ``reported``, whether the paper reports
+        its dataset. Labels of real raters hold for this group only.
 
     Raises
     ------
@@ -158,26 +167,14 @@ def load_submissions(
     ['amazon', 'wikihow', 'curation']
     """
     located = registry.locate(_files(experiment, group), data_source)
-    if located is None:
-        source, ratings = "simulated", _simulate(experiment, group, seed, texts)
-    else:
-        excluded = pd.read_csv(registry.given(EXCLUSIONS_FILE)).groupby("file")["line"].agg(set)
-        form = FORMS[experiment, group]
-        tables = [
-            read_ratings(path, form, excluded.get(file, ()), texts)
-            for file, path in located.items()
-        ]
-        source, ratings = "real", pd.concat(tables, ignore_index=True)
-        ratings["rater_id"] = anonymise(ratings["rater_id"])
-    reported = ratings["task"].isin(schemas.TASKS)
-    ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
-    return source, ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]]
+    ratings, _ = _group(experiment, group, located, seed, texts)
+    return "simulated" if located is None else "real", ratings
 
 
 def load_groups(
     data_source: str = "auto", seed: int = 0, reported_only: bool = False
-) -> tuple[str, dict[str, pd.DataFrame]]:
-    """Load what all five groups of raters submitted, with texts.
+) -> tuple[str, dict[str, pd.DataFrame], pd.DataFrame]:
+    """Load what all five groups of raters submitted, with texts, and who took part for how long.
 
     Parameters
     ----------
@@ -192,6 +189,10 @@ def load_groups(
         Where the tables come from.
     ratings : dict of str to pandas.DataFrame
         Columns as from `load_submissions`, by experiment and task of the group.
+    sessions : pandas.DataFrame
+        One row per submission, of those left out among the ratings as well: ``experiment``,
+        ``group``, ``raters`` (both in one name), ``rater_id`` and ``seconds``. These labels of
+        raters hold across groups and experiments.
 
     Raises
     ------
@@ -200,56 +201,21 @@ def load_groups(
 
     Examples
     --------
-    >>> source, ratings = load_groups("simulated")
-    >>> list(ratings)
-    ['1: errors', '1: quality', '2: errors', '2: quality', '2: tone']
-    """
-    ratings = {}
-    for (experiment, group), name in GROUPS.items():
-        data_source, rows = load_submissions(experiment, group, data_source, seed, texts=True)
-        ratings[name] = rows[rows["reported"]] if reported_only else rows
-    return data_source, ratings
-
-
-def load_sessions(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
-    """Load who took part in which group of both experiments, and for how long.
-
-    Parameters
-    ----------
-    data_source : {"auto", "real", "simulated"}, optional
-        As `registry.locate`.
-    seed : int, optional
-        Seed of the simulation, if there is one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per submission: ``experiment``, ``group``, ``raters`` (both in one name),
-        ``rater_id`` and ``seconds``. Labels of raters hold across groups and experiments.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> len(load_sessions("simulated"))
-    18200
+    >>> source, ratings, sessions = load_groups("simulated")
+    >>> list(ratings), len(sessions)
+    (['1: errors', '1: quality', '2: errors', '2: quality', '2: tone'], 15240)
     """
     located = registry.locate([file for place in FORMS for file in _files(*place)], data_source)
-    parts = []
-    for experiment, group in FORMS:
-        if located is None:
-            found = [_simulate(experiment, group, seed).iloc[::2]]
-        else:
-            found = [read_sessions(located[file]) for file in _files(experiment, group)]
-        place = {"experiment": experiment, "group": group, "raters": GROUPS[experiment, group]}
-        parts += [part[["rater_id", "seconds"]].assign(**place) for part in found]
+    ratings, parts = {}, []
+    for (experiment, group), name in GROUPS.items():
+        rows, part = _group(experiment, group, located, seed, texts=True)
+        ratings[name] = rows[rows["reported"]] if reported_only else rows
+        place = {"experiment": experiment, "group": group, "raters": name}
+        parts.append(part[["rater_id", "seconds"]].assign(**place))
     sessions = pd.concat(parts, ignore_index=True)
-    if located is not None:
-        sessions["rater_id"] = anonymise(sessions["rater_id"])
-    return sessions
+    if located is None:
+        return "simulated", ratings, sessions
+    return "real", ratings, sessions.assign(rater_id=anonymise(sessions["rater_id"]))
 
 
 def _files(experiment: int, group: str) -> list[str]:
@@ -258,9 +224,27 @@ def _files(experiment: int, group: str) -> list[str]:
     return [f"hosking/raw/annotated_instances_{name}.jsonl" for name in names]
 
 
-def _simulate(experiment: int, group: str, seed: int, texts: bool = False) -> pd.DataFrame:
-    """Simulate the ratings of one group."""
-    return hosking_submissions(np.random.default_rng(seed), experiment, group, texts)
+def _group(
+    experiment: int, group: str, located: Mapping[str, Path] | None, seed: int, texts: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read or simulate the ratings of one group and its sessions, the latter with raters' names."""
+    if located is None:
+        rng = np.random.default_rng(seed)
+        ratings = hosking_submissions(rng, experiment, group, texts)
+        sessions = ratings.iloc[::2]
+    else:
+        skip = pd.read_csv(registry.given(EXCLUSIONS_FILE)).groupby("file")["line"].agg(set)
+        form = FORMS[experiment, group]
+        files = [
+            read_submissions(located[file], form, skip.get(file, ()), texts)
+            for file in _files(experiment, group)
+        ]
+        parts = zip(*files, strict=True)
+        ratings, sessions = (pd.concat(part, ignore_index=True) for part in parts)
+        ratings["rater_id"] = anonymise(ratings["rater_id"])
+    reported = ratings["task"].isin(schemas.TASKS)
+    ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
+    return ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]], sessions
 
 
 def single_ratings(
@@ -302,64 +286,53 @@ def single_ratings(
     return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
 
 
-def read_ratings(
+def read_submissions(
     path: Path, form: Form, skip: Collection[int] = (), texts: bool = False
-) -> pd.DataFrame:
-    """Read the ratings in a file of submissions."""
-    first_lines: dict[str, int] = {}
-
-    def parse(record: dict, line: int) -> list[dict]:
-        first = first_lines.setdefault(_text(record, "id"), line)
-        if first != line:
-            raise ValueError(
-                f"line {first} is a submission of the same pair, 'id' {cell(record['id'])}; "
-                "name one of the two lines in data/exclusions.csv"
-            )
-        return _two_ratings(record, form, texts)
-
-    return _parse_lines(path, parse, skip)
-
-
-def read_sessions(path: Path) -> pd.DataFrame:
-    """Read who made each submission in a file, on which task and in what time."""
-    return _parse_lines(path, lambda record, _: [_session(record)])
-
-
-def _parse_lines(
-    path: Path, parse: Callable[[dict, int], list[dict]], skip: Collection[int] = ()
-) -> pd.DataFrame:
-    """Turn each line into rows; list all lines for which that fails."""
-    rows, problems = [], []
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read a file of submissions: ratings but those of some lines, and all sessions."""
+    ratings, sessions, problems, first_lines = [], [], [], {}
     for line, record, problem in json_objects(path):
-        if line in skip:
-            continue
         if record is None:
             problems.append(problem)
             continue
         try:
-            rows += parse(record, line)
+            sessions.append(_session(record))
+            if line not in skip:
+                _require_new(record, line, first_lines)
+                ratings += _two_ratings(record, sessions[-1], form, texts)
         except KeyError as error:
             problems.append(f"line {line}: key {error} is missing")
         except ValueError as error:
             problems.append(f"line {line}: {error}")
     if problems:
         raise bad_table(path.name, problems)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(ratings), pd.DataFrame(sessions)
 
 
-def _two_ratings(record: dict, form: Form, texts: bool) -> list[dict]:
+def _require_new(record: dict, line: int, first_lines: dict[str, int]) -> None:
+    """Stop if a line before this one is a submission of the same pair."""
+    first = first_lines.setdefault(_text(record, "id"), line)
+    if first != line:
+        raise ValueError(
+            f"line {first} is a submission of the same pair, 'id' {cell(record['id'])}; "
+            "name one of the two lines in data/exclusions.csv"
+        )
+
+
+def _two_ratings(record: dict, session: dict, form: Form, texts: bool) -> list[dict]:
     """Return the rows of side a and side b."""
     labels = _object(record, "label_annotations")
     if unknown := labels.keys() - form.labels:
         raise ValueError(f"question {cell(min(unknown))} is unknown")
-    session = _session(record)
-    items = {side: _item(record, side, form.arms) for side in OTHER_SIDE}
+    items = {side: _item(record["input_meta"], session["task"], side, form) for side in OTHER_SIDE}
     return [
-        items[side]
-        | {"partner_id": items[other]["item_id"]}
-        | _answers(labels, side, form)
-        | _response(record, side, texts, form.arms)
-        | session
+        {
+            **items[side],
+            "partner_id": items[other]["item_id"],
+            **_answers(labels, side, form),
+            **(_texts(record, side, form) if texts else {}),
+            **session,
+        }
         for side, other in OTHER_SIDE.items()
     ]
 
@@ -378,15 +351,13 @@ def _session(record: dict) -> dict:
     }
 
 
-def _item(record: dict, side: str, arms: bool) -> dict:
+def _item(meta: dict, task: str, side: str, form: Form) -> dict:
     """Name the response on one side; a distractor has the system of the other side."""
-    meta = _object(record, "input_meta")
     is_distractor = meta[f"model_{side}"] == "distractor"
     model = f"model_{OTHER_SIDE[side] if is_distractor else side}"
-    number = str(meta["sample_ix"]).removeprefix("distractor_")
-    prompt_id = f"{_choice(meta, 'dataset', PROMPT_SETS)}-{number}"
+    prompt_id = f"{task}-{str(meta['sample_ix']).removeprefix('distractor_')}"
     system = _choice(meta, model, SYSTEM_NAMES)
-    arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES) if arms else "baseline"
+    arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES) if form.arms else "baseline"
     return {
         "item_id": f"{prompt_id}|{system}|{arm}" + ("|distractor" if is_distractor else ""),
         "prompt_id": prompt_id,
@@ -398,30 +369,25 @@ def _item(record: dict, side: str, arms: bool) -> dict:
 
 def _answers(labels: dict, side: str, form: Form) -> dict[str, float]:
     """Return the answers about the response on one side."""
-    return {
-        aspect: _choice(labels, f"{LABELS.get(aspect, aspect)}_{side}", scale)
-        for aspect, scale in form.scales.items()
-    }
+    asked = form.questions[side]
+    return {aspect: _choice(labels, asked[aspect], scale) for aspect, scale in form.scales.items()}
 
 
-def _response(record: dict, side: str, texts: bool, arms: bool) -> dict:
-    """Return the length of the response on one side and, if asked for, the texts."""
+def _texts(record: dict, side: str, form: Form) -> dict[str, str]:
+    """Return the prompt, the response on one side and, where there are any, its preamble."""
     shown = _object(record, "input_text")
-    response = _text(shown, f"Response {side.upper()}")
-    columns = {"response_words": len(response.split())}
-    if texts:
-        columns |= {"prompt": _text(shown, "Prompt"), "response": response}
-    if texts and arms:
-        columns["preamble"] = _text(record["input_meta"], f"preamble_{side}")
-    return columns
+    texts = {"prompt": _text(shown, "Prompt"), "response": _text(shown, f"Response {side.upper()}")}
+    preamble = {"preamble": _text(record["input_meta"], f"preamble_{side}")} if form.arms else {}
+    return texts | preamble
 
 
 def _choice(fields: dict, key: str, allowed: Mapping[str, str | float]) -> str | float:
     """Translate the value of a field, which must be one of those allowed."""
-    value = fields[key]
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{key!r} is {cell(value)}; allowed: {', '.join(allowed)}")
-    return allowed[value]
+    try:
+        return allowed[fields[key]]
+    except (KeyError, TypeError):
+        found = cell(fields[key])
+        raise ValueError(f"{key!r} is {found}; allowed: {', '.join(allowed)}") from None
 
 
 def _text(fields: dict, key: str) -> str:
@@ -436,65 +402,6 @@ def _object(fields: dict, key: str) -> dict:
     if not isinstance(fields[key], dict):
         raise ValueError(f"{key} must be a JSON object, found {type(fields[key]).__name__}")
     return fields[key]
-
-
-def shared_people(sessions: pd.DataFrame, group: str, person: str) -> pd.DataFrame:
-    """Number of people that each two groups have in common.
-
-    Parameters
-    ----------
-    sessions : pandas.DataFrame
-        One row per submission.
-    group : str
-        Column of groups.
-    person : str
-        Column of people.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_groups, n_groups)
-        Groups in order of first appearance. The diagonal holds the size of each group.
-
-    Examples
-    --------
-    >>> sessions = pd.DataFrame({"group": ["errors", "errors", "quality"],
-    ...                          "rater_id": ["a", "b", "a"]})
-    >>> shared_people(sessions, "group", "rater_id")
-             errors  quality
-    errors        2        1
-    quality       1        1
-    """
-    names = sessions[group].unique()
-    took_part = pd.crosstab(sessions[person], sessions[group])[names].gt(0).to_numpy(dtype=int)
-    return pd.DataFrame(took_part.T @ took_part, index=names, columns=names)
-
-
-def hourly_pay(sessions: pd.DataFrame, rates: Mapping[str, float]) -> pd.Series:
-    """Pay per hour that the time recorded for each submission amounts to.
-
-    Parameters
-    ----------
-    sessions : pandas.DataFrame
-        One row per submission with columns ``group`` and ``seconds``.
-    rates : mapping of str to float
-        Payment for a submission in each group.
-
-    Returns
-    -------
-    pandas.Series of float
-        Named ``hourly_pay``, in the currency of `rates`.
-
-    References
-    ----------
-    Hosking et al. (2024), appendix A.
-
-    Examples
-    --------
-    >>> sessions = pd.DataFrame({"group": ["errors"], "seconds": [120]})
-    >>> hourly_pay(sessions, {"errors": 0.6}).tolist()
-    [18.0]
-    """
-    return (sessions["group"].map(rates) * 3600 / sessions["seconds"]).rename("hourly_pay")
 
 
 def repeated(ratings: pd.DataFrame) -> pd.DataFrame:
