@@ -6,25 +6,16 @@ costs only what needs it: tasks of data and notebooks note it and let the others
 names what is missing and fails.
 """
 
+from helpers import say_stopped  # before the other imports, which take a second
+
+say_stopped("stopped: what was finished is kept; run again to go on")
+
 import os
-import signal
 import subprocess
 import sys
 import threading
 from functools import partial
 from pathlib import Path
-
-
-def stop(kind: type, error: BaseException, traceback: object) -> None:
-    """Say in one line that somebody has stopped the run."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("\nstopped: what was finished is kept; run again to go on", file=sys.stderr)
-
-
-sys.excepthook = stop  # before the imports, which take a second
 
 from doit import get_var
 from doit.exceptions import InvalidDodoFile
@@ -33,15 +24,14 @@ from helpers import claims
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import kernels
-from helpers.run import notebooks as run
-from helpers.run.notebooks import as_left, executed, run_tools, task, written_by
+from helpers.run import kernels, notebooks, results
+from helpers.run.results import as_left, executed, run_tools, task, written_by
 
-NAMES = run.notebook_names()
+NAMES = notebooks.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-READ = {study for name in NAMES for study in run.studies_of(name)}
-STUDIES = [study for study in run.STUDIES.values() if study in READ]
+READ = {study for name in NAMES for study in notebooks.studies_of(name)}
+STUDIES = [study for study in notebooks.STUDIES.values() if study in READ]
 CHOICE = get_var("data", "auto")
 
 JOINED = ("claims", "headlines", "provenance")
@@ -58,10 +48,10 @@ CODE = [
 if CHOICE not in DATA_SOURCES:
     raise InvalidDodoFile(f"data must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
 try:
-    LOCK = run.hold(BUILD)
-    run.set_environment(BUILD)
+    LOCK = results.hold(BUILD)
+    notebooks.set_environment(BUILD)
     if "refresh" in sys.argv:  # rather now than after all notebooks have run
-        run.refuse_simulated({study: run.resolve(study, CHOICE)[0] for study in STUDIES})
+        results.refuse_simulated({study: results.resolve(study, CHOICE)[0] for study in STUDIES})
 except PlainError as error:
     raise InvalidDodoFile(str(error)) from None
 sys.stdout.reconfigure(line_buffering=True)
@@ -87,7 +77,7 @@ def task_data():
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name, run.studies_of(name))
+        yield notebook_task(name, notebooks.studies_of(name))
 
 
 def task_claims():
@@ -128,8 +118,8 @@ def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        print(*run.summary_lines(BUILD, sources()), "build/site/index.html", sep="\n")
-        run.refuse_missing(BUILD)
+        print(*results.summary_lines(BUILD, sources()), "build/site/index.html", sep="\n")
+        results.refuse_missing(BUILD)
 
     return task(sum_up, task_dep=["site"])
 
@@ -153,7 +143,7 @@ def task_nbval():
     """Compare the outputs in committed notebooks with new ones, on real data."""
 
     def compare():
-        found = {study: run.resolve(study, CHOICE) for study in STUDIES}
+        found = {study: results.resolve(study, CHOICE) for study in STUDIES}
         missing = [
             f"{study} ({why})" for study, (source, why) in found.items() if source == "simulated"
         ]
@@ -181,8 +171,8 @@ def task_refresh():
     """Renew the committed outputs, figures and claims from real data."""
 
     def publish():
-        run.refuse_simulated(sources())
-        written = run.publish(NAMES, BUILD, ROOT)
+        results.refuse_simulated(sources())
+        written = results.publish(NAMES, BUILD, ROOT)
         print(f"{len(written)} files renewed in notebooks/ and figures/")
 
     return task(publish, task_dep=["reproduce"])
@@ -207,7 +197,7 @@ def task_coverage():
         from helpers.beyond import coverage  # takes seconds to load, which no other task needs
 
         names = [name for name in NAMES if name[0] in "1234" and name not in coverage.SIMULATED]
-        run.refuse_simulated(sources())
+        results.refuse_simulated(sources())
         table = coverage.of_notebooks(names, os.cpu_count())
         replace_files({DATA / "coverage.csv": to_csv_bytes(table)})
         print(f"written: data/coverage.csv, {len(table):,} statistics")
@@ -219,7 +209,7 @@ def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 
     def audit():
-        run.refuse_missing(BUILD)
+        results.refuse_missing(BUILD)
         command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
         return subprocess.run(command).returncode == 0
 
@@ -247,10 +237,10 @@ def find_data(study: str) -> None:
     """Note which kind of data a study has, or why it has none."""
     try:
         with ONE_AT_A_TIME:
-            kind, reason = run.resolve(study, CHOICE)
+            kind, reason = results.resolve(study, CHOICE)
         print(f"{study}: {kind} data ({reason})")
     except (PlainError, OSError) as error:
-        kind = f"missing: {run.plainly(error)}"
+        kind = f"missing: {results.plainly(error)}"
         print(f"{study}: data {kind}")
     replace_files({stamp(study): kind.encode()})
 
@@ -264,16 +254,16 @@ def notebook_task(name: str, studies: list[str]) -> dict:
 
     def work():
         kinds = {study: stamp(study).read_text() for study in studies}
-        given = {"data_source": run.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
+        given = {"data_source": results.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
         times = [file.stat().st_mtime_ns for file in inputs]
         kernels.start()
-        seconds = run.execute(inputs[0], executed(name, BUILD), given)
+        seconds = notebooks.execute(inputs[0], executed(name, BUILD), given)
         if times != [file.stat().st_mtime_ns for file in inputs]:
             raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
         print(f"{name}: finished in {seconds:.1f} s")
 
     return task(
-        lambda: run.attempt(name, work),
+        lambda: results.attempt(name, work),
         name=name,
         file_dep=inputs,
         targets=[executed(name, BUILD)],

@@ -5,15 +5,12 @@ of its columns, then the cells of some of them as they are written, and what is 
 """
 
 import codecs
-import collections
 import contextlib
 import csv
-import difflib
 import gzip
 import io
 import itertools
 import json
-import os
 import tempfile
 import zipfile
 import zlib
@@ -25,12 +22,12 @@ import pandas as pd
 import pyarrow.parquet
 import python_calamine as calamine
 
-from helpers import paths
 from helpers.files.tables import (
     BadTableError,
     OptionError,
     bad_table,
-    cell,
+    choose,
+    find,
     json_objects,
     readable,
     unreadable,
@@ -40,7 +37,6 @@ DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**31 - 1
 LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
-SHOWN_NAMES = 12
 
 _Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
@@ -64,18 +60,6 @@ def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[tuple[str, 
             )
         _require_size(path, path.stat().st_size)
         yield path.name, *FORMATS[path.suffix.lower()](path, reading)
-
-
-def find(file: str | Path) -> Path:
-    """Find a file in the working folder or in the project."""
-    places = (Path(file), paths.ROOT / file)
-    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
-    if path is None:
-        raise BadTableError(
-            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
-            "folder in which the notebook or command runs, then in the project."
-        )
-    return path
 
 
 def _require_size(path: Path, n_bytes: int) -> None:
@@ -273,18 +257,3 @@ FORMATS = {
     ".ndjson": _open_json_lines,
     ".xlsx": _open_excel,
 }
-
-
-def choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
-    problems, counts = [], collections.Counter(names)
-    for column in columns:
-        if (times := counts[column]) > 1:
-            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
-        elif not times:
-            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
-            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
-            if similar := difflib.get_close_matches(column, names[:1000]):
-                hint = f"did you mean {cell(similar[0])}?"
-            problems.append(f"column {cell(column)} is missing; {hint}")
-    return [column for column in columns if counts[column] == 1], problems

@@ -9,7 +9,6 @@ hashed is what is stored, and a fault of the disk is never taken for one of the 
 a thread, because neither looking up a name nor a header that drips has a limit of time.
 """
 
-import contextlib
 import csv
 import difflib
 import functools
@@ -17,7 +16,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import stat
 import sys
 import threading
@@ -64,10 +62,6 @@ class DataIncompleteError(DataError):
     """The server of a data file answers, or other files of the study are here, but this is not."""
 
 
-class DataCorruptError(DataError):
-    """A data file is not the registered one."""
-
-
 class _Fault(Exception):
     """A download that failed."""
 
@@ -99,9 +93,9 @@ class Entry:
         return urlsplit(self.url).netloc
 
 
-def names() -> list[str]:
-    """List the names of all registered files."""
-    return list(_entries(REGISTRY_FILE))
+def names(study: str) -> list[str]:
+    """List the names of the registered files of a study."""
+    return [entry.file for entry in _of_study(study, REGISTRY_FILE)]
 
 
 def fetch(file: str) -> Path:
@@ -341,14 +335,14 @@ def _verified_copy(entry: Entry) -> Path | None:
     return path
 
 
-def _corrupt(path: Path, entry: Entry, size: int) -> DataCorruptError:
+def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
     """Say that a copy is not the registered file, and what to do."""
     what, known = "registered", f"registered: {entry.bytes.split()[0]}"
     if not entry.git_blob:
         what, known = "first seen", f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
     cached = path == _folders()["cache"] / entry.file
     mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
-    return DataCorruptError(
+    return DataError(
         f"{path} is not the {what} {entry.file}: it has {size} bytes ({known}) and another "
         f"SHA-256. {'Delete it and run again.' if cached else mirrored}"
     )
@@ -381,20 +375,14 @@ def _hashes_of(content: bytes) -> tuple[str, str]:
 
 
 def _store(content: bytes, target: Path) -> None:
-    """Write a file in one step: under another name, then moved to its place."""
-    part = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+    """Write a file, or say why that cannot be done."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(target)
+        paths.replace_files({target: content})
     except OSError as error:
         raise DataError(
             f"{target.name} cannot be stored in {target.parent} ({error.strerror}). Make room, or "
             "set DATA_CACHE to a folder that you can write to."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
 
 
 def _download(entry: Entry) -> bytes:
