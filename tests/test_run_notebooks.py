@@ -2,6 +2,7 @@
 
 import ast
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -99,6 +100,7 @@ def test_a_kernel_that_dies_in_a_cell_is_given_up(tiny, monkeypatch):
 
 def test_a_notebook_that_is_stopped_leaves_no_copy(tiny, monkeypatch):
     fail_with(monkeypatch, KeyboardInterrupt())
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
     with pytest.raises(KeyboardInterrupt):
         run.execute(tiny, tiny.parent / "new" / "out.ipynb", {})
     assert list((tiny.parent / "new").iterdir()) == []

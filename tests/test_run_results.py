@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
 from doit.dependency import JSONCodec
 
-from helpers import claims, paths
+from helpers import paths
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.run import results
@@ -111,25 +110,6 @@ def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
         results.publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
     assert not (project / "notebooks").exists()
-
-
-@pytest.fixture
-def finished(tmp_path) -> Path:
-    """Folder of a run with three claims."""
-    rows = [
-        {"study": "hosking", "verdict": "confirmed", "claim_id": "hosking.a"},
-        {"study": "hosking", "verdict": "slip", "claim_id": "hosking.b"},
-        {"study": "kamoda", "verdict": "open", "claim_id": "kamoda.c"},
-    ]
-    pd.DataFrame(rows, columns=claims.COLUMNS).to_csv(tmp_path / "claims.csv", index=False)
-    return tmp_path
-
-
-def test_a_run_is_summed_up_in_one_line_per_study(finished):
-    assert results.summary_lines(finished, {"hosking": "simulated", "x": "real"}) == [
-        "hosking: simulated data, 1 confirmed, 1 slip",
-        "x: real data, no claims",
-    ]
 
 
 @pytest.fixture

@@ -3,18 +3,15 @@
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
 
-from helpers import say_stopped
+from helpers.run import say_stopped
 
 STOPPED = "stopped: nothing half-written is left"
 say_stopped(STOPPED)  # before the other imports, which take a moment
 
 import os
-import re
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 import click
@@ -22,7 +19,6 @@ import click
 from helpers import paths
 
 LEAST_DISK = 0.5  # GB: more than a run of all notebooks and its downloads take
-INTERRUPTED = 130  # what a shell gives to a command that somebody has stopped
 
 
 class PlainGroup(click.Group):
@@ -34,14 +30,12 @@ class PlainGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo(f"\n{STOPPED}", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(130)  # as shells tell of an interrupt
         except (ValueError, OSError) as error:
-            from helpers.files.tables import PlainError
+            from helpers.files.tables import PlainError, plainly
 
             if not isinstance(error, PlainError | OSError):
                 raise
-            from helpers.run.results import plainly
-
             raise click.ClickException(plainly(error)) from None
 
 
@@ -117,7 +111,6 @@ def doctor(ctx: click.Context) -> None:
     faults = [*state_faults(), *data_faults(), *kernel_faults()]
     for fault in faults:
         click.echo(f"wrong: {fault}")
-    show_extras()
     ctx.exit(bool(faults))
 
 
@@ -173,16 +166,6 @@ def kernel_faults() -> Iterator[str]:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
     click.echo("kernel: starts")
-
-
-def show_extras() -> None:
-    """Say which optional packages are installed."""
-    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    installed = {each.name.lower() for each in metadata.distributions()}
-    for extra, packages in project["optional-dependencies"].items():
-        names = [re.match(r"[\w.-]+", package)[0].lower() for package in packages]
-        missing = ", ".join(name for name in names if name not in installed)
-        click.echo(f"extra {extra}: {f'without {missing}' if missing else 'installed'}")
 
 
 @main.command("inspect")

@@ -22,24 +22,16 @@ import pandas as pd
 import pyarrow.parquet
 import python_calamine as calamine
 
-from helpers.files.tables import (
-    BadTableError,
-    OptionError,
-    bad_table,
-    choose,
-    find,
-    json_objects,
-    readable,
-    unreadable,
-)
+from helpers.files import tables
+from helpers.files.tables import bad_table, choose, readable, unreadable
 
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**31 - 1
 LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
 
-_Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
+_Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 
 
 @contextlib.contextmanager
@@ -49,12 +41,12 @@ def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[tuple[str, 
     How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"), ``sheet`` and
     ``records`` (the key of the list that counts in a JSON file).
     """
-    path = find(file)
+    path = tables.find(file)
     with tempfile.TemporaryDirectory() as folder:
         if path.suffix.lower() == ".gz":
             path = _unpacked(path, Path(folder) / path.stem)
         if path.suffix.lower() not in FORMATS:
-            raise BadTableError(
+            raise tables.BadTableError(
                 f"{path.name}: the format is told by the end of the name, and known are "
                 f"{', '.join(FORMATS)}, each also as .gz. Save the file as one of these."
             )
@@ -90,7 +82,7 @@ def _utf_8(path: Path, encoding: str | None) -> bytes:
             try:
                 content = content.decode(encoding).encode()
             except LookupError as error:
-                raise OptionError(f"encoding: {error}") from None
+                raise tables.OptionError(f"encoding: {error}") from None
     return content.removeprefix(codecs.BOM_UTF8)
 
 
@@ -135,11 +127,6 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
         return table[lengths == len(names)].rename(columns=positions)[found], problems
 
     return names, load
-
-
-def _open_json_lines(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
-    """Name the keys in a file of JSON objects, one a line, and give what reads some of them."""
-    return _open_records(path, lambda: json_objects(path), "line")
 
 
 def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
@@ -253,7 +240,7 @@ FORMATS = {
     ".txt": _open_delimited,
     ".parquet": _open_parquet,
     ".json": _open_json,
-    ".jsonl": _open_json_lines,
-    ".ndjson": _open_json_lines,
+    ".jsonl": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
+    ".ndjson": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
     ".xlsx": _open_excel,
 }

@@ -12,14 +12,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from helpers.files.tables import (
-    OptionError,
-    bad_table,
-    cell,
-    check_complete,
-    check_numeric,
-    is_text,
-)
+from helpers.files import tables
+from helpers.files.tables import OptionError, bad_table, cell
 
 USUAL_NAMES = {
     "item": "item_id",
@@ -170,7 +164,7 @@ def _label(value: object) -> str | None:
     if not isinstance(value, str | bool | int | float | Decimal):
         return None
     text = f"{value:.15g}" if isinstance(value, float) else str(value)
-    return text if is_text(text) else None
+    return text if tables.is_text(text) else None
 
 
 def _problems(column: pd.Series, mistakes: Sequence[str]) -> list[str]:
@@ -200,8 +194,8 @@ def aggregate(
 ) -> pd.DataFrame:
     """Sum up ratings over raters, one row per group: means, average of modes, first values."""
     by = [by] if isinstance(by, str) else list(by)
-    check_complete(frame, by)
-    check_numeric(frame, [*mean, *mode], missing="allow")
+    tables.check_complete(frame, by)
+    tables.check_numeric(frame, [*mean, *mode], missing="allow")
     group = frame.groupby(by).ngroup().to_numpy()
     _, head = np.unique(group, return_index=True)
     table = frame.iloc[head][[*by, *first]].reset_index(drop=True)
@@ -228,7 +222,7 @@ def _group_modes(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
 
 def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
     """Turn one column for each aspect into one row: columns ``aspect`` and ``value``."""
-    check_numeric(wide, aspects, missing="allow")
+    tables.check_numeric(wide, aspects, missing="allow")
     others = wide.columns.difference(aspects, sort=False)
     return wide.melt(id_vars=others, value_vars=list(aspects), var_name="aspect")
 

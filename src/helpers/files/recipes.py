@@ -17,17 +17,9 @@ import pandas as pd
 import yaml
 
 from helpers import paths
-from helpers.files import ratings
+from helpers.files import ratings, tables
 from helpers.files.formats import opened
-from helpers.files.tables import (
-    BadTableError,
-    OptionError,
-    bad_table,
-    cell,
-    choose,
-    find,
-    readable,
-)
+from helpers.files.tables import OptionError, bad_table, cell
 
 ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
 KINDS = {
@@ -77,8 +69,8 @@ def from_yaml(file: str | Path) -> dict:
     >>> from_yaml("data/recipes/mqm.yaml")["count"]
     'category'
     """
-    path = find(file)
-    with readable(path, "a recipe"):
+    path = tables.find(file)
+    with tables.readable(path, "a recipe"):
         if path.stat().st_size > LARGEST_RECIPE:
             raise bad_table(path.name, ["a recipe is short: this is another file"])
         return parse(_from_text(path.read_bytes(), path.name), path.name)
@@ -224,10 +216,13 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
 
 def _with_usual(recipe: Mapping, names: Sequence[str]) -> dict:
     """Put the usual name of a column in the place of "auto", or nothing if it is not free."""
-    free = {*names}.difference([recipe.get("outcome")], recipe.get("aspects", []))
-    open_roles = {role for role in ratings.USUAL_NAMES if "auto" in names_in(recipe.get(role, []))}
-    usual = {role: {ratings.USUAL_NAMES[role]} & free for role in open_roles}
-    return parse({**recipe, **{role: "".join(found) for role, found in usual.items()}})
+    taken = (recipe.get("outcome"), *recipe.get("aspects", []))
+    usual = {
+        role: name if name in names and name not in taken else ""
+        for role, name in ratings.USUAL_NAMES.items()
+        if "auto" in names_in(recipe.get(role, []))
+    }
+    return parse({**recipe, **usual})
 
 
 def named(recipe: Mapping) -> list[str]:
@@ -253,7 +248,7 @@ def written(value: object) -> str:
 
 def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
     """Stop if a recipe speaks of a column that is not there at this step."""
-    _, problems = choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
+    _, problems = tables.choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
     if problems:
         raise OptionError(f"recipe, {key}: " + "; ".join(problems))
 
@@ -270,8 +265,7 @@ def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     for key, keeps in (("only", True), ("without", False)):
         for column, values in recipe.get(key, {}).items():
             _require(table, [column], key)
-            values = [values] if isinstance(values, str) else values
-            table = table[table[column].map(written).isin(values) == keeps]
+            table = table[table[column].map(written).isin(names_in(values)) == keeps]
     return table
 
 
@@ -320,7 +314,8 @@ def as_list(value: object) -> list:
         try:
             value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
         except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise BadTableError(f"this is not a list: {cell(value)}; correct the file") from None
+            problem = f"this is not a list: {cell(value)}; correct the file"
+            raise tables.BadTableError(problem) from None
     if isinstance(value, list | tuple | np.ndarray):
         return list(value)
     return [] if written(value) == "" else [value]
@@ -328,8 +323,8 @@ def as_list(value: object) -> list:
 
 def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each item and rater one row: rows of one aspect, or of one error, are put together."""
-    given = recipe.get("long") or ({"aspect": "aspect"} if _has_group(recipe, "aspect") else {})
-    if not given and "count" not in recipe:
+    given = recipe.get("long", {})
+    if not given and "count" not in recipe and "(?P<aspect>" not in recipe.get("names", ""):
         return table
     aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
     scores = [each for each in names_in(score) if each in table] or names_in(score)
@@ -354,11 +349,6 @@ def _beside(table: pd.DataFrame, rows: np.ndarray, other: pd.DataFrame) -> pd.Da
     """Put the columns of another table beside some rows of one; both have the same order."""
     parts = [table[rows].reset_index(drop=True), other.reset_index(drop=True)]
     return pd.concat(parts, axis="columns").set_axis(table.index[rows])
-
-
-def _has_group(recipe: Mapping, group: str) -> bool:
-    """Tell whether the names of columns hold this."""
-    return f"(?P<{group}>" in recipe.get("names", "")
 
 
 def _single(value: object) -> object:

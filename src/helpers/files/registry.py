@@ -100,7 +100,12 @@ def names(study: str) -> list[str]:
 
 def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
-    return _provide(_entry(file))
+    entries = _entries(REGISTRY_FILE)
+    if file not in entries:
+        nearest = difflib.get_close_matches(file, entries, n=1)
+        advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
+        raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
+    return _provide(entries[file])
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
@@ -249,16 +254,6 @@ def _of_study(study: str, *listings: Path) -> list[Entry]:
     return [entry for entry in entries if entry.file.startswith(f"{study}/")]
 
 
-def _entry(file: str) -> Entry:
-    """Look up a file, suggesting the nearest name if there is none."""
-    entries = _entries(REGISTRY_FILE)
-    if file not in entries:
-        nearest = difflib.get_close_matches(file, entries, n=1)
-        advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
-        raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
-    return entries[file]
-
-
 def _folders() -> dict[str, Path]:
     """List the folders that copies are looked for in; that of DATA_MIRROR must exist."""
     cache = paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
@@ -392,7 +387,10 @@ def _download(entry: Entry) -> bytes:
     end = monotonic() + START_SECONDS + entry.most / SLOWEST
     for tries, pause in enumerate((*PAUSES, math.inf), start=1):
         try:
-            return _try(entry, end)
+            content = _transfer(entry, _address(entry, end), end)
+            if content and _is_right(entry, _hashes_of(content)):
+                return content
+            raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
         except _Fault as error:
             fault, pause = error, max(pause, error.wait)
         stranger = entry.host not in _answering_hosts
@@ -406,14 +404,6 @@ def _download(entry: Entry) -> bytes:
         f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {tries}). Run again to "
         "continue, or choose data_source='simulated'."
     ) from fault
-
-
-def _try(entry: Entry, end: float) -> bytes:
-    """Download a file once, and make sure that it is the right one."""
-    content = _transfer(entry, _address(entry, end), end)
-    if not content or not _is_right(entry, _hashes_of(content)):
-        raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
-    return content
 
 
 def _address(entry: Entry, end: float) -> str:

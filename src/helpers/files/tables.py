@@ -38,6 +38,15 @@ class PlainError(ValueError):
         return [f"{type(self).__name__}: {self}"]
 
 
+def plainly(error: Exception) -> str:
+    """Say in plain words what went wrong."""
+    if isinstance(error, PlainError):
+        return str(error)
+    if isinstance(error, OSError):
+        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
+    return f"{type(error).__name__}: {error}"
+
+
 class OptionError(PlainError):
     """A parameter that cannot be used as it is; the message shows what can."""
 

@@ -5,6 +5,7 @@ A notebook says what kind a parameter is of; `data/parameters.csv` says which va
 
 import csv
 import json
+import logging
 import math
 import operator
 import os
@@ -24,7 +25,6 @@ from helpers.files.tables import OptionError, PlainError, cell, find
 from helpers.paths import replace_files
 
 STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
-TEMPLATES = paths.DATA / "templates"
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
 KINDS = {
@@ -181,6 +181,7 @@ def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
     except RuntimeError as error:
         raise _failure(notebook, "its kernel, which did not start", str(error)) from error
     except KeyboardInterrupt:
+        logging.getLogger("asyncio").disabled = True  # of the cell that waited, it would complain
         unfinished.unlink(missing_ok=True)
         raise
     unfinished.replace(target)
@@ -217,7 +218,7 @@ def create(name: str, folder: Path) -> Path:
             f"the number {name[:2]} is that of {taken[0]}, whose figures begin with it: choose "
             "another number"
         )
-    notebook = nbformat.read(TEMPLATES / "new_notebook.ipynb", as_version=4)
+    notebook = nbformat.read(paths.DATA / "templates" / "new_notebook.ipynb", as_version=4)
     for position, each in enumerate(notebook.cells, start=1):
         each["source"] = each["source"].replace("NAME", name).replace("NUMBER", name[:2])
         each["id"] = f"{name[:2]}-{position:02}"

@@ -1,27 +1,23 @@
 """What runs leave: results in a folder, what is done, what is missing, what is published.
 
-`dodo.py` says when a notebook has to run; this module runs nothing, but helps the tasks there to
-keep a folder, to fail in plain words and to know that nothing has changed. The command `ratings`
-uses it too.
+The tasks in `dodo.py` say when a notebook has to run, and the command `ratings` runs one; both keep
+a folder of results as this module does it.
 """
 
 import fcntl
-import hashlib
 import json
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import nbformat
 from doit.dependency import JsonDB
-from doit.exceptions import TaskFailed
 
 from helpers import paths
-from helpers.claims import read_text, verdict_counts
+from helpers.claims import read_text
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.paths import replace_files
@@ -81,16 +77,6 @@ def joint_source(kinds: Mapping[str, str], choice: str) -> str:
     return "simulated" if "simulated" in kinds.values() else "real"
 
 
-def refuse_simulated(sources: Mapping[str, str]) -> None:
-    """Stop if any study is simulated."""
-    simulated = [study for study, source in sources.items() if source in ("simulated", "missing")]
-    if simulated:
-        raise PlainError(
-            f"committed results must come from real data, but {', '.join(simulated)} would be "
-            "simulated: leave out data=simulated, or make the data available"
-        )
-
-
 def executed(name: str, folder: Path) -> Path:
     """Executed copy of a notebook in a folder of results."""
     return folder / "notebooks" / f"{name}.ipynb"
@@ -118,27 +104,6 @@ def clear(name: str, folder: Path) -> None:
     """Delete what a notebook has written."""
     for file in written_by(name, folder):
         file.unlink()
-
-
-def attempt(name: str, work: Callable[[], None]) -> None:
-    """Renew what a notebook has in `build`; if that fails, note why, so that others go on."""
-    reason = ""
-    try:
-        with renewed(name, paths.BUILD):
-            work()
-    except Exception as error:
-        reason = plainly(error)
-        print(f"{name} has no results: {reason}")
-    note_missing(paths.BUILD, name, ": ".join(reason.split("\n    ")[:2]))
-
-
-def plainly(error: Exception) -> str:
-    """Say in plain words what went wrong."""
-    if isinstance(error, PlainError):
-        return str(error)
-    if isinstance(error, OSError):
-        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
-    return f"{type(error).__name__}: {error}"
 
 
 class State(JsonDB):
@@ -194,13 +159,6 @@ def note_missing(folder: Path, name: str, reason: str) -> None:
         replace_files({folder / "missing.json": f"{text}\n".encode()})
 
 
-def refuse_missing(folder: Path) -> None:
-    """Stop if any notebook has no results."""
-    lines = [f"  {name}: {reason}" for name, reason in missing(folder).items()]
-    if lines:
-        raise PlainError("\n".join(["these notebooks have no results:", *lines]))
-
-
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     """Copy what a complete run made into the committed folders; drop figures of earlier runs."""
     claims = build / "claims.csv"
@@ -237,47 +195,3 @@ def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 output.execution_count = number
     notebook.cells = cells
     return notebook
-
-
-def summary_lines(out_dir: Path, sources: Mapping[str, str]) -> list[str]:
-    """Sum up a run in one line of text per study."""
-    counts = verdict_counts(read_text(out_dir / "claims.csv")).reindex(list(sources), fill_value=0)
-    lines = []
-    for study, source in sources.items():
-        found = [f"{number} {verdict}" for verdict, number in counts.loc[study].items() if number]
-        lines.append(", ".join([f"{study}: {source} data", *(found or ["no claims"])]))
-    return lines
-
-
-def task(function: Callable, **settings) -> dict:
-    """Make a doit task of one function; errors that explain themselves need no traceback."""
-
-    def told():
-        try:
-            return function()
-        except (PlainError, OSError) as error:
-            return TaskFailed(plainly(error))
-
-    return {"actions": [told], "io": {"capture": False}, **settings}
-
-
-def as_left(files: Callable[[], list[Path]]) -> Callable:
-    """Make a condition for `uptodate`: the files are as the task left them."""
-
-    def digest() -> dict[str, str]:
-        content = b"".join(file.read_bytes() for file in files() if file.is_file())
-        return {"digest": hashlib.sha256(content).hexdigest()}
-
-    def unchanged(task, values) -> bool:
-        task.value_savers.append(digest)
-        return values.get("digest") == digest()["digest"]
-
-    return unchanged
-
-
-def run_tools(*commands: list[str]) -> bool | TaskFailed:
-    """Run Python tools one after the other, and print what they say in one piece."""
-    options = {"capture_output": True, "text": True, "cwd": paths.ROOT}
-    runs = [subprocess.run([sys.executable, "-m", *each], **options) for each in commands]
-    print("".join(run.stdout + run.stderr for run in runs).strip())
-    return not any(run.returncode for run in runs) or TaskFailed("see its output above")
