@@ -49,9 +49,9 @@ CODE = [
 ]
 
 
-def refuse_simulated(sources: Mapping[str, str]) -> None:
+def refuse_simulated(kinds: Mapping[str, str]) -> None:
     """Stop if any study is simulated."""
-    simulated = [study for study, source in sources.items() if source in ("simulated", "missing")]
+    simulated = [study for study, kind in kinds.items() if kind in ("simulated", "missing")]
     if simulated:
         raise PlainError(
             f"committed results must come from real data, but {', '.join(simulated)} would be "
@@ -133,7 +133,7 @@ def task_reproduce():
 
     def sum_up():
         print(*summary_lines(), "build/site/index.html", sep="\n")
-        refuse_missing(BUILD)
+        refuse_missing()
 
     return task(sum_up, task_dep=["site"])
 
@@ -223,7 +223,7 @@ def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 
     def audit():
-        refuse_missing(BUILD)
+        refuse_missing()
         command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
         return subprocess.run(command).returncode == 0
 
@@ -335,9 +335,9 @@ def summary_lines() -> list[str]:
     return lines
 
 
-def refuse_missing(folder: Path) -> None:
+def refuse_missing() -> None:
     """Stop if any notebook has no results."""
-    lines = [f"  {name}: {reason}" for name, reason in missing(folder).items()]
+    lines = [f"  {name}: {reason}" for name, reason in missing(BUILD).items()]
     if lines:
         raise PlainError("\n".join(["these notebooks have no results:", *lines]))
 
