@@ -6,42 +6,34 @@ costs only what needs it: tasks of data and notebooks note it and let the others
 names what is missing and fails.
 """
 
+from helpers.run import say_stopped  # before the other imports, which take a second
+
+say_stopped("stopped: what was finished is kept; run again to go on")
+
+import hashlib
 import os
-import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-
-def stop(kind: type, error: BaseException, traceback: object) -> None:
-    """Say in one line that somebody has stopped the run."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("\nstopped: what was finished is kept; run again to go on", file=sys.stderr)
-
-
-sys.excepthook = stop  # before the imports, which take a second
-
 from doit import get_var
-from doit.exceptions import InvalidDodoFile
+from doit.exceptions import InvalidDodoFile, TaskFailed
 
 from helpers import claims
 from helpers.files.registry import DATA_SOURCES
-from helpers.files.tables import PlainError, to_csv_bytes
+from helpers.files.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import kernels
-from helpers.run import notebooks as run
-from helpers.run.notebooks import as_left, executed, run_tools, task, written_by
+from helpers.run import kernels, notebooks, results
+from helpers.run.results import executed, missing, note_missing, renewed, written_by
 
-NAMES = run.notebook_names()
+NAMES = notebooks.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-READ = {study for name in NAMES for study in run.studies_of(name)}
-STUDIES = [study for study in run.STUDIES.values() if study in READ]
+READ = {study for name in NAMES for study in notebooks.studies_of(name)}
+STUDIES = [study for study in notebooks.STUDIES.values() if study in READ]
 CHOICE = get_var("data", "auto")
 
 JOINED = ("claims", "headlines", "provenance")
@@ -51,17 +43,29 @@ CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
     *(ROOT / "src" / "helpers").rglob("kernel.json"),
+    *DATA.glob("*/*.mplstyle"),
     *DATA.glob("*.csv"),
     *DATA.glob("*/*.csv"),
 ]
 
+
+def refuse_simulated(kinds: Mapping[str, str]) -> None:
+    """Stop if any study is simulated."""
+    simulated = [study for study, kind in kinds.items() if kind in ("simulated", "missing")]
+    if simulated:
+        raise PlainError(
+            f"committed results must come from real data, but {', '.join(simulated)} would be "
+            "simulated: leave out data=simulated, or make the data available"
+        )
+
+
 if CHOICE not in DATA_SOURCES:
     raise InvalidDodoFile(f"data must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
 try:
-    LOCK = run.hold(BUILD)
-    run.set_environment(BUILD)
+    LOCK = results.hold(BUILD)
+    notebooks.set_environment(BUILD)
     if "refresh" in sys.argv:  # rather now than after all notebooks have run
-        run.refuse_simulated({study: run.resolve(study, CHOICE)[0] for study in STUDIES})
+        refuse_simulated({study: results.resolve(study, CHOICE)[0] for study in STUDIES})
 except PlainError as error:
     raise InvalidDodoFile(str(error)) from None
 sys.stdout.reconfigure(line_buffering=True)
@@ -87,7 +91,7 @@ def task_data():
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name, run.studies_of(name))
+        yield notebook_task(name, notebooks.studies_of(name))
 
 
 def task_claims():
@@ -128,8 +132,8 @@ def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        print(*run.summary_lines(BUILD, sources()), "build/site/index.html", sep="\n")
-        run.refuse_missing(BUILD)
+        print(*summary_lines(), "build/site/index.html", sep="\n")
+        refuse_missing()
 
     return task(sum_up, task_dep=["site"])
 
@@ -153,7 +157,7 @@ def task_nbval():
     """Compare the outputs in committed notebooks with new ones, on real data."""
 
     def compare():
-        found = {study: run.resolve(study, CHOICE) for study in STUDIES}
+        found = {study: results.resolve(study, CHOICE) for study in STUDIES}
         missing = [
             f"{study} ({why})" for study, (source, why) in found.items() if source == "simulated"
         ]
@@ -181,8 +185,8 @@ def task_refresh():
     """Renew the committed outputs, figures and claims from real data."""
 
     def publish():
-        run.refuse_simulated(sources())
-        written = run.publish(NAMES, BUILD, ROOT)
+        refuse_simulated(sources())
+        written = results.publish(NAMES, BUILD, ROOT)
         print(f"{len(written)} files renewed in notebooks/ and figures/")
 
     return task(publish, task_dep=["reproduce"])
@@ -207,7 +211,7 @@ def task_coverage():
         from helpers.beyond import coverage  # takes seconds to load, which no other task needs
 
         names = [name for name in NAMES if name[0] in "1234" and name not in coverage.SIMULATED]
-        run.refuse_simulated(sources())
+        refuse_simulated(sources())
         table = coverage.of_notebooks(names, os.cpu_count())
         replace_files({DATA / "coverage.csv": to_csv_bytes(table)})
         print(f"written: data/coverage.csv, {len(table):,} statistics")
@@ -219,7 +223,7 @@ def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 
     def audit():
-        run.refuse_missing(BUILD)
+        refuse_missing()
         command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
         return subprocess.run(command).returncode == 0
 
@@ -247,10 +251,10 @@ def find_data(study: str) -> None:
     """Note which kind of data a study has, or why it has none."""
     try:
         with ONE_AT_A_TIME:
-            kind, reason = run.resolve(study, CHOICE)
+            kind, reason = results.resolve(study, CHOICE)
         print(f"{study}: {kind} data ({reason})")
     except (PlainError, OSError) as error:
-        kind = f"missing: {run.plainly(error)}"
+        kind = f"missing: {plainly(error)}"
         print(f"{study}: data {kind}")
     replace_files({stamp(study): kind.encode()})
 
@@ -264,21 +268,33 @@ def notebook_task(name: str, studies: list[str]) -> dict:
 
     def work():
         kinds = {study: stamp(study).read_text() for study in studies}
-        given = {"data_source": run.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
+        given = {"data_source": results.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
         times = [file.stat().st_mtime_ns for file in inputs]
         kernels.start()
-        seconds = run.execute(inputs[0], executed(name, BUILD), given)
+        seconds = notebooks.execute(inputs[0], executed(name, BUILD), given)
         if times != [file.stat().st_mtime_ns for file in inputs]:
             raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
         print(f"{name}: finished in {seconds:.1f} s")
 
     return task(
-        lambda: run.attempt(name, work),
+        lambda: attempt(name, work),
         name=name,
         file_dep=inputs,
         targets=[executed(name, BUILD)],
         uptodate=[as_left(lambda: written_by(name, BUILD))],
     )
+
+
+def attempt(name: str, work: Callable[[], None]) -> None:
+    """Renew what a notebook has in `build`; if that fails, note why, so that others go on."""
+    reason = ""
+    try:
+        with renewed(name, BUILD):
+            work()
+    except Exception as error:
+        reason = plainly(error)
+        print(f"{name} has no results: {reason}")
+    note_missing(BUILD, name, ": ".join(reason.split("\n    ")[:2]))
 
 
 def write_claims() -> None:
@@ -306,3 +322,55 @@ def stamp(study: str) -> Path:
 def sources() -> dict[str, str]:
     """Read which studies are real, printed, simulated or missing."""
     return {study: stamp(study).read_text().partition(":")[0] for study in STUDIES}
+
+
+def summary_lines() -> list[str]:
+    """Sum up a run in one line of text per study."""
+    counts = claims.verdict_counts(claims.read_text(BUILD / "claims.csv"))
+    lines = []
+    for study, source in sources().items():
+        verdicts = counts.loc[study].items() if study in counts.index else ()
+        found = [f"{number} {verdict}" for verdict, number in verdicts if number]
+        lines.append(", ".join([f"{study}: {source} data", *(found or ["no claims"])]))
+    return lines
+
+
+def refuse_missing() -> None:
+    """Stop if any notebook has no results."""
+    lines = [f"  {name}: {reason}" for name, reason in missing(BUILD).items()]
+    if lines:
+        raise PlainError("\n".join(["these notebooks have no results:", *lines]))
+
+
+def task(function: Callable, **settings) -> dict:
+    """Make a doit task of one function; errors that explain themselves need no traceback."""
+
+    def told():
+        try:
+            return function()
+        except (PlainError, OSError) as error:
+            return TaskFailed(plainly(error))
+
+    return {"actions": [told], "io": {"capture": False}, **settings}
+
+
+def as_left(files: Callable[[], list[Path]]) -> Callable:
+    """Make a condition for `uptodate`: the files are as the task left them."""
+
+    def digest() -> dict[str, str]:
+        content = b"".join(file.read_bytes() for file in files() if file.is_file())
+        return {"digest": hashlib.sha256(content).hexdigest()}
+
+    def unchanged(task, values) -> bool:
+        task.value_savers.append(digest)
+        return values.get("digest") == digest()["digest"]
+
+    return unchanged
+
+
+def run_tools(*commands: list[str]) -> bool | TaskFailed:
+    """Run Python tools one after the other, and print what they say in one piece."""
+    options = {"capture_output": True, "text": True, "cwd": ROOT}
+    runs = [subprocess.run([sys.executable, "-m", *each], **options) for each in commands]
+    print("".join(run.stdout + run.stderr for run in runs).strip())
+    return not any(run.returncode for run in runs) or TaskFailed("see its output above")

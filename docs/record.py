@@ -12,7 +12,7 @@ import pandas as pd
 from helpers import claims, paths
 from helpers.claims import read_text
 from helpers.run import notebooks as run
-from helpers.run import state
+from helpers.run import results
 
 STUDIES = {
     "hosking": "Hosking et al.",
@@ -78,7 +78,7 @@ def alt_of(output: nbformat.NotebookNode) -> str:
 def read_notebook(file: Path, ran: bool) -> Notebook:
     """Read an executed notebook."""
     content = nbformat.v4.reads_json(file.read_text(encoding="utf-8"))
-    return Notebook(file.stem, run.strip(content), ran)
+    return Notebook(file.stem, results.strip(content), ran)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Record:
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why notebooks did not run."""
-        told = {} if self.committed else state.missing(self.folder)
+        told = {} if self.committed else results.missing(self.folder)
         absent = {name: "it did not run" for name, book in self.notebooks.items() if not book.ran}
         return absent | told
 

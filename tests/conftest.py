@@ -24,7 +24,12 @@ TESTED_FOLDERS = (
 @pytest.fixture(scope="session")
 def real_data() -> str:
     """Make sure that the published files are there; give the name to load them by."""
-    needed = [file for file in registry.names() if file.startswith(TESTED_FOLDERS)]
+    needed = [
+        file
+        for study in ("hosking", "kamoda")
+        for file in registry.names(study)
+        if file.startswith(TESTED_FOLDERS)
+    ]
     try:
         registry.locate(needed, "real")
     except registry.DataUnavailableError as error:

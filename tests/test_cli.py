@@ -1,6 +1,8 @@
 """The command `ratings`."""
 
+import logging
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +102,32 @@ def test_a_notebook_that_fails_leaves_no_results(ratings, monkeypatch, tmp_path)
     assert not written.exists()
 
 
+def test_a_run_that_somebody_stops_ends_in_one_line_and_leaves_nothing_half_written(
+    ratings, monkeypatch
+):
+    written = paths.BUILD / "one-off" / "results" / "11_tiny.csv"
+
+    def stop(notebook, target, parameters, **options):
+        written.parent.mkdir(parents=True)
+        written.write_text("half")
+        target.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(papermill, "execute_notebook", stop)
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
+    output = ratings("run", "11_tiny", "--data", "simulated", code=130)
+    assert output == "\nstopped: nothing half-written is left\n"
+    assert not written.exists()
+    assert list((paths.BUILD / "one-off" / "notebooks").iterdir()) == []
+
+
+def test_an_interrupt_between_imports_takes_one_line_too():
+    code = "import helpers.cli, os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "\nstopped: nothing half-written is left\n"
+    assert done.returncode == -signal.SIGINT  # which a shell shows as 130
+
+
 def test_folders_that_are_not_for_results_are_refused(ratings, monkeypatch, tmp_path):
     monkeypatch.setattr(papermill, "execute_notebook", pytest.fail)
     (tmp_path / "file").write_text("")
@@ -139,7 +167,6 @@ def test_doctor_names_what_is_wrong_and_mends_what_can_be_mended(ratings, monkey
     assert "wrong: kamoda/a in the cache is not the registered file" in output
     assert "wrong: no kernel starts" in output
     assert "wrong: 11_tiny has no results (it stopped)" in output
-    assert "extra crowd: " in output
     assert not (paths.BUILD / ".doit.json").exists()
 
 
@@ -150,6 +177,16 @@ def test_doctor_goes_on_if_the_folder_of_results_is_a_file(ratings, monkeypatch)
     monkeypatch.setattr(cli, "kernel_faults", lambda: iter([]))
     paths.BUILD.write_text("")
     assert "build is no folder that results can be written to" in ratings("doctor", code=1)
+
+
+def test_doctor_says_what_mends_an_installation_whose_kernels_do_not_start(monkeypatch):
+    monkeypatch.setattr(run.os, "environ", dict(run.os.environ))
+
+    def fail(kernel_name):
+        raise RuntimeError("died")
+
+    monkeypatch.setattr("jupyter_client.manager.start_new_kernel", fail)
+    assert list(cli.kernel_faults()) == ["no kernel starts (died): run `make doctor`"]
 
 
 def test_doctor_is_content_when_nothing_is_wrong(ratings, monkeypatch):

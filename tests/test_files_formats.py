@@ -9,11 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from helpers.files import formats
-from helpers.files.ratings import read
+from helpers.files import formats, recipes
 from helpers.files.tables import BadTableError, OptionError
 
 ROWS = [{"item_id": "a", "overall": 4, "tone": 1}, {"item_id": "ü", "overall": 5, "tone": 2}]
+
+
+def read(path):
+    return recipes.read(path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"})
 
 
 def written(tmp_path, name, content):
@@ -45,7 +48,7 @@ def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packe
         table.to_csv(path, index=False, sep="\t" if ending == "tsv" else "|")
     if packed:
         path = written(tmp_path, f"{path.name}.gz", gzip.compress(path.read_bytes()))
-    found = read(path, "overall", ["tone"])
+    found = read(path)
     assert found[["item_id", "overall", "tone"]].to_numpy().tolist() == [["a", 4, 1], ["ü", 5, 2]]
 
 
@@ -117,13 +120,13 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "LARGEST_FILE", 1000)
     bomb = written(tmp_path, "a.csv.gz", gzip.compress(b"overall,tone\n" + b"1,2\n" * 10**6))
     with pytest.raises(BadTableError, match="unpacked it has more than"):
-        read(bomb, "overall", ["tone"])
+        read(bomb)
     with pytest.raises(BadTableError, match="unpacked it has more than"):
-        read(workbook(tmp_path, [["overall", "tone"], *[[1, 2]] * 99]), "overall", ["tone"])
+        read(workbook(tmp_path, [["overall", "tone"], *[[1, 2]] * 99]))
     monkeypatch.setattr(formats, "MOST_CELLS", 3)
     pa.parquet.write_table(pa.table({"overall": [1, 2], "tone": [1, 2]}), tmp_path / "a.parquet")
     with pytest.raises(BadTableError, match="more than 3 cells; divide it"):
-        read(tmp_path / "a.parquet", "overall", ["tone"])
+        read(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +143,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
 )
 def test_what_cannot_be_read_is_said_in_one_message(tmp_path, name, content, message):
     with pytest.raises(BadTableError, match=message):
-        read(written(tmp_path, name, content), "overall", ["tone"])
+        read(written(tmp_path, name, content))
 
 
 def test_an_unknown_encoding_is_named(tmp_path):

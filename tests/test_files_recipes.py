@@ -112,7 +112,7 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
         ("itm: a", "a.yaml: there is no key 'itm'; did you mean 'item'?"),
         ("zzz: a", "a.yaml: there is no key 'zzz'; known are about"),
         ("- a", "a.yaml: a recipe has one 'key: value' on each line"),
-        ("item: {a: b}", "a.yaml: item must be a list of names, not"),
+        ("item: {a: b}", "a.yaml: item must be a list of names, such as"),
         ("scales: {tone: [5, 1]}", "a.yaml: scales give the lowest and highest mark"),
         ("scales: {tone: low}", "a.yaml: scales give the lowest and highest mark"),
         ("names: '('", "a.yaml: names is no regular expression"),
@@ -125,8 +125,28 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
 def test_what_is_no_recipe_is_said_in_one_message(tmp_path, text, message):
     (tmp_path / "a.yaml").write_text(text + "\n")
     with pytest.raises((OptionError, BadTableError)) as caught:
-        recipes.load(tmp_path / "a.yaml")
+        recipes.from_yaml(tmp_path / "a.yaml")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("aspects", [["a", "b"], ' [ "a","b" ] '.strip(), "[a, b]"])
+def test_lists_and_pairs_come_as_such_or_as_their_text(aspects):
+    given = {"aspects": aspects, "scales": '{"a": [1, 5]}', "item": "", "rater": None}
+    found = recipes.parse(given)
+    assert found == {"aspects": ["a", "b"], "scales": {"a": ["1", "5"]}}
+    assert recipes.scales(found) == {"a": (1, 5)}
+    with pytest.raises(OptionError, match=r'must be a list of names, such as \["factuality"'):
+        recipes.parse({"aspects": [1]})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[1, 5], {"a": 5}, {"a": [5, 5]}, {"a": [1, 2, 3]}, {"a": "15"}, "1-5", '{"a": ["5", "1"]}'],
+)
+def test_a_scale_needs_two_ends_in_order(given):
+    message = "scales give the lowest and highest mark|scales must be pairs"
+    with pytest.raises(OptionError, match=message):
+        recipes.parse({"scales": given})
 
 
 @pytest.mark.parametrize(
@@ -153,8 +173,8 @@ def test_a_recipe_is_written_as_it_is_read(tmp_path):
         "file": {"encoding": "cp1252"}, "outcome": "No", "aspects": ["1", "a: b", "#c", "é\n"],
         "marks": {"No": {"yes": "1", "~": "0"}}, "scales": {"1": ["0", "1e3"]},
     }  # fmt: skip
-    recipes.write(recipe, tmp_path / "a.yaml", "my.csv")
-    assert recipes.load(tmp_path / "a.yaml") == recipe
+    recipes.write_yaml(recipe, tmp_path / "a.yaml", "my.csv")
+    assert recipes.from_yaml(tmp_path / "a.yaml") == recipe
 
 
 def test_a_million_rows_need_no_loop_over_cells(tmp_path):

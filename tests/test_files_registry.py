@@ -244,7 +244,7 @@ def test_a_corrupt_copy_is_named_and_never_replaced_by_a_simulation(place, folde
         f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: 18000) "
         f"and another SHA-256. {advice}"
     )
-    with pytest.raises(registry.DataCorruptError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
         registry.locate([FILE], "auto")
 
 
@@ -253,7 +253,7 @@ def test_a_copy_that_changes_during_the_run_is_checked_again(place):
     registry.fetch(FILE)
     path.write_bytes(CONTENT.replace(b"honest", b"forged"))
     os.utime(path, ns=(1, 1))
-    with pytest.raises(registry.DataCorruptError):
+    with pytest.raises(registry.DataError):
         registry.fetch(FILE)
 
 
@@ -264,7 +264,7 @@ def test_a_copy_that_changes_between_check_and_reading_is_refused(place):
     path.write_bytes(CONTENT[:-18])
     with pytest.raises(tables.BadTableError, match="the file changed while it was read"):
         tables.read_csv(path)
-    with pytest.raises(registry.DataCorruptError):
+    with pytest.raises(registry.DataError):
         registry.fetch(FILE)
 
 
@@ -604,7 +604,7 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(place, p
         "download."
     )
     for look in (registry.fetch_unpinned, lambda _: registry.locate_unpinned(public, "auto")):
-        with pytest.raises(registry.DataCorruptError, match=f"^{re.escape(message)}$"):
+        with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
             look("study")
     expected = [(FILE, "mirror", "wrong"), ("study/b.txt", "cache", "right")]
     assert [*registry.status("study").itertuples(index=False, name=None)] == expected

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from helpers import paths
 from helpers.beyond import answerers
 from helpers.beyond.word_tests import SHOWN
-from helpers.files import ratings, recipes, schemas, tables
+from helpers.files import recipes, schemas, tables
 from helpers.own import inspection
 from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
 
@@ -116,7 +116,7 @@ def parquet(draw, columns):
 
 
 def read_ratings(path):
-    return ratings.read(path, "overall", ["tone"])
+    return recipes.read(path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"})
 
 
 def read_submissions(path):
@@ -145,7 +145,7 @@ LOADERS = {
     "mine.parquet": (look, parquet(RATING_COLUMNS)),
     "mine.csv.gz": (look, delimited(RATING_COLUMNS).map(gzip.compress)),
     "mine.xlsx": (look, st.binary(max_size=200)),
-    "recipe.yaml": (recipes.load, json_lines(dict.fromkeys(recipes.KINDS, "x"))),
+    "recipe.yaml": (recipes.from_yaml, json_lines(dict.fromkeys(recipes.KINDS, "x"))),
     "submissions.jsonl": (read_submissions, json_lines(SUBMISSION)),
     "experts.jsonl": (lambda path: hosking.read_experts(path, "main"), json_lines(EXPERT)),
     "evaluator.jsonl": (lambda path: kamoda.read_evaluator(path, "gpt4"), json_lines(MARKS)),

@@ -11,7 +11,7 @@ import pytest
 from example_study import ASPECTS, RATES, SEED, WEIGHTS, example_ratings
 
 from helpers import paths, show
-from helpers.files.tables import BadTableError
+from helpers.files.tables import BadTableError, OptionError
 
 NOTEBOOK = nbformat.read(paths.NOTEBOOKS / "53_your_ratings.ipynb", as_version=4)
 EXAMPLE = paths.DATA / "example" / "ratings.csv"
@@ -78,6 +78,12 @@ def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
     verdicts = {"refusal": "not known", "tone": "nothing of its own", "typos": "hardly any link"}
     for aspect, verdict in found["conclusions"]["verdict"].items():
         assert verdict == verdicts.get(aspect, "higher" if WEIGHTS[aspect] > 0 else "lower")
+
+
+@pytest.mark.parametrize("parameters", [{"aspects": []}, {"outcome": ""}])
+def test_without_outcome_or_aspects_one_message_says_so(run, table, parameters):
+    with pytest.raises(OptionError, match="name an outcome, and aspects that may explain it"):
+        run(table, **parameters)
 
 
 def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_path, run, table):

@@ -107,7 +107,7 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
 def small_figures(monkeypatch):
     """Draw figures with few pixels and no layout: what they show is not looked at here."""
     monkeypatch.setattr(show, "SAVE_DPI", 30)
-    monkeypatch.setitem(show._STYLE, "figure.constrained_layout.use", False)
+    monkeypatch.setattr(show, "STYLE", [show.STYLE, {"figure.constrained_layout.use": False}])
 
 
 @pytest.fixture(scope="module")

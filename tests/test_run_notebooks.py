@@ -1,24 +1,28 @@
-"""Running notebooks, the page that sums up a run, committed results, new notebooks."""
+"""Running notebooks, their parameters from text, new notebooks."""
 
+import ast
+import json
+import logging
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
 
-from helpers import claims, paths
-from helpers.files import registry
-from helpers.files.tables import PlainError
+from helpers import paths
+from helpers.files.tables import OptionError, PlainError
 from helpers.run import notebooks as run
-from helpers.run.parameters import ParameterError
+from helpers.run.notebooks import parameter_values, parameters_of
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
-NASTY = '<script>alert("x")</script> & more'
+BY_OPTION = {"data_source", "out_dir"}
+BAD = ["", "many", "-1", "1e9", "1000000000000000", "nan", "[]", "{1}", "a\nb"]
+NOTEBOOKS = {name: paths.NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()}
+KNOWN = {name: parameters_of(file) for name, file in NOTEBOOKS.items()}
 
 
 @pytest.fixture
@@ -49,39 +53,9 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
     return calls
 
 
-def test_real_data_are_used_where_they_can_be_had(monkeypatch):
-    public = {"a.csv": "", "b.csv": "HTTP status 500"}
-    monkeypatch.setattr(registry, "locate", lambda files, source: dict.fromkeys(files, source))
-    monkeypatch.setattr(registry, "fetch_unpinned", lambda study: public if "h" in study else {})
-    files = [file for file in registry.names() if file.startswith("hosking/")]
-    missing = "1 more public, not fetched (HTTP status 500)"
-    right = f"{len(files) + 1} files, checksums right"
-    assert run.resolve("hosking", "auto") == ("real", f"{right}; {missing}")
-    assert run.resolve("hosking", "simulated") == ("simulated", "asked for")
-    some = f"1 files, checksums right; {missing}"
-    assert run.resolve("chatbench", "auto") == ("printed", some)
-    public["a.csv"] = "HTTP status 404"
-    none = "no files but its tables; 2 more public, not fetched (HTTP status 404)"
-    assert run.resolve("chatbench", "auto") == ("printed", none)
-    public |= dict.fromkeys(public, "")
-    assert run.resolve("chatbench", "auto") == ("real", "2 files, checksums right")
-
-
-def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypatch):
-    def locate(files, data_source):
-        raise registry.DataUnavailableError("no network. Connect.")
-
-    monkeypatch.setattr(registry, "locate", locate)
-    assert run.resolve("kamoda", "auto") == ("simulated", "no network")
-    with pytest.raises(registry.DataUnavailableError, match="no network"):
-        run.resolve("kamoda", "real")
-    with pytest.raises(ParameterError, match="auto, real or simulated, not 'fake'"):
-        run.resolve("kamoda", "fake")
-
-
 def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny):
     target = tiny.with_name("out.ipynb")
-    with pytest.raises(ParameterError, match="10_tiny has no parameter alfa: its parameters "):
+    with pytest.raises(OptionError, match="10_tiny has no parameter alfa: its parameters "):
         run.execute(tiny, target, {"alpha": 1, "alfa": 1})
     assert not target.exists()
 
@@ -98,7 +72,7 @@ def test_an_executed_notebook_holds_parameters_and_outputs(tiny, capfd):
 def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(tiny, monkeypatch):
     message = "\n".join(map(str, range(61)))
     fail_with(monkeypatch, papermill.PapermillExecutionError(2, 3, "", "ValueError", message, []))
-    with pytest.raises(run.NotebookError) as failure:
+    with pytest.raises(PlainError) as failure:
         run.execute(tiny, tiny.with_name("out.ipynb"), {})
     first, second, *others = str(failure.value).splitlines()
     assert re.fullmatch(r"10_tiny stopped in cell In \[3\] of .*out\.unfinished\.ipynb", first)
@@ -112,103 +86,147 @@ def test_a_kernel_that_dies_before_the_first_cell_is_started_once_more(tiny, mon
     run.execute(tiny, tiny.with_name("out.ipynb"), {"alpha": 2})
     assert calls == [{"alpha": 2}, {"alpha": 2}]
     fail_with(monkeypatch, RuntimeError("died"), RuntimeError("again"))
-    with pytest.raises(run.NotebookError, match="its kernel, which did not start\n    again"):
+    with pytest.raises(PlainError, match="its kernel, which did not start\n    again"):
         run.execute(tiny, tiny.with_name("new.ipynb"), {})
 
 
 def test_a_kernel_that_dies_in_a_cell_is_given_up(tiny, monkeypatch):
     calls = fail_with(monkeypatch, DeadKernelError("died"))
     message = r"10_tiny stopped in a cell; .*out.unfinished.ipynb shows.*\n    the kernel died"
-    with pytest.raises(run.NotebookError, match=message):
+    with pytest.raises(PlainError, match=message):
         run.execute(tiny, tiny.with_name("out.ipynb"), {})
     assert len(calls) == 1
 
 
-def executed_notebook() -> nbformat.NotebookNode:
-    """Notebook as papermill leaves it."""
-    output = nbformat.v4.new_output("execute_result", {"text/plain": "1"}, execution_count=3)
-    tags = [["parameters"], ["injected-parameters"], []]
-    cells = [
-        nbformat.v4.new_code_cell(code, execution_count=count, metadata={"tags": tags[count - 1]})
-        for count, code in enumerate(["a: int = 0", "a = 1", "a"], 1)
-    ]
-    cells[2].outputs = [output, nbformat.v4.new_output("stream", text="x")]
-    for cell in cells:
-        cell.metadata |= {"papermill": {"duration": 1}, "execution": {"iopub.status.busy": "now"}}
-    metadata = {
-        "kernelspec": KERNELSPEC,
-        "language_info": {"name": "python", "version": "3.11.7"},
-        "papermill": {"input_path": "somewhere"},
+def test_a_notebook_that_is_stopped_leaves_no_copy(tiny, monkeypatch):
+    fail_with(monkeypatch, KeyboardInterrupt())
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
+    with pytest.raises(KeyboardInterrupt):
+        run.execute(tiny, tiny.parent / "new" / "out.ipynb", {})
+    assert list((tiny.parent / "new").iterdir()) == []
+
+
+@pytest.fixture
+def inspected(monkeypatch):
+    """Inspect each notebook once."""
+    monkeypatch.setattr("helpers.run.notebooks.parameters_of", lambda file: KNOWN[file.stem])
+
+
+def is_refused(file, parameter, text):
+    """Tell whether a value is refused by a message that names the parameter."""
+    try:
+        parameter_values(file, {parameter: text})
+    except OptionError as error:
+        return str(error).startswith(f"{parameter} must be ")
+    return False
+
+
+@pytest.mark.usefixtures("inspected")
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_each_parameter_of_each_notebook_takes_its_default_and_refuses_something(name):
+    for parameter, known in KNOWN[name].items():
+        default = ast.literal_eval(known["default"])
+        text = default if isinstance(default, str) else str(default).replace("'", '"')
+        if parameter not in BY_OPTION and "figures/" not in text:
+            value = parameter_values(NOTEBOOKS[name], {parameter: text})[parameter]
+            assert value in (default, str(paths.ROOT / str(default)))
+            assert type(value) is type(default)
+        refused = [is_refused(NOTEBOOKS[name], parameter, bad) for bad in BAD]
+        assert any(refused)
+
+
+@pytest.mark.usefixtures("inspected")
+@pytest.mark.parametrize(
+    ("name", "parameter", "text", "must"),
+    [
+        ("11", "n_boot", "many", "a whole number from 1 to 100000, not 'many'; each replicate is"),
+        ("11", "n_boot", "50.5", "a whole number from 1 to 100000, not '50.5'"),
+        ("11", "n_boot", "10**15", "a whole number from 1 to 100000"),
+        ("11", "n_boot", "1" + "0" * 15, "a whole number from 1 to 100000"),
+        ("11", "n_boot", "9" * 9999, "a whole number from 1 to 100000"),
+        ("11", "n_boot", "0", "a whole number from 1 to 100000"),
+        ("11", "seed", "-1", "a whole number from 0 to 4294967295"),
+        ("11", "alpha", "inf", "a number above 0 up to 10, not 'inf'"),
+        ("11", "alpha", "nan", "a number above 0 up to 10"),
+        ("11", "alpha", "0", "a number above 0 up to 10"),
+        ("30", "alpha", "1", "a number above 0 and below 1"),
+        ("11", "outcome", "quality", "quality_unbiased or quality_biased, not 'quality'"),
+        ("11", "out_dir", "mine", "given as --out"),
+        ("30", "data_source", "real", "given as --data"),
+        ("24", "use_stemmer", "maybe", "True or False, not 'maybe'"),
+        ("41", "agreements", "[0.1, 1.5]", "a JSON list: numbers from 0 and below 1"),
+        ("41", "agreements", "0.1, 0.5", "a JSON list: numbers from 0 and below 1"),
+        ("52", "raters", "[1, 2.5]", "a JSON list: whole numbers from 1 to 100"),
+        ("52", "raters", '["3"]', "a JSON list: whole numbers"),
+        ("52", "raters", "[true]", "a JSON list: whole numbers"),
+        ("53", "aspects", '{"tone": 1}', "a JSON list: names of columns"),
+        ("53", "aspects", '["tone", {}]', "a JSON list: names of columns"),
+        ("53", "scales", '{"tone": [5, 1]}', "a JSON object: the lowest and highest mark"),
+        ("53", "scales", "[" * 9999, "a JSON object: the lowest and highest mark"),
+        ("53", "ratings", "none.csv", "a file that can be read, not 'none.csv'"),
+        ("53", "ratings", "data", "a file that can be read, not 'data'"),
+        ("53", "ratings", "a" * 999, "a file that can be read"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_what_does(name, parameter, text, must):
+    file = next(file for each, file in NOTEBOOKS.items() if each.startswith(name))
+    with pytest.raises(OptionError) as error:
+        parameter_values(file, {parameter: text})
+    assert str(error.value).startswith(f"{parameter} must be {must}")
+    assert len(str(error.value)) < 250
+
+
+@pytest.mark.usefixtures("inspected")
+def test_texts_become_values_of_their_kind():
+    given = {"raters": "[2, 4]", "expert_share": "1", "n_sim": "7", "coverage_file": ""}
+    assert repr(parameter_values(NOTEBOOKS["52_study_design"], given)) == repr(
+        {"raters": [2, 4], "expert_share": 1.0, "n_sim": 7, "coverage_file": ""}
+    )
+    assert parameter_values(NOTEBOOKS["24_automatic_evaluators"], {"use_stemmer": "True"}) == {
+        "use_stemmer": True
     }
-    return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    own = {"scales": '{"overall": [1, 5]}', "rater": "", "outcome": "Größe, cm"}
+    assert parameter_values(NOTEBOOKS["53_your_ratings"], own) == own | {
+        "scales": {"overall": [1, 5]}
+    }
 
 
-def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_injected():
-    stripped = run.strip(executed_notebook())
-    assert stripped.metadata == {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
-    assert [cell.metadata for cell in stripped.cells] == [{"tags": ["parameters"]}, {}]
-    assert [cell.source for cell in stripped.cells] == ["a: int = 0", "a"]
-    assert [cell.execution_count for cell in stripped.cells] == [1, 2]
-    result, stream = stripped.cells[1].outputs
-    assert (result.execution_count, result.data["text/plain"]) == (2, "1")
-    assert stream == {"output_type": "stream", "name": "stdout", "text": "x"}
+@pytest.mark.usefixtures("inspected")
+def test_files_are_found_in_the_folder_of_the_caller_then_in_the_project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = NOTEBOOKS["53_your_ratings"]
+    example = {"ratings": str(paths.DATA / "example" / "ratings.csv")}
+    assert parameter_values(file, {"ratings": "data/example/ratings.csv"}) == example
+    mine = tmp_path / 'mine\'s "best" $HOME ünï.csv'
+    mine.write_text("overall")
+    assert parameter_values(file, {"ratings": mine.name}) == {"ratings": str(mine)}
 
 
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """Project with an old figure, and a complete run in `build` beside a figure of an older one."""
-    for folder in ("figures", "build/figures", "build/notebooks"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "figures" / "10_old.png").write_bytes(b"old")
-    (tmp_path / "build" / "figures" / "10_new.png").write_bytes(b"new")
-    (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
-    (tmp_path / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,\n")
-    (tmp_path / "build" / "headlines.csv").write_text("headline,sentence\nx,Something.\n")
-    (tmp_path / "build" / "provenance.csv").write_text("file,sha256,notebook\n")
-    nbformat.write(executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb")
-    return tmp_path
+@pytest.mark.usefixtures("inspected")
+def test_unknown_parameters_given_as_text_are_refused_too():
+    with pytest.raises(OptionError, match="11_error_weights has no parameter alfa: its param"):
+        parameter_values(NOTEBOOKS["11_error_weights"], {"alpha": "1", "alfa": "1"})
 
 
-def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_nothing(project):
-    written = run.publish(["10_tiny"], project / "build", project)
-    contents = [file.read_bytes() for file in written]
-    names = [str(file.relative_to(project)) for file in written]
-    tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
-    assert names == [*tables, "notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    assert len(list((project / "figures").iterdir())) == 4
-    assert b"papermill" not in contents[3]
-    assert contents[3].endswith(b"}\n")
-    again = run.publish(["10_tiny"], project / "build", project)
-    assert [file.read_bytes() for file in again] == contents
-
-
-def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(project):
-    with pytest.raises(FileNotFoundError, match="11_missing"):
-        run.publish(["10_tiny", "11_missing"], project / "build", project)
-    (project / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,simulated\n")
-    with pytest.raises(PlainError, match="claims from simulated data: nothing written"):
-        run.publish(["10_tiny"], project / "build", project)
-    assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
-    assert not (project / "notebooks").exists()
-
-
-@pytest.fixture
-def finished(tmp_path) -> Path:
-    """Folder of a run with three claims."""
-    rows = [
-        {"study": "hosking", "verdict": "confirmed", "claim_id": "hosking.a"},
-        {"study": "hosking", "verdict": "slip", "claim_id": "hosking.b"},
-        {"study": "kamoda", "verdict": "open", "claim_id": "kamoda.c"},
-    ]
-    pd.DataFrame(rows, columns=claims.COLUMNS).to_csv(tmp_path / "claims.csv", index=False)
-    return tmp_path
-
-
-def test_a_run_is_summed_up_in_one_line_per_study(finished):
-    assert run.summary_lines(finished, {"hosking": "simulated", "x": "real"}) == [
-        "hosking: simulated data, 1 confirmed, 1 slip",
-        "x: real data, no claims",
-    ]
+def test_parameters_of_a_notebook_of_ones_own_are_read_by_their_kind(tmp_path):
+    code = "n: int = 3  # of something\nscale: float = 1.0\nnames: list = []\nbare = 1"
+    cell = nbformat.v4.new_code_cell(code, metadata={"tags": ["parameters"]})
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+    nbformat.write(notebook, tmp_path / "60_mine.ipynb")
+    given = {"n": "5", "scale": "2", "names": json.dumps(["a", 1])}
+    assert parameter_values(tmp_path / "60_mine.ipynb", given) == {
+        "n": 5,
+        "scale": 2.0,
+        "names": ["a", 1],
+    }
+    for name, text, must in [
+        ("n", "x", "a whole number"),
+        ("scale", "inf", "a number"),
+        ("bare", "2", "annotated in the notebook"),
+    ]:
+        with pytest.raises(OptionError, match=f"^{name} must be {must}"):
+            parameter_values(tmp_path / "60_mine.ipynb", {name: text})
 
 
 def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(tmp_path):
@@ -234,13 +252,13 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
 @pytest.mark.parametrize("name", ["", "6_study", "01_study", "60_My", "60_a/b", "60_s\n"])
 def test_a_name_of_another_form_is_refused(tmp_path, name):
     message = rf"^a notebook cannot be called {re.escape(repr(name))}: give two digits, the first"
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(OptionError, match=message):
         run.create(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
     (tmp_path / "60_other.ipynb").write_text("mine")
-    with pytest.raises(ParameterError, match="the number 60 is that of 60_other, whose fig"):
+    with pytest.raises(OptionError, match="the number 60 is that of 60_other, whose fig"):
         run.create("60_my_study", tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

@@ -104,16 +104,6 @@ def test_intervals_are_drawn_from_top_to_bottom(ax):
     assert labels(ax.get_yticklabels()) == ["a", "b"]
 
 
-def test_heat_maps_leave_gaps_and_write_numbers_that_stand_out(ax):
-    table = pd.DataFrame([[1.0, np.nan], [np.nan, 0.0]], index=list("ab"), columns=list("cd"))
-    show.heat_map(ax, table, (0, 1))
-    assert labels(ax.texts) == ["1.00", "0.00"]
-    assert [text.get_position() for text in ax.texts] == [(0.5, 0.5), (1.5, 1.5)]
-    assert [text.get_color() for text in ax.texts] == ["w", ".15"]
-    assert ax.collections[0].get_clim() == (0, 1)
-    assert labels(ax.get_yticklabels()) == ["a", "b"]
-
-
 def test_a_rate_is_a_line_in_its_band(ax):
     table = pd.DataFrame({"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]})
     show.binned_rates(ax, table, color=show.BLUE)

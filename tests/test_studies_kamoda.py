@@ -233,7 +233,10 @@ RATING_FAULTS = [
         {"mturk_ratings": [RATING | {"amountInfo": 2}]},
         "column 'amount_info', row 1: 2.0 is not allowed; allowed: -1, 0 or 1",
     ),
-    ({"assignments": [{"assignment_id": "s1"}]}, "column 'WorkerId' is missing"),
+    (
+        {"assignments": [{"assignment_id": "s1"}]},
+        "column 'WorkerId' is missing; there are 'assignment_id'",
+    ),
     (
         {"llama_ratings": [EVALUATION | {"overall": 3.5}]},
         "column 'acceptability', row 1: 3.5 is not allowed; allowed: a number from 0 to 3",
@@ -249,7 +252,10 @@ TEXT_FAULTS = [
         {"answers": [ANSWER | {"answer_score": "many"}]},
         "column 'votes', row 1: 'many' is not allowed; allowed: a number, or empty",
     ),
-    ({"questions": [{"question_id": "q1"}]}, "column 'question' is missing"),
+    (
+        {"questions": [{"question_id": "q1"}]},
+        "column 'question' is missing; did you mean 'question_id'?",
+    ),
     (
         {"assignments": [ASSIGNMENT | {"WorkTimeInSeconds": -6}]},
         "column 'minutes', row 1: -0.1 is not allowed; allowed: a number from 0 to 1440",

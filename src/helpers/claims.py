@@ -19,29 +19,16 @@ import numpy as np
 import pandas as pd
 from IPython import get_ipython
 
-from helpers import paths
+from helpers import paths, verdicts
 from helpers.files import registry
 from helpers.files.registry import UNPINNED_FILE
 from helpers.files.tables import PlainError, to_csv_bytes
 from helpers.show import CaptionedTable, text_table, with_interval
-from helpers.verdicts import (
-    DETAILS,
-    ENTERED,
-    EVIDENCE,
-    HOLDING,
-    JUDGED,
-    NEEDED,
-    NUMBERS,
-    VERDICTS,
-    assess,
-    evidence_for,
-    rank,
-    rule_in_words,
-)
+from helpers.verdicts import ENTERED, NUMBERS, assess, evidence_for
 
 COLUMNS = (
-    *("claim_id", "study", "where", "statement", "published", "kind", *JUDGED),
-    *("cause", "headline", *DETAILS, "cell"),
+    *("claim_id", "study", "where", "statement", "published", "kind", *verdicts.JUDGED),
+    *("cause", "headline", *verdicts.DETAILS, "cell"),
 )
 OTHER_TABLES = ("claims", "causes", "figures", "headlines", "verdict_changes")
 
@@ -167,15 +154,10 @@ def _why_missing(needs: str) -> str:
     return needs if evidence_for(needs, "real") == "none" else "not run"
 
 
-def _unfetched(needs: str) -> list[str]:
-    """Public files that a claim needs and that no run downloads."""
-    return sorted(set(needs.split()) & _unpinned())
-
-
 @cache
-def _unpinned() -> set[str]:
-    """Files that are public, but whose hashes nobody has told."""
-    return set(read_text(UNPINNED_FILE)["file"])
+def _unfetched(needs: str) -> list[str]:
+    """Public files that a claim needs, but whose hashes nobody has told."""
+    return sorted(set(needs.split()) & set(read_text(UNPINNED_FILE)["file"]))
 
 
 def read_entered(claims_dir: str | Path) -> pd.DataFrame:
@@ -218,7 +200,7 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     [1, 1, 0]
     """
     counts = pd.crosstab(merged[by], merged["verdict"])
-    return counts.reindex(columns=list(VERDICTS[::-1]), fill_value=0)
+    return counts.reindex(columns=list(verdicts.VERDICTS[::-1]), fill_value=0)
 
 
 def provenance(folder: str | Path) -> pd.DataFrame:
@@ -276,7 +258,7 @@ def chains(folder: str | Path) -> pd.DataFrame:
     ]
     changed = [[file for file, sha in each.items() if now[file] not in ("", sha)] for each in used]
     return table.assign(
-        rule=table["kind"].map(rule_in_words),
+        rule=table["kind"].map(verdicts.rule_in_words),
         explanation=table["cause"].map(causes).fillna(""),
         files=used,
         changed=changed,
@@ -325,7 +307,7 @@ def _uses(claim_id: str, needs: str, file: str) -> bool:
     """Whether a claim rests on a file that its notebook has read."""
     if file.startswith("data/published/"):
         return needs == "print" or claim_id.startswith(f"{Path(file).stem.replace('_', '.')}.")
-    if file.startswith("data/") or needs in EVIDENCE:
+    if file.startswith("data/") or needs in verdicts.EVIDENCE:
         return needs != "print"
     return file.startswith(tuple(needs.split()))
 
@@ -560,9 +542,9 @@ def headlines(folder: str | Path) -> pd.DataFrame:
 def listed(judged: pd.DataFrame) -> CaptionedTable:
     """Show judged claims for reading: worst first, one row for claims with one cause."""
     cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
-        HOLDING
+        verdicts.HOLDING
     )
-    shown = judged[~cells].assign(rank=judged["verdict"].map(rank))
+    shown = judged[~cells].assign(rank=judged["verdict"].map(verdicts.rank))
     shown = shown.sort_values(["rank", "evidence"], kind="stable")
     group = shown["cause"].where(shown["cause"] != "", shown.index)
     rows = [_shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)]
@@ -610,7 +592,7 @@ def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
     unbounded = [name for name in given if not math.isfinite(row[name])]
     if unbounded:
         raise ClaimError(f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}.")
-    needed = NEEDED[claim["kind"]]
+    needed = verdicts.NEEDED[claim["kind"]]
     if claim["kind"] == "number" and claim["needs"] == "print" and "low" in given:
         needed = ()
     elif claim["kind"] == "fact" and not {"holds", "estimate"} & given:

@@ -3,13 +3,15 @@
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
 
+from helpers.run import say_stopped
+
+STOPPED = "stopped: nothing half-written is left"
+say_stopped(STOPPED)  # before the other imports, which take a moment
+
 import os
-import re
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 import click
@@ -26,13 +28,14 @@ class PlainGroup(click.Group):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(f"\n{STOPPED}", err=True)
+            ctx.exit(130)  # as shells tell of an interrupt
         except (ValueError, OSError) as error:
-            from helpers.files.tables import PlainError
+            from helpers.files.tables import PlainError, plainly
 
             if not isinstance(error, PlainError | OSError):
                 raise
-            from helpers.run.notebooks import plainly
-
             raise click.ClickException(plainly(error)) from None
 
 
@@ -45,15 +48,15 @@ def main() -> None:
 @click.argument("name", required=False)
 def list_notebooks(name: str | None) -> None:
     """List the notebooks, or the parameters of one."""
-    from helpers.run import notebooks, parameters
+    from helpers.run import notebooks
 
     if name is None:
         for each in notebooks.notebook_names():
             click.echo(f"{each}: {notebooks.title(each)}")
         return
-    for parameter in parameters.list_all(notebooks.find(name)).values():
+    for parameter in notebooks.parameters_of(notebooks.notebook_file(name)).values():
         click.echo("{name} = {default}: {help}".format(**parameter))
-        click.echo(f"    {parameters.wanted(parameter)}")
+        click.echo(f"    {notebooks.what_fits(parameter)}")
 
 
 @main.command("run")
@@ -63,17 +66,20 @@ def list_notebooks(name: str | None) -> None:
 @click.option("--out", metavar="FOLDER", help="Where results go; build/one-off if not given.")
 def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
     """Run the notebook NAME, maybe with other parameters: -p alpha 0.05."""
-    from helpers.run import notebooks, parameters
+    from helpers.files.tables import PlainError
+    from helpers.run import notebooks, results
 
-    file = notebooks.find(name)
-    values = parameters.checked(file, dict(given))
+    file = notebooks.notebook_file(name)
+    values = notebooks.parameter_values(file, dict(given))
     folder = Path.cwd() / out if out else paths.BUILD / "one-off"
-    lock = notebooks.hold_own(folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / results.LOCK).exists():
+        raise PlainError(f"{folder} holds other files: give a folder that is new or empty")
+    lock = results.hold(folder)
     notebooks.set_environment(folder)
-    kinds = {study: notebooks.resolve(study, data)[0] for study in notebooks.studies_of(name)}
-    own = {"data_source": notebooks.joint_source(kinds, data), "out_dir": str(folder)}
-    target = notebooks.executed(name, folder)
-    with lock, notebooks.renewed(name, folder):
+    kinds = {study: results.resolve(study, data)[0] for study in notebooks.studies_of(name)}
+    own = {"data_source": results.joint_source(kinds, data), "out_dir": str(folder)}
+    target = results.executed(name, folder)
+    with lock, results.renewed(name, folder):
         seconds = notebooks.execute(file, target, own | values)
     click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{target}")
 
@@ -89,9 +95,9 @@ def new(name: str) -> None:
     click.echo("and notebooks/README.md; `make test` reminds you of that")
 
 
-@main.command()
+@main.command("why")
 @click.argument("claim")
-def why(claim: str) -> None:
+def explain_claim(claim: str) -> None:
     """Say how CLAIM came to its verdict: place, rule, cell, data."""
     from helpers import claims
 
@@ -105,25 +111,24 @@ def doctor(ctx: click.Context) -> None:
     faults = [*state_faults(), *data_faults(), *kernel_faults()]
     for fault in faults:
         click.echo(f"wrong: {fault}")
-    show_extras()
     ctx.exit(bool(faults))
 
 
 def state_faults() -> Iterator[str]:
     """Mend the state of runs; name what is wrong with the folder of results."""
-    from helpers.run import state
+    from helpers.run import results
 
     folder, file = paths.BUILD, paths.BUILD / ".doit.json"
     if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
         yield f"{folder} is no folder that results can be written to: move it away"
-    elif file.is_file() and state.read_object(file) is None:
+    elif file.is_file() and results.read_object(file) is None:
         file.unlink()
         click.echo(f"mended: {file} was damaged; all notebooks run again next time")
     free = shutil.disk_usage(folder.parent).free / 1e9
     click.echo(f"disk: {free:.1f} GB free")
     if free < LEAST_DISK:
         yield f"less than {LEAST_DISK} GB free for {folder}: free some"
-    for name, reason in state.missing(folder).items():
+    for name, reason in results.missing(folder).items():
         yield f"{name} has no results ({reason}): run `make reproduce` again"
 
 
@@ -156,27 +161,17 @@ def kernel_faults() -> Iterator[str]:
         try:
             manager, client = start_new_kernel(kernel_name="python3")
         except Exception as error:
-            yield f"no kernel starts ({error}): `make clean` and `make` install it anew"
+            yield f"no kernel starts ({error}): run `make doctor`"
             return
         client.stop_channels()
         manager.shutdown_kernel(now=True)
     click.echo("kernel: starts")
 
 
-def show_extras() -> None:
-    """Say which optional packages are installed."""
-    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    installed = {each.name.lower() for each in metadata.distributions()}
-    for extra, packages in project["optional-dependencies"].items():
-        names = [re.match(r"[\w.-]+", package)[0].lower() for package in packages]
-        missing = ", ".join(name for name in names if name not in installed)
-        click.echo(f"extra {extra}: {f'without {missing}' if missing else 'installed'}")
-
-
-@main.command()
+@main.command("inspect")
 @click.argument("file")
 @click.option("--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given.")
-def inspect(file: str, out: str | None) -> None:
+def propose_recipe(file: str, out: str | None) -> None:
     """Say what the file of ratings FILE seems to hold, and write a recipe for reading it."""
     from helpers.files import recipes
     from helpers.own import inspection
@@ -186,7 +181,7 @@ def inspect(file: str, out: str | None) -> None:
     if path.exists():
         raise FileExistsError(f"{path.name} exists: name another with --out, or delete it")
     click.echo(seen)
-    recipes.write(seen.recipe, path, seen.name)
+    recipes.write_yaml(seen.recipe, path, seen.name)
     click.echo(f"\n{path.name} written: edit it, then")
     click.echo(f"    ratings report {file} --recipe {path.name}")
 
@@ -206,8 +201,8 @@ def report(
     from helpers.own import inspection
     from helpers.own import report as pages
 
-    recipe = recipes.load(given) if given else {}
-    recipe |= recipes.check({"outcome": outcome, "aspects": aspects and aspects.split(",")})
+    recipe = recipes.from_yaml(given) if given else {}
+    recipe |= recipes.parse({"outcome": outcome, "aspects": aspects and aspects.split(",")})
     if not given or ("count" in recipe and "aspects" not in recipe):
         seen = inspection.inspect(file, recipe)
         recipe = seen.recipe

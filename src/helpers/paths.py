@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
@@ -39,12 +40,13 @@ def output_dir(out_dir: str) -> Path:
 def replace_files(contents: Mapping[Path, bytes]) -> None:
     """Write files, each under another name first, then put in its place in one step."""
     for file, content in contents.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f".{file.name}.part")
+        part = file.with_name(f".{file.name}.{token_hex(4)}.part")
         try:
+            file.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(content)
             part.replace(file)
         except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
             raise OSError(error.errno, error.strerror, str(file)) from None
+        finally:
+            with suppress(OSError):
+                part.unlink()

@@ -55,6 +55,7 @@ BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and betwe
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
 SAVE_DPI = 160
+STYLE = paths.DATA / "templates" / "figures.mplstyle"
 CENTRED = {"ha": "center", "va": "center"}
 WEIGHT_LABELS = {
     "estimate": "unpenalised, 95 % interval",
@@ -64,32 +65,6 @@ WEIGHT_LABELS = {
 }
 
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
-
-_STYLE = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": GREY,
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 11,
-    "axes.prop_cycle": mpl.cycler(color=COLORS),
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 12,
-    "axes.titleweight": "bold",
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 80,
-    "figure.titlesize": 14,
-    "figure.titleweight": "bold",
-    "font.family": "DejaVu Sans",
-    "font.size": 10.5,
-    "grid.color": "#E5E7EB",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
 
 
 def use_style() -> None:
@@ -101,7 +76,7 @@ def use_style() -> None:
     >>> mpl.rcParams["axes.spines.top"]
     False
     """
-    mpl.rcParams.update(_STYLE)
+    plt.style.use(STYLE)
 
 
 def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = "") -> Path:
@@ -235,36 +210,6 @@ def zero_line(ax: Axes, *, axis: str = "x") -> None:
     """
     draw = ax.axvline if axis == "x" else ax.axhline
     draw(0, color=INK, linewidth=1.0, zorder=1)
-
-
-def heat_map(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Draw a table as coloured cells with the numbers written in them; NaN stays blank.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on.
-    table : pandas.DataFrame, shape (n_rows, n_columns)
-        Numbers; index and columns become the labels.
-    limits : tuple of float
-        Numbers shown in the lightest and in the darkest blue.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> heat_map(ax, pd.DataFrame([[0.0, np.nan]], index=["a"], columns=["b", "c"]), (0, 1))
-    >>> [text.get_text() for text in ax.texts]
-    ['0.00']
-    >>> plt.close(fig)
-    """
-    look = {"cmap": "Blues", "vmin": limits[0], "vmax": limits[1], "cbar": False}
-    words = {"annot": True, "fmt": ".2f", "annot_kws": {"fontsize": 8.5}}
-    sns.heatmap(table.astype(float), ax=ax, **look, **words)
-    ax.set_xticks(ax.get_xticks(), list(table.columns), rotation=40, ha="right")
-    ax.set_yticks(ax.get_yticks(), list(table.index), rotation=0)
-    ax.set(xlabel="", ylabel="")
-    ax.grid(visible=False)
 
 
 def binned_rates(

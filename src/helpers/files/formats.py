@@ -5,15 +5,12 @@ of its columns, then the cells of some of them as they are written, and what is 
 """
 
 import codecs
-import collections
 import contextlib
 import csv
-import difflib
 import gzip
 import io
 import itertools
 import json
-import os
 import tempfile
 import zipfile
 import zlib
@@ -25,25 +22,16 @@ import pandas as pd
 import pyarrow.parquet
 import python_calamine as calamine
 
-from helpers import paths
-from helpers.files.tables import (
-    BadTableError,
-    OptionError,
-    bad_table,
-    cell,
-    json_objects,
-    readable,
-    unreadable,
-)
+from helpers.files import tables
+from helpers.files.tables import bad_table, choose, readable, unreadable
 
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**31 - 1
 LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
-SHOWN_NAMES = 12
 
-_Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
+_Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 
 
 @contextlib.contextmanager
@@ -53,29 +41,17 @@ def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[tuple[str, 
     How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"), ``sheet`` and
     ``records`` (the key of the list that counts in a JSON file).
     """
-    path = find(file)
+    path = tables.find(file)
     with tempfile.TemporaryDirectory() as folder:
         if path.suffix.lower() == ".gz":
             path = _unpacked(path, Path(folder) / path.stem)
         if path.suffix.lower() not in FORMATS:
-            raise BadTableError(
+            raise tables.BadTableError(
                 f"{path.name}: the format is told by the end of the name, and known are "
                 f"{', '.join(FORMATS)}, each also as .gz. Save the file as one of these."
             )
         _require_size(path, path.stat().st_size)
         yield path.name, *FORMATS[path.suffix.lower()](path, reading)
-
-
-def find(file: str | Path) -> Path:
-    """Find a file in the working folder or in the project."""
-    places = (Path(file), paths.ROOT / file)
-    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
-    if path is None:
-        raise BadTableError(
-            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
-            "folder in which the notebook or command runs, then in the project."
-        )
-    return path
 
 
 def _require_size(path: Path, n_bytes: int) -> None:
@@ -106,7 +82,7 @@ def _utf_8(path: Path, encoding: str | None) -> bytes:
             try:
                 content = content.decode(encoding).encode()
             except LookupError as error:
-                raise OptionError(f"encoding: {error}") from None
+                raise tables.OptionError(f"encoding: {error}") from None
     return content.removeprefix(codecs.BOM_UTF8)
 
 
@@ -151,11 +127,6 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
         return table[lengths == len(names)].rename(columns=positions)[found], problems
 
     return names, load
-
-
-def _open_json_lines(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
-    """Name the keys in a file of JSON objects, one a line, and give what reads some of them."""
-    return _open_records(path, lambda: json_objects(path), "line")
 
 
 def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
@@ -269,22 +240,7 @@ FORMATS = {
     ".txt": _open_delimited,
     ".parquet": _open_parquet,
     ".json": _open_json,
-    ".jsonl": _open_json_lines,
-    ".ndjson": _open_json_lines,
+    ".jsonl": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
+    ".ndjson": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
     ".xlsx": _open_excel,
 }
-
-
-def choose(columns: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
-    problems, counts = [], collections.Counter(names)
-    for column in columns:
-        if (times := counts[column]) > 1:
-            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
-        elif not times:
-            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
-            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
-            if similar := difflib.get_close_matches(column, names[:1000]):
-                hint = f"did you mean {cell(similar[0])}?"
-            problems.append(f"column {cell(column)} is missing; {hint}")
-    return [column for column in columns if counts[column] == 1], problems

@@ -8,20 +8,12 @@ mistakes are listed in one message.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from helpers.files.formats import opened
-from helpers.files.tables import (
-    OptionError,
-    bad_table,
-    cell,
-    check_complete,
-    check_numeric,
-    is_text,
-)
+from helpers.files import tables
+from helpers.files.tables import OptionError, bad_table, cell
 
 USUAL_NAMES = {
     "item": "item_id",
@@ -40,108 +32,54 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
 
-def read(
-    file: str | Path,
-    outcome: str,
-    aspects: Sequence[str],
-    item: str | None = "auto",
-    rater: str | None = "auto",
-    cluster: str | None = "auto",
-    covariate: str | None = "auto",
-    scales: Mapping[str, tuple[float, float]] | None = None,
-) -> pd.DataFrame:
-    """Read a file of ratings, one row per (item, rater), or list all that is wrong with it.
-
-    Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0; NA, N/A,
-    NaN, null and none are missing, like empty cells. Rows that are empty in all columns read are
-    left out. A file says that it is simulated by a column ``source`` with that word in it.
-
-    Parameters
-    ----------
-    file : str or pathlib.Path
-        A CSV, TSV, Parquet or JSON lines file. A relative name is looked for in the working
-        folder, then in the project.
-    outcome : str
-        Column to explain, such as an overall rating: numbers.
-    aspects : sequence of str
-        Columns that may explain it: numbers, such as 0 and 1, or marks.
-    item, rater, cluster, covariate : str or None, optional
-        Columns that say what was rated and by whom, which items belong together, and what else
-        may explain the outcome: numbers, or labels of at least two kinds. ``"auto"`` takes the
-        name in `helpers.files.ratings.USUAL_NAMES` if the file has it (JSON lines: if the first
-        object has it), None or ``""`` takes none.
-    scales : mapping of str to (float, float), optional
-        Lowest and highest mark of outcome and aspects, where they are known.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters, ``source``
-        ("real" or "simulated"), ``covariate`` if there is one, and outcome and aspects under
-        their own names. Without items each row is one, without clusters each item. Raters are
-        anonymous. The index holds the number of each row in the file, named "row" (in CSV and TSV
-        the names of the columns are row 1) or "line".
-
-    Raises
-    ------
-    tables.BadTableError
-        If anything is wrong with the file. The message lists every kind of problem, column by
-        column, with rows and what stands there.
-    tables.OptionError
-        If a column is outcome and aspect at once, has a name that is taken, or a scale is given
-        of neither.
-
-    Examples
-    --------
-    >>> table = read("data/example/ratings.csv", "overall", ["factuality", "tone"])
-    >>> table[["rater_id", "overall", "factuality", "tone"]].head(2)
-          rater_id  overall  factuality  tone
-    row
-    2    rater-001      4.0         4.0   4.0
-    3    rater-002      5.0         5.0   4.0
-    """
-    values, scales = [outcome, *aspects], scales or {}
-    roles = {"item": item, "cluster": cluster, "rater": rater, "covariate": covariate}
-    check_request(values, roles, scales)
-    with opened(file, {}) as (name, names, load):
-        free = set(names).difference(values)
-        for role, usual in USUAL_NAMES.items():
-            if roles[role] == "auto":
-                roles[role] = usual if usual in free else None
-        roles["source"] = "source" if "source" in free else None
-        raw, problems = load(list(dict.fromkeys([*values, *filter(None, roles.values())])))
-    return interpret(raw, values, roles, scales, name, problems)
-
-
 def interpret(
     raw: pd.DataFrame,
     values: Sequence[str],
-    roles: Mapping[str, str | None],
+    roles: Mapping[str, str],
     scales: Mapping[str, tuple[float, float]],
     name: str,
     problems: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Turn a table of cells as they are written into ratings, as `read` returns them."""
+    """Turn a table of cells as they are written into ratings, or list all that is wrong with it.
+
+    Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0; NA, N/A,
+    NaN, null and none are missing, like empty cells. Rows that are empty in all columns are left
+    out. Without items each row is one, without clusters each item. Raters become anonymous.
+    """
     cells, nested = _distinct_cells(raw)
-    table, mistakes = _interpret(cells, values, roles, scales)
+    columns = {
+        USUAL_NAMES[role]: _labels(cells[roles[role]])
+        for role in ("item", "cluster", "rater")
+        if role in roles
+    }
+    if "covariate" in roles:
+        columns["covariate"] = _numbers_or_labels(cells[roles["covariate"]])
+    for column in cells.columns.intersection(values, sort=False):
+        columns[column] = _numbers(cells[column], *scales.get(column, (-np.inf, np.inf)))
+    mistakes = [problem for _, problems in columns.values() for problem in problems]
     if problems := [*problems, *nested, *mistakes]:
         raise bad_table(name, problems, SHOWN_PROBLEMS)
-    if table.empty:
+    if cells.empty:
         raise bad_table(name, ["there are no rows"])
+    table = pd.DataFrame({name: given for name, (given, _) in columns.items()}, index=cells.index)
+    return _completed(table, "source" in cells and "simulated" in cells["source"].cat.categories)
+
+
+def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
+    """Add the columns that all ratings have, and take out the names of people."""
+    if "item_id" not in table:
+        table.insert(0, "item_id", table.index)
+    if "prompt_id" not in table:
+        table.insert(1, "prompt_id", table["item_id"])
+    if "rater_id" in table:
+        people = table["rater_id"].cat
+        table["rater_id"] = people.rename_categories(anonymise(people.categories))
+    table.insert(2 + ("rater_id" in table), "source", "simulated" if is_simulated else "real")
     return table
 
 
-def check_request(
-    values: Sequence[str],
-    roles: Mapping[str, str | None],
-    scales: Mapping[str, tuple[float, float]],
-) -> None:
-    """Stop if columns are asked for that cannot be, before a file is opened."""
-    for column in (*values, *filter(None, roles.values())):
-        if not isinstance(column, str):
-            raise OptionError(
-                f"{column!r} is no name of a column: give it as text, in papermill with -r, not -p"
-            )
+def check_request(values: Sequence[str], scales: Mapping[str, tuple[float, float]]) -> None:
+    """Stop if columns are asked for that cannot be."""
     for position, column in enumerate(values):
         if column in RESERVED:
             raise OptionError(
@@ -176,34 +114,6 @@ def _categorical(values: Iterable, codes: np.ndarray) -> pd.Categorical:
     """Give each row its value; values that are equal become one, None and NaN nothing."""
     merged, distinct = pd.factorize(pd.Series(values, dtype=object))
     return pd.Categorical.from_codes(np.append(merged, -1)[codes], distinct)
-
-
-def _interpret(
-    cells: pd.DataFrame,
-    values: Sequence[str],
-    roles: Mapping[str, str | None],
-    scales: Mapping[str, tuple[float, float]],
-) -> tuple[pd.DataFrame, list[str]]:
-    """Turn cells as written into ratings, and list what is wrong with them."""
-    columns = {}
-    for role in ("item", "cluster", "rater"):
-        if roles[role] in cells:
-            columns[USUAL_NAMES[role]] = _labels(cells[roles[role]])
-    if roles["covariate"] in cells:
-        columns["covariate"] = _numbers_or_labels(cells[roles["covariate"]])
-    for column in cells.columns.intersection(values, sort=False):
-        columns[column] = _numbers(cells[column], *scales.get(column, (-np.inf, np.inf)))
-    table = pd.DataFrame({name: given for name, (given, _) in columns.items()}, index=cells.index)
-    if "item_id" not in table:
-        table.insert(0, "item_id", table.index)
-    if "prompt_id" not in table:
-        table.insert(1, "prompt_id", table["item_id"])
-    if "rater_id" in table:
-        people = table["rater_id"].cat
-        table["rater_id"] = people.rename_categories(anonymise(people.categories))
-    simulated = "source" in cells and "simulated" in cells["source"].cat.categories
-    table.insert(2 + ("rater_id" in table), "source", "simulated" if simulated else "real")
-    return table, [problem for _, problems in columns.values() for problem in problems]
 
 
 def _numbers_or_labels(column: pd.Series) -> tuple[np.ndarray | pd.Categorical, list[str]]:
@@ -254,7 +164,7 @@ def _label(value: object) -> str | None:
     if not isinstance(value, str | bool | int | float | Decimal):
         return None
     text = f"{value:.15g}" if isinstance(value, float) else str(value)
-    return text if is_text(text) else None
+    return text if tables.is_text(text) else None
 
 
 def _problems(column: pd.Series, mistakes: Sequence[str]) -> list[str]:
@@ -284,8 +194,8 @@ def aggregate(
 ) -> pd.DataFrame:
     """Sum up ratings over raters, one row per group: means, average of modes, first values."""
     by = [by] if isinstance(by, str) else list(by)
-    check_complete(frame, by)
-    check_numeric(frame, [*mean, *mode], missing="allow")
+    tables.check_complete(frame, by)
+    tables.check_numeric(frame, [*mean, *mode], missing="allow")
     group = frame.groupby(by).ngroup().to_numpy()
     _, head = np.unique(group, return_index=True)
     table = frame.iloc[head][[*by, *first]].reset_index(drop=True)
@@ -312,7 +222,7 @@ def _group_modes(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
 
 def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
     """Turn one column for each aspect into one row: columns ``aspect`` and ``value``."""
-    check_numeric(wide, aspects, missing="allow")
+    tables.check_numeric(wide, aspects, missing="allow")
     others = wide.columns.difference(aspects, sort=False)
     return wide.melt(id_vars=others, value_vars=list(aspects), var_name="aspect")
 

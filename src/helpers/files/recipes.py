@@ -17,9 +17,9 @@ import pandas as pd
 import yaml
 
 from helpers import paths
-from helpers.files import ratings
-from helpers.files.formats import choose, find, opened
-from helpers.files.tables import BadTableError, OptionError, bad_table, cell, readable
+from helpers.files import ratings, tables
+from helpers.files.formats import opened
+from helpers.files.tables import OptionError, bad_table, cell
 
 ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
 KINDS = {
@@ -29,6 +29,11 @@ KINDS = {
     "outcome": str, "aspects": list, "marks": dict, "missing": list, "decimal": str,
     "scales": dict,
 }  # fmt: skip
+KIND_WORDS = {
+    str: "text (in papermill, -r gives a number as text)",
+    list: """a list of names, such as ["factuality", "tone"]""",
+    dict: "pairs 'name: value'",
+}
 LARGEST_RECIPE = 2**20  # bytes
 LONGEST_LIST = 10**6  # characters of a list written as text
 HEADER = """\
@@ -39,7 +44,7 @@ HEADER = """\
 LEADING = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:[-:/.%)=–—(].*)?", re.DOTALL)
 
 
-def load(file: str | Path) -> dict:
+def from_yaml(file: str | Path) -> dict:
     """Read a recipe.
 
     Parameters
@@ -61,25 +66,54 @@ def load(file: str | Path) -> dict:
 
     Examples
     --------
-    >>> load("data/recipes/mqm.yaml")["count"]
+    >>> from_yaml("data/recipes/mqm.yaml")["count"]
     'category'
     """
-    path = find(file)
-    with readable(path, "a recipe"):
+    path = tables.find(file)
+    with tables.readable(path, "a recipe"):
         if path.stat().st_size > LARGEST_RECIPE:
             raise bad_table(path.name, ["a recipe is short: this is another file"])
-        try:
-            given = yaml.load(path.read_bytes(), yaml.BaseLoader)
-        except (yaml.YAMLError, RecursionError) as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f"line {mark.line + 1}: " if mark else ""
-            problem = f"{where}{getattr(error, 'problem', None) or 'too deeply nested'}"
-            raise bad_table(path.name, [f"not YAML: {problem}"]) from None
-    return check(given, path.name)
+        return parse(_from_text(path.read_bytes(), path.name), path.name)
 
 
-def check(given: object, name: str = "recipe") -> dict:
-    """Make sure that a recipe has known keys with values of their kinds; one name is a list."""
+def _from_text(text: bytes | str, name: str) -> object:
+    """Take apart YAML, or JSON, whose values all stay text."""
+    try:
+        return yaml.load(text, yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark else ""
+        problem = f"{where}{getattr(error, 'problem', None) or 'too deeply nested'}"
+        raise bad_table(name, [f"not YAML: {problem}"]) from None
+
+
+def parse(given: object, name: str = "recipe") -> dict:
+    """Make sure that a recipe has known keys with values of their kinds.
+
+    One name may stand for a list, and JSON in a text for what it holds, as papermill passes it.
+
+    Parameters
+    ----------
+    given : dict
+        A recipe, maybe with keys that are empty.
+    name : str, optional
+        What the recipe is called in messages.
+
+    Returns
+    -------
+    dict
+        The same without empty keys.
+
+    Raises
+    ------
+    tables.OptionError
+        If a key is unknown, or its value is of another kind.
+
+    Examples
+    --------
+    >>> parse({"outcome": "overall", "aspects": '["tone", "typos"]', "rater": ""})
+    {'outcome': 'overall', 'aspects': ['tone', 'typos']}
+    """
     if not isinstance(given, dict):
         raise OptionError(f"{name}: a recipe has one 'key: value' on each line")
     recipe = {}
@@ -90,12 +124,13 @@ def check(given: object, name: str = "recipe") -> dict:
             raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
         if value in ("", None, [], {}):
             continue
+        if KINDS[key] is not str and isinstance(value, str) and value[0] in "[{":
+            value = _from_text(value, f"{name}, {key}")
         if KINDS[key] is list and isinstance(value, str):
             value = [value]
         texts = value if isinstance(value, list) else []
         if not isinstance(value, KINDS[key]) or not all(isinstance(text, str) for text in texts):
-            kind = {str: "text", list: "a list of names", dict: "pairs 'name: value'"}[KINDS[key]]
-            raise OptionError(f"{name}: {key} must be {kind}, not {cell(value)}")
+            raise OptionError(f"{name}: {key} must be {KIND_WORDS[KINDS[key]]}, not {cell(value)}")
         recipe[key] = value
     scales(recipe, name)
     _pattern(recipe, name)
@@ -105,8 +140,10 @@ def check(given: object, name: str = "recipe") -> dict:
 def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, float]]:
     """Take the scales of a recipe as numbers."""
     try:
-        scales = {key: tuple(map(float, ends)) for key, ends in recipe.get("scales", {}).items()}
-        if all(len(ends) == 2 and ends[0] < ends[1] for ends in scales.values()):
+        given = recipe.get("scales", {})
+        scales = {key: tuple(map(float, ends)) for key, ends in given.items()}
+        right = [len(ends) == 2 and ends[0] < ends[1] for ends in scales.values()]
+        if all(right) and not any(isinstance(ends, str) for ends in given.values()):
             return scales
     except (TypeError, ValueError):
         pass
@@ -125,46 +162,67 @@ def _pattern(recipe: Mapping, name: str = "recipe") -> re.Pattern | None:
 
 
 def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
-    """Read ratings as a recipe says.
+    """Read ratings as a recipe says, one row per (item, rater), or list all that is wrong.
 
     Parameters
     ----------
     file : str or pathlib.Path
-        A file of any format that `helpers.files.formats` knows.
+        A file of any format that `helpers.files.formats` knows. A relative name is looked for in
+        the working folder, then in the project.
     recipe : mapping
-        As `load` or `inspect` give it.
+        As `from_yaml`, `parse` or `inspect` give it. A role that is "auto" is played by the column
+        named in `helpers.files.ratings.USUAL_NAMES` if the file has it (JSON lines: if one of the
+        first objects has it).
 
     Returns
     -------
     pandas.DataFrame
-        As `helpers.files.ratings.read` returns it. If the recipe names no rater but the
-        ``position`` of a rating among those of its item, there is a column ``position`` that tells
-        the ratings of an item apart, but not who gave them.
+        ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters, ``source``
+        ("simulated" if a column ``source`` says so, else "real"), ``covariate`` if there is one,
+        and outcome and aspects under their own names. Without items each row is one, without
+        clusters each item. Raters are anonymous. If the recipe names no rater but the ``position``
+        of a rating among those of its item, there is a column ``position`` that tells the ratings
+        of an item apart, but not who gave them. The index holds the number of each row in the
+        file, named "row" (in CSV and TSV the names of the columns are row 1) or "line".
 
     Raises
     ------
     tables.BadTableError
-        If anything is wrong with the file; the message lists all of it.
+        If anything is wrong with the file. The message lists every kind of problem, column by
+        column, with rows and what stands there.
     tables.OptionError
-        If the recipe does not fit the file.
+        If the recipe does not fit the file, a column is outcome and aspect at once or has a name
+        that is taken, or a scale is given of neither.
 
     Examples
     --------
-    >>> recipe = check({"outcome": "overall", "aspects": ["tone"], "rater": "rater_id"})
+    >>> recipe = {"outcome": "overall", "aspects": ["tone"], "rater": "rater_id"}
     >>> read("data/example/ratings.csv", recipe)[["rater_id", "overall", "tone"]].head(2)
           rater_id  overall  tone
     row
     2    rater-001      4.0   4.0
     3    rater-002      5.0   4.0
     """
-    recipe = check(dict(recipe))
+    recipe = parse(dict(recipe))
     with opened(file, recipe.get("file", {})) as (name, names, load_columns):
+        recipe = _with_usual(recipe, names)
         shaping = any(key in recipe for key in ("names", "lists", "long", "count", "call"))
         filters = [*recipe.get("only", {}), *recipe.get("without", {}), *({"source"} & set(names))]
         wanted = names if shaping else [*named(recipe), *filters]
         raw, problems = load_columns(list(dict.fromkeys(wanted)))
     table = gathered(unfolded(raw, recipe), recipe)
     return interpreted(table, recipe, name, problems)
+
+
+def _with_usual(recipe: Mapping, names: Sequence[str]) -> dict:
+    """Put the usual name of a column in the place of "auto", or nothing if it is not free."""
+    taken = (recipe.get("outcome"), *recipe.get("aspects", []))
+    usual = {
+        role: name if name in names and name not in taken else ""
+        for role, name in ratings.USUAL_NAMES.items()
+        if "auto" in names_in(recipe.get(role, []))
+    }
+    return parse({**recipe, **usual})
 
 
 def named(recipe: Mapping) -> list[str]:
@@ -190,7 +248,7 @@ def written(value: object) -> str:
 
 def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
     """Stop if a recipe speaks of a column that is not there at this step."""
-    _, problems = choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
+    _, problems = tables.choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
     if problems:
         raise OptionError(f"recipe, {key}: " + "; ".join(problems))
 
@@ -207,8 +265,7 @@ def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     for key, keeps in (("only", True), ("without", False)):
         for column, values in recipe.get(key, {}).items():
             _require(table, [column], key)
-            values = [values] if isinstance(values, str) else values
-            table = table[table[column].map(written).isin(values) == keeps]
+            table = table[table[column].map(written).isin(names_in(values)) == keeps]
     return table
 
 
@@ -257,7 +314,8 @@ def as_list(value: object) -> list:
         try:
             value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
         except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise BadTableError(f"this is not a list: {cell(value)}; correct the file") from None
+            problem = f"this is not a list: {cell(value)}; correct the file"
+            raise tables.BadTableError(problem) from None
     if isinstance(value, list | tuple | np.ndarray):
         return list(value)
     return [] if written(value) == "" else [value]
@@ -265,8 +323,8 @@ def as_list(value: object) -> list:
 
 def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each item and rater one row: rows of one aspect, or of one error, are put together."""
-    given = recipe.get("long") or ({"aspect": "aspect"} if _has_group(recipe, "aspect") else {})
-    if not given and "count" not in recipe:
+    given = recipe.get("long", {})
+    if not given and "count" not in recipe and "(?P<aspect>" not in recipe.get("names", ""):
         return table
     aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
     scores = [each for each in names_in(score) if each in table] or names_in(score)
@@ -291,11 +349,6 @@ def _beside(table: pd.DataFrame, rows: np.ndarray, other: pd.DataFrame) -> pd.Da
     """Put the columns of another table beside some rows of one; both have the same order."""
     parts = [table[rows].reset_index(drop=True), other.reset_index(drop=True)]
     return pd.concat(parts, axis="columns").set_axis(table.index[rows])
-
-
-def _has_group(recipe: Mapping, group: str) -> bool:
-    """Tell whether the names of columns hold this."""
-    return f"(?P<{group}>" in recipe.get("names", "")
 
 
 def _single(value: object) -> object:
@@ -324,42 +377,46 @@ def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
 def interpreted(
     table: pd.DataFrame, recipe: Mapping, name: str, problems: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Turn a table with a row for each rating into ratings."""
+    """Turn a table with a row for each rating into ratings; name what was wrong before, too."""
     values = [*names_in(recipe.get("outcome", [])), *recipe.get("aspects", [])]
     if not values:
         raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
-    ratings.check_request(values, {}, limits := scales(recipe))
+    ratings.check_request(values, limits := scales(recipe))
     table = table.rename(columns=recipe.get("call", {}))
-    if problems:
-        raise bad_table(name, problems)
-    _require(table, named(recipe), name)
+    if not problems:
+        _require(table, named(recipe), name)
     if "lists" in recipe:  # an empty list holds no rating
         table = table[(table[values].map(written) != "").any(axis="columns")]
     added = recipe.get("sum") if "count" in recipe else None
-    cells = {v: table[v] if v == added else _marked(table[v], recipe) for v in values}
-    roles = dict.fromkeys(("item", "cluster", "rater", "covariate"))
-    for role in [role for role in roles if role in recipe]:
-        parts = names_in(recipe[role])
-        roles[role] = " / ".join(parts)
-        cells[roles[role]] = _joined(table, parts)
-    if "words" in recipe:
-        roles["covariate"] = f"words of {recipe['words']}"
-        cells[roles["covariate"]] = table[recipe["words"]].map(written).str.split().str.len()
+    cells = {
+        each: table[each] if each == added else _marked(table[each], recipe)
+        for each in values
+        if each in table
+    }
+    roles = _add_roles(table, recipe, cells)
     if anonymous := "position" in recipe and "rater" not in recipe:
-        item = cells.get(roles["item"], pd.Series(table.index, table.index)).map(written)
+        item = cells.get(roles.get("item"), pd.Series(table.index, table.index)).map(written)
         roles["rater"] = "position"
         cells["position"] = item + "#" + _joined(table, recipe["position"]).map(written)
-    if "source" in table:
-        roles["source"] = "source"
-        cells.setdefault("source", table["source"])
-    found = ratings.interpret(
-        pd.DataFrame(cells, index=table.index),
-        values,
-        {"source": None} | roles,
-        limits,
-        name,
-    )
+    cells = pd.DataFrame(cells, index=table.index)
+    found = ratings.interpret(cells, values, roles, limits, name, problems)
     return found.rename(columns={"rater_id": "position"}) if anonymous else found
+
+
+def _add_roles(table: pd.DataFrame, recipe: Mapping, cells: dict[str, pd.Series]) -> dict[str, str]:
+    """Add the columns that say what was rated by whom; give their names by role."""
+    roles = {}
+    for role in ("item", "cluster", "rater", "covariate"):
+        parts = names_in(recipe.get(role, []))
+        if parts and {*parts} <= {*table}:
+            roles[role] = " / ".join(parts)
+            cells[roles[role]] = _joined(table, parts)
+    if "words" in recipe and recipe["words"] in table:
+        roles["covariate"] = f"words of {recipe['words']}"
+        cells[roles["covariate"]] = table[recipe["words"]].map(written).str.split().str.len()
+    if "source" in table:
+        cells.setdefault("source", table["source"])
+    return roles
 
 
 def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
@@ -391,7 +448,7 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     return texts.map({text: mark(text) for text in texts.unique()})
 
 
-def write(recipe: Mapping, path: Path, name: str) -> None:
+def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
     """Write a recipe that people can edit, with a line on top that says how.
 
     Parameters
@@ -408,7 +465,7 @@ def write(recipe: Mapping, path: Path, name: str) -> None:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "my.recipe.yaml"
-    ...     write({"outcome": "overall", "aspects": ["tone", "1"]}, path, "my.csv")
+    ...     write_yaml({"outcome": "overall", "aspects": ["tone", "1"]}, path, "my.csv")
     ...     print(path.read_text())
     # How to read my.csv. Edit this file, then: ratings report my.csv --recipe my.recipe.yaml
     # Each key is explained in data/recipes/README.md.

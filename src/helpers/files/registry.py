@@ -9,7 +9,6 @@ hashed is what is stored, and a fault of the disk is never taken for one of the 
 a thread, because neither looking up a name nor a header that drips has a limit of time.
 """
 
-import contextlib
 import csv
 import difflib
 import functools
@@ -17,7 +16,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import stat
 import sys
 import threading
@@ -64,10 +62,6 @@ class DataIncompleteError(DataError):
     """The server of a data file answers, or other files of the study are here, but this is not."""
 
 
-class DataCorruptError(DataError):
-    """A data file is not the registered one."""
-
-
 class _Fault(Exception):
     """A download that failed."""
 
@@ -99,14 +93,19 @@ class Entry:
         return urlsplit(self.url).netloc
 
 
-def names() -> list[str]:
-    """List the names of all registered files."""
-    return list(_entries(REGISTRY_FILE))
+def names(study: str) -> list[str]:
+    """List the names of the registered files of a study."""
+    return [entry.file for entry in _of_study(study, REGISTRY_FILE)]
 
 
 def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
-    return _provide(_entry(file))
+    entries = _entries(REGISTRY_FILE)
+    if file not in entries:
+        nearest = difflib.get_close_matches(file, entries, n=1)
+        advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
+        raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
+    return _provide(entries[file])
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
@@ -255,16 +254,6 @@ def _of_study(study: str, *listings: Path) -> list[Entry]:
     return [entry for entry in entries if entry.file.startswith(f"{study}/")]
 
 
-def _entry(file: str) -> Entry:
-    """Look up a file, suggesting the nearest name if there is none."""
-    entries = _entries(REGISTRY_FILE)
-    if file not in entries:
-        nearest = difflib.get_close_matches(file, entries, n=1)
-        advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
-        raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
-    return entries[file]
-
-
 def _folders() -> dict[str, Path]:
     """List the folders that copies are looked for in; that of DATA_MIRROR must exist."""
     cache = paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
@@ -341,14 +330,14 @@ def _verified_copy(entry: Entry) -> Path | None:
     return path
 
 
-def _corrupt(path: Path, entry: Entry, size: int) -> DataCorruptError:
+def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
     """Say that a copy is not the registered file, and what to do."""
     what, known = "registered", f"registered: {entry.bytes.split()[0]}"
     if not entry.git_blob:
         what, known = "first seen", f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
     cached = path == _folders()["cache"] / entry.file
     mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
-    return DataCorruptError(
+    return DataError(
         f"{path} is not the {what} {entry.file}: it has {size} bytes ({known}) and another "
         f"SHA-256. {'Delete it and run again.' if cached else mirrored}"
     )
@@ -381,20 +370,14 @@ def _hashes_of(content: bytes) -> tuple[str, str]:
 
 
 def _store(content: bytes, target: Path) -> None:
-    """Write a file in one step: under another name, then moved to its place."""
-    part = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+    """Write a file, or say why that cannot be done."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(target)
+        paths.replace_files({target: content})
     except OSError as error:
         raise DataError(
             f"{target.name} cannot be stored in {target.parent} ({error.strerror}). Make room, or "
             "set DATA_CACHE to a folder that you can write to."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
 
 
 def _download(entry: Entry) -> bytes:
@@ -404,7 +387,10 @@ def _download(entry: Entry) -> bytes:
     end = monotonic() + START_SECONDS + entry.most / SLOWEST
     for tries, pause in enumerate((*PAUSES, math.inf), start=1):
         try:
-            return _try(entry, end)
+            content = _transfer(entry, _address(entry, end), end)
+            if content and _is_right(entry, _hashes_of(content)):
+                return content
+            raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
         except _Fault as error:
             fault, pause = error, max(pause, error.wait)
         stranger = entry.host not in _answering_hosts
@@ -418,14 +404,6 @@ def _download(entry: Entry) -> bytes:
         f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {tries}). Run again to "
         "continue, or choose data_source='simulated'."
     ) from fault
-
-
-def _try(entry: Entry, end: float) -> bytes:
-    """Download a file once, and make sure that it is the right one."""
-    content = _transfer(entry, _address(entry, end), end)
-    if not content or not _is_right(entry, _hashes_of(content)):
-        raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
-    return content
 
 
 def _address(entry: Entry, end: float) -> str:

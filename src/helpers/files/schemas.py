@@ -97,24 +97,17 @@ def _problem(case: tuple, schema: pa.DataFrameSchema) -> str:
     return where + f"{cell(case.failure_case)} is not allowed; allowed: {allowed}"
 
 
-def _text(*values: str) -> pa.Column:
-    """Describe a text column, restricted to `values` if any are given."""
-    if not values:
-        return pa.Column(str, description="text")
-    return _choice(str, values)
+def _one_of(values: Iterable, kind: type = str, **options: bool) -> pa.Column:
+    """Describe a column that holds one of some values."""
+    *others, last = map(str, values)
+    listing = f"{', '.join(others)} or {last}" if others else last
+    coerce = kind is not str
+    return pa.Column(kind, pa.Check.isin(values), coerce=coerce, description=listing, **options)
 
 
 def _scale(low: int, high: int) -> pa.Column:
     """Describe a column of whole-number ratings, stored as floats."""
-    return _choice(float, range(low, high + 1))
-
-
-def _choice(kind: type, values: Iterable, **options: bool) -> pa.Column:
-    """Describe a column that holds one of some values."""
-    coerce = kind is not str
-    return pa.Column(
-        kind, pa.Check.isin(values), coerce=coerce, description=_listing(values), **options
-    )
+    return _one_of(range(low, high + 1), float)
 
 
 def _between(low: float, high: float) -> pa.Column:
@@ -123,148 +116,117 @@ def _between(low: float, high: float) -> pa.Column:
     return pa.Column(float, pa.Check.between(low, high), coerce=True, description=description)
 
 
-def _count() -> pa.Column:
-    """Describe a column of whole numbers from zero on."""
-    return pa.Column(int, pa.Check.ge(0), coerce=True, description="a whole number from 0 on")
-
-
-def _listing(values: Iterable) -> str:
-    """Join values by commas and a final or."""
-    *others, last = (str(value) for value in values)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
 def _ratings(
-    columns: dict[str, pa.Column],
-    *,
-    tasks: Sequence[str],
-    systems: Sequence[str],
-    arms: Sequence[str] = ("baseline",),
-    key: Sequence[str] = ("item_id", "rater_id"),
-) -> pa.DataFrameSchema:
-    """Describe a table of ratings, by default one per item and rater."""
-    common = {
-        "item_id": _text(),
-        "prompt_id": _text(),
-        "task": _text(*tasks),
-        "system": _text(*systems),
-        "arm": _text(*arms),
-        "rater_id": _text(),
+    tasks: Sequence[str], systems: Sequence[str], arms: Sequence[str] = ("baseline",)
+) -> dict[str, pa.Column]:
+    """Describe the columns that say who rated what."""
+    return {
+        "item_id": _TEXT,
+        "prompt_id": _TEXT,
+        "task": _one_of(tasks),
+        "system": _one_of(systems),
+        "arm": _one_of(arms),
+        "rater_id": _TEXT,
     }
-    return _table(common | columns, key)
 
 
 def _table(columns: dict[str, pa.Column], key: Sequence[str]) -> pa.DataFrameSchema:
     """Describe a table whose rows are told apart by `key`."""
     return pa.DataFrameSchema(
-        columns, unique=list(key), report_duplicates="exclude_first", strict="filter"
+        columns, unique=key, report_duplicates="exclude_first", strict="filter"
     )
 
 
+_TEXT = pa.Column(str, description="text")
 _TRUTH = pa.Column(bool, description="True or False")
-_PAIRS = {"is_distractor": _TRUTH, "pair_id": _count()}
-_DESIGN_1 = {"tasks": TASKS, "systems": SYSTEMS_1}
-_DESIGN_2 = {"tasks": TASKS, "systems": SYSTEMS_2, "arms": ARMS}
-_QUALITY = _scale(1, 5)
+_COUNT = pa.Column(int, pa.Check.ge(0), coerce=True, description="a whole number from 0 on")
+_VOTES = pa.Column(float, nullable=True, coerce=True, description="a number, or empty")
+_MARK, _FIVE = _scale(0, 1), _scale(1, 5)
+_SCALES = {aspect: _scale(*limits) for aspect, limits in RANGES.items()}
+_PAIRS = {"is_distractor": _TRUTH, "pair_id": _COUNT}
+_HOSKING_1 = _ratings(TASKS, SYSTEMS_1)
+_HOSKING_2 = _ratings(TASKS, SYSTEMS_2, ARMS)
+_RATING = ["item_id", "rater_id"]
 
-HOSKING_1_ERRORS = _ratings(
-    _PAIRS
-    | {"quality_biased": _QUALITY}
-    | {factor: _scale(1, 5) for factor in FACTORS}
-    | {error: _scale(0, 1) for error in ERRORS_1}
-    | {"response_words": _count()},
-    **_DESIGN_1,
+HOSKING_1_ERRORS = _table(
+    _HOSKING_1
+    | _PAIRS
+    | dict.fromkeys(("quality_biased", *FACTORS), _FIVE)
+    | dict.fromkeys(ERRORS_1, _MARK)
+    | {"response_words": _COUNT},
+    _RATING,
 )
-HOSKING_1_UNBIASED = _ratings(_PAIRS | {"quality_unbiased": _QUALITY}, **_DESIGN_1)
-HOSKING_2_ERRORS = _ratings(
-    _PAIRS | {"quality_biased": _QUALITY} | {error: _scale(0, 1) for error in ERRORS_2},
-    **_DESIGN_2,
+HOSKING_1_UNBIASED = _table(_HOSKING_1 | _PAIRS | {"quality_unbiased": _FIVE}, _RATING)
+HOSKING_2_ERRORS = _table(
+    _HOSKING_2 | _PAIRS | {"quality_biased": _FIVE} | dict.fromkeys(ERRORS_2, _MARK), _RATING
 )
-HOSKING_2_UNBIASED = _ratings(_PAIRS | {"quality_unbiased": _QUALITY}, **_DESIGN_2)
-HOSKING_2_PERCEPTION = _ratings(
-    _PAIRS
-    | {"assertiveness": _scale(1, 5), "complexity": _scale(1, 5), "response_words": _count()},
-    **_DESIGN_2,
+HOSKING_2_UNBIASED = _table(_HOSKING_2 | _PAIRS | {"quality_unbiased": _FIVE}, _RATING)
+HOSKING_2_PERCEPTION = _table(
+    _HOSKING_2 | _PAIRS | {"assertiveness": _FIVE, "complexity": _FIVE, "response_words": _COUNT},
+    _RATING,
 )
-HOSKING_EXPERTS = _ratings(
-    {"batch": _text(*BATCHES)} | {error: _scale(0, 1) for error in ERRORS_2},
-    key=("item_id", "rater_id", "batch"),
-    **_DESIGN_2,
+HOSKING_EXPERTS = _table(
+    _HOSKING_2 | {"batch": _one_of(BATCHES)} | dict.fromkeys(ERRORS_2, _MARK), [*_RATING, "batch"]
 )
-KAMODA_RATINGS = _ratings(
-    {"question_id": _text()}
-    | {aspect: _scale(*limits) for aspect, limits in RANGES.items()}
-    | {"preferred": _scale(0, 1)},
-    tasks=("eli5",),
-    systems=ANSWER_SYSTEMS,
+KAMODA_RATINGS = _table(
+    _ratings(("eli5",), ANSWER_SYSTEMS) | {"question_id": _TEXT} | _SCALES | {"preferred": _MARK},
+    _RATING,
 )
 KAMODA_EVALUATORS = _table(
-    {"item_id": _text(), "evaluator": _text(*EVALUATORS)}
+    {"item_id": _TEXT, "evaluator": _one_of(EVALUATORS)}
     | {aspect: _between(*limits) for aspect, limits in RANGES.items()},
-    key=("item_id", "evaluator"),
+    ["item_id", "evaluator"],
 )
 KAMODA_ANSWERS = _table(
     {
-        "item_id": _text(),
-        "question_id": _text(),
-        "system": _text(*ANSWER_SYSTEMS),
-        "question": _text(),
-        "text": _text(),
-        "votes": pa.Column(float, nullable=True, coerce=True, description="a number, or empty"),
+        "item_id": _TEXT,
+        "question_id": _TEXT,
+        "system": _one_of(ANSWER_SYSTEMS),
+        "question": _TEXT,
+        "text": _TEXT,
+        "votes": _VOTES,
     },
-    key=("item_id",),
+    ["item_id"],
 )
 KAMODA_JUSTIFICATIONS = _table(
     {
-        "question_id": _text(),
-        "rater_id": _text(),
-        "text": _text(),
+        "question_id": _TEXT,
+        "rater_id": _TEXT,
+        "text": _TEXT,
         "none_appropriate": _TRUTH,
         "minutes": _between(0, 24 * 60),
     },
-    key=("question_id", "rater_id"),
+    ["question_id", "rater_id"],
 )
 HUMBEL_ASSOCIATIONS = _table(
-    {
-        "row": _count(),
-        "cue": _text(),
-        "association": _text(),
-        "explanation": _text(),
-        "relation": _text(),
-    },
-    key=("row",),
+    {"row": _COUNT, **dict.fromkeys(("cue", "association", "explanation", "relation"), _TEXT)},
+    ["row"],
 )
 HUMBEL_NORMS = _table(
-    {
-        "row": _count(),
-        "word": _text(),
-        "meaning": _text(),
-        "age": _choice(int, AGES),
-    },
-    key=("row",),
+    {"row": _COUNT, "word": _TEXT, "meaning": _TEXT, "age": _one_of(AGES, int)}, ["row"]
 )
 CHATBENCH_ANSWERS = _table(
     {
-        "rater_id": _text(),
-        "question_id": _text(),
-        "answer_type": _text(*ANSWER_TYPES),
-        "dataset": _text(*CHAT_DATASETS, ATTENTION_CHECK),
-        "model": _text(*CHAT_MODELS),
-        "condition": _text(*CHAT_CONDITIONS),
-        "phase": _choice(int, (1, 2)),
-        "confidence": _choice(str, CONFIDENCES, nullable=True),
-        "correct": _scale(0, 1),
+        "rater_id": _TEXT,
+        "question_id": _TEXT,
+        "answer_type": _one_of(ANSWER_TYPES),
+        "dataset": _one_of((*CHAT_DATASETS, ATTENTION_CHECK)),
+        "model": _one_of(CHAT_MODELS),
+        "condition": _one_of(CHAT_CONDITIONS),
+        "phase": _one_of((1, 2), int),
+        "confidence": _one_of(CONFIDENCES, nullable=True),
+        "correct": _MARK,
     },
-    key=("rater_id", "question_id", "answer_type"),
+    ["rater_id", "question_id", "answer_type"],
 )
 CHATBENCH_AI_ALONE = _table(
     {
-        "question_id": _text(),
-        "model": _text(*CHAT_MODELS),
-        "method": _text(*AI_METHODS),
-        "dataset": _text(*CHAT_DATASETS),
-        "n_answers": _count(),
+        "question_id": _TEXT,
+        "model": _one_of(CHAT_MODELS),
+        "method": _one_of(AI_METHODS),
+        "dataset": _one_of(CHAT_DATASETS),
+        "n_answers": _COUNT,
         "accuracy": _between(0, 1),
     },
-    key=("question_id", "model", "method"),
+    ["question_id", "model", "method"],
 )

@@ -1,18 +1,24 @@
 """Tables of files and of analyses: read and checked, with errors that say where and what to do."""
 
 import codecs
+import collections
 import contextlib
 import csv
+import difflib
 import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from helpers import paths
+
 SHOWN_PROBLEMS = 10
+SHOWN_NAMES = 12
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
 CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
@@ -30,6 +36,15 @@ class PlainError(ValueError):
     def _render_traceback_(self) -> list[str]:
         """Show readers of a notebook the message alone."""
         return [f"{type(self).__name__}: {self}"]
+
+
+def plainly(error: Exception) -> str:
+    """Say in plain words what went wrong."""
+    if isinstance(error, PlainError):
+        return str(error)
+    if isinstance(error, OSError):
+        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 class OptionError(PlainError):
@@ -86,15 +101,36 @@ def cell(value: object) -> str:
     return text if len(text) <= 2 * LONGEST_CELL else f"{text[: 2 * LONGEST_CELL]}…"
 
 
+def find(file: str | Path) -> Path:
+    """Find a file in the working folder or in the project."""
+    places = (Path(file), paths.ROOT / file)
+    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
+    if path is None:
+        raise BadTableError(
+            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
+            "folder in which the notebook or command runs, then in the project."
+        )
+    return path
+
+
+def choose(columns: Iterable[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
+    columns, problems, counts = list(columns), [], collections.Counter(names)
+    for column in columns:
+        if (times := counts[column]) > 1:
+            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
+        elif not times:
+            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
+            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
+            if similar := difflib.get_close_matches(column, names[:1000]):
+                hint = f"did you mean {cell(similar[0])}?"
+            problems.append(f"column {cell(column)} is missing; {hint}")
+    return [column for column in columns if counts[column] == 1], problems
+
+
 def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
     """Raise unless a table has all the columns needed to make sense of it."""
-    names = list(frame.columns)
-    times = {column: names.count(column) for column in columns}
-    problems = [
-        f"column {column!r} " + (f"stands there {count} times" if count else "is missing")
-        for column, count in times.items()
-        if count != 1
-    ]
+    _, problems = choose(columns, list(map(str, frame.columns)))
     if problems:
         raise bad_table(name, problems)
 
@@ -263,94 +299,6 @@ def _is_number(value: object) -> bool:
 def _is_plain(value: object) -> bool:
     """Tell whether a cell holds a single value that every later check understands."""
     return isinstance(value, bool) or _is_number(value) or is_text(value)
-
-
-def name_list(given: str | Sequence[str], parameter: str) -> list[str]:
-    """Take a list of names, or the JSON text of one.
-
-    Parameters
-    ----------
-    given : str or sequence of str
-        The value of a notebook parameter. Papermill passes a list on its command line as text.
-    parameter : str
-        What the parameter is called.
-
-    Returns
-    -------
-    list of str
-        One name or more.
-
-    Raises
-    ------
-    OptionError
-        If it is something else.
-
-    Examples
-    --------
-    >>> name_list('["factuality", "tone"]', "aspects")
-    ['factuality', 'tone']
-    >>> name_list("factuality, tone", "aspects")
-    Traceback (most recent call last):
-        ...
-    helpers.files.tables.OptionError: aspects is 'factuality, tone': give names of columns as a JSON
-    list, such as '["factuality", "tone"]'
-    """
-    value = _from_json(given)
-    is_list = isinstance(value, list | tuple) and len(value) > 0
-    if not is_list or not all(isinstance(name, str) for name in value):
-        raise OptionError(
-            f"{parameter} is {given!r}: give names of columns as a JSON list, "
-            """such as '["factuality", "tone"]'"""
-        )
-    return list(value)
-
-
-def scale_map(given: str | Mapping[str, Sequence[float]], parameter: str) -> dict[str, tuple]:
-    """Take the lowest and highest mark of columns, or the JSON text of them.
-
-    Parameters
-    ----------
-    given : str or mapping of str to sequence of float
-        The value of a notebook parameter: two numbers by column.
-    parameter : str
-        What the parameter is called.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Lowest and highest mark by column; maybe none.
-
-    Raises
-    ------
-    OptionError
-        If it is something else.
-
-    Examples
-    --------
-    >>> scale_map('{"overall": [1, 5]}', "scales")
-    {'overall': (1, 5)}
-    """
-    value = _from_json(given)
-    if not isinstance(value, Mapping) or not all(map(_is_scale, value.values())):
-        raise OptionError(
-            f"{parameter} is {given!r}: give the lowest and the highest mark of columns as a JSON "
-            """object, such as '{"overall": [1, 5]}'"""
-        )
-    return {column: tuple(ends) for column, ends in value.items()}
-
-
-def _from_json(given: object) -> object:
-    """Parse text; anything else, and text that is no JSON, stays as it is."""
-    try:
-        return json.loads(given) if isinstance(given, str) else given
-    except (ValueError, RecursionError):
-        return given
-
-
-def _is_scale(ends: object) -> bool:
-    """Tell whether these are two numbers, the first below the second."""
-    is_pair = isinstance(ends, list | tuple) and len(ends) == 2
-    return is_pair and all(type(end) in (int, float) for end in ends) and ends[0] < ends[1]
 
 
 def check_regression(

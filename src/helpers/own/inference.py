@@ -636,7 +636,7 @@ def agreement(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
     columns : sequence of str
         Numeric columns.
     n_boot : int

@@ -24,9 +24,9 @@ from helpers.files.recipes import (
     ROLES,
     as_list,
     differ,
+    from_yaml,
     gathered,
     interpreted,
-    load,
     named,
     names_in,
     unfolded,
@@ -154,7 +154,7 @@ def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
 @functools.cache
 def _recipes_of_tools() -> dict[str, dict]:
     """Load the recipes that come with the project."""
-    return {path.name: load(path) for path in sorted((paths.DATA / "recipes").glob("*.yaml"))}
+    return {path.name: from_yaml(path) for path in sorted((paths.DATA / "recipes").glob("*.yaml"))}
 
 
 def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:

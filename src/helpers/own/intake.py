@@ -3,7 +3,7 @@
 `findings` is a check-up of columns and rows before any analysis; `helpers.own.raters.check` adds
 what it finds about raters. `prepare` leaves out what cannot be used, and finds out what the ratings
 cannot tell: columns whose scale is not settled, an outcome that is computed from the aspects, and
-aspects that move together. Tables are those of `helpers.files.ratings.read`.
+aspects that move together. Tables are those of `helpers.files.recipes.read`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ def source(table: pd.DataFrame, data_source: str) -> str:
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
     data_source : {"auto", "real", "simulated"}
         With ``"simulated"`` any file counts as simulated. With the others it counts as what it
         says in its column ``source``, so that simulated ratings never pass for real.
@@ -80,7 +80,7 @@ def describe_file(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def findings(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
     outcome : str
         Column to explain.
     aspects : sequence of str
@@ -431,7 +431,7 @@ def prepare(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
     outcome : str
         Column to explain.
     aspects : sequence of str

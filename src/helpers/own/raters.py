@@ -42,7 +42,7 @@ def check(
     Parameters
     ----------
     table : pandas.DataFrame
-        Ratings as `helpers.files.ratings.read` returns them.
+        Ratings as `helpers.files.recipes.read` returns them.
     outcome : str
         Column to explain.
     aspects : sequence of str

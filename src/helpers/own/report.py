@@ -546,7 +546,8 @@ def write(
     file : str or pathlib.Path
         Ratings.
     recipe : mapping
-        How to read them, from `helpers.files.recipes.load` or `helpers.own.inspection.inspect`.
+        How to read them, from `helpers.files.recipes.from_yaml` or
+        `helpers.own.inspection.inspect`.
     out : str or pathlib.Path
         The page, ``.html``; the others have the same name with another end.
     progress : callable, optional
@@ -576,7 +577,7 @@ def write(
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
-    recipe = recipes.check(dict(recipe))
+    recipe = recipes.parse(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
     found = analyse(table, recipe, progress, seed)
