@@ -13,6 +13,7 @@ often the intervals hold the true rate.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -108,7 +109,7 @@ def _maximise(marks: sparse.csr_array, posterior: np.ndarray) -> np.ndarray:
         counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
         confusion = counts / counts.sum(axis=1, keepdims=True)
         joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
-        total = np.logaddexp.reduce(joint, axis=1, keepdims=True)
+        total = reduce(np.logaddexp, joint.T)[:, None]
         posterior, likelihood = np.exp(joint - total), total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
             return posterior

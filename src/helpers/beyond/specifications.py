@@ -425,7 +425,8 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            strokes = [[(place, height - 0.38), (place, height + 0.38)] for place in places]
+            ends = np.broadcast_to([height - 0.38, height + 0.38], (len(places), 2))
+            strokes = np.stack([np.tile(places, (2, 1)).T, ends], axis=2)
             ax.add_collection(LineCollection(strokes, colors=colors[places], lw=0.7))
             median = round(median, decimals) + 0.0  # no minus before a zero
             _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %")
