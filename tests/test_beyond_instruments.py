@@ -85,8 +85,6 @@ def test_first_stage_f_of_one_instrument_is_its_squared_t():
     assert strength["f"] == pytest.approx((row["estimate"] / row["standard_error"]) ** 2)
     assert strength["effective_f"] == pytest.approx(strength["f"])
     assert strength["f_p_value"] == pytest.approx(row["p_value"])
-    correlation = np.corrcoef(problem.causes["tone"], problem.instruments[:, 0])[0, 1]
-    assert strength["partial_r2"] == pytest.approx(correlation**2)
     assert strength["critical_f"] == pytest.approx(23.1, abs=0.05)  # as published for one
 
 
@@ -136,16 +134,6 @@ def test_a_second_cause_takes_over_what_it_explains():
     assert overidentification(make_problem(frame))["p_value"] < 0.001
     assert (table["low"] < [EFFECT, 4]).all()
     assert (table["high"] > [EFFECT, 4]).all()
-    assert (first_stage(both)["conditional_f"] > 20).all()
-
-
-def test_same_direction_twice_leaves_nothing_for_a_second_cause():
-    frame = make_frame()
-    noise = np.random.default_rng(1).normal(size=len(frame))
-    frame["complex"] = frame["high"] - frame["low"] - 0.5 * frame["simple"] + noise
-    strength = first_stage(make_problem(frame, causes=("tone", "complex")))
-    assert (strength["f"] > 20).all()
-    assert (strength["conditional_f"] < 10).all()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +141,6 @@ def test_same_direction_twice_leaves_nothing_for_a_second_cause():
     [
         ({"causes": ("tone", "complex"), "instruments": ["high"]}, "2 causes and 1 instruments: n"),
         ({"instruments": [*ARMS, "baseline"]}, "feature 'baseline' is a combination of"),
-        ({"causes": ("tone", "complex")}, "got 2 causes: the region is for one, give one"),
     ],
 )
 def test_problems_that_cannot_be_solved(problem, message):

@@ -135,9 +135,7 @@ def label_tables(
 
 def _by_rule(single: pd.DataFrame, columns: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Labels of each item, by way to combine those of single raters."""
-    return {
-        rule: crowd.combine(single, columns, rule, "item_id", "rater_id") for rule in crowd.RULES
-    }
+    return {rule: crowd.combine(single, columns, rule) for rule in crowd.RULES}
 
 
 def cost_curve(
@@ -413,7 +411,7 @@ def distance_tables(
     found = {"single": single, WITHIN: within, BETWEEN: single}
     found[DISTANCES] = items.join(single.groupby("item_id")[numbers].mean()).reset_index()
     for rule in RATINGS[4:]:
-        combined = crowd.combine(frame, [*aspects, overall], rule, "item_id", "rater_id")
+        combined = crowd.combine(frame, [*aspects, overall], rule)
         found[rule] = in_distances(items.join(combined).reset_index())
     return found
 
