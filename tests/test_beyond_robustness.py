@@ -357,11 +357,10 @@ def cells():
 @pytest.fixture(scope="module")
 def accuracies(cells):
     """Specifications with their estimates and errors, and what each accuracy adds to them."""
-    specified = robustness.accuracy_choices(cells, chatbench.AI_METHODS, USERS, [0.0, 0.4])
-    estimate, error, weights = robustness.accuracy_differences(
-        cells, specified, USERS, chatbench.N_QUESTIONS
+    table, weights = robustness.accuracy_curve(
+        cells, chatbench.AI_METHODS, USERS, chatbench.N_QUESTIONS, [0.0, 0.4]
     )
-    return specified.assign(estimate=estimate, error=error), weights
+    return table.rename(columns={"standard_error": "error"}), weights
 
 
 def pick_accuracy(table: pd.DataFrame, *choice) -> pd.Series:

@@ -136,13 +136,6 @@ def test_two_events_happen_together_as_the_bivariate_normal_says():
     assert study_design._excess(np.array(0.3), np.array(0.2), np.array(0.0)) == 0
 
 
-def test_ratings_without_a_second_rater_are_refused():
-    once = draw(example_model(), 40, 1, rng()).single_ratings()
-    message = "no two ratings by different people of the same output: the model needs some"
-    with pytest.raises(ValueError, match=message):
-        fit_model(once, once, ["refusal"], "score")
-
-
 def test_the_model_of_experiment_1_gives_its_losses_and_rates_again(real_data):
     study = hosking.load_experiment_1(real_data)
     errors = ["factuality", "relevance", "refusal"]

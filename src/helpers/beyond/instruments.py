@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.files.tables import check_clusters, check_full_rank, check_numeric
+from helpers.files.tables import check_full_rank
 from helpers.stats.clustered import Estimates, covariance
 from helpers.stats.moments import cluster_sums
 
@@ -74,8 +74,7 @@ def prepare_instruments(
     Raises
     ------
     ValueError
-        If a column cannot be used, there are fewer instruments than causes, or a column is a
-        combination of controls, group means and those before it.
+        If a column is a combination of controls, group means and those before it.
 
     References
     ----------
@@ -92,13 +91,6 @@ def prepare_instruments(
     """
     columns = [*controls, *instruments]
     names = list(dict.fromkeys([outcome, *causes, *columns]))
-    check_numeric(frame, names)
-    check_clusters(frame, cluster)
-    if not 1 <= len(causes) <= len(instruments):
-        raise ValueError(
-            f"{len(causes)} causes and {len(instruments)} instruments: name at least one cause, "
-            "and an instrument for each"
-        )
     values = frame[names].astype(float)
     groups = frame[within] if within is not None else np.zeros(len(frame))
     free = values - values.groupby(groups).transform("mean")
@@ -234,20 +226,20 @@ def _crossing(effects: np.ndarray, excess: np.ndarray, before: int) -> float:
     return float(x1 - y1 * (x2 - x1) / (y2 - y1))
 
 
-def first_stage(problem: Instrumented) -> pd.DataFrame:
-    """How strongly the instruments move each cause.
+def first_stage(problem: Instrumented) -> dict[str, float]:
+    """How strongly the instruments move a cause.
 
     Parameters
     ----------
     problem : Instrumented
-        From `prepare_instruments`.
+        From `prepare_instruments`, with one cause.
 
     Returns
     -------
-    pandas.DataFrame
-        Indexed by cause: cluster-robust ``f`` with ``f_p_value``; and ``effective_f``, to be
-        compared with ``critical_f``, above which the bias of two-stage least squares is at most a
-        tenth of the worst case, at the 5 % level.
+    dict
+        Cluster-robust ``f`` with ``f_p_value``; and ``effective_f``, to be compared with
+        ``critical_f``, above which the bias of two-stage least squares is at most a tenth of the
+        worst case, at the 5 % level.
 
     References
     ----------
@@ -261,18 +253,11 @@ def first_stage(problem: Instrumented) -> pd.DataFrame:
     >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
     >>> frame["marked"] = frame["tone"]
     >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
-    >>> first_stage(problem)[["f", "effective_f", "critical_f"]].round(1)
-              f  effective_f  critical_f
-    tone  127.5        127.5        23.1
+    >>> {name: round(float(value), 1) for name, value in first_stage(problem).items()}
+    {'f': 127.5, 'f_p_value': 0.0, 'effective_f': 127.5, 'critical_f': 23.1}
     """
-    rows = {name: _strength(problem, column.to_numpy()) for name, column in problem.causes.items()}
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _strength(problem: Instrumented, column: np.ndarray) -> dict[str, float]:
-    """Strength of the instruments for one cause."""
     z, clusters = problem.instruments, problem.clusters
-    slopes, influence = _on_instruments(problem, column[:, None])
+    slopes, influence = _on_instruments(problem, problem.causes.to_numpy())
     slopes, variance = slopes[:, 0], covariance(influence[:, 0], clusters)
     n_instruments, square = z.shape[1], z.T @ z
     f = slopes @ np.linalg.solve(variance, slopes) / n_instruments
@@ -369,7 +354,7 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
         row = estimate.table(problem.clusters).iloc[0]
         found |= {name: row["estimate"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
     intervals = [_written(*ends) for ends in anderson_rubin(problem)]
-    strength = first_stage(problem).iloc[0]
+    strength = first_stage(problem)
     return found | {
         "anderson_rubin": " or ".join(intervals) or "none",
         "effective_f": strength["effective_f"],

@@ -120,12 +120,10 @@ def label_tables(
         For each of `helpers.beyond.crowd.RULES`, and `SINGLE`, a table for `cost_curve`.
     """
     outputs = outputs.set_index("item_id").sort_index()
-    design = outputs[["prompt_id", "task", "system"]].assign(
-        refused=outputs["refusal"] > 0.5,
-        unbiased=outputs["quality_unbiased"],
-        biased=outputs["quality_biased"],
-    )
-    design["mean of both"] = design[["unbiased", "biased"]].mean(axis="columns")
+    scores = outputs[["quality_unbiased", "quality_biased"]].set_axis(SCORES[:2], axis="columns")
+    design = outputs[["prompt_id", "task", "system"]].join(scores)
+    design["mean of both"] = scores.mean(axis="columns")
+    design["refused"] = outputs["refusal"] > 0.5
     tables = {
         rule: design.join(labels).reset_index() for rule, labels in _by_rule(single, errors).items()
     }
@@ -188,7 +186,7 @@ def cost_curve(
     """
     first = next(iter(tables.values()))
     possible, left_out = _cost_choices(first, list(tables))
-    replicates = _resamples(first, "prompt_id", n_boot, rng)
+    replicates = _resamples(first["prompt_id"], n_boot, rng)
     found = np.empty((n_boot + 1, len(possible), len(errors)))
     cases = pd.DataFrame(0, possible.index, list(errors))
     freedom = np.empty(len(possible))
@@ -221,11 +219,9 @@ def cost_curve(
     )
 
 
-def _resamples(
-    table: pd.DataFrame, cluster: str, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
+def _resamples(labels: pd.Series, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
     """How often each cluster counts: a row with all of them once, then one for each resample."""
-    clusters = pd.Index(np.unique(table[cluster]), name=cluster)
+    clusters = pd.Index(np.unique(labels), name=labels.name)
     drawn = cluster_weights(len(clusters), n_boot, rng)
     return pd.DataFrame(np.vstack([np.ones(len(clusters)), drawn]), columns=clusters)
 
@@ -454,7 +450,7 @@ def aspect_leads(
     Kamoda et al. (2025), section 4.1; Simonsohn, Simmons and Nelson (2020).
     """
     possible, left_out = _aspect_choices(found["single"])
-    replicates = _resamples(found["single"], "question_id", n_boot, rng)
+    replicates = _resamples(found["single"]["question_id"], n_boot, rng)
     weights = np.empty((n_boot + 1, len(possible), len(aspects)))
     of_scale = np.array([steps[aspect] for aspect in aspects])
     parts = {ratings: _parts(table) for ratings, table in found.items()}
@@ -472,9 +468,8 @@ def aspect_leads(
     runner_up = others[weights[0][:, others].argmax(axis=1)]
     draws = weights[:, :, leader] - weights[:, np.arange(len(possible)), runner_up]
     specified = possible.assign(next=np.array(aspects)[runner_up])
-    freedom = replicates.shape[1] - 1
-    table = specifications.curve(specified, draws[0], draws[1:].std(axis=0), 1, freedom)
-    return table, draws[1:], left_out
+    spread, freedom = draws[1:].std(axis=0), replicates.shape[1] - 1
+    return specifications.curve(specified, draws[0], spread, 1, freedom), draws[1:], left_out
 
 
 def _aspect_moments(
@@ -500,6 +495,8 @@ def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         "weight per": UNITS,
         "answers": list(_parts(frame)),
     }
+    ordinal, spread = {"model": [ORDINAL]}, {"weight per": ["standard deviation"]}
+    in_parts = {"ratings": [name for name in RATINGS if name not in WHOLE]}
     impossible = {
         "raters' own levels take the place of an intercept": {
             "ratings": [WITHIN],
@@ -509,18 +506,11 @@ def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
             "ratings": [BETWEEN],
             "model": ["intercept"],
         },
-        "what raters agree on may have no standard deviation": {
-            "ratings": [BETWEEN],
-            "weight per": ["standard deviation"],
-        },
-        "an ordinal model needs ratings in whole numbers": {
-            "ratings": [name for name in RATINGS if name not in WHOLE],
-            "model": [ORDINAL],
-        },
-        "the effects of an ordinal model are from ideal to worst, not per standard deviation": {
-            "model": [ORDINAL],
-            "weight per": ["standard deviation"],
-        },
+        "what raters agree on may have no standard deviation": {"ratings": [BETWEEN]} | spread,
+        "an ordinal model needs ratings in whole numbers": in_parts | ordinal,
+        "the effects of an ordinal model are from ideal to worst, not per standard deviation": (
+            ordinal | spread
+        ),
     }
     return specifications.cross(options, impossible)
 
@@ -646,9 +636,7 @@ class GapDesign:
         self._experts = _Side(by_experts_refused, by_experts)
         self.n_expert_prompts = self._experts.n_prompts(self._member(np.arange(len(answers))))
 
-    def changes(
-        self, arm: np.ndarray, arms: tuple[str, str]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> tuple[np.ndarray, ...]:
         """Compute the change of the gap from one arm to another.
 
         Parameters
@@ -674,9 +662,7 @@ class GapDesign:
         error = np.sqrt(correction * np.einsum("ps,ps->s", influence, influence))
         return estimate, error, influence
 
-    def permuted(
-        self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def permuted(self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray) -> np.ndarray:
         """Compute the change with arms dealt out anew among the answers.
 
         Parameters
@@ -688,11 +674,11 @@ class GapDesign:
 
         Returns
         -------
-        estimate, standard_error : numpy.ndarray, shape (n_draws, n_specifications)
+        numpy.ndarray, shape (2, n_draws, n_specifications)
+            Estimates and their standard errors.
         """
         draws = [self.changes(arm[order], arms)[:2] for order in orders]
-        estimates, errors = zip(*draws, strict=True)
-        return np.array(estimates), np.array(errors)
+        return np.array(draws).swapaxes(0, 1)
 
     def _member(self, rows: np.ndarray) -> csr_array:
         """Matrix that adds up some of the answers within prompts."""
@@ -741,65 +727,31 @@ class _Side:
         return rate, sums / total
 
 
-def accuracy_choices(
-    cells: pd.DataFrame, alone: Sequence[str], together: Sequence[str], correlations: Sequence
-) -> pd.DataFrame:
-    """Combine the choices of this analysis, all of which go together.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        As for `accuracy_differences`.
-    alone, together : sequence of str
-        Methods that measure AI alone, and users with AI.
-    correlations : sequence of float
-        Correlations, over questions, of two accuracies on the same dataset.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per specification.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"model": ["x", "y"], "dataset": "math"})
-    >>> len(accuracy_choices(cells, ["letter", "text"], ["direct", "answer first"], [0.0]))
-    54
-    """
-    options = {
-        "AI alone": alone,
-        "users": [*together, BOTH],
-        "dataset": [*cells["dataset"].unique(), EQUAL, SIZES],
-        "model": [*cells["model"].unique(), BOTH],
-        "correlation": correlations,
-    }
-    return specifications.cross(options)[0]
-
-
-def accuracy_differences(
+def accuracy_curve(
     cells: pd.DataFrame,
-    specified: pd.DataFrame,
+    alone: Sequence[str],
     together: Sequence[str],
     sizes: Mapping[str, int],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    correlations: Sequence[float],
+) -> tuple[pd.DataFrame, np.ndarray]:
     """User-AI minus AI-alone accuracy in all specifications.
 
     Parameters
     ----------
     cells : pandas.DataFrame
         One row per ``model``, ``dataset`` and ``method``; ``mean`` and ``se``.
-    specified : pandas.DataFrame
-        Result of `accuracy_choices`.
-    together : sequence of str
-        Methods that measure users with AI.
+    alone, together : sequence of str
+        Methods that measure AI alone, and users with AI.
     sizes : mapping of str to int
         Number of questions in each dataset.
+    correlations : sequence of float
+        Correlations, over questions, of two accuracies on the same dataset; those on different
+        datasets are independent.
 
     Returns
     -------
-    estimate, standard_error : numpy.ndarray, shape (n_specifications,)
-        Percentage points. All errors of accuracies on the same dataset have the correlation of
-        the specification; those on different datasets are independent.
+    curve : pandas.DataFrame
+        As `specifications.curve`, in percentage points, with no direction expected.
     weights : numpy.ndarray, shape (n_specifications, n_cells)
         What each accuracy, in percentage points, adds to each estimate.
 
@@ -811,11 +763,18 @@ def accuracy_differences(
     --------
     >>> cells = pd.DataFrame({"model": "x", "dataset": "math", "method": ["letter", "direct"],
     ...                       "mean": [0.7, 0.9], "se": [0.03, 0.04]})
-    >>> specified = accuracy_choices(cells, ["letter"], ["direct"], [0.0])
-    >>> estimate, error, _ = accuracy_differences(cells, specified, ["direct"], {"math": 90})
-    >>> float(estimate[0].round(6)), float(error[0].round(6))
-    (20.0, 5.0)
+    >>> curve, _ = accuracy_curve(cells, ["letter"], ["direct"], {"math": 90}, [0.0])
+    >>> curve.loc[0, ["estimate", "standard_error"]].astype(float).round(6).tolist()
+    [20.0, 5.0]
     """
+    options = {
+        "AI alone": alone,
+        "users": [*together, BOTH],
+        "dataset": [*cells["dataset"].unique(), EQUAL, SIZES],
+        "model": [*cells["model"].unique(), BOTH],
+        "correlation": correlations,
+    }
+    specified, _ = specifications.cross(options)
     method, model, share = (
         pd.get_dummies(cells[name], dtype=float) for name in ("method", "model", "dataset")
     )
@@ -826,11 +785,11 @@ def accuracy_differences(
     users, alone = (parts * method[specified[side]].to_numpy() for side in ("users", "AI alone"))
     weights = (users / users.sum(axis=0) - alone / alone.sum(axis=0)).T
     error = weights * cells["se"].to_numpy()
-    shared = error @ same_dataset
     correlation = specified["correlation"].to_numpy(dtype=float)
     own = (1 - correlation) * (error**2).sum(axis=1)
-    variance = own + correlation * (shared**2).sum(axis=1)
-    return 100 * weights @ cells["mean"].to_numpy(), 100 * np.sqrt(variance), weights
+    variance = own + correlation * ((error @ same_dataset) ** 2).sum(axis=1)
+    estimate, error = 100 * weights @ cells["mean"].to_numpy(), 100 * np.sqrt(variance)
+    return specifications.curve(specified, estimate, error, 0), weights
 
 
 def null_draws(
@@ -844,9 +803,9 @@ def null_draws(
     Parameters
     ----------
     cells : pandas.DataFrame
-        As for `accuracy_differences`.
+        As for `accuracy_curve`.
     weights : numpy.ndarray, shape (n_specifications, n_cells)
-        From `accuracy_differences`.
+        From `accuracy_curve`.
     n_draws : int
         Number of draws.
     rng : numpy.random.Generator

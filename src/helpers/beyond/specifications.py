@@ -18,7 +18,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -145,8 +144,7 @@ def curve(
     Raises
     ------
     ValueError
-        If a number is missing, an estimate other than zero has no standard error, or `sign` is
-        none of the three.
+        If a number is missing, or an estimate other than zero has no standard error.
 
     Examples
     --------
@@ -154,8 +152,6 @@ def curve(
     >>> table["finding"].tolist()
     ['as expected', 'not significant']
     """
-    if sign not in (1, -1, 0):
-        raise ValueError(f"sign must be 1, -1 or 0, got {sign}")
     table = specifications.assign(
         estimate=np.asarray(estimate, dtype=float),
         standard_error=np.asarray(standard_error, dtype=float),
@@ -241,7 +237,7 @@ def joint_test(
     Raises
     ------
     ValueError
-        If the draws do not fit the table or are not finite.
+        If the draws are not finite.
 
     References
     ----------
@@ -255,11 +251,6 @@ def joint_test(
     >>> joint_test(table, null, None, 1)["p_value"].tolist()
     [0.01, 0.01, 0.01]
     """
-    if null_estimate.ndim != 2 or null_estimate.shape[1] != len(table):
-        raise ValueError(
-            f"draws have shape {null_estimate.shape}: give one column for each of the "
-            f"{len(table)} specifications"
-        )
     lost = ~np.isfinite(null_estimate)
     if lost.any():
         raise ValueError(f"{lost.sum()} of {lost.size} draws are not finite")
@@ -425,9 +416,8 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            ends = np.broadcast_to([height - 0.38, height + 0.38], (len(places), 2))
-            strokes = np.stack([np.tile(places, (2, 1)).T, ends], axis=2)
-            ax.add_collection(LineCollection(strokes, colors=colors[places], lw=0.7))
+            ends = height - 0.38, height + 0.38
+            ax.vlines(places, *ends, colors=colors[places], lw=0.7)
             median = round(median, decimals) + 0.0  # no minus before a zero
             _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %")
             labels.append(str(option).replace("_", " "))

@@ -21,7 +21,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from helpers.beyond.crowd import COLUMNS, fit_classes
 from helpers.files.ratings import aggregate
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 from helpers.stats import agreement, lasso
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
@@ -154,7 +153,7 @@ class Outputs:
         item = rater // n_raters
         places = {"item_id": item, "prompt_id": item // n_outputs, "rater_id": rater}
         table = pd.DataFrame(marks, columns=self.model.errors)
-        return pd.DataFrame(places).join(table).assign(score=self.scores.ravel())
+        return table.assign(score=self.scores.ravel(), **places)
 
 
 def draw(
@@ -267,9 +266,8 @@ def fit_model(
 
     Raises
     ------
-    ValueError
-        If a column cannot be used or no output has two ratings (see also `fit_classes` and
-        `lasso.ols`).
+    PlainError
+        If the probabilities of an error's marks cannot be told.
 
     References
     ----------
@@ -285,10 +283,6 @@ def fit_model(
     (1.0, 1.0)
     """
     errors = list(errors)
-    for table in (marks, scores):
-        for column in ("item_id", "prompt_id", "rater_id"):
-            check_clusters(table, column)
-    check_numeric(scores, [score])
     classes = fit_classes(marks, errors, experts)
     observed = _covariances(marks, errors)
     correlations = _liability_correlations(classes, observed["output"])
@@ -326,11 +320,6 @@ def _covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.
         "output": same_output - same_rating,
         "prompt": same_prompt - same_output - same_person + same_rating,
     }
-    for name, product in products.items():
-        if product[0, 0] < 0.5:
-            raise ValueError(
-                f"no two ratings by different people of the same {name}: the model needs some"
-            )
     return {name: product[1:, 1:] / product[0, 0] for name, product in products.items()}
 
 
@@ -815,7 +804,8 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     for place, (raters, curve) in enumerate(power.groupby(level=0)):
         look = {"color": COLORS[place], "marker": MARKERS[place]}
         percent = 100 * curve[["estimate", "low", "high"]]
-        binned_rates(ax, percent.assign(x=curve["x"]), label=_raters(raters), **look)
+        label = f"{raters} rater" + "s" * (raters > 1)
+        binned_rates(ax, percent.assign(x=curve["x"]), label=label, **look)
     ax.axhline(100 * POWER, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
     ax.set(xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies")
@@ -823,8 +813,3 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     ticks = [tick for tick in TICKS if power["x"].min() <= tick <= power["x"].max()]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
-
-
-def _raters(number: int) -> str:
-    """Say how many raters."""
-    return f"{number} rater" + "s" * (number > 1)

@@ -552,22 +552,6 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
     >>> spread.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)
     """
-    _, shares = _answered(rng, questions, n_draws)
-    people = shares["people"]
-    draws = {
-        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
-        for kind in KINDS
-    }
-    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
-    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
-    low, high = draws.quantile(0.025), draws.quantile(0.975)
-    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
-
-
-def _answered(
-    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Chances, and shares of right answers, of people and simulators; (n_draws, n_questions)."""
     people = _chances(rng, questions, n_draws)
     chances = {
         "people": people,
@@ -577,7 +561,15 @@ def _answered(
     }
     n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
     shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
-    return chances, shares
+    people = shares["people"]
+    draws = {
+        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
+        for kind in KINDS
+    }
+    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
+    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
+    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
 
 
 def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> np.ndarray:
