@@ -59,11 +59,6 @@ def test_sums_and_ordinal_draws_are_those_of_the_kept_rows():
     assert (found[:, 0] == 0).all()
 
 
-def test_matches_says_that_there_is_no_such_specification():
-    with pytest.raises(ValueError, match=r"no specification has \{'labels': 'median'\}"):
-        specifications.matches(cross(CHOICES)[0], {"labels": "median"})
-
-
 @pytest.mark.parametrize(
     ("sign", "findings"),
     [

@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from helpers.files.tables import PlainError, check_clusters, check_numeric
+from helpers.files.tables import PlainError
 from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
@@ -173,8 +173,7 @@ def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataF
     Raises
     ------
     ValueError
-        If labels cannot be used, there are fewer than two clusters of a kind, or a group lacks
-        outputs with or without an expert label.
+        If a group lacks outputs with or without an expert label.
 
     References
     ----------
@@ -287,24 +286,22 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     worth       300.0
     Name: factuality, dtype: float64
     """
-    groups, sums = _prepare(pairs, by, cluster)
-    n, truth, seen, product, square = sums.sum(axis=0)[:, :5].T
-    covariance = product - truth * seen / n
-    spread = np.sqrt((truth - truth**2 / n) * (square - seen**2 / n))
-    _, experts, powered = np.ptp(_independent(groups), axis=1)
-    varies = spread > 0
-    correlation, ratio = np.full((2, len(n)), np.nan)
-    correlation[varies] = covariance[varies] / spread[varies]
-    ratio[varies] = powered[varies] / experts[varies]
-    table = {"correlation": correlation, "narrower": 100 * (1 - ratio), "worth": n / ratio**2 - n}
-    return pd.DataFrame(table, index=groups.size().index)
+    groups, _ = _prepare(pairs, by, cluster)
+    rows = {}
+    for name, members in groups:
+        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
+        seen = ~np.isnan(expert)
+        ends = independent_intervals(crowd[seen], crowd[~seen], expert[seen])
+        _, experts, powered = np.ptp(ends, axis=1)
+        correlation = members["crowd"].corr(members["expert"])
+        ratio = powered / experts if np.isfinite(correlation) else np.nan
+        worth = seen.sum() / ratio**2 - seen.sum()
+        rows[name] = {"correlation": correlation, "narrower": 100 * (1 - ratio), "worth": worth}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
-    """Check the labels; return the groups and the sums of label terms by cluster and group."""
-    check_numeric(pairs, ["crowd"])
-    check_numeric(pairs, ["expert"], missing="allow")
-    check_clusters(pairs, cluster)
+    """Groups, and sums of label terms by cluster and group."""
     groups = pairs.groupby(list(by) if len(by) > 1 else by[0], sort=False)
     terms = label_terms(pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float))
     codes, clusters = pd.factorize(pairs[cluster], sort=True)
@@ -316,16 +313,6 @@ def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
             name = groups.size().index[np.argmax(empty)]
             raise ValueError(f"group {name!r} has no output {lacking} an expert label: drop it")
     return groups, sums
-
-
-def _independent(groups: pd.api.typing.DataFrameGroupBy) -> np.ndarray:
-    """Intervals of PPI++, shape (3, 2, n_groups)."""
-    bounds = []
-    for _, members in groups:
-        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
-        labelled = ~np.isnan(expert)
-        bounds.append(independent_intervals(crowd[labelled], crowd[~labelled], expert[labelled]))
-    return np.stack(bounds, axis=-1)
 
 
 @dataclass(frozen=True)

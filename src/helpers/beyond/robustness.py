@@ -37,15 +37,12 @@ PENALTIES = {
     "Lasso, 0.03": 0.03,
 }
 ORDINAL = "ordinal"
-REFUSALS = ("kept", "left out")
 LEAST_CASES = 5  # answers or marks with an error, below which its weight is not estimated
 RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
 
 WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", "mean of distances"
 RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
-MODELS = ("no intercept", "intercept", ORDINAL)
-UNITS = ("whole scale", "step", "standard deviation")
 
 COUNTED = ("marks", "answers", "prompts")
 CROWD = ("all answers", "answers that experts saw")
@@ -233,7 +230,7 @@ def _cost_choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFra
         "score": SCORES,
         "model": (*PENALTIES, ORDINAL),
         "answers": list(specifications.subsets(table, ["task"], ["system"])),
-        "refusals": REFUSALS,
+        "refusals": ("kept", "left out"),
     }
     combined = [rule for rule in rules if rule != SINGLE]
     impossible = {
@@ -491,8 +488,8 @@ def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Combine the choices of the analysis of aspects."""
     options = {
         "ratings": RATINGS,
-        "model": MODELS,
-        "weight per": UNITS,
+        "model": ("no intercept", "intercept", ORDINAL),
+        "weight per": ("whole scale", "step", "standard deviation"),
         "answers": list(_parts(frame)),
     }
     ordinal, spread = {"model": [ORDINAL]}, {"weight per": ["standard deviation"]}

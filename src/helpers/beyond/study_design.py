@@ -131,12 +131,13 @@ class Outputs:
         Returns
         -------
         pandas.DataFrame
-            ``prompt_id``, a label per error, and ``score``, a mean.
+            A label per error, ``prompt_id``, and ``score``, a mean.
         """
         labels = self.labels(raters).reshape(-1, len(self.model.errors))
         table = pd.DataFrame(labels, columns=self.model.errors)
-        table.insert(0, "prompt_id", np.arange(len(table)) // self.present.shape[1])
-        return table.assign(score=self.scores[:, :, :raters].mean(axis=2).ravel())
+        prompt = np.arange(len(table)) // self.present.shape[1]
+        score = self.scores[:, :, :raters].mean(axis=2).ravel()
+        return table.assign(prompt_id=prompt, score=score)
 
     def single_ratings(self) -> pd.DataFrame:
         """Set out one row per output and rater, each rater another person.
@@ -388,10 +389,9 @@ def _solve(gap: Callable[[np.ndarray], np.ndarray], low: np.ndarray) -> np.ndarr
 
 def _told(outputs: Outputs, raters: int) -> np.ndarray:
     """How much the chance of each error changes with each label, the others held equal."""
-    labels, present = (
-        values.reshape(-1, len(outputs.model.errors)).astype(float)
-        for values in (outputs.labels(raters), outputs.present)
-    )
+    n_errors = len(outputs.model.errors)
+    labels = outputs.labels(raters).reshape(-1, n_errors)
+    present = outputs.present.reshape(-1, n_errors).astype(float)
     design = np.column_stack([np.ones(len(labels)), labels])
     return np.linalg.lstsq(design, present, rcond=None)[0][1:]
 
@@ -409,9 +409,8 @@ def _with_scores(
     output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
     rater = observed["person"] - observed["output"]
     base = float(scores[score].mean() + model.losses @ model.classes["prevalence"])
-    spread = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
-    names = ("prompt_sd", "output_sd", "rater_sd")
-    return replace(model, base=base, **dict(zip(names, spread, strict=True)))
+    prompt, output, rater = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
+    return replace(model, base=base, prompt_sd=prompt, output_sd=output, rater_sd=rater)
 
 
 def describe_model(
@@ -682,9 +681,8 @@ def gap_power(
             studies.append([_gap(crowd_rate, expert_rate, *pair) for pair in designs])
         found, error = np.array(studies).transpose(2, 1, 0, 3)
         margin = quantiles[:, None, None] * error
-        ends = {"low": found - margin, "high": found + margin}
-        ends = pd.DataFrame({name: end.ravel() for name, end in ends.items()}, index)
-        power = detection(ends, np.sign(gap), "error")
+        ends = np.column_stack([(found - margin).ravel(), (found + margin).ravel()])
+        power = detection(pd.DataFrame(ends, index, ["low", "high"]), np.sign(gap), "error")
         power.insert(0, "gap", power.index.get_level_values("error").map(gap))
         powers[number] = power
     return pd.concat(powers, names=["raters"])
