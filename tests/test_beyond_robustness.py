@@ -1,14 +1,17 @@
-"""Aspects, gaps and accuracies in many specifications: those of single analyses, and by hand."""
+"""Four findings in many specifications: as single analyses compute them, resampled, by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.beyond import crowd, robustness
+from helpers.beyond.specifications import permute_within
 from helpers.stats import aspects, lasso, ordinal, rates
 from helpers.stats.moments import cluster_moments
 from helpers.studies import chatbench, kamoda
 
+ERRORS = ["refusal", "factuality", "formatting"]
+EMPTY = [*ERRORS, "harmful"]
 ASPECTS = list(kamoda.ASPECTS)
 SCALES = ("acceptability", kamoda.IDEALS, kamoda.RANGES)
 STEPS = {"factuality": 3, "amount_info": 1, "formality": 1}
@@ -30,11 +33,144 @@ def pick_aspects(table: pd.DataFrame, *choice: str) -> pd.Series:
 
 
 @pytest.fixture(scope="module")
+def labelled() -> dict[str, pd.DataFrame]:
+    """Four marks for each of five outputs per prompt; an error costs a point of the score."""
+    rng = np.random.default_rng(1)
+    outputs = pd.DataFrame({"prompt_id": np.repeat(np.arange(60), 5)})
+    outputs["item_id"] = [f"item-{number:04d}" for number in range(len(outputs))]
+    outputs["system"] = np.tile(list("abcde"), 60)
+    outputs["task"] = np.where(outputs["prompt_id"] % 2, "x", "y")
+    truth = rng.random((len(outputs), 3)) < [0.1, 0.3, 0.2]
+    quality = np.clip(np.round(4 + rng.normal(size=len(outputs)) - truth.sum(axis=1)), 1, 5)
+    outputs = outputs.assign(refusal=truth[:, 0] * 1.0, quality_unbiased=quality)
+    single = outputs.loc[np.repeat(outputs.index, 4)].reset_index(drop=True)
+    seen = np.repeat(truth, 4, axis=0) ^ (rng.random((len(single), 3)) < 0.1)
+    noisy = single["quality_unbiased"] + rng.integers(-1, 2, len(single))
+    single[ERRORS] = seen.astype(float)
+    single = single.assign(quality_biased=noisy.clip(1, 5), rater_id=rng.integers(20, size=1200))
+    outputs["quality_biased"] = single.groupby("item_id")["quality_biased"].mean().to_numpy()
+    outputs["harmful"] = single["harmful"] = 0.0
+    return robustness.label_tables(outputs, single, EMPTY)
+
+
+@pytest.fixture(scope="module")
+def result(labelled):
+    return robustness.cost_curve(labelled, EMPTY, 5, np.random.default_rng(2))
+
+
+def chosen(table: pd.DataFrame, **choice) -> pd.Series:
+    known = {"score": "unbiased", "answers": "all", "refusals": "kept"} | choice
+    return (table[list(known)] == pd.Series(known)).all(axis="columns")
+
+
+def costs(result, **choice) -> pd.Series:
+    return result.estimate[chosen(result.specifications, **choice)].squeeze()
+
+
+@pytest.mark.parametrize(("labels", "alpha"), [("mean", 0.003), ("Dawid–Skene", 0.03)])
+def test_lasso_weights_are_those_of_one_lasso(labelled, result, labels, alpha):
+    expected = -lasso.lasso(labelled[labels], EMPTY, "unbiased", alpha)
+    found = costs(result, labels=labels, model=f"Lasso, {alpha}")
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_least_squares_on_a_part_without_refusals(labelled, result):
+    table = labelled["mode, ties low"]
+    part = table[(table["system"] != "c") & ~table["refused"]]
+    kept = [error for error in ERRORS if part[error].any()]
+    expected = -lasso.ols(part, kept, "mean of both", "prompt_id")["estimate"][kept]
+    choice = {"labels": "mode, ties low", "model": "least squares", "score": "mean of both"}
+    found = costs(result, answers="without c", refusals="left out", **choice)
+    np.testing.assert_allclose(found[kept], expected, atol=1e-6)
+    assert found["harmful"] == 0
+
+
+def test_ordinal_models_are_those_of_one_fit(labelled, result):
+    rows = labelled[robustness.SINGLE]
+    expected = -ordinal.fit(rows, ERRORS, "biased").effects(rows).value
+    found = costs(result, labels=robustness.SINGLE, model="ordinal", score="biased")
+    np.testing.assert_allclose(found, [*expected, 0])
+
+
+def test_draws_spread_as_cluster_robust_errors_say(labelled):
+    many = robustness.cost_curve({"mean": labelled["mean"]}, ERRORS, 400, np.random.default_rng(3))
+    loss, draws = many.lead("factuality")
+    exact = lasso.ols(labelled["mean"], ERRORS, "unbiased", "prompt_id").loc["factuality"]
+    place = np.flatnonzero(chosen(loss, model="least squares"))[0]
+    assert draws[:, place].std() == pytest.approx(exact["standard_error"], rel=0.15)
+    assert loss["standard_error"].iloc[place] == pytest.approx(draws[:, place].std())
+    assert loss["freedom"].iloc[place] == 59
+
+
+def test_lead_is_the_difference_of_two_weights(result):
+    lead, draws = result.lead("refusal", "factuality")
+    loss, loss_draws = result.lead("factuality")
+    cost, cost_draws = result.lead("refusal")
+    shared = loss.index.intersection(cost.index)
+    assert lead.index.equals(shared)
+    expected = cost.loc[shared, "estimate"] - loss.loc[shared, "estimate"]
+    np.testing.assert_allclose(lead["estimate"], expected)
+    first, second = loss.index.get_indexer(shared), cost.index.get_indexer(shared)
+    np.testing.assert_allclose(draws, cost_draws[:, second] - loss_draws[:, first])
+
+
+def test_every_combination_is_computed_or_listed_and_rare_errors_are_not_estimated(result):
+    assert len(result.specifications) + len(result.left_out) == 7 * 3 * 5 * 8 * 2
+    reasons = result.left_out["reason"].value_counts()
+    assert reasons["an ordinal model needs single ratings"] == 6 * 3 * 8 * 2
+    assert reasons["those who gave the unbiased score marked no errors"] == 2 * 5 * 8 * 2
+    assert len(result.too_rare(["harmful"])) == len(result.specifications)
+    few = result.too_rare(["refusal"])
+    assert set(few["reason"]) == {"fewer than 5 cases of refusal"}
+    assert set(few.index) ^ set(result.lead("refusal")[0].index) == set(result.estimate.index)
+
+
+def test_ordinal_models_without_finite_odds_are_listed(labelled):
+    table = labelled[robustness.SINGLE]
+    table = table.assign(refusal=(table["biased"] == 1).astype(float))
+    found = robustness.cost_curve({robustness.SINGLE: table}, ERRORS, 2, np.random.default_rng(4))
+    assert "ordinal" not in set(found.specifications["model"])
+    assert "refusal has no finite odds in an ordinal model" in set(found.left_out["reason"])
+
+
+def test_ranks_count_places_by_hand():
+    models = pd.DataFrame({"model": ["Lasso, 0.01", "least squares"]})
+    estimate = pd.DataFrame({"a": [2.0, 1.0], "b": [0.0, 3.0], "c": [1.0, 2.0]})
+    cases = pd.DataFrame({"a": [5.0, 9.0], "b": [9.0, 9.0], "c": [9.0, 4.0]})
+    draws = np.array([[[1.0] * 3] * 2, [[-1.0] * 3] * 2])
+    table = robustness.ranks(robustness.WeightCurve(models, models, estimate, draws, cases, 9))
+    places = ["specifications", "first", "second", "third", "not zero", "significant", "median"]
+    assert table.loc["a", places].tolist() == [2, 50, 50, 0, 100, 50, 1.5]
+    assert table.loc["b", places].tolist() == [2, 50, 0, 0, 0, 50, 1.5]
+    assert table.loc["c", places].tolist() == [1, 0, 100, 0, 100, 0, 1]
+
+
+def test_permuted_weights_are_those_of_permuted_labels(labelled, result):
+    loss, _ = result.lead("factuality")
+    loss = loss[chosen(loss, model="Lasso, 0.01", answers="without a", score="biased")]
+    order = permute_within(labelled["mean"]["prompt_id"], 1, np.random.default_rng(5))[0]
+    orders = np.array([np.arange(len(order)), order])
+    found = robustness.permuted_costs(labelled, EMPTY, "factuality", loss, orders)
+    np.testing.assert_allclose(found[0], loss["estimate"], atol=1e-4)
+    for labels, weight in zip(loss["labels"], found[1], strict=True):
+        table = labelled[labels]
+        marks = table["factuality"].to_numpy().reshape(len(order), -1)
+        part = table.assign(factuality=marks[order].ravel())[table["system"] != "a"]
+        expected = -lasso.lasso(part, ERRORS, "biased", 0.01)["factuality"]
+        assert weight == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_item_with_too_few_rows_lends_them_again():
+    items = pd.Series(["a", "a", "a", "b"])
+    assert robustness._row_orders(items, np.array([[1, 0]])).tolist() == [[3, 3, 3, 0]]
+
+
+@pytest.fixture(scope="module")
 def tables():
     """Tables of which that of rater pairs lacks a question in what people wrote."""
     ratings = kamoda.load("simulated").ratings
     half = ratings[ratings["question_id"].isin(ratings["question_id"].unique()[::2])]
-    found = robustness.tables(half, ASPECTS, *SCALES)
+    found = robustness.distance_tables(half, ASPECTS, *SCALES)
     single = found["single"]
     human = single["system"].str.startswith("human")
     lost = human & (single["question_id"] == single["question_id"].iloc[0])
@@ -43,7 +179,9 @@ def tables():
 
 @pytest.fixture(scope="module")
 def curve(tables):
-    return robustness.gaps(tables, ASPECTS, "factuality", 40, np.random.default_rng(1), STEPS)
+    return robustness.aspect_leads(
+        tables, ASPECTS, "factuality", 40, np.random.default_rng(1), STEPS
+    )
 
 
 def lead(weights: pd.Series) -> float:
@@ -133,7 +271,7 @@ def changes(answers: pd.DataFrame) -> tuple[pd.DataFrame, robustness.GapDesign]:
     specified, _ = robustness.gap_choices(answers, ["mean", "mode"])
     design = robustness.GapDesign(answers, specified)
     found = design.changes(answers["arm"].to_numpy(), ARMS)
-    return specified.assign(estimate=found.estimate, error=found.standard_error), design
+    return specified.assign(estimate=found[0], error=found[1]), design
 
 
 def pick_gap(table: pd.DataFrame, **choice) -> pd.Series:
@@ -188,8 +326,8 @@ def test_parts_of_the_answers_are_those_of_the_part_alone_in_any_order(answers):
 def test_influence_adds_up_and_permuted_arms_are_those_of_relabelled_answers(answers):
     table, design = changes(answers)
     arm = answers["arm"].to_numpy()
-    found = design.changes(arm, ARMS)
-    np.testing.assert_allclose(found.influence.sum(axis=0), 0, atol=1e-9)
+    _, _, influence = design.changes(arm, ARMS)
+    np.testing.assert_allclose(influence.sum(axis=0), 0, atol=1e-9)
     orders = np.array([np.arange(250), np.arange(250)[::-1]])
     estimates, errors = design.permuted(arm, ARMS, orders)
     backwards, _ = changes(answers.assign(arm=arm[::-1]))
@@ -211,12 +349,6 @@ def test_marks_of_single_raters_are_combined_beside_the_labels_of_experts():
     np.testing.assert_array_equal(rows[["expert", "expert_refusal"]], [[np.nan] * 2, [1, 0]])
 
 
-def test_labels_must_be_complete(answers):
-    seen = answers.index[answers["expert"].notna()][0]
-    with pytest.raises(ValueError, match="column 'expert_refusal' has 1 missing value"):
-        changes(answers.assign(expert_refusal=answers["expert_refusal"].drop(seen)))
-
-
 @pytest.fixture(scope="module")
 def cells():
     return chatbench.accuracies()
@@ -225,11 +357,10 @@ def cells():
 @pytest.fixture(scope="module")
 def accuracies(cells):
     """Specifications with their estimates and errors, and what each accuracy adds to them."""
-    specified = robustness.accuracy_choices(cells, chatbench.AI_METHODS, USERS, [0.0, 0.4])
-    estimate, error, weights = robustness.accuracy_differences(
-        cells, specified, USERS, chatbench.N_QUESTIONS
+    table, weights = robustness.accuracy_curve(
+        cells, chatbench.AI_METHODS, USERS, chatbench.N_QUESTIONS, [0.0, 0.4]
     )
-    return specified.assign(estimate=estimate, error=error), weights
+    return table.rename(columns={"standard_error": "error"}), weights
 
 
 def pick_accuracy(table: pd.DataFrame, *choice) -> pd.Series:
@@ -278,10 +409,3 @@ def test_null_draws_have_the_errors_and_correlations_of_the_specifications(accur
     covariance = scaled @ scaled.T
     expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
     assert np.corrcoef(draws[:, twin].T)[0, 1] == pytest.approx(expected, abs=0.05)
-
-
-def test_missing_accuracies_are_named(cells):
-    specified = robustness.accuracy_choices(cells, ["AI free text"], USERS, [0.0])
-    fewer = cells[cells["method"] != "AI free text"]
-    with pytest.raises(ValueError, match="no accuracy of 'AI free text' with model 'GPT-4o'"):
-        robustness.accuracy_differences(fewer, specified, USERS, chatbench.N_QUESTIONS)

@@ -59,11 +59,6 @@ def test_sums_and_ordinal_draws_are_those_of_the_kept_rows():
     assert (found[:, 0] == 0).all()
 
 
-def test_matches_says_that_there_is_no_such_specification():
-    with pytest.raises(ValueError, match=r"no specification has \{'labels': 'median'\}"):
-        specifications.matches(cross(CHOICES)[0], {"labels": "median"})
-
-
 @pytest.mark.parametrize(
     ("sign", "findings"),
     [
@@ -89,13 +84,11 @@ def test_intervals_are_normal_or_those_of_t():
     assert few.loc[0, "high"] == pytest.approx(2 + 2.776 * 0.5, rel=1e-3)
 
 
-def test_curves_need_numbers_and_a_direction():
+def test_curves_need_numbers():
     message = "specification 1 has no estimate or no standard error: leave it out and say why"
     for estimate, error in (([1, np.nan], [1, 1]), ([1, 1], [1, np.nan]), ([1, 1], [1, 0])):
         with pytest.raises(ValueError, match=message):
             table(estimate, 1, error)
-    with pytest.raises(ValueError, match="sign must be 1, -1 or 0, got 2"):
-        table([1, 1], 2)
 
 
 def test_p_values_are_counted_with_one_added_in_either_direction():
@@ -128,9 +121,7 @@ def test_the_level_is_kept_where_there_is_nothing_to_find():
     assert 0 < rejected["mean z"] < 0.05 + 3 * 0.028
 
 
-def test_draws_must_fit_the_curve_and_be_finite():
-    with pytest.raises(ValueError, match=r"shape \(4, 2\): give one column for each of the 3 sp"):
-        joint_test(table([1, 1, 1], 1), NULL, None, 1)
+def test_draws_must_be_finite():
     with pytest.raises(ValueError, match="1 of 8 draws are not finite"):
         joint_test(table([1, 1], 1), np.where(NULL == 3.2, np.nan, NULL), None, 1)
 

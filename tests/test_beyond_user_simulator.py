@@ -13,7 +13,6 @@ import pytest
 
 from helpers.beyond import user_simulator
 from helpers.beyond.user_simulator import (
-    KINDS,
     Endpoint,
     SimulatorError,
     score_spread,
@@ -112,35 +111,8 @@ def test_any_text_survives_its_file_and_a_file_is_written_whole_or_not(tmp_path)
     assert len(file.read_text().splitlines()) == 1
     with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
         user_simulator.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
-    assert user_simulator.read_examples(file) == [made]
+    assert tables.read_jsonl(file)["messages"].to_list() == [made]
     assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("messages", "problem"),
-    [
-        (None, "'messages' is missing or no list"),
-        ([*talk("u"), "b"], "message 2 has none of the roles system, user, assistant"),
-        ([{"role": "user", "content": ""}], "message 1 has no text"),
-        (talk("u"), "the last message is not of the assistant, so that there is nothing to learn"),
-    ],
-)
-def test_a_line_that_is_no_example_is_named(tmp_path, messages, problem):
-    file = tmp_path / "examples.jsonl"
-    good, bad = (json.dumps({"messages": each}) for each in (talk("ua"), messages))
-    file.write_text(f"{good}\n\n{bad}\n")
-    with pytest.raises(tables.BadTableError) as failure:
-        user_simulator.read_examples(file)
-    assert str(failure.value).splitlines() == [
-        "examples.jsonl: 1 problem. Correct the file and load it again.",
-        f"  line 3: {problem}",
-    ]
-
-
-def test_a_file_without_examples_is_refused(tmp_path):
-    (tmp_path / "examples.jsonl").write_text("\n")
-    with pytest.raises(tables.BadTableError, match="there is no example in it"):
-        user_simulator.read_examples(tmp_path / "examples.jsonl")
 
 
 def test_the_endpoint_comes_from_the_environment_and_does_not_show_its_key():
@@ -326,14 +298,13 @@ def test_draws_lie_around_the_scores_of_a_large_sample():
 
 
 def test_pretended_simulators_differ_from_people_as_they_are_said_to():
-    chances, shares = user_simulator._answered(rng(1), questions(4000), n_draws=1)
-    people, same, able, unrelated = (chances[kind][0] for kind in ("people", *KINDS))
-    assert same == pytest.approx(people)
-    assert 1 - able == pytest.approx(0.4 * (1 - people))
-    assert np.corrcoef(people, unrelated)[0, 1] == pytest.approx(0, abs=0.05)
-    assert people.mean() == pytest.approx(0.7, abs=0.02)
-    assert people.var() == pytest.approx(0.06, abs=0.005)
-    assert set(10 * shares["too able"][0]) <= set(range(11))
+    mean = score_spread(rng(1), questions(4000), n_draws=3)["mean"]
+    chances = user_simulator._chances(rng(1), questions(4000), n_draws=3)
+    assert chances.mean() == pytest.approx(0.7, abs=0.02)
+    assert chances.var() == pytest.approx(0.06, abs=0.005)
+    assert mean["correlation", "unrelated"] == pytest.approx(0, abs=0.05)
+    assert mean["correlation", "as people"] > 0.7
+    assert mean["mae", "as people"] < mean["mae", "too able"] < mean["mae", "unrelated"]
 
 
 def test_fishers_interval_is_1_96_standard_errors_of_z_and_covers_as_often_as_it_says():
@@ -345,5 +316,3 @@ def test_fishers_interval_is_1_96_standard_errors_of_z_and_covers_as_often_as_it
     found = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, 0.6 * x + 0.8 * noise, strict=True)]
     low, high = user_simulator.fisher_interval(found, 30)
     assert np.mean((low < 0.6) & (high > 0.6)) == pytest.approx(0.95, abs=0.021)
-    with pytest.raises(ValueError, match="at least 4 rows, got 3"):
-        user_simulator.fisher_interval(0.5, 3)

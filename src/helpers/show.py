@@ -126,10 +126,10 @@ def as_png(fig: Figure, source: str) -> bytes:
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
-    drawn, png = BytesIO(), BytesIO()
-    raw = {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 0}}
-    fig.savefig(drawn, dpi=SAVE_DPI, bbox_inches="tight", **raw)
-    Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
+    fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
+    drawn = Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[:, :, :3])
+    png = BytesIO()
+    drawn.quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
     return png.getvalue()
 
 

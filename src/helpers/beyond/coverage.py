@@ -306,8 +306,6 @@ class Population:
         self.clusters = call.clusters()
         self.beside = call.arguments.get("clusters")  # labels that stand beside a table, if any
         tables = [table for table in map(self._labelled, call.tables()) if table is not None]
-        if not tables:
-            raise ValueError(f"{call.kind} of {call.where}: no table has {self.clusters}")
         self.labels = [pd.unique(pd.concat(t[c] for t in tables)) for c in self.clusters]
         self._inside = {}
 
@@ -323,7 +321,8 @@ class Population:
 
     def _labelled(self, table: object) -> pd.DataFrame | None:
         """The table with its clusters as columns, or None if it does not have them."""
-        if isinstance(self.beside, pd.Series) and self.beside.index.equals(_index(table)):
+        index = getattr(table, "index", None)
+        if isinstance(self.beside, pd.Series) and self.beside.index.equals(index):
             return pd.DataFrame(table).assign(**{self.clusters[0]: self.beside})
         if isinstance(table, pd.DataFrame) and set(self.clusters) <= set(table):
             return table
@@ -349,11 +348,6 @@ class Population:
         if isinstance(table, pd.Series):
             return sample[last]
         return sample[list(table)]
-
-
-def _index(table: object) -> pd.Index | None:
-    """Index of a table or a column."""
-    return table.index if isinstance(table, pd.DataFrame | pd.Series) else None
 
 
 def _nested(table: pd.DataFrame, cluster: str, clusters: list[str]) -> list[str]:
@@ -387,11 +381,6 @@ def measure(call: Call, n_sets: int, n_boot: int, seed: int) -> pd.DataFrame:
         where there is no interval. Intervals that are meant to hold together are one column. The
         columns name the kind of interval, with ", truth zero" where zero is the truth, and the
         statistic.
-
-    Raises
-    ------
-    ValueError
-        If no table of the call has its clusters.
     """
     rng = np.random.default_rng(seed)
     population = Population(call)
@@ -499,8 +488,7 @@ def _summary(counts: pd.DataFrame) -> pd.Series:
     share, effective = each.mean(), counts["effective"].mean()
     low, high = proportion_confint(share * effective, effective, method="wilson")
     tests = binom.cdf(counts["covered"], n_sets, NOMINAL)
-    lowest = each.index[each.argmin()]
-    names = dict(zip(each.index.names, lowest, strict=True))
+    where = each.index.get_level_values("statistic")[each.argmin()]
     return pd.Series(
         {
             "printed in": ", ".join(sorted(counts.index.unique("notebook"))),
@@ -509,13 +497,8 @@ def _summary(counts: pd.DataFrame) -> pd.Series:
             "low": low,
             "high": high,
             "lowest": float(each.min()),
-            "where": names["statistic"].partition(": ")[2],
+            "where": where.partition(": ")[2],
             "too low": int((adjust(tests) < 0.05).sum()),
             "undefined": float((counts["undefined"] / (n_sets + counts["undefined"])).mean()),
         }
     )
-
-
-def is_conservative(kinds: pd.Index) -> np.ndarray:
-    """Tell kinds of interval that hold the truth more often than 95 % by their making."""
-    return np.array([kind.endswith(CONSERVATIVE) for kind in kinds])

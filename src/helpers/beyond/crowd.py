@@ -13,6 +13,7 @@ often the intervals hold the true rate.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from helpers.files.tables import PlainError, check_clusters, check_numeric
+from helpers.files.tables import PlainError
 from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
@@ -28,7 +29,6 @@ from helpers.stats.rates import (
     estimates,
     independent_intervals,
     label_terms,
-    powered_rates,
     wilson_intervals,
 )
 
@@ -54,25 +54,17 @@ CLASS_STEPS = 5000
 CLASS_TOLERANCE = 1e-6  # largest change of a probability in the last step
 
 
-def combine(
-    ratings: pd.DataFrame, columns: Sequence[str], rule: str, item: str, rater: str
-) -> pd.DataFrame:
-    """Combine the ratings of each item."""
-    if rule not in RULES:
-        raise ValueError(f"rule {rule!r} is unknown: choose one of {', '.join(RULES)}")
-    check_numeric(ratings, columns)
-    for name in (item, rater):
-        check_clusters(ratings, name)
+def combine(ratings: pd.DataFrame, columns: Sequence[str], rule: str) -> pd.DataFrame:
+    """Combine the ratings of each ``item_id`` by one of `RULES`."""
+    items = ratings["item_id"]
     if rule == "mean":
-        return ratings.groupby(item)[list(columns)].mean()
+        return ratings.groupby(items)[list(columns)].mean()
     if rule in MODES:
-        chosen = {c: _mode(ratings[c], ratings[item], MODES[rule]) for c in columns}
-        return pd.DataFrame(chosen)
+        return pd.DataFrame({c: _mode(ratings[c], items, MODES[rule]) for c in columns})
+    raters = ratings["rater_id"].astype(str)
     if rule == "Dawid–Skene, pooled":
-        raters = ratings[rater].astype(str)
-        frequent = raters.map(raters.value_counts()) >= LEAST_LABELS
-        ratings = ratings.assign(**{rater: raters.where(frequent, OCCASIONAL)})
-    posteriors = {c: fit_dawid_skene(ratings, item, rater, c) for c in columns}
+        raters = raters.where(raters.map(raters.value_counts()) >= LEAST_LABELS, OCCASIONAL)
+    posteriors = {c: fit_dawid_skene(items, raters, ratings[c]) for c in columns}
     return pd.DataFrame({c: each @ each.columns.to_numpy(float) for c, each in posteriors.items()})
 
 
@@ -85,17 +77,17 @@ def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     return winners.iloc[:, :: -1 if ties == "highest" else 1].idxmax(axis="columns")
 
 
-def fit_dawid_skene(ratings: pd.DataFrame, item: str, rater: str, label: str) -> pd.DataFrame:
+def fit_dawid_skene(items: pd.Series, raters: pd.Series, given: pd.Series) -> pd.DataFrame:
     """Probabilities of each item's true labels, by maximum likelihood."""
-    votes = pd.get_dummies(ratings[label], dtype=float).groupby(ratings[item]).mean()
-    items, labels = votes.axes
-    rater_codes, raters = pd.factorize(ratings[rater], sort=True)
-    given = rater_codes * len(labels) + labels.get_indexer(ratings[label])
+    votes = pd.get_dummies(given, dtype=float).groupby(items).mean()
+    n_items, n_labels = votes.shape
+    codes, different = pd.factorize(raters, sort=True)
+    rows = codes * n_labels + votes.columns.get_indexer(given)
     marks = sparse.csr_array(
-        (np.ones(len(given)), (given, items.get_indexer(ratings[item]))),
-        shape=(len(raters) * len(labels), len(items)),
+        (np.ones(len(rows)), (rows, votes.index.get_indexer(items))),
+        shape=(len(different) * n_labels, n_items),
     )
-    return pd.DataFrame(_maximise(marks, votes.to_numpy()), items, labels)
+    return pd.DataFrame(_maximise(marks, votes.to_numpy()), votes.index, votes.columns)
 
 
 def _maximise(marks: sparse.csr_array, posterior: np.ndarray) -> np.ndarray:
@@ -108,7 +100,7 @@ def _maximise(marks: sparse.csr_array, posterior: np.ndarray) -> np.ndarray:
         counts = np.maximum(marks @ posterior, NEVER).reshape(-1, n_labels, n_labels)
         confusion = counts / counts.sum(axis=1, keepdims=True)
         joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
-        total = np.logaddexp.reduce(joint, axis=1, keepdims=True)
+        total = reduce(np.logaddexp, joint.T)[:, None]
         posterior, likelihood = np.exp(joint - total), total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
             return posterior
@@ -123,35 +115,15 @@ def fit_classes(
 ) -> pd.DataFrame:
     """Estimate how common errors are, and how often they are marked rightly and wrongly."""
     errors = list(errors)
-    _check_marks(marks, errors)
     marked, size = marks.groupby("item_id")[errors].sum(), marks.groupby("item_id").size()
     seen = pd.DataFrame(np.nan, marked.index, errors)
     if experts is not None:
-        _check_marks(experts, errors)
-        unknown = experts["item_id"][~experts["item_id"].isin(marked.index)]
-        if len(unknown):
-            raise ValueError(
-                f"experts checked output {unknown.iloc[0]}, which nobody marked: leave it out"
-            )
         seen = experts.drop_duplicates("item_id").set_index("item_id")[errors].reindex(marked.index)
     rows = {error: _probabilities(marked[error], size, seen[error]) for error in errors}
     table = pd.DataFrame(rows, index=list(COLUMNS)).T
     if experts is None:
         table[list(COLUMNS[3:])] = np.nan
     return table
-
-
-def _check_marks(marks: pd.DataFrame, errors: list[str]) -> None:
-    """Stop unless every mark is 0 or 1."""
-    check_clusters(marks, "item_id")
-    check_numeric(marks, errors)
-    for error in errors:
-        wrong = marks[error][~marks[error].isin([0, 1])]
-        if len(wrong):
-            raise ValueError(
-                f"column {error!r} is {wrong.iloc[0]} in row {wrong.index[0]}: "
-                "give single marks, 0 or 1, not averages"
-            )
 
 
 def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
@@ -180,14 +152,8 @@ def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.nd
     )
 
 
-def rate_table(
-    pairs: pd.DataFrame,
-    by: Sequence[str],
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Error rates by crowd alone, experts alone and both, with three kinds of 95 % interval.
+def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
+    """Error rates by crowd alone, experts alone and both, with Wilson's 95 % interval.
 
     Parameters
     ----------
@@ -197,23 +163,17 @@ def rate_table(
         Columns of groups, for example ``["error", "arm"]``.
     cluster : str
         Column of clusters, for example ``"prompt_id"``.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
 
     Returns
     -------
     pandas.DataFrame
         ``estimate``, ``low`` and ``high``, indexed by ``estimator`` ("crowd", "experts",
-        "prediction-powered"), ``interval`` and `by`. Intervals: "independent" is the
-        normal one of PPI++, "resampled" from resampled clusters with λ chosen anew in each
-        replicate, "Wilson" at the effective number of labels.
+        "prediction-powered") and `by`. Intervals are Wilson's at the effective number of labels.
 
     Raises
     ------
     ValueError
-        If labels cannot be used, there are fewer than two clusters of a kind, or a group lacks
-        outputs with or without an expert label.
+        If a group lacks outputs with or without an expert label.
 
     References
     ----------
@@ -227,8 +187,7 @@ def rate_table(
     >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(400),
     ...                       "crowd": truth * rng.binomial(1, 0.5, 400),
     ...                       "expert": np.where(np.arange(400) < 100, truth, np.nan)})
-    >>> table = rate_table(pairs, ["error"], "prompt_id", 99, rng)
-    >>> table.xs("Wilson", level="interval").round(1)
+    >>> rate_table(pairs, ["error"], "prompt_id").round(1)
                                    estimate   low  high
     estimator          error
     crowd              factuality      17.0  13.6  21.0
@@ -236,31 +195,13 @@ def rate_table(
     prediction-powered factuality      34.3  27.2  42.3
     """
     groups, sums = _prepare(pairs, by, cluster)
-    rates = dict(zip(ESTIMATORS, estimates(sums.sum(axis=0)), strict=True))
-    bounds = _intervals(_independent(groups), sums, n_boot, rng)
+    rates, bounds = estimates(sums.sum(axis=0)), wilson_intervals(sums)
+    names = groups.size().index
     tables = {
-        (estimator, kind): pd.DataFrame(
-            {"estimate": rates[estimator], "low": low, "high": high}, index=groups.size().index
-        )
-        for (estimator, kind), (low, high) in bounds.items()
+        estimator: pd.DataFrame({"estimate": rate, "low": low, "high": high}, names)
+        for estimator, rate, (low, high) in zip(ESTIMATORS, rates, bounds, strict=True)
     }
-    return 100 * pd.concat(tables, names=["estimator", "interval"])
-
-
-def _intervals(
-    independent: np.ndarray, sums: np.ndarray, n_boot: int, rng: np.random.Generator
-) -> dict[tuple[str, str], np.ndarray]:
-    """Ends of 95 % intervals for each estimator and kind of interval."""
-    kinds = {
-        "independent": independent,
-        "resampled": np.stack(interval(estimates(cluster_draws(sums, n_boot, rng)), axis=1), 1),
-        "Wilson": wilson_intervals(sums),
-    }
-    return {
-        (estimator, kind): ends[number]
-        for number, estimator in enumerate(ESTIMATORS)
-        for kind, ends in kinds.items()
-    }
+    return 100 * pd.concat(tables, names=["estimator"])
 
 
 def crowd_bias(
@@ -322,9 +263,8 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `by`: ``labelled`` and ``unlabelled`` (outputs), ``positives`` (errors by the
-        experts), ``correlation`` of the two labels, ``factor`` λ, ``narrower`` (percent by which
-        the interval is narrower than from experts alone) and ``worth`` (further expert labels that
+        Indexed by `by`: ``correlation`` of the two labels, ``narrower`` (percent by which the
+        interval is narrower than from experts alone) and ``worth`` (further expert labels that
         would narrow it as much). NaN where either side's labels do not vary.
 
     Raises
@@ -346,35 +286,22 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     worth       300.0
     Name: factuality, dtype: float64
     """
-    groups, sums = _prepare(pairs, by, cluster)
-    total = sums.sum(axis=0)
-    n, truth, seen, product, square = total[:, :5].T
-    covariance = product - truth * seen / n
-    spread = np.sqrt((truth - truth**2 / n) * (square - seen**2 / n))
-    _, experts, powered = np.ptp(_independent(groups), axis=1)
-    varies = spread > 0
-    correlation, ratio = np.full((2, len(n)), np.nan)
-    correlation[varies] = covariance[varies] / spread[varies]
-    ratio[varies] = powered[varies] / experts[varies]
-    return pd.DataFrame(
-        {
-            "labelled": n.astype(int),
-            "unlabelled": total[:, 5].astype(int),
-            "positives": truth,
-            "correlation": correlation,
-            "factor": powered_rates(total)[1],
-            "narrower": 100 * (1 - ratio),
-            "worth": n / ratio**2 - n,
-        },
-        index=groups.size().index,
-    )
+    groups, _ = _prepare(pairs, by, cluster)
+    rows = {}
+    for name, members in groups:
+        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
+        seen = ~np.isnan(expert)
+        ends = independent_intervals(crowd[seen], crowd[~seen], expert[seen])
+        _, experts, powered = np.ptp(ends, axis=1)
+        correlation = members["crowd"].corr(members["expert"])
+        ratio = powered / experts if np.isfinite(correlation) else np.nan
+        worth = seen.sum() / ratio**2 - seen.sum()
+        rows[name] = {"correlation": correlation, "narrower": 100 * (1 - ratio), "worth": worth}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
-    """Check the labels; return the groups and the sums of label terms by cluster and group."""
-    check_numeric(pairs, ["crowd"])
-    check_numeric(pairs, ["expert"], missing="allow")
-    check_clusters(pairs, cluster)
+    """Groups, and sums of label terms by cluster and group."""
     groups = pairs.groupby(list(by) if len(by) > 1 else by[0], sort=False)
     terms = label_terms(pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float))
     codes, clusters = pd.factorize(pairs[cluster], sort=True)
@@ -386,16 +313,6 @@ def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
             name = groups.size().index[np.argmax(empty)]
             raise ValueError(f"group {name!r} has no output {lacking} an expert label: drop it")
     return groups, sums
-
-
-def _independent(groups: pd.api.typing.DataFrameGroupBy) -> np.ndarray:
-    """Intervals of PPI++, shape (3, 2, n_groups)."""
-    bounds = []
-    for _, members in groups:
-        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
-        labelled = ~np.isnan(expert)
-        bounds.append(independent_intervals(crowd[labelled], crowd[~labelled], expert[labelled]))
-    return np.stack(bounds, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -444,8 +361,8 @@ def simulate_labels(
 
 def coverage(
     design: LabellingDesign, n_studies: int, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """How often 95 % intervals hold the true rate, and how wide they are.
+) -> pd.Series:
+    """How often 95 % intervals by crowd and experts together hold the true rate, in percent.
 
     All studies share the bootstrap replicates, which saves time and leaves each one valid.
 
@@ -461,24 +378,22 @@ def coverage(
 
     Returns
     -------
-    pandas.DataFrame
-        Indexed by ``estimator`` and ``interval`` as `rate_table`: ``coverage`` in percent with its
-        standard error ``simulation_error``, mean ``width`` and ``bias`` of the estimate in
-        percentage points.
+    pandas.Series
+        By kind of interval: "independent" is the normal one of PPI++, "resampled" from resampled
+        clusters with λ chosen anew in each replicate, "Wilson" at the effective number of labels.
 
     References
     ----------
-    Angelopoulos et al. (2023), Prediction-powered inference, Science 382.
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi and
+    Zrnic (2023), PPI++.
 
     Examples
     --------
-    >>> table = coverage(LabellingDesign(rate=0.3), 200, 200, np.random.default_rng(0))
-    >>> table["coverage"].unstack()
-    interval            Wilson  independent  resampled
-    estimator
-    crowd                  0.0          0.0        0.0
-    experts               93.0         94.5       94.5
-    prediction-powered    95.0         91.0       93.0
+    >>> coverage(LabellingDesign(rate=0.3), 200, 200, np.random.default_rng(0))
+    independent    91.0
+    resampled      93.0
+    Wilson         95.0
+    dtype: float64
     """
     crowd, truth = simulate_labels(rng, design, n_studies)
     n_labelled, rate = design.labelled_prompts, design.rate
@@ -486,15 +401,10 @@ def coverage(
     sums = label_terms(crowd, np.where(labelled, truth, np.nan)).sum(axis=2).swapaxes(0, 1)
     parts = (crowd[:, :n_labelled], crowd[:, n_labelled:], truth[:, :n_labelled])
     independent = independent_intervals(*(part.reshape(n_studies, -1).T for part in parts))
-    bias = 100 * (estimates(sums.sum(axis=0)).mean(axis=1) - rate)
-    bias = dict(zip(ESTIMATORS, bias, strict=True))
-    rows = {}
-    for (estimator, kind), (low, high) in _intervals(independent, sums, n_boot, rng).items():
-        held = ((low <= rate) & (rate <= high)).mean()
-        rows[estimator, kind] = {
-            "coverage": 100 * held,
-            "simulation_error": 100 * np.sqrt(held * (1 - held) / n_studies),
-            "width": 100 * (high - low).mean(),
-            "bias": bias[estimator],
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["estimator", "interval"])
+    kinds = {
+        "independent": independent[-1],
+        "resampled": interval(estimates(cluster_draws(sums, n_boot, rng))[-1]),
+        "Wilson": wilson_intervals(sums)[-1],
+    }
+    held = {kind: ((low <= rate) & (rate <= high)).mean() for kind, (low, high) in kinds.items()}
+    return 100 * pd.Series(held)

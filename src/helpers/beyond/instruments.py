@@ -13,13 +13,13 @@ are fit for use: how strongly they move causes, and whether they agree.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.files.tables import check_clusters, check_full_rank, check_numeric
+from helpers.files.tables import check_full_rank
 from helpers.stats.clustered import Estimates, covariance
 from helpers.stats.moments import cluster_sums
 
@@ -74,8 +74,7 @@ def prepare_instruments(
     Raises
     ------
     ValueError
-        If a column cannot be used, there are fewer instruments than causes, or a column is a
-        combination of controls, group means and those before it.
+        If a column is a combination of controls, group means and those before it.
 
     References
     ----------
@@ -92,13 +91,6 @@ def prepare_instruments(
     """
     columns = [*controls, *instruments]
     names = list(dict.fromkeys([outcome, *causes, *columns]))
-    check_numeric(frame, names)
-    check_clusters(frame, cluster)
-    if not 1 <= len(causes) <= len(instruments):
-        raise ValueError(
-            f"{len(causes)} causes and {len(instruments)} instruments: name at least one cause, "
-            "and an instrument for each"
-        )
     values = frame[names].astype(float)
     groups = frame[within] if within is not None else np.zeros(len(frame))
     free = values - values.groupby(groups).transform("mean")
@@ -196,8 +188,6 @@ def _on_instruments(problem: Instrumented, y: np.ndarray) -> tuple[np.ndarray, n
 
 def anderson_rubin(problem: Instrumented) -> list[tuple[float, float]]:
     """Intervals of the effects of one cause that the instruments do not reject, at 95 %."""
-    if problem.causes.shape[1] != 1:
-        raise ValueError(f"got {problem.causes.shape[1]} causes: the region is for one, give one")
     degrees = problem.clusters.iloc[:, 0].nunique() - 1
     critical = stats.f.ppf(0.95, problem.instruments.shape[1], degrees)
     estimate = two_stage(problem)
@@ -236,26 +226,25 @@ def _crossing(effects: np.ndarray, excess: np.ndarray, before: int) -> float:
     return float(x1 - y1 * (x2 - x1) / (y2 - y1))
 
 
-def first_stage(problem: Instrumented) -> pd.DataFrame:
-    """How strongly the instruments move each cause.
+def first_stage(problem: Instrumented) -> dict[str, float]:
+    """How strongly the instruments move a cause.
 
     Parameters
     ----------
     problem : Instrumented
-        From `prepare_instruments`.
+        From `prepare_instruments`, with one cause.
 
     Returns
     -------
-    pandas.DataFrame
-        Indexed by cause: ``partial_r2``; cluster-robust ``f`` with ``f_p_value``; ``effective_f``,
-        to be compared with ``critical_f``, above which the bias of two-stage least squares is at
-        most a tenth of the worst case, at the 5 % level; and, if there are several causes,
-        ``conditional_f``, the strength that is left for a cause once instruments serve the others.
+    dict
+        Cluster-robust ``f`` with ``f_p_value``; and ``effective_f``, to be compared with
+        ``critical_f``, above which the bias of two-stage least squares is at most a tenth of the
+        worst case, at the 5 % level.
 
     References
     ----------
     Montiel Olea and Pflueger (2013), A Robust Test for Weak Instruments (the simplified critical
-    value); Sanderson and Windmeijer (2016) for several causes.
+    value).
 
     Examples
     --------
@@ -264,27 +253,15 @@ def first_stage(problem: Instrumented) -> pd.DataFrame:
     >>> frame["tone"] = frame["arm"] + rng.normal(size=400)
     >>> frame["marked"] = frame["tone"]
     >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
-    >>> first_stage(problem)[["f", "effective_f", "critical_f"]].round(1)
-              f  effective_f  critical_f
-    tone  127.5        127.5        23.1
+    >>> {name: round(float(value), 1) for name, value in first_stage(problem).items()}
+    {'f': 127.5, 'f_p_value': 0.0, 'effective_f': 127.5, 'critical_f': 23.1}
     """
-    rows = {name: _strength(problem, column.to_numpy()) for name, column in problem.causes.items()}
-    if len(rows) > 1:
-        for name in rows:
-            rows[name]["conditional_f"] = _conditional_f(problem, name)
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _strength(problem: Instrumented, column: np.ndarray) -> dict[str, float]:
-    """Strength of the instruments for one cause."""
     z, clusters = problem.instruments, problem.clusters
-    slopes, influence = _on_instruments(problem, column[:, None])
+    slopes, influence = _on_instruments(problem, problem.causes.to_numpy())
     slopes, variance = slopes[:, 0], covariance(influence[:, 0], clusters)
     n_instruments, square = z.shape[1], z.T @ z
     f = slopes @ np.linalg.solve(variance, slopes) / n_instruments
-    residual = column - z @ slopes
     return {
-        "partial_r2": 1 - residual @ residual / (column @ column),
         "f": f,
         "f_p_value": stats.f.sf(f, n_instruments, clusters.iloc[:, 0].nunique() - 1),
         "effective_f": slopes @ square @ slopes / np.trace(variance @ square),
@@ -299,15 +276,6 @@ def _critical_f(matrix: np.ndarray) -> float:
     square = (eigenvalues**2).sum()
     degrees = total**2 * (1 + 2 / BIAS) / (square + 2 / BIAS * total * largest)
     return float(stats.ncx2.ppf(0.95, degrees, degrees / BIAS) / degrees)
-
-
-def _conditional_f(problem: Instrumented, name: str) -> float:
-    """Strength for one cause of what instruments do not need for the others."""
-    column, others = problem.causes[name].to_numpy(), problem.causes.drop(columns=name)
-    partial = replace(problem, outcome=column, causes=others)
-    residual = column - others.to_numpy() @ two_stage(partial).value.to_numpy()
-    n_instruments = problem.instruments.shape[1]
-    return _strength(problem, residual)["f"] * n_instruments / (n_instruments - others.shape[1])
 
 
 def overidentification(problem: Instrumented) -> dict[str, float]:
@@ -361,15 +329,9 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
     Returns
     -------
     dict
-        ``ols``, ``ols_low``, ``ols_high`` without instruments; ``iv``, ``iv_low``, ``iv_high`` and
-        ``iv_p_value`` by two-stage least squares; ``anderson_rubin``, the effects that the
-        instruments do not reject; ``effective_f``, ``critical_f``; ``j_p_value``. Intervals
-        hold with 95 %.
-
-    Raises
-    ------
-    ValueError
-        If there are several causes.
+        ``ols``, ``ols_low``, ``ols_high`` without instruments; ``iv``, ``iv_low``, ``iv_high`` by
+        two-stage least squares; ``anderson_rubin``, the effects that the instruments do not
+        reject; ``effective_f``, ``critical_f``; ``j_p_value``. Intervals hold with 95 %.
 
     References
     ----------
@@ -392,9 +354,8 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
         row = estimate.table(problem.clusters).iloc[0]
         found |= {name: row["estimate"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
     intervals = [_written(*ends) for ends in anderson_rubin(problem)]
-    strength = first_stage(problem).iloc[0]
+    strength = first_stage(problem)
     return found | {
-        "iv_p_value": row["p_value"],
         "anderson_rubin": " or ".join(intervals) or "none",
         "effective_f": strength["effective_f"],
         "critical_f": strength["critical_f"],

@@ -1,7 +1,9 @@
-"""Three findings under every way to compute them: aspects' weights, arms' gaps, AI's accuracy.
+"""Findings under every way to compute them: errors' costs, aspects' weights, gaps, accuracies.
 
-By how much one aspect outweighs the next in an overall rating: weights are points of the overall
-rating lost, and all specifications are computed on the same resamples of questions.
+What errors cost in the overall score, and by how much one aspect outweighs the next: weights are
+points lost, the coefficient of a label or a distance with its sign turned. All specifications are
+computed on the same resamples of prompts or questions, so that their differences can be taken draw
+by draw.
 
 How many more errors a crowd misses in one arm than in another: the gap is the crowd's error rate
 minus the experts'. Its change from one arm to another says whether the arm hides errors.
@@ -9,37 +11,358 @@ minus the experts'. Its change from one arm to another says whether the arm hide
 How far AI-alone accuracy is from user-AI accuracy: only accuracies with standard errors are needed,
 one for each model, dataset and method. Every specification is a weighted sum of them, so that one
 draw of all accuracies gives a draw of the whole curve.
-
-`helpers.beyond.error_costs` does the same for what errors cost in the overall score.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
 from helpers.beyond import crowd, specifications
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats.aspects import ideal_distance, rater_pairs
 from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.lasso import solve_lasso
 from helpers.stats.moments import ClusterMoments
+from helpers.stats.ordinal import SeparationError
 from helpers.stats.rates import REFUSAL_RULES, drop_refusals
+
+SINGLE = "single marks"
+SCORES = ("unbiased", "biased", "mean of both")
+PENALTIES = {
+    "least squares": 0.0,
+    "Lasso, 0.003": 0.003,
+    "Lasso, 0.01": 0.01,
+    "Lasso, 0.03": 0.03,
+}
+ORDINAL = "ordinal"
+LEAST_CASES = 5  # answers or marks with an error, below which its weight is not estimated
+RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
 
 WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", "mean of distances"
 RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
-MODELS = ("no intercept", "intercept", "ordinal")
-UNITS = ("whole scale", "step", "standard deviation")
+
 COUNTED = ("marks", "answers", "prompts")
 CROWD = ("all answers", "answers that experts saw")
+
 SIZES = "all, by number of questions"
 EQUAL = "all, equal weight"
 BOTH = "both"
 
 
-def tables(
+@dataclass(frozen=True, eq=False)
+class WeightCurve:
+    """Weights of all errors in all specifications, made by `cost_curve`."""
+
+    specifications: pd.DataFrame
+    left_out: pd.DataFrame
+    estimate: pd.DataFrame
+    draws: np.ndarray
+    cases: pd.DataFrame
+    freedom: np.ndarray
+
+    def lead(self, error: str, *other: str) -> tuple[pd.DataFrame, np.ndarray]:
+        """Curve of a weight, or of what it is above another, expected to be positive.
+
+        Parameters
+        ----------
+        error : str
+            One of the errors.
+        *other : str
+            None, or another error.
+
+        Returns
+        -------
+        curve : pandas.DataFrame
+            As `specifications.curve`, for specifications with at least `LEAST_CASES` cases.
+        draws : numpy.ndarray, shape (n_boot, n_rows)
+            Draws of the same specifications.
+        """
+        names = [error, *other]
+        signs = [1, -1][: len(names)]
+        enough = (self.cases[names] >= LEAST_CASES).all(axis="columns").to_numpy()
+        draws = self.draws[:, enough][:, :, self.estimate.columns.get_indexer(names)] @ signs
+        estimate, rows = self.estimate.loc[enough, names] @ signs, self.specifications[enough]
+        freedom = self.freedom[enough]
+        return specifications.curve(rows, estimate, draws.std(axis=0), 1, freedom), draws
+
+    def too_rare(self, errors: Sequence[str]) -> pd.DataFrame:
+        """Specifications in which an error has fewer than `LEAST_CASES` cases."""
+        rare = (self.cases[list(errors)] < LEAST_CASES).any(axis="columns")
+        reason = f"fewer than {LEAST_CASES} cases of {' or '.join(errors)}"
+        return self.specifications[rare].assign(reason=reason)
+
+
+def label_tables(
+    outputs: pd.DataFrame, single: pd.DataFrame, errors: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    """Combine the labels of single raters in every way, and put the scores beside them.
+
+    Parameters
+    ----------
+    outputs : pandas.DataFrame
+        One row per output: ``item_id``, ``prompt_id``, ``task``, ``system``, ``refusal`` by
+        majority, ``quality_unbiased`` and ``quality_biased``.
+    single : pandas.DataFrame
+        One row per output and rater: the same design, ``rater_id``, the errors and
+        ``quality_biased``.
+    errors : sequence of str
+        Columns of labels, 0 or 1.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        For each of `helpers.beyond.crowd.RULES`, and `SINGLE`, a table for `cost_curve`.
+    """
+    outputs = outputs.set_index("item_id").sort_index()
+    scores = outputs[["quality_unbiased", "quality_biased"]].set_axis(SCORES[:2], axis="columns")
+    design = outputs[["prompt_id", "task", "system"]].join(scores)
+    design["mean of both"] = scores.mean(axis="columns")
+    design["refused"] = outputs["refusal"] > 0.5
+    tables = {
+        rule: design.join(labels).reset_index() for rule, labels in _by_rule(single, errors).items()
+    }
+    refused = single["item_id"].map(design["refused"])
+    return tables | {SINGLE: single.assign(refused=refused, biased=single["quality_biased"])}
+
+
+def _by_rule(single: pd.DataFrame, columns: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Labels of each item, by way to combine those of single raters."""
+    return {rule: crowd.combine(single, columns, rule) for rule in crowd.RULES}
+
+
+def cost_curve(
+    tables: Mapping[str, pd.DataFrame],
+    errors: Sequence[str],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> WeightCurve:
+    """Compute the weights of all errors in all specifications.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        For each way to combine labels one row per output, and for `SINGLE` one per rating:
+        ``prompt_id``, ``task``, ``system``, ``refused`` (True or False), the errors and the
+        `SCORES`, of which single ratings have the biased one only. All have the same prompts.
+    errors : sequence of str
+        Columns of labels in [0, 1].
+    n_boot : int
+        Number of resamples of prompts.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    WeightCurve
+
+    Notes
+    -----
+    An ordinal model is not refitted in resamples: its draws are those of its linear approximation.
+
+    References
+    ----------
+    Hosking et al. (2024), section 2.2; Simonsohn, Simmons and Nelson (2020).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> outputs = pd.DataFrame({
+    ...     "prompt_id": np.arange(200) // 5, "task": "wikihow", "system": ["a", "b"] * 100,
+    ...     "refused": False, "refusal": rng.integers(2, size=200)})
+    >>> scores = {score: 5.0 - 2 * outputs["refusal"] for score in SCORES}
+    >>> result = cost_curve({"mean": outputs.assign(**scores)}, ["refusal"], 9, rng)
+    >>> result.estimate["refusal"].groupby(result.specifications["model"]).max().round(2)
+    model
+    Lasso, 0.003     1.99
+    Lasso, 0.01      1.96
+    Lasso, 0.03      1.88
+    least squares    2.00
+    Name: refusal, dtype: float64
+    """
+    first = next(iter(tables.values()))
+    possible, left_out = _cost_choices(first, list(tables))
+    replicates = _resamples(first["prompt_id"], n_boot, rng)
+    found = np.empty((n_boot + 1, len(possible), len(errors)))
+    cases = pd.DataFrame(0, possible.index, list(errors))
+    freedom = np.empty(len(possible))
+    reasons = pd.Series("", index=possible.index)
+    parts = {labels: _answered_parts(table) for labels, table in tables.items()}
+    for (labels, *rows), part in possible.groupby(["labels", "answers", "refusals"]):
+        table, kept = tables[labels], parts[labels][tuple(rows)]
+        scores = _scores_in(table)
+        sums = specifications.products(table, [*errors, *scores], kept, "prompt_id")
+        freedom[part.index] = (sums[:, 0, 0] > 0).sum() - 1
+        cases.loc[part.index] = (table.loc[kept, list(errors)] >= 0.5).sum().to_numpy()
+        linear = part[part["model"] != ORDINAL]
+        totals = np.tensordot(replicates.to_numpy(), sums, axes=1)
+        found[:, linear.index] = -_linear_slopes(totals, errors, scores, linear)
+        for place in part.index.difference(linear.index):
+            try:
+                found[:, place] = -specifications.ordinal_effects(
+                    table[kept], errors, "biased", replicates
+                )
+            except SeparationError as error:
+                reasons[place] = f"{error.feature} has no finite odds in an ordinal model"
+    done = reasons == ""
+    return WeightCurve(
+        possible[done].reset_index(drop=True),
+        pd.concat([left_out, possible[~done].assign(reason=reasons[~done])], ignore_index=True),
+        pd.DataFrame(found[0, done], columns=list(errors)),
+        found[1:, done],
+        cases[done].reset_index(drop=True),
+        freedom[done],
+    )
+
+
+def _resamples(labels: pd.Series, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+    """How often each cluster counts: a row with all of them once, then one for each resample."""
+    clusters = pd.Index(np.unique(labels), name=labels.name)
+    drawn = cluster_weights(len(clusters), n_boot, rng)
+    return pd.DataFrame(np.vstack([np.ones(len(clusters)), drawn]), columns=clusters)
+
+
+def _cost_choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Combine the choices of the analysis of errors."""
+    options = {
+        "labels": rules,
+        "score": SCORES,
+        "model": (*PENALTIES, ORDINAL),
+        "answers": list(specifications.subsets(table, ["task"], ["system"])),
+        "refusals": ("kept", "left out"),
+    }
+    combined = [rule for rule in rules if rule != SINGLE]
+    impossible = {
+        "those who gave the unbiased score marked no errors": {
+            "labels": [SINGLE],
+            "score": ["unbiased", "mean of both"],
+        },
+        "an ordinal model needs single ratings": {"labels": combined, "model": [ORDINAL]},
+    }
+    return specifications.cross(options, impossible)
+
+
+def _answered_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+    """Rows that count, for every part of the answers and treatment of refusals."""
+    subsets = specifications.subsets(table, ["task"], ["system"])
+    whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
+    answered = ~table["refused"].to_numpy()
+    return whole | {(name, "left out"): rows & answered for (name, _), rows in whole.items()}
+
+
+def _scores_in(table: pd.DataFrame) -> list[str]:
+    """Scores that a table has."""
+    return [score for score in SCORES if score in table]
+
+
+def _linear_slopes(
+    sums: np.ndarray, errors: Sequence[str], scores: Sequence[str], part: pd.DataFrame
+) -> np.ndarray:
+    """Slopes in linear models of sets of rows, from cross-products of (1, errors, scores)."""
+    n = len(errors)
+    gram, last, _ = ClusterMoments((*errors, *scores[:-1]), scores[-1], sums).covariances()
+    gram, cross = gram[:, :n, :n], np.dstack([gram[:, :n, n:], last[:, :n]])
+    targets = np.stack([cross[:, :, scores.index(score)] for score in part["score"]])
+    alpha = part["model"].map(PENALTIES).to_numpy(dtype=float)
+    free = alpha == 0
+    slopes = np.empty_like(targets)
+    slopes[~free] = solve_lasso(gram, targets[~free], alpha[~free, None], tol=1e-6)
+    size = np.trace(gram, axis1=1, axis2=2)[:, None, None]
+    steady = gram + RIDGE * size * np.eye(n)
+    slopes[free] = np.linalg.solve(steady, targets[free][..., None])[..., 0]
+    return slopes.swapaxes(0, 1)
+
+
+def ranks(result: WeightCurve) -> pd.DataFrame:
+    """How often each error costs most, second most and so on, and how often it counts at all.
+
+    Parameters
+    ----------
+    result : WeightCurve
+        From `cost_curve`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Percentages of the specifications in which the error has its cases: ``first``, ``second``,
+        ``third``; ``not zero`` of those with a penalty; ``significant`` of all. And their number,
+        ``specifications``, and the ``median`` points lost.
+    """
+    enough = result.cases >= LEAST_CASES
+    costs = result.estimate.where(enough & (result.estimate > 0))
+    place = costs.rank(axis="columns", ascending=False)
+    penalised = result.specifications["model"].str.startswith("Lasso")
+    dear = result.estimate > 1.96 * result.draws.std(axis=0)
+    kept = (result.estimate != 0) & enough
+    table = pd.DataFrame({"specifications": enough.sum()})
+    for number, name in enumerate(("first", "second", "third"), 1):
+        table[name] = 100 * (place == number).sum() / enough.sum()
+    table["not zero"] = 100 * kept[penalised].sum() / enough[penalised].sum()
+    table["significant"] = 100 * (dear & enough).sum() / enough.sum()
+    table["median"] = result.estimate.where(enough).median()
+    return table.sort_values("median", ascending=False)
+
+
+def permuted_costs(
+    tables: Mapping[str, pd.DataFrame],
+    errors: Sequence[str],
+    error: str,
+    table: pd.DataFrame,
+    orders: np.ndarray,
+) -> np.ndarray:
+    """Weights of an error whose labels are dealt out anew among the outputs.
+
+    All that raters marked of the error in an output moves together, whichever way it is combined.
+
+    Parameters
+    ----------
+    tables, errors
+        As for `cost_curve`; each table has the same outputs, ``item_id``.
+    error : str
+        The error.
+    table : pandas.DataFrame
+        Specifications to compute, rows of a `WeightCurve`; no ordinal ones.
+    orders : numpy.ndarray of int, shape (n_draws, n_outputs)
+        Which output's labels each output gets, outputs in sorted order of ``item_id``.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_draws, n_specifications)
+        Points lost.
+
+    References
+    ----------
+    Simonsohn, Simmons and Nelson (2020), on shuffling the predictor of interest.
+    """
+    found = np.empty((len(orders), len(table)))
+    places = pd.Series(range(len(table)), index=table.index)
+    feature = 1 + list(errors).index(error)
+    for labels, specified in table.groupby("labels"):
+        rows = tables[labels].sort_values("item_id", kind="stable")
+        scores, parts = _scores_in(rows), _answered_parts(rows)
+        values = rows.assign(one=1.0)[["one", *errors, *scores]].to_numpy(dtype=float)
+        dealt = rows[error].to_numpy(dtype=float)[_row_orders(rows["item_id"], orders)]
+        for choice, part in specified.groupby(["answers", "refusals"]):
+            kept = parts[choice]
+            sums = np.tile(values[kept].T @ values[kept], (len(orders), 1, 1))
+            sums[:, feature] = sums[:, :, feature] = dealt[:, kept] @ values[kept]
+            sums[:, feature, feature] = (dealt[:, kept] ** 2).sum(axis=1)
+            slopes = _linear_slopes(sums, errors, scores, part)
+            found[:, places[part.index]] = -slopes[:, :, feature - 1]
+    return found
+
+
+def _row_orders(items: pd.Series, orders: np.ndarray) -> np.ndarray:
+    """Orders of rows from orders of items; an item with too few rows lends them again."""
+    codes, starts, counts = np.unique(items, return_index=True, return_counts=True)
+    item = np.searchsorted(codes, items)
+    slot = np.arange(len(items)) - starts[item]
+    giver = orders[:, item]
+    return starts[giver] + slot % counts[giver]
+
+
+def distance_tables(
     frame: pd.DataFrame,
     aspects: Sequence[str],
     overall: str,
@@ -81,12 +404,12 @@ def tables(
     found = {"single": single, WITHIN: within, BETWEEN: single}
     found[DISTANCES] = items.join(single.groupby("item_id")[numbers].mean()).reset_index()
     for rule in RATINGS[4:]:
-        combined = crowd.combine(frame, [*aspects, overall], rule, "item_id", "rater_id")
+        combined = crowd.combine(frame, [*aspects, overall], rule)
         found[rule] = in_distances(items.join(combined).reset_index())
     return found
 
 
-def gaps(
+def aspect_leads(
     found: Mapping[str, pd.DataFrame],
     aspects: Sequence[str],
     first: str,
@@ -99,7 +422,7 @@ def gaps(
     Parameters
     ----------
     found : mapping of str to pandas.DataFrame
-        Result of `tables`.
+        Result of `distance_tables`.
     aspects : sequence of str
         Columns of aspects.
     first : str
@@ -124,48 +447,53 @@ def gaps(
     Kamoda et al. (2025), section 4.1; Simonsohn, Simmons and Nelson (2020).
     """
     possible, left_out = _aspect_choices(found["single"])
-    questions = pd.Index(np.unique(found["single"]["question_id"]), name="question_id")
-    drawn = cluster_weights(len(questions), n_boot, rng)
-    replicates = pd.DataFrame(np.vstack([np.ones(len(questions)), drawn]), columns=questions)
+    replicates = _resamples(found["single"]["question_id"], n_boot, rng)
     weights = np.empty((n_boot + 1, len(possible), len(aspects)))
     of_scale = np.array([steps[aspect] for aspect in aspects])
     parts = {ratings: _parts(table) for ratings, table in found.items()}
     for (ratings, answers), part in possible.groupby(["ratings", "answers"]):
-        kept = parts[ratings][answers]
-        rows = found[ratings][kept]
-        if ratings == BETWEEN:
-            pairs = rater_pairs(rows, aspects, "missing", "item_id", "question_id").products
-            sums = np.zeros((len(questions), *pairs.shape[1:]))
-            sums[questions.isin(rows["question_id"])] = pairs
-        else:
-            columns = [*aspects, "missing"]
-            sums = specifications.products(found[ratings], columns, kept, "question_id")
-        moments = ClusterMoments(tuple(aspects), "missing", sums).total(replicates.to_numpy())
+        rows = found[ratings][parts[ratings][answers]]
+        moments = _aspect_moments(rows, aspects, ratings, replicates)
+        ordinal = ORDINAL in set(part["model"]) and specifications.ordinal_effects(
+            rows, aspects, "missing", replicates
+        )
         for place, model, unit in part[["model", "weight per"]].itertuples():
-            effects = (
-                specifications.ordinal_effects(rows, aspects, "missing", replicates)
-                if model == "ordinal"
-                else _solve(moments, model, unit)
-            )
+            effects = ordinal if model == ORDINAL else _solve(moments, model, unit)
             weights[:, place] = effects / (of_scale if unit == "step" else 1)
     leader = list(aspects).index(first)
     others = np.delete(np.arange(len(aspects)), leader)
     runner_up = others[weights[0][:, others].argmax(axis=1)]
     draws = weights[:, :, leader] - weights[:, np.arange(len(possible)), runner_up]
     specified = possible.assign(next=np.array(aspects)[runner_up])
-    freedom = len(questions) - 1
-    table = specifications.curve(specified, draws[0], draws[1:].std(axis=0), 1, freedom)
-    return table, draws[1:], left_out
+    spread, freedom = draws[1:].std(axis=0), replicates.shape[1] - 1
+    return specifications.curve(specified, draws[0], spread, 1, freedom), draws[1:], left_out
+
+
+def _aspect_moments(
+    rows: pd.DataFrame, aspects: Sequence[str], ratings: str, replicates: pd.DataFrame
+) -> ClusterMoments:
+    """Sums of all rows, and of those in each resample, of ratings or of pairs of raters."""
+    questions = replicates.columns
+    if ratings == BETWEEN:
+        sums = rater_pairs(rows, aspects, "missing", "item_id", "question_id").products
+    else:
+        columns = [*aspects, "missing"]
+        sums = specifications.products(rows, columns, np.ones(len(rows)), "question_id")
+    of_all = np.zeros((len(questions), *sums.shape[1:]))
+    of_all[questions.isin(rows["question_id"])] = sums
+    return ClusterMoments(tuple(aspects), "missing", of_all).total(replicates.to_numpy())
 
 
 def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Combine the choices of the analysis of aspects."""
     options = {
         "ratings": RATINGS,
-        "model": MODELS,
-        "weight per": UNITS,
+        "model": ("no intercept", "intercept", ORDINAL),
+        "weight per": ("whole scale", "step", "standard deviation"),
         "answers": list(_parts(frame)),
     }
+    ordinal, spread = {"model": [ORDINAL]}, {"weight per": ["standard deviation"]}
+    in_parts = {"ratings": [name for name in RATINGS if name not in WHOLE]}
     impossible = {
         "raters' own levels take the place of an intercept": {
             "ratings": [WITHIN],
@@ -175,18 +503,11 @@ def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
             "ratings": [BETWEEN],
             "model": ["intercept"],
         },
-        "what raters agree on may have no standard deviation": {
-            "ratings": [BETWEEN],
-            "weight per": ["standard deviation"],
-        },
-        "an ordinal model needs ratings in whole numbers": {
-            "ratings": [name for name in RATINGS if name not in WHOLE],
-            "model": ["ordinal"],
-        },
-        "the effects of an ordinal model are from ideal to worst, not per standard deviation": {
-            "model": ["ordinal"],
-            "weight per": ["standard deviation"],
-        },
+        "what raters agree on may have no standard deviation": {"ratings": [BETWEEN]} | spread,
+        "an ordinal model needs ratings in whole numbers": in_parts | ordinal,
+        "the effects of an ordinal model are from ideal to worst, not per standard deviation": (
+            ordinal | spread
+        ),
     }
     return specifications.cross(options, impossible)
 
@@ -266,20 +587,10 @@ def rated_answers(
     """
     design = ["prompt_id", "task", "system", "arm", "n_ratings", "refusal"]
     answers = outputs.set_index("item_id").sort_index()[design]
-    for rule in crowd.RULES:
-        combined = crowd.combine(single, [error], rule, "item_id", "rater_id")
-        answers = answers.join(combined[error].rename(rule))
+    combined = {rule: labels[error] for rule, labels in _by_rule(single, [error]).items()}
     labels = experts.set_index("item_id")[[error, "refusal"]]
     labels = labels.set_axis(["expert", "expert_refusal"], axis="columns")
-    return answers.join(labels).reset_index()
-
-
-class GapChanges(NamedTuple):
-    """Changes of the gap between two arms in all specifications, and each prompt's influence."""
-
-    estimate: np.ndarray
-    standard_error: np.ndarray
-    influence: np.ndarray
+    return answers.assign(**combined).join(labels).reset_index()
 
 
 class GapDesign:
@@ -294,11 +605,6 @@ class GapDesign:
     specified : pandas.DataFrame
         Specifications, see `gap_choices`.
 
-    Raises
-    ------
-    ValueError
-        If a label is missing, or no number.
-
     References
     ----------
     Hosking et al. (2024), section 3.2 and Figure 4; Särndal, Swensson and Wretman (1992), section
@@ -312,17 +618,12 @@ class GapDesign:
     ...     "mean": [0.0, 0.5, 0.0, 0.5] * 20, "expert": [0.0, 0.0, 1.0, 1.0] * 20,
     ...     "expert_refusal": 0.0})
     >>> design = GapDesign(answers, gap_choices(answers, ["mean"])[0])
-    >>> changes = design.changes(answers["arm"].to_numpy(), ("low", "high"))
-    >>> np.unique(changes.estimate)
+    >>> estimate, *_ = design.changes(answers["arm"].to_numpy(), ("low", "high"))
+    >>> np.unique(estimate)
     array([-100.])
     """
 
     def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame):
-        rules = list(specified["labels"].unique())
-        check_numeric(answers, ["n_ratings", "refusal", *rules])
-        seen = answers["expert"].notna()
-        check_numeric(answers[seen], ["expert", "expert_refusal"])
-        check_clusters(answers, "prompt_id")
         self._prompt, prompts = pd.factorize(answers["prompt_id"], sort=True)
         self._shape = (len(prompts), len(answers))
         by_experts = specified.assign(labels="expert", crowd=CROWD[1])
@@ -332,7 +633,7 @@ class GapDesign:
         self._experts = _Side(by_experts_refused, by_experts)
         self.n_expert_prompts = self._experts.n_prompts(self._member(np.arange(len(answers))))
 
-    def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> GapChanges:
+    def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> tuple[np.ndarray, ...]:
         """Compute the change of the gap from one arm to another.
 
         Parameters
@@ -344,21 +645,21 @@ class GapDesign:
 
         Returns
         -------
-        GapChanges
+        estimate, standard_error : numpy.ndarray, shape (n_specifications,)
+            Percentage points.
+        influence : numpy.ndarray, shape (n_prompts, n_specifications)
+            Of every prompt on the estimates.
         """
-        estimate, influence = 0.0, 0.0
-        for label, direction in zip(arms, (-100.0, 100.0), strict=True):
-            member = self._member(np.flatnonzero(arm == label))
-            for side, sign in ((self._crowd, direction), (self._experts, -direction)):
-                rate, part = side.rates(member)
-                estimate, influence = estimate + sign * rate, influence + sign * part
+        members = [self._member(np.flatnonzero(arm == label)) for label in arms]
+        (crowd, crowd_after), by_crowd = self._crowd.change(*members)
+        (experts, experts_after), by_experts = self._experts.change(*members)
+        estimate = -100 * crowd + 100 * experts + 100 * crowd_after - 100 * experts_after
+        influence = 100 * (by_crowd - by_experts)
         correction = self.n_expert_prompts / (self.n_expert_prompts - 1)
-        error = np.sqrt(correction * (influence**2).sum(axis=0))
-        return GapChanges(estimate, error, influence)
+        error = np.sqrt(correction * np.einsum("ps,ps->s", influence, influence))
+        return estimate, error, influence
 
-    def permuted(
-        self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def permuted(self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray) -> np.ndarray:
         """Compute the change with arms dealt out anew among the answers.
 
         Parameters
@@ -370,11 +671,11 @@ class GapDesign:
 
         Returns
         -------
-        estimate, standard_error : numpy.ndarray, shape (n_draws, n_specifications)
+        numpy.ndarray, shape (2, n_draws, n_specifications)
+            Estimates and their standard errors.
         """
         draws = [self.changes(arm[order], arms)[:2] for order in orders]
-        estimates, errors = zip(*draws, strict=True)
-        return np.array(estimates), np.array(errors)
+        return np.array(draws).swapaxes(0, 1)
 
     def _member(self, rows: np.ndarray) -> csr_array:
         """Matrix that adds up some of the answers within prompts."""
@@ -406,83 +707,50 @@ class _Side:
         """Number of prompts with answers that count."""
         return (member @ self._weights > 0).sum(axis=0)[self._which]
 
-    def rates(self, member: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def change(self, before: csr_array, after: csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Rates in two groups of answers, and every prompt's influence on their difference."""
+        (low, by_low), (high, by_high) = self._rates(before), self._rates(after)
+        return np.array([low, high])[:, self._which], (by_high - by_low)[:, self._which]
+
+    def _rates(self, member: csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Rates over some answers, and the influence of every prompt on them."""
         counts, sums = member @ self._weights, member @ self._marked
-        there = counts > 0
-        np.divide(sums, counts, out=sums, where=there & self._by_prompt)
-        counts = np.where(self._by_prompt, there, counts)
+        alike = self._by_prompt
+        sums[:, alike] /= np.maximum(counts[:, alike], 1)
+        counts[:, alike] = counts[:, alike] > 0
         total = counts.sum(axis=0)
         rate = sums.sum(axis=0) / total
-        return rate[self._which], ((sums - rate * counts) / total)[:, self._which]
+        sums -= rate * counts
+        return rate, sums / total
 
 
-def accuracy_choices(
-    cells: pd.DataFrame, alone: Sequence[str], together: Sequence[str], correlations: Sequence
-) -> pd.DataFrame:
-    """Combine the choices of this analysis, all of which go together.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        As for `accuracy_differences`.
-    alone, together : sequence of str
-        Methods that measure AI alone, and users with AI.
-    correlations : sequence of float
-        Correlations, over questions, of two accuracies on the same dataset.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per specification.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"model": ["x", "y"], "dataset": "math"})
-    >>> len(accuracy_choices(cells, ["letter", "text"], ["direct", "answer first"], [0.0]))
-    54
-    """
-    options = {
-        "AI alone": alone,
-        "users": [*together, BOTH],
-        "dataset": [*cells["dataset"].unique(), EQUAL, SIZES],
-        "model": [*cells["model"].unique(), BOTH],
-        "correlation": correlations,
-    }
-    return specifications.cross(options)[0]
-
-
-def accuracy_differences(
+def accuracy_curve(
     cells: pd.DataFrame,
-    specified: pd.DataFrame,
+    alone: Sequence[str],
     together: Sequence[str],
     sizes: Mapping[str, int],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    correlations: Sequence[float],
+) -> tuple[pd.DataFrame, np.ndarray]:
     """User-AI minus AI-alone accuracy in all specifications.
 
     Parameters
     ----------
     cells : pandas.DataFrame
         One row per ``model``, ``dataset`` and ``method``; ``mean`` and ``se``.
-    specified : pandas.DataFrame
-        Result of `accuracy_choices`.
-    together : sequence of str
-        Methods that measure users with AI.
+    alone, together : sequence of str
+        Methods that measure AI alone, and users with AI.
     sizes : mapping of str to int
         Number of questions in each dataset.
+    correlations : sequence of float
+        Correlations, over questions, of two accuracies on the same dataset; those on different
+        datasets are independent.
 
     Returns
     -------
-    estimate, standard_error : numpy.ndarray, shape (n_specifications,)
-        Percentage points. All errors of accuracies on the same dataset have the correlation of
-        the specification; those on different datasets are independent.
+    curve : pandas.DataFrame
+        As `specifications.curve`, in percentage points, with no direction expected.
     weights : numpy.ndarray, shape (n_specifications, n_cells)
         What each accuracy, in percentage points, adds to each estimate.
-
-    Raises
-    ------
-    ValueError
-        If an accuracy or a standard error is missing, or a specification finds no accuracies.
 
     References
     ----------
@@ -492,32 +760,33 @@ def accuracy_differences(
     --------
     >>> cells = pd.DataFrame({"model": "x", "dataset": "math", "method": ["letter", "direct"],
     ...                       "mean": [0.7, 0.9], "se": [0.03, 0.04]})
-    >>> specified = accuracy_choices(cells, ["letter"], ["direct"], [0.0])
-    >>> estimate, error, _ = accuracy_differences(cells, specified, ["direct"], {"math": 90})
-    >>> float(estimate[0].round(6)), float(error[0].round(6))
-    (20.0, 5.0)
+    >>> curve, _ = accuracy_curve(cells, ["letter"], ["direct"], {"math": 90}, [0.0])
+    >>> curve.loc[0, ["estimate", "standard_error"]].astype(float).round(6).tolist()
+    [20.0, 5.0]
     """
-    check_numeric(cells, ["mean", "se"])
-    datasets = cells["dataset"].unique()
-    size = {name: {name: 1.0} for name in datasets}
-    size |= {EQUAL: dict.fromkeys(datasets, 1.0), SIZES: dict(sizes)}
-    weights = np.zeros((len(specified), len(cells)))
-    for row, choice in enumerate(specified.rename(columns={"AI alone": "alone"}).itertuples()):
-        share = cells["dataset"].map(size[choice.dataset]).fillna(0.0)
-        if choice.model != BOTH:
-            share = share * (cells["model"] == choice.model)
-        users = list(together) if choice.users == BOTH else [choice.users]
-        for methods, sign in ((users, 1), ([choice.alone], -1)):
-            chosen = share * cells["method"].isin(methods)
-            if chosen.sum() == 0:
-                raise ValueError(f"no accuracy of {methods[0]!r} with model {choice.model!r}")
-            weights[row] += (sign * chosen / chosen.sum()).to_numpy()
+    options = {
+        "AI alone": alone,
+        "users": [*together, BOTH],
+        "dataset": [*cells["dataset"].unique(), EQUAL, SIZES],
+        "model": [*cells["model"].unique(), BOTH],
+        "correlation": correlations,
+    }
+    specified, _ = specifications.cross(options)
+    method, model, share = (
+        pd.get_dummies(cells[name], dtype=float) for name in ("method", "model", "dataset")
+    )
+    method[BOTH], model[BOTH] = method[list(together)].sum(axis="columns"), 1.0
+    same_dataset = share.to_numpy()
+    share[EQUAL], share[SIZES] = 1.0, cells["dataset"].map(sizes)
+    parts = share[specified["dataset"]].to_numpy() * model[specified["model"]].to_numpy()
+    users, alone = (parts * method[specified[side]].to_numpy() for side in ("users", "AI alone"))
+    weights = (users / users.sum(axis=0) - alone / alone.sum(axis=0)).T
     error = weights * cells["se"].to_numpy()
-    shared = error @ pd.get_dummies(cells["dataset"], dtype=float).to_numpy()
     correlation = specified["correlation"].to_numpy(dtype=float)
     own = (1 - correlation) * (error**2).sum(axis=1)
-    variance = own + correlation * (shared**2).sum(axis=1)
-    return 100 * weights @ cells["mean"].to_numpy(), 100 * np.sqrt(variance), weights
+    variance = own + correlation * ((error @ same_dataset) ** 2).sum(axis=1)
+    estimate, error = 100 * weights @ cells["mean"].to_numpy(), 100 * np.sqrt(variance)
+    return specifications.curve(specified, estimate, error, 0), weights
 
 
 def null_draws(
@@ -531,9 +800,9 @@ def null_draws(
     Parameters
     ----------
     cells : pandas.DataFrame
-        As for `accuracy_differences`.
+        As for `accuracy_curve`.
     weights : numpy.ndarray, shape (n_specifications, n_cells)
-        From `accuracy_differences`.
+        From `accuracy_curve`.
     n_draws : int
         Number of draws.
     rng : numpy.random.Generator

@@ -19,12 +19,10 @@ from matplotlib.axes import Axes
 from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.beyond.crowd import fit_classes
+from helpers.beyond.crowd import COLUMNS, fit_classes
 from helpers.files.ratings import aggregate
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 from helpers.stats import agreement, lasso
-from helpers.stats.bootstrap import cluster_weights, interval
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
 
 REFERENCE_PROMPTS = 10_000  # drawn to translate losses from labels to errors
@@ -34,7 +32,6 @@ NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
 TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
 POWER = 0.8  # that a study should have
 TICKS = (30, 100, 300, 1000, 3000, 10_000)  # sizes and costs to name on an axis
-RESULTS = ["estimate", "standard_error", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +44,7 @@ class StudyModel:
     halo: float
     losses: pd.Series
     raters: int
+    told: np.ndarray
     base: float = 0.0
     prompt_sd: float = 0.0
     output_sd: float = 0.0
@@ -57,11 +55,12 @@ class StudyModel:
         """Names of the errors."""
         return list(self.classes.index)
 
-    def with_label_losses(self, found: pd.Series) -> "StudyModel":
-        """Choose losses by what least squares on the labels of the fitted study finds.
+    def losses_behind(self, found: pd.Series) -> pd.Series:
+        """Losses by the errors themselves, from what least squares on labels finds.
 
         A label is not the error, so that a loss by label differs from the loss by the error
-        itself. The one is a linear function of the other, which is read off a large drawn study.
+        itself. The one is a linear function of the other, which `fit_model` reads off a large
+        drawn study and keeps as `told`: how an error's chance changes with each label.
 
         Parameters
         ----------
@@ -70,21 +69,14 @@ class StudyModel:
 
         Returns
         -------
-        StudyModel
-            With other `losses`; all else is the same.
+        pandas.Series
 
         References
         ----------
         Gourieroux, Monfort and Renault (1993), Indirect Inference.
         """
-        rng = np.random.default_rng(REFERENCE_SEED)
-        outputs = draw(self, REFERENCE_PROMPTS, self.raters, rng)
-        labels = outputs.labels(self.raters).reshape(-1, len(self.errors))
-        present = outputs.present.reshape(labels.shape).astype(float)
-        design = np.column_stack([np.ones(len(labels)), labels])
-        share = np.linalg.lstsq(design, present, rcond=None)[0][1:]
-        losses = np.linalg.solve(share, found[self.errors].to_numpy())
-        return replace(self, losses=pd.Series(losses, index=self.errors, name="loss"))
+        losses = np.linalg.solve(self.told, found[self.errors].to_numpy())
+        return pd.Series(losses, index=self.errors, name="loss")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,59 +89,55 @@ class Outputs:
     expert: np.ndarray
     scores: np.ndarray
 
-    def labels(self, raters: int, combine: str = "mode") -> np.ndarray:
-        """Label of the first raters.
+    def with_losses(self, losses: pd.Series) -> "Outputs":
+        """Give the same outputs with the same marks the scores that other losses would bring.
+
+        Parameters
+        ----------
+        losses : pandas.Series
+            Points lost by each error.
+
+        Returns
+        -------
+        Outputs
+        """
+        changed = self.present @ (self.model.losses - losses)[self.model.errors].to_numpy()
+        model = replace(self.model, losses=losses)
+        return replace(self, model=model, scores=self.scores + changed[:, :, None])
+
+    def labels(self, raters: int) -> np.ndarray:
+        """Majority label of the first raters, where a tie counts one half.
 
         Parameters
         ----------
         raters : int
             How many people check an output.
-        combine : {"mode", "mean"}, optional
-            Their majority, where a tie counts one half, or the share who marked the error.
 
         Returns
         -------
         numpy.ndarray, shape (n_prompts, n_outputs, n_errors)
-
-        Raises
-        ------
-        ValueError
-            If fewer raters were drawn, or there is no such way to combine.
         """
-        drawn = self.marks.shape[2]
-        if not 1 <= raters <= drawn:
-            raise ValueError(
-                f"{raters} raters asked for: choose 1 to {drawn}, as many as were drawn"
-            )
-        if combine not in ("mode", "mean"):
-            raise ValueError(f"marks can be combined by 'mode' or 'mean', not {combine!r}")
         share = self.marks[:, :, :raters].mean(axis=2)
-        return share if combine == "mean" else np.where(share == 0.5, 0.5, share > 0.5)
+        return np.where(share == 0.5, 0.5, share > 0.5)
 
-    def table(self, raters: int, combine: str = "mode") -> pd.DataFrame:
+    def table(self, raters: int) -> pd.DataFrame:
         """Set out one row per output, as the analyses of real studies take it.
 
         Parameters
         ----------
         raters : int
             How many people check an output, and how many others score it.
-        combine : {"mode", "mean"}, optional
-            As for `labels`.
 
         Returns
         -------
         pandas.DataFrame
-            ``prompt_id``, a label per error, and ``score``, a mean.
-
-        Raises
-        ------
-        ValueError
-            As for `labels`.
+            A label per error, ``prompt_id``, and ``score``, a mean.
         """
-        labels = self.labels(raters, combine).reshape(-1, len(self.model.errors))
+        labels = self.labels(raters).reshape(-1, len(self.model.errors))
         table = pd.DataFrame(labels, columns=self.model.errors)
-        table.insert(0, "prompt_id", np.arange(len(table)) // self.present.shape[1])
-        return table.assign(score=self.scores[:, :, :raters].mean(axis=2).ravel())
+        prompt = np.arange(len(table)) // self.present.shape[1]
+        score = self.scores[:, :, :raters].mean(axis=2).ravel()
+        return table.assign(prompt_id=prompt, score=score)
 
     def single_ratings(self) -> pd.DataFrame:
         """Set out one row per output and rater, each rater another person.
@@ -166,7 +154,7 @@ class Outputs:
         item = rater // n_raters
         places = {"item_id": item, "prompt_id": item // n_outputs, "rater_id": rater}
         table = pd.DataFrame(marks, columns=self.model.errors)
-        return pd.DataFrame(places).join(table).assign(score=self.scores.ravel())
+        return table.assign(score=self.scores.ravel(), **places)
 
 
 def draw(
@@ -202,10 +190,10 @@ def draw(
     n_errors = len(model.errors)
     present = _present(model, shape, rng)
     classes = model.classes
-    chance = np.where(present, classes["sensitivity"], classes["false_alarms"])
+    limits = norm.ppf(classes[["sensitivity", "false_alarms"]].to_numpy()).T
     mood = np.sqrt(model.halo) * rng.standard_normal((*shape, raters, 1))
     noise = np.sqrt(1 - model.halo) * rng.standard_normal((*shape, raters, n_errors))
-    marks = mood + noise < norm.ppf(chance)[:, :, None]
+    marks = mood + noise < np.where(present, *limits)[:, :, None]
     seen = np.where(present, classes["expert_sensitivity"], classes["expert_false_alarms"])
     expert = rng.random(seen.shape) < np.nan_to_num(seen)
     quality = (
@@ -230,20 +218,14 @@ def _present(model: StudyModel, shape: tuple[int, int], rng: np.random.Generator
 
 def example_model() -> StudyModel:
     """Make a small model with one error, for examples and tests."""
-    classes = {
-        "prevalence": 0.3,
-        "sensitivity": 0.8,
-        "false_alarms": 0.05,
-        "expert_sensitivity": 0.9,
-        "expert_false_alarms": 0.02,
-    }
     return StudyModel(
-        classes=pd.DataFrame(classes, index=["refusal"]),
+        classes=pd.DataFrame([[0.3, 0.8, 0.05, 0.9, 0.02]], ["refusal"], list(COLUMNS)),
         correlations=np.eye(1),
         prompt_share=0.2,
         halo=0.1,
         losses=pd.Series({"refusal": 1.0}, name="loss"),
         raters=4,
+        told=np.eye(1),
         base=4.0,
         prompt_sd=0.3,
         output_sd=0.4,
@@ -285,9 +267,8 @@ def fit_model(
 
     Raises
     ------
-    ValueError
-        If a column cannot be used or no output has two ratings (see also `fit_classes` and
-        `lasso.ols`).
+    PlainError
+        If the probabilities of an error's marks cannot be told.
 
     References
     ----------
@@ -303,10 +284,6 @@ def fit_model(
     (1.0, 1.0)
     """
     errors = list(errors)
-    for table in (marks, scores):
-        for column in ("item_id", "prompt_id", "rater_id"):
-            check_clusters(table, column)
-    check_numeric(scores, [score])
     classes = fit_classes(marks, errors, experts)
     observed = _covariances(marks, errors)
     correlations = _liability_correlations(classes, observed["output"])
@@ -321,8 +298,13 @@ def fit_model(
         halo=_halo(classes, correlations, observed["person"] - observed["output"]),
         losses=losses[errors],
         raters=int(labels["n_ratings"].median()),
+        told=np.eye(len(errors)),
     )
-    return _with_scores(model.with_label_losses(losses), scores, score)
+    rng = np.random.default_rng(REFERENCE_SEED)
+    reference = draw(model, REFERENCE_PROMPTS, model.raters, rng)
+    model = replace(model, told=_told(reference, model.raters))
+    model = replace(model, losses=model.losses_behind(losses))
+    return _with_scores(model, reference.present, scores, score)
 
 
 def _covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
@@ -339,11 +321,6 @@ def _covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.
         "output": same_output - same_rating,
         "prompt": same_prompt - same_output - same_person + same_rating,
     }
-    for name, product in products.items():
-        if product[0, 0] < 0.5:
-            raise ValueError(
-                f"no two ratings by different people of the same {name}: the model needs some"
-            )
     return {name: product[1:, 1:] / product[0, 0] for name, product in products.items()}
 
 
@@ -410,10 +387,20 @@ def _solve(gap: Callable[[np.ndarray], np.ndarray], low: np.ndarray) -> np.ndarr
     return (low + high) / 2
 
 
-def _with_scores(model: StudyModel, scores: pd.DataFrame, score: str) -> StudyModel:
+def _told(outputs: Outputs, raters: int) -> np.ndarray:
+    """How much the chance of each error changes with each label, the others held equal."""
+    n_errors = len(outputs.model.errors)
+    labels = outputs.labels(raters).reshape(-1, n_errors)
+    present = outputs.present.reshape(-1, n_errors).astype(float)
+    design = np.column_stack([np.ones(len(labels)), labels])
+    return np.linalg.lstsq(design, present, rcond=None)[0][1:]
+
+
+def _with_scores(
+    model: StudyModel, present: np.ndarray, scores: pd.DataFrame, score: str
+) -> StudyModel:
     """Add the mean and the spread of scores that errors do not explain."""
-    drawn = draw(model, REFERENCE_PROMPTS, 1, np.random.default_rng(REFERENCE_SEED))
-    lost = drawn.present @ model.losses.to_numpy()
+    lost = present @ model.losses.to_numpy()
     lost = lost - lost.mean()
     lost_by_prompt = (lost.sum(axis=1) ** 2 - (lost**2).sum(axis=1)).mean()
     n_outputs = lost.shape[1]
@@ -422,9 +409,8 @@ def _with_scores(model: StudyModel, scores: pd.DataFrame, score: str) -> StudyMo
     output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
     rater = observed["person"] - observed["output"]
     base = float(scores[score].mean() + model.losses @ model.classes["prevalence"])
-    spread = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
-    names = ("prompt_sd", "output_sd", "rater_sd")
-    return replace(model, base=base, **dict(zip(names, spread, strict=True)))
+    prompt, output, rater = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
+    return replace(model, base=base, prompt_sd=prompt, output_sd=output, rater_sd=rater)
 
 
 def describe_model(
@@ -512,16 +498,22 @@ def study_losses(
     for _ in range(n_sim):
         products = moments.products[rng.integers(len(moments.products), size=sizes[-1])]
         studies.append(_least_squares(products, sizes))
-    return _study_table(np.stack(studies, axis=1), sizes, moments.features, RESULTS)
+    estimate, error = np.stack(studies, axis=2)
+    margin = t.ppf(0.975, np.array(sizes) - 1)[:, None, None] * error
+    results = {"estimate": estimate, "standard_error": error}
+    results |= {"low": estimate - margin, "high": estimate + margin}
+    levels = {"prompts": sizes, "study": range(n_sim), "feature": moments.features}
+    index = pd.MultiIndex.from_product(levels.values(), names=list(levels))
+    return pd.DataFrame({name: each.ravel() for name, each in results.items()}, index)
 
 
 def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Estimates from the first prompts, shape (n_sizes, n_features, 4)."""
+    """Estimates and their errors from the first prompts, shape (2, n_sizes, n_features)."""
     n_prompts = np.array(sizes)
     parts = np.add.reduceat(products, [0, *sizes[:-1]], axis=0)
     total = parts.cumsum(axis=0)
     gram = total[:, :-1, :-1]
-    inverse = np.linalg.pinv(gram, rcond=ROUNDING, hermitian=True)
+    inverse = _inverses(gram)
     coefficients = (inverse @ total[:, :-1, -1:])[..., 0]
     residual = np.column_stack([coefficients, np.full(len(sizes), -1.0)])
     scores = products.reshape(-1, residual.shape[1]) @ residual.T
@@ -534,66 +526,18 @@ def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     correction = n_prompts / (n_prompts - 1) * (n_rows - 1) / (n_rows - rank)
     error = np.sqrt(correction[:, None] * np.array(squares))
     told = np.abs(np.diagonal(inverse @ gram, axis1=1, axis2=2) - 1) < TESTABLE
-    estimate, error = (np.where(told, part, np.nan)[:, 1:] for part in (coefficients, error))
-    margin = t.ppf(0.975, n_prompts - 1)[:, None] * error
-    return np.stack([estimate, error, estimate - margin, estimate + margin], axis=-1)
+    return np.where(told, [coefficients, error], np.nan)[:, :, 1:]
 
 
-def _study_table(
-    results: np.ndarray, sizes: Sequence[int], features: Sequence[str], columns: list[str]
-) -> pd.DataFrame:
-    """Name results of shape (n_sizes, n_sim, n_features, n_columns)."""
-    levels = {"prompts": sizes, "study": range(results.shape[1]), "feature": features}
-    index = pd.MultiIndex.from_product(levels.values(), names=list(levels))
-    return pd.DataFrame(results.reshape(-1, len(columns)), index, columns)
-
-
-def study_bootstraps(
-    moments: ClusterMoments, n_prompts: int, n_sim: int, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Least squares with percentile intervals from resampled prompts, in many studies.
-
-    It is slower than `study_losses`, with which it should agree.
-
-    Parameters
-    ----------
-    moments, n_sim
-        As for `study_losses`.
-    n_prompts : int
-        Prompts in a study.
-    n_boot : int
-        Bootstrap replicates of a study.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `study_losses`, without ``standard_error``. A replicate in which a feature does
-        not vary is left out of its interval.
-
-    References
-    ----------
-    Cameron and Miller (2015), section VI.
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 50, "score": [5.0, 3.0] * 50,
-    ...                       "prompt_id": np.arange(100) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")
-    >>> study_bootstraps(moments, 10, 2, 9, np.random.default_rng(0))["low"].round(2).tolist()
-    [-2.0, -2.0]
-    """
-    studies = []
-    for _ in range(n_sim):
-        products = moments.products[rng.integers(len(moments.products), size=n_prompts)]
-        weights = np.vstack([np.ones(n_prompts), cluster_weights(n_prompts, n_boot, rng)])
-        gram, cross, _ = replace(moments, products=products).total(weights).covariances()
-        slopes = (np.linalg.pinv(gram, rcond=ROUNDING, hermitian=True) @ cross[:, :, None])[..., 0]
-        slopes[np.diagonal(gram, axis1=1, axis2=2) == 0] = np.nan
-        studies.append(np.column_stack([slopes[0], *interval(slopes[1:])]))
-    columns = ["estimate", "low", "high"]
-    return _study_table(np.stack(studies)[None], [n_prompts], moments.features, columns)
+def _inverses(gram: np.ndarray) -> np.ndarray:
+    """Inverses, and pseudo-inverses where a feature does not vary or repeats others."""
+    scale = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), ROUNDING))
+    singular = np.linalg.det(gram / (scale[:, :, None] * scale[:, None])) < ROUNDING
+    inverse = np.empty_like(gram)
+    inverse[~singular] = np.linalg.inv(gram[~singular])
+    if singular.any():
+        inverse[singular] = np.linalg.pinv(gram[singular], rcond=ROUNDING, hermitian=True)
+    return inverse
 
 
 def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
@@ -635,40 +579,6 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     counts = found.groupby(level=levels, sort=False).agg(["sum", "size"])
     low, high = proportion_confint(counts["sum"], counts["size"], method="wilson")
     return pd.DataFrame({"estimate": counts["sum"] / counts["size"], "low": low, "high": high})
-
-
-def with_expert_labels(outputs: Outputs, raters: int, share: float, seed: int) -> pd.DataFrame:
-    """Put experts' labels in place of the crowd's in a random share of the prompts.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        Result of `draw`.
-    raters : int
-        Raters of an output in each group.
-    share : float
-        Share of prompts whose outputs an expert checks.
-    seed : int
-        Of the choice of prompts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `Outputs.table`.
-
-    Examples
-    --------
-    >>> outputs = draw(example_model(), 10, 2, np.random.default_rng(0))
-    >>> with_expert_labels(outputs, 2, 1.0, 0)["refusal"].isin([0, 1]).all()
-    np.True_
-    """
-    table = outputs.table(raters)
-    by_expert = np.random.default_rng(seed).random(len(outputs.expert)) < share
-    errors = outputs.model.errors
-    expert = outputs.expert.reshape(-1, len(errors))
-    chosen = by_expert[table["prompt_id"]][:, None]
-    table[errors] = np.where(chosen, expert, table[errors])
-    return table
 
 
 def loss_power(
@@ -755,6 +665,7 @@ def gap_power(
     n_population, size = outputs.expert.shape[:2]
     expert = outputs.expert.sum(axis=1)
     largest = max(prompts for prompts, _ in designs)
+    quantiles = t.ppf(0.975, [checked - 1 for _, checked in designs])
     keys = [(*pair, study, error) for pair in designs for study in range(n_sim) for error in errors]
     index = pd.MultiIndex.from_tuples(keys, names=["prompts", "expert_prompts", "study", "error"])
     powers = {}
@@ -766,23 +677,24 @@ def gap_power(
         studies = []
         for _ in range(n_sim):
             chosen = rng.integers(n_population, size=largest)
-            studies.append([_gap(*(each[chosen] for each in rates), *pair) for pair in designs])
-        results = np.stack(studies, axis=1).reshape(-1, len(RESULTS))
-        power = detection(pd.DataFrame(results, index, RESULTS), np.sign(gap), "error")
+            crowd_rate, expert_rate = (each[chosen] for each in rates)
+            studies.append([_gap(crowd_rate, expert_rate, *pair) for pair in designs])
+        found, error = np.array(studies).transpose(2, 1, 0, 3)
+        margin = quantiles[:, None, None] * error
+        ends = np.column_stack([(found - margin).ravel(), (found + margin).ravel()])
+        power = detection(pd.DataFrame(ends, index, ["low", "high"]), np.sign(gap), "error")
         power.insert(0, "gap", power.index.get_level_values("error").map(gap))
         powers[number] = power
     return pd.concat(powers, names=["raters"])
 
 
 def _gap(crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int) -> np.ndarray:
-    """Estimate, standard error and interval of each gap, shape (n_errors, 4)."""
+    """Each gap and its standard error, shape (2, n_errors)."""
     crowd, expert = crowd[:prompts], expert[:expert_prompts]
     gap = crowd.mean(axis=0) - expert.mean(axis=0)
     influence = (crowd - crowd.mean(axis=0)) / prompts
     influence[:expert_prompts] -= (expert - expert.mean(axis=0)) / expert_prompts
-    error = np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))
-    margin = t.ppf(0.975, expert_prompts - 1) * error
-    return np.column_stack([gap, error, gap - margin, gap + margin])
+    return np.array([gap, np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))])
 
 
 def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.DataFrame:
@@ -860,49 +772,10 @@ def size_text(needed: pd.DataFrame, largest: int) -> pd.Series:
     return text.where(np.isfinite(needed["estimate"]), rounded["estimate"])
 
 
-@dataclass(frozen=True)
-class Pay:
-    """What labels cost.
-
-    Parameters
-    ----------
-    error_check, scoring, expert : float
-        Payment to one person for checking one output for errors, to another for scoring it, and to
-        an expert for checking it.
-
-    Examples
-    --------
-    >>> Pay(0.30, 0.15, 2.5).per_output(raters=4, expert_share=0.2)
-    2.3
-    """
-
-    error_check: float
-    scoring: float
-    expert: float
-
-    def per_output(self, raters: int, expert_share: float = 0.0, scored: bool = True) -> float:
-        """Cost of an output.
-
-        Parameters
-        ----------
-        raters : int
-            People who check it for errors, and as many others who score it.
-        expert_share : float, optional
-            Share of outputs that an expert checks as well.
-        scored : bool, optional
-            Whether outputs are scored at all.
-
-        Returns
-        -------
-        float
-            In the currency of the payments.
-        """
-        crowd = raters * (self.error_check + scored * self.scoring)
-        return crowd + expert_share * self.expert
-
-
-def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float, aim: float = 80) -> None:
+def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     """Draw power against size or cost on a logarithmic axis, a curve for each number of raters.
+
+    A dotted line stands at the power that a study should have.
 
     Parameters
     ----------
@@ -915,8 +788,6 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float, aim: flo
         first level of the index is the number of raters.
     real : float
         Size, or cost, of the real study, which gets a vertical line.
-    aim : float, optional
-        Power in percent, which gets a dotted line.
 
     Examples
     --------
@@ -931,16 +802,12 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float, aim: flo
     for place, (raters, curve) in enumerate(power.groupby(level=0)):
         look = {"color": COLORS[place], "marker": MARKERS[place]}
         percent = 100 * curve[["estimate", "low", "high"]]
-        binned_rates(ax, percent.assign(x=curve["x"]), label=_raters(raters), **look)
-    ax.axhline(aim, color=INK, linestyle=":", linewidth=1.2)
+        label = f"{raters} rater" + "s" * (raters > 1)
+        binned_rates(ax, percent.assign(x=curve["x"]), label=label, **look)
+    ax.axhline(100 * POWER, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
     ax.set(xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies")
     ax.label_outer()
     ticks = [tick for tick in TICKS if power["x"].min() <= tick <= power["x"].max()]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
-
-
-def _raters(number: int) -> str:
-    """Say how many raters."""
-    return f"{number} rater" + "s" * (number > 1)

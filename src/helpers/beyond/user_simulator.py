@@ -42,7 +42,6 @@ VARIABLES = {
     "USER_SIMULATOR_AI": "model that the user talks with",
 }
 SPEAKERS = {"user": "You", "assistant": "AI"}
-ROLES = ("system", "user", "assistant")
 AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
 AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
 COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
@@ -243,58 +242,6 @@ def write_jsonl(records: Iterable[dict], path: Path) -> None:
     """
     text = "".join(f"{json.dumps(record, allow_nan=False)}\n" for record in records)
     replace_files({path: text.encode()})
-
-
-def read_examples(path: Path) -> list[list[dict[str, str]]]:
-    """Read examples in the chat format; blank lines are skipped.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, UTF-8.
-
-    Returns
-    -------
-    list of list of dict
-        The messages of each example.
-
-    Raises
-    ------
-    tables.BadTableError
-        If a line is no example. The message names the file and the line, counted from 1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> made = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli"}]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_jsonl([{"messages": made}], Path(folder) / "examples.jsonl")
-    ...     read_examples(Path(folder) / "examples.jsonl") == [made]
-    True
-    """
-    found = {number: each.get("messages") for number, each in tables.json_records(path).items()}
-    problems = [
-        f"line {number}: {problem}"
-        for number, messages in found.items()
-        if (problem := _problem(messages))
-    ]
-    if problems or not found:
-        raise tables.bad_table(path.name, problems or ["there is no example in it"])
-    return list(found.values())
-
-
-def _problem(messages: object) -> str | None:
-    """Say what is wrong with the messages of an example, if anything is."""
-    if not isinstance(messages, list) or not messages:
-        return "'messages' is missing or no list"
-    for number, message in enumerate(messages, start=1):
-        if not isinstance(message, dict) or message.get("role") not in ROLES:
-            return f"message {number} has none of the roles {', '.join(ROLES)}"
-        if not isinstance(message.get("content"), str) or not message["content"]:
-            return f"message {number} has no text"
-    if messages[-1]["role"] != "assistant":
-        return "the last message is not of the assistant, so that there is nothing to learn"
-    return None
 
 
 def run(
@@ -557,11 +504,6 @@ def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndar
     low, high : numpy.ndarray or float
         Ends of the interval.
 
-    Raises
-    ------
-    ValueError
-        If there are too few rows.
-
     References
     ----------
     Fisher (1921), On the Probable Error of a Coefficient of Correlation.
@@ -572,8 +514,6 @@ def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndar
     >>> round(float(low), 2), round(float(high), 2)
     (0.34, 0.63)
     """
-    if n < 4:
-        raise ValueError(f"an interval of a correlation needs at least 4 rows, got {n}")
     half = stats.norm.ppf(0.975) / np.sqrt(n - 3)
     z = np.arctanh(np.asarray(correlation, dtype=float))
     return np.tanh(z - half), np.tanh(z + half)
@@ -612,22 +552,6 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
     >>> spread.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)
     """
-    _, shares = _answered(rng, questions, n_draws)
-    people = shares["people"]
-    draws = {
-        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
-        for kind in KINDS
-    }
-    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
-    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
-    low, high = draws.quantile(0.025), draws.quantile(0.975)
-    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
-
-
-def _answered(
-    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Chances, and shares of right answers, of people and simulators; (n_draws, n_questions)."""
     people = _chances(rng, questions, n_draws)
     chances = {
         "people": people,
@@ -637,7 +561,15 @@ def _answered(
     }
     n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
     shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
-    return chances, shares
+    people = shares["people"]
+    draws = {
+        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
+        for kind in KINDS
+    }
+    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
+    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
+    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
 
 
 def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> np.ndarray:
