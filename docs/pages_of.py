@@ -129,7 +129,7 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
             shutil.copy(file, target / linked)
         return f"](/{linked.as_posix()}{found[2] or ''})" if file.exists() else found[0]
 
-    return LINK.sub(place, text)
+    return LINK.sub(place, re.sub(r"(?<=[\d\]]) %", "\N{NO-BREAK SPACE}%", text))
 
 
 def room_of(linked: Path) -> str:
