@@ -71,16 +71,12 @@ def context_of(record: Record, target: Path, address: str) -> dict:
     def part(*digits: str) -> list[Notebook]:
         return [book for name, book in record.notebooks.items() if name.startswith(digits)]
 
-    counts = claim_table.counts(record.claims)
-    checked = counts.drop(columns="not checkable here")
     return {
         "address": address,
         "causes": claim_table.failing(record.claims).to_dict("records"),
         "commit": commit(),
-        "checked": checked.to_numpy().sum(),
         "claims": claim_table.rows(record),
-        "counts": counts,
-        "holding": checked[["confirmed", "consistent"]].to_numpy().sum(),
+        "counts": claim_table.counts(record.claims),
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "guides": {name: (paths.ROOT / name).is_file() for name in GUIDES},
         "headlines": record.headlines.reset_index().to_dict("records"),

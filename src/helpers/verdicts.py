@@ -261,25 +261,27 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """
     entered = entered.assign(p_family=_corrected(entered, published))
     elsewhere = published["elsewhere"].map(published["published"]).fillna("")
-    published = published.assign(elsewhere_published=elsewhere)
+    known = published.assign(elsewhere_published=elsewhere).loc[entered["claim_id"].unique()]
+    rows = {claim_id: [] for claim_id in known.index}
+    for row in entered.to_dict("records"):
+        rows[row["claim_id"]].append(row)
     judged = {
-        claim_id: _assess_claim(published.loc[claim_id], rows)
-        for claim_id, rows in entered.groupby("claim_id", sort=False)
+        claim_id: _assess_claim(claim, rows[claim_id])
+        for claim_id, claim in known.to_dict("index").items()
     }
     names = pd.Index(list(judged), dtype=str, name="claim_id")
     return pd.DataFrame(list(judged.values()), index=names, columns=[*JUDGED, *DETAILS])
 
 
-def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
+def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
     """Judge one claim: the weakest part decides; readings that contradict each other do not."""
-    source = rows["source"].iloc[0]
+    source = records[0]["source"]
     evidence = evidence_for(claim["needs"], source)
-    records = rows.to_dict("records")
     for row in records:
         row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
     by_reading = {
         reading: min((row["verdict"] for row in records if row["reading"] == reading), key=rank)
-        for reading in rows["reading"].unique()
+        for reading in dict.fromkeys(row["reading"] for row in records)
     }
     found = set(by_reading.values())
     disagree = "contradicted" in found and len(found) > 1
@@ -295,17 +297,17 @@ def _assess_claim(claim: pd.Series, rows: pd.DataFrame) -> dict[str, object]:
     elif verdict in HOLDING and claim["direction"] == "no":
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
-    p_family = pd.Series([row["p_family"] for row in records]).max(skipna=False)
+    p_family = np.max([row["p_family"] for row in records])  # NaN if any is
     corrected = "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
     return {
         "evidence": evidence,
         "verdict": verdict,
         "after_correction": corrected,
-        "detects": pd.Series([_detects(claim, row) for row in records]).max(),
+        "detects": np.fmax.reduce([_detects(claim, row) for row in records]),
         "computed": _in_words(claim, records, deciding),
         **{name: deciding[name] for name in ("estimate", "low", "high")},
         "note": note,
-        "notebook": rows["notebook"].iloc[0],
+        "notebook": records[0]["notebook"],
         "source": source,
     }
 
@@ -331,7 +333,7 @@ def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
     return entered["p_family"].fillna(holm)
 
 
-def _in_words(claim: pd.Series, records: list[dict], deciding: dict) -> str:
+def _in_words(claim: Mapping, records: list[dict], deciding: dict) -> str:
     """Say what was computed, part by part, or how many parts hold and which is weakest."""
     digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
     words = []
