@@ -110,6 +110,21 @@ def test_parts_of_a_result_are_steps_too(answers):
     assert table["estimate"].item() == pytest.approx(r["other"] - r["error"])
 
 
+def test_each_pair_of_columns_counts_once_and_no_column_with_itself(answers):
+    with coverage.recording() as calls:
+        correlations.bootstrap_correlations(
+            answers.assign(other=answers["error"] - answers["score"]),
+            ["error", "other", "score"],
+            "prompt_id",
+            5,
+            np.random.default_rng(0),
+        )
+    table = intervals_of(calls[-1], itself, 50, np.random.default_rng(0))
+    assert len(table) == 3
+    r = answers["error"].corr(answers["score"])
+    assert table["estimate"].iloc[1] == pytest.approx(r)
+
+
 def test_a_good_interval_covers_as_often_as_it_says_and_a_narrow_one_is_found_out(answers):
     counts = {
         ("mean", "11", name): count(measure(called(function, answers), 80, 99, 0)["mean"]).iloc[0]

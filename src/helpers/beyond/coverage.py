@@ -264,13 +264,18 @@ def intervals_of(
         if stems:
             return _bounds(result, stems)
     found, draws = (
-        np.asarray(getattr(each, "slope", each), dtype=float)
+        _pairs(np.asarray(getattr(each, "slope", each), dtype=float))
         for each in (call.again(sample, 1, EachOnce()), result)
     )
     names = result.columns if isinstance(result, pd.DataFrame) else call.arguments.get("columns")
     found, draws = pd.Series(found.reshape(len(found), -1)[0]), draws.reshape(len(draws), -1)
     found.index = names if names is not None and len(names) == len(found) else found.index
     return _named(interval_table(found, pd.DataFrame(draws, columns=found.index)))
+
+
+def _pairs(draws: np.ndarray) -> np.ndarray:
+    """Of matrices of correlations, each pair of columns once; anything else as it is."""
+    return draws[:, *np.triu_indices(draws.shape[1], 1)] if draws.ndim == 3 else draws
 
 
 def _bounds(table: pd.DataFrame, stems: list[str]) -> pd.DataFrame:
