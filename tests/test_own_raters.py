@@ -36,7 +36,7 @@ def changed(table, who, **columns):
 
 
 def found(table, **settings):
-    rows = raters.check(table, "overall", ["tone", "harm"], **settings)
+    rows = raters.check_raters(table, "overall", ["tone", "harm"], **settings)
     return rows[["what", "where", "rows"]].to_numpy().tolist()
 
 
@@ -81,8 +81,11 @@ def test_a_rater_who_never_varies_and_one_who_is_hasty_are_found():
     table = changed(agreeing(), "d", overall=3.0)
     assert ["always the same overall", "rater d", 80] in found(table)
     seconds = np.where(table["rater_id"] == "b", 5.0, 40.0) + rng().random(len(table))
-    hasty = found(agreeing().assign(seconds=seconds), duration="seconds")
-    assert hasty == [["under a third of the usual seconds", "rater b", 80]]
+    timed = agreeing().assign(covariate=seconds)
+    assert found(timed, covariate="lead_time, seconds") == [
+        ["under a third of the usual lead_time, seconds", "rater b", 80]
+    ]
+    assert found(timed, covariate="words") == [["nothing", "", 0]]
 
 
 def test_a_harsh_rater_is_found_and_measured():

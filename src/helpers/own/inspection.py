@@ -23,6 +23,7 @@ from helpers.files.recipes import (
     LEADING,
     ROLES,
     as_list,
+    check,
     differ,
     gathered,
     interpreted,
@@ -135,6 +136,39 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
         if key in seen.recipe:
             seen.seen.append(f"{key:<10} {_shown(seen.recipe[key])}")
     return seen
+
+
+def recipe_for(
+    file: str | Path, given: str = "", outcome: str | None = None, aspects: Sequence[str] = ()
+) -> Inspection:
+    """Find out how to read a file: as a recipe says, and where it leaves that open, as proposed.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        Ratings.
+    given : str, optional
+        A recipe; without one, or if it counts errors and does not name them, `inspect` proposes.
+    outcome : str, optional
+        Column to explain, in place of that of the recipe.
+    aspects : sequence of str, optional
+        Columns that may explain it, in place of those of the recipe.
+
+    Returns
+    -------
+    Inspection
+        With nothing ``seen`` if the recipe says all.
+
+    Examples
+    --------
+    >>> recipe_for("data/example/ratings.csv", outcome="tone").recipe["outcome"]
+    'tone'
+    """
+    recipe = load(given) if given else {}
+    recipe |= check({"outcome": outcome, "aspects": list(aspects)})
+    if given and ("aspects" in recipe or "count" not in recipe):
+        return Inspection(Path(file).name, recipe)
+    return inspect(file, recipe)
 
 
 def _shown(value: object) -> str:
@@ -273,19 +307,18 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     recipe, free = seen.recipe, [str(name) for name in table if name != "source"]
     counts = {name: table[name].map(written).nunique() for name in free}
     free = [name for name in free if counts[name] > 1 or name in ("rater", "item")]
-    usual = {role: each for role, each in ratings.USUAL_NAMES.items() if each in free}
     _propose_long(table, counts, free, recipe)
     free = [name for name in free if name not in recipe.get("long", {}).values()]
     whole = [name for name in free if (table[name].map(written) != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
     free = [name for name in free if _kind(table[name]) != "lists"]
     found = {
-        "rater": None if "position" in recipe else usual.get("rater") or _best("rater", repeated),
-        "cluster": usual.get("cluster") or _best("cluster", repeated),
+        "rater": None if "position" in recipe else _best("rater", repeated),
+        "cluster": _best("cluster", repeated),
     }
     taken = [name for name in whole if name in found.values() or _like(name, NAMES["not rated"])]
     whole = [name for name in whole if name not in taken]
-    found["item"] = usual.get("item") or _best("item", whole)
+    found["item"] = _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
     items = items or names_in(found["cluster"] or [])
     if (
@@ -299,7 +332,7 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
             recipe[role] = names_in(name)
     if "item" not in recipe:
         seen.told.append("no column says what was rated: each row counts as an item of its own")
-    words = usual.get("covariate") or next(
+    words = next(
         (n for n in free if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"), None
     )
     if words and "words" not in recipe:

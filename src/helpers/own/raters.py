@@ -1,9 +1,9 @@
 """Raters and rows of any study: who rates otherwise than the rest, and what follows from it.
 
-`check` lists what stands out, each finding with its consequence. Ratings that are `doubtful` are
-kept, but the conclusions of `helpers.own.inference` are drawn without them as well. Every rule that
-tells something from chance is set so that a file without fault gives an alarm of its kind in one
-case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
+`check_raters` lists what stands out, each finding with its consequence. Ratings that are `doubtful`
+are kept, but the conclusions of `helpers.own.inference` are drawn without them as well. Every rule
+that tells something from chance is set so that a file without fault gives an alarm of its kind in
+one case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 from scipy.sparse import csr_array
 
-from helpers.own.intake import Study, finding_table, findings
+from helpers.own.intake import Study, findings, some_items
 from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
 
@@ -23,6 +23,7 @@ BUSY = 3  # times the even share of a rater
 COPIED = 0.9  # of the items that two raters share, the same in all columns
 HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
+TIMES = ("seconds", "duration", "lead_time")  # in the name of a covariate
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
@@ -30,12 +31,12 @@ NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
 POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
 
 
-def check(
+def check_raters(
     table: pd.DataFrame,
     outcome: str,
     aspects: Sequence[str],
     scales: Mapping[str, tuple[float, float]] | None = None,
-    duration: str | None = None,
+    covariate: str = "",
 ) -> pd.DataFrame:
     """List all that a reader should know about columns, rows and raters, with its consequence.
 
@@ -49,13 +50,15 @@ def check(
         Columns that may explain it.
     scales : mapping of str to (float, float), optional
         Lowest and highest mark, where they are known.
-    duration : str, optional
-        Column of how long each rating took, in any unit.
+    covariate : str, optional
+        What the covariate is called in the file; if that is a time, hasty raters are looked for.
 
     Returns
     -------
     pandas.DataFrame
-        As `helpers.own.intake.findings`, with rows about raters.
+        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence`` for the
+        conclusions, and what it ``affects``: a list of columns, or ``["all"]``. One row says so if
+        nothing was found.
 
     Examples
     --------
@@ -64,21 +67,19 @@ def check(
     >>> table = pd.DataFrame({"item_id": rows // 3, "prompt_id": rows // 3, "rater_id": rows % 3,
     ...                       "tone": rng.integers(1, 6, 120), "overall": marks})
     >>> table.loc[table["rater_id"] == 2, "overall"] = 6 - table["overall"]
-    >>> check(table, "overall", ["tone"])[["what", "where", "rows"]]
+    >>> check_raters(table, "overall", ["tone"])[["what", "where", "rows"]]
                                  what              where  rows
     0  rates opposite to the others  overall: rater 2    40
     """
-    general = findings(table, outcome, aspects, scales)
-    rows = [] if "rater_id" not in table else [*_about_raters(table, outcome, aspects, duration)]
-    if not rows:
-        return general
-    return pd.concat(
-        [general[general["what"] != "nothing"], finding_table(rows)], ignore_index=True
-    )
+    rows = [*findings(table, [outcome, *aspects], scales or {})]
+    if "rater_id" in table:
+        rows += _about_raters(table, outcome, aspects, covariate)
+    rows = rows or [("nothing", "", 0, "all ratings are used as they are", [])]
+    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence", "affects"])
 
 
 def _about_raters(
-    table: pd.DataFrame, outcome: str, aspects: Sequence[str], duration: str | None
+    table: pd.DataFrame, outcome: str, aspects: Sequence[str], covariate: str
 ) -> Iterator[tuple]:
     """Findings about raters."""
     table = table[~table.duplicated(["item_id", "rater_id"])].reset_index(drop=True)
@@ -94,7 +95,7 @@ def _about_raters(
     kept = "kept: did they read what they rated?"
     for what, who, consequence in (
         (f"always the same {outcome}", _flat(table, outcome), tried),
-        (f"under a third of the usual {duration}", _hasty(table, duration), kept),
+        (f"under a third of the usual {covariate}", _hasty(table, covariate), kept),
     ):
         if len(who):
             n_rows = int(table["rater_id"].isin(who).sum())
@@ -107,12 +108,6 @@ def _raters(who: Sequence) -> str:
     """Name some raters."""
     shown = ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
     return f"rater{'s' * (len(who) > 1)} {shown}"
-
-
-def _some_items(table: pd.DataFrame) -> pd.DataFrame:
-    """Take whole items, evenly, where there are more ratings than detection needs."""
-    step = -(-len(table) // MOST_ROWS)
-    return table if step == 1 else table[pd.factorize(table["item_id"])[0] % step == 0]
 
 
 def _of_others(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +143,7 @@ def _reversed(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
 
     Of two raters nobody can say which.
     """
-    table, found = _some_items(table), []
+    table, found = some_items(table, MOST_ROWS), []
     while table["rater_id"].nunique() > 2 and len(found) < MOST_REVERSED:
         rest = _agreement(table, columns)
         if rest.empty or rest["z"].min() > -stats.norm.isf(ALARM / len(rest)):
@@ -167,11 +162,12 @@ def _flat(table: pd.DataFrame, outcome: str) -> list:
     return list(by_rater.index[is_flat & (chance < ALARM / len(by_rater))])
 
 
-def _hasty(table: pd.DataFrame, duration: str | None) -> list:
-    """Raters whose middle time is far below the usual."""
-    if duration is None:
+def _hasty(table: pd.DataFrame, covariate: str) -> list:
+    """Raters whose middle time is far below the usual, if the covariate is a time."""
+    is_time = any(word in covariate.lower() for word in TIMES)
+    if not is_time or not pd.api.types.is_numeric_dtype(table.get("covariate")):
         return []
-    by_rater = table.groupby("rater_id", observed=True)[duration].agg(["count", "median"])
+    by_rater = table.groupby("rater_id", observed=True)["covariate"].agg(["count", "median"])
     is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
     return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
 
@@ -183,7 +179,7 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """
     marked = np.zeros(len(table), dtype=bool)
     known = table[list(columns)].notna().all(axis="columns").to_numpy()
-    for one, two in _too_alike(_some_items(table[known]), columns):
+    for one, two in _too_alike(some_items(table[known], MOST_ROWS), columns):
         pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
         rows = table.iloc[pair]
         again = rows.duplicated(["item_id", *columns], keep=False) & (rows["rater_id"] == two)

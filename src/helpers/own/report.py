@@ -1,8 +1,8 @@
 """The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
 
-`write` makes the page of `ratings report`: up to ten sentences, each with its number, its interval
-and what it does not say; then the checks that could not run, figures and tables. `sentences` and
-the figures are also those of notebook 53.
+`write_page` makes the page of `ratings report`: up to ten sentences, each with its number, its
+interval and what it does not say; then the checks that could not run, figures and tables.
+`sentences` and the figures are also those of notebook 53.
 """
 
 import base64
@@ -65,7 +65,7 @@ SAID = {
         "“{aspect}” hardly goes with “{outcome}”: {weight} points{held}, ",
         "that “{aspect}” does not matter to people, or would not in other ratings",
     ),
-    "nothing of its own": (
+    "hardly anything of its own": (
         "“{aspect}” adds hardly anything to the other aspects: {weight} points of “{outcome}” with "
         "these held equal, {alone} alone, ",
         "that “{aspect}” does not matter: others that go with it may carry what it does",
@@ -114,30 +114,6 @@ def _cut(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name, and leave out what cannot be printed."""
     shown = "".join(each if each.isprintable() else " " for each in str(name)[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
-
-
-def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Shorten the names of aspects in the rules of a tree, so that these fit into their boxes.
-
-    Parameters
-    ----------
-    nodes : pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same, with other rules.
-
-    Examples
-    --------
-    >>> short_rules(pd.DataFrame({"rule": ["how polite the response was at most 2.5"]}))
-                            rule
-    0  how polite the re… at most 2.5
-    """
-    parts = nodes["rule"].str.extract(r"(?s)^(.*)( (?:at most|above) \S+)$")
-    rules = parts[0].map(lambda name: label(name, LONGEST_IN_BOX), na_action="ignore") + parts[1]
-    return nodes.assign(rule=rules.fillna(nodes["rule"]))
 
 
 def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -261,7 +237,7 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
         return f"No aspect can be shown to go with {label(outcome)}, others held equal"
     few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
     go = "goes" if len(names) == 1 else "go"
-    small = conclusions["verdict"].isin(["hardly any link", "nothing of its own"]).sum()
+    small = conclusions["verdict"].isin(["hardly any link", "hardly anything of its own"]).sum()
     rest = int(len(conclusions) - len(names) - small)
     unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
     return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
@@ -412,7 +388,7 @@ def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
     Parameters
     ----------
     checked : pandas.DataFrame
-        From `helpers.own.raters.check`.
+        From `helpers.own.raters.check_raters`.
     outcome : str
         Column to explain.
 
@@ -505,14 +481,15 @@ def analyse(
     if "sum" in recipe:
         found.not_run["Errors against an overall mark"] = SUMMED
     progress("checking raters and rows")
-    checked = found.add(CHECKED, raters.check(table, columns[0], columns[1:], scales))
-    found.warnings = warnings(checked, columns[0])
+    checked = found.add(
+        CHECKED,
+        raters.check_raters(table, columns[0], columns[1:], scales, recipe.get("covariate", "")),
+    )
+    found.warnings = warnings(found.add(CHECKED, checked), columns[0])
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
     try:
-        if not outcome or not names:
-            raise OptionError("the recipe names no outcome, or no aspects that may explain it")
         study = found.study = intake.prepare(table, outcome, names, rng, scales)
         low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
         found.described += f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({TOLD[told]})."
@@ -522,8 +499,8 @@ def analyse(
         return found
     progress(f"judging {len(names)} aspects")
     found.conclusions = inference.conclude(study, rng)
-    ranking = found.add(RANKING, inference.ranking(study, N_BOOT, rng))
-    found.add(COVARIATE, inference.confounder(study, N_BOOT, rng))
+    ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
+    found.add(COVARIATE, inference.confounder(study))
     found.add(PEOPLE, raters.table(study))
     reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
     low, high = study.ends.loc[outcome, ["low", "high"]]
@@ -532,7 +509,7 @@ def analyse(
     return found
 
 
-def write(
+def write_page(
     file: str | Path,
     recipe: Mapping,
     out: str | Path,
@@ -569,7 +546,8 @@ def write(
     >>> import tempfile
     >>> recipe = {"outcome": "overall", "aspects": ["tone"], "item": ["item_id"]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write("data/example/ratings.csv", recipe, f"{folder}/mine.html", lambda _: None)
+    ...     page = Path(folder) / "mine.html"
+    ...     page = write_page("data/example/ratings.csv", recipe, page, lambda _: None)
     ...     sorted(each.name for each in Path(folder).iterdir())
     ['mine.csv', 'mine.html', 'mine.json']
     """
@@ -690,29 +668,3 @@ def _json(found: Analysis) -> bytes:
         "tables": tables,
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode()
-
-
-def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
-    """Write a table of results in one step, so that no half file is ever seen.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Results with a row per aspect.
-    name : str
-        Name of the notebook; the file is ``<out_dir>/results/<name>.csv``.
-    out_dir : str
-        Output folder of the run, relative to the project root.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_results(pd.DataFrame({"weight": [0.5]}, ["tone"]), "53_your_ratings", folder)
-    ...     print((paths.ROOT / folder / "results" / "53_your_ratings.csv").read_text())
-    aspect,weight
-    tone,0.5
-    <BLANKLINE>
-    """
-    content = to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
-    paths.replace_files({paths.output_dir(out_dir) / "results" / f"{name}.csv": content})
