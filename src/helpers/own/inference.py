@@ -52,7 +52,6 @@ from helpers.stats.clustered import covariance, t_table
 from helpers.stats.moments import cluster_sums
 
 FEWEST_INFORMATIVE = 10  # clusters in which an aspect has another mark than the usual one
-FEWEST_RATERS = 5  # from whom others can be told
 OTHERS, THESE = "raters and items like these", "these raters"
 PARTS = ["estimate", "low", "high", "p_value"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
@@ -135,7 +134,7 @@ def numbers(study: Study) -> pd.DataFrame:
           weight   low  high
     tone     2.0  1.68  2.32
     """
-    n_clusters, n_raters = (study.informative(by) for by in ("cluster", "rater"))
+    n_clusters = study.informative("cluster")
     alone = _fit(study, alone=True)
     joint = np.full_like(alone, np.nan) if study.too_many else _fit(study)
     names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
@@ -144,7 +143,7 @@ def numbers(study: Study) -> pd.DataFrame:
     holm = np.full(len(judged), np.nan)
     if judged.any():
         holm[judged] = bootstrap.adjust(joint[3][judged])
-    scope = np.where(n_raters >= FEWEST_RATERS, OTHERS, THESE)
+    scope = np.where(study.for_others, OTHERS, THESE)
     columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
     return pd.DataFrame(columns, index=study.aspects)
 
@@ -158,7 +157,7 @@ def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
 
 def _fit(study: Study, alone: bool = False, within: bool | None = None) -> np.ndarray:
     """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
-    is_wide, found = study.informative("rater") >= FEWEST_RATERS, study.slopes(alone, within)
+    is_wide, found = study.for_others, study.slopes(alone, within)
     place = pd.Index(study.aspects).get_indexer(found.value.index)
     numbers = np.full((4, len(study.aspects)), np.nan)
     for chosen, ways in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
@@ -345,7 +344,7 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     """
     if study.too_many or study.identity or study.outcome in study.unsettled:
         return not_done("the ratings do not tell the weights of single aspects")
-    found, clusters = study.slopes(), _shared(study)
+    found, clusters = study.slopes(), study.frame[study.shared]
     judged = np.array(study.aspects)[_is_judged(study, study.informative("cluster"))]
     judged = found.value.index.intersection(judged, sort=False)
     if not len(judged):
@@ -558,7 +557,7 @@ def confounder(study: Study) -> pd.DataFrame:
     names = study.slopes().value.index
     change = more.slopes().pick(names).minus(study.slopes().pick(names))
     tables = [_table(study, _fit(study)), _table(more, _fit(more))]
-    tables.append(change.table(_shared(study)))
+    tables.append(change.table(study.frame[study.shared]))
     columns = [
         *("alone", "alone low", "alone high", "estimate", "low", "high"),
         *("change", "change low", "change high"),
@@ -566,12 +565,6 @@ def confounder(study: Study) -> pd.DataFrame:
     found = pd.concat([table[PARTS[:3]].reindex(study.aspects) for table in tables], axis="columns")
     p_value = tables[2]["p_value"].reindex(study.aspects).fillna(1.0)
     return found.set_axis(columns, axis="columns").assign(**{"p, Holm": bootstrap.adjust(p_value)})
-
-
-def _shared(study: Study) -> pd.DataFrame:
-    """What ratings share that others would not: clusters, and raters if they are enough."""
-    is_wide = (study.informative("rater") >= FEWEST_RATERS).all()
-    return study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
 
 
 def _held(covariate: pd.Series) -> pd.DataFrame | None:

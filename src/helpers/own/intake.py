@@ -31,6 +31,7 @@ MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)  # often written for
 SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
 PERCENT = (0, 100)
 MOST_STEPS = 25  # of a scale that its marks tell
+FEWEST_RATERS = 5  # from whom others can be told
 ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
 ROWS_PER_ASPECT = 10  # that weights with all others held equal need
@@ -318,6 +319,16 @@ class Study:
             usual = np.bincount(codes).argmax()
             counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
         return np.array(counts)
+
+    @cached_property
+    def for_others(self) -> np.ndarray:
+        """Aspects in which enough raters vary to speak of others."""
+        return self.informative("rater") >= FEWEST_RATERS
+
+    @property
+    def shared(self) -> list[str]:
+        """What ratings have in common: clusters, and raters if all aspects are `for_others`."""
+        return ["rater", "cluster"] if self.for_others.all() else ["cluster"]
 
     def items_averaged(self) -> "Study":
         """One row per item, without raters."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import csr_array
 
@@ -28,7 +29,7 @@ ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
 NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
-POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
+MOST_TIMES = 1000  # as many ratings: more is out of reach
 
 
 def check_raters(
@@ -416,7 +417,8 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     """How many times the ratings or raters it takes to find a weight of this size in four of five.
 
     What items, raters and single ratings contribute to the error of each weight is told from this
-    file; more of one leave the others as they are.
+    file; more of one leave the others as they are, and give t more degrees of freedom. "Found" is a
+    p-value below 0.05, not corrected for the number of aspects.
 
     Parameters
     ----------
@@ -430,28 +432,35 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     pandas.DataFrame
         A row per aspect: ``detects``, the smallest weight that this file finds in 80 %; ``times
         the items`` rated by the same raters, and ``times the raters`` on the same items, each with
-        as many ratings as now; infinite where that alone never suffices.
+        as many ratings as now; infinite where a thousand times as many do not suffice.
 
     References
     ----------
     Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller (2011), Robust
     Inference With Multiway Clustering.
     """
-    found = study.slopes()
-    has_raters = "rater" in study.frame
-    ways = ("rater", "cluster") if has_raters else ("cluster",)
-    variances, _ = found.parts([study.frame[way] for way in ways])
-    by_rater, by_item, both = variances if has_raters else (0 * variances[0], *variances * 2)
-    people, items = (np.maximum(each - both, 0) for each in (by_rater, by_item))
-    most = (abs(weight) / POWER) ** 2
+    found, ways = study.slopes(), study.shared
+    variances, sizes = found.parts([study.frame[way] for way in ways])
+    if alone := len(ways) == 1:
+        variances, sizes = (0 * variances[0], *variances * 2), (np.inf, *sizes)
+    people, items = (np.maximum(each - variances[2], 0) for each in variances[:2])
+    more = np.geomspace(1, MOST_TIMES, 150)[:, None]
+    by_items = _detects(people + (variances[2] + items) / more, sizes[0], sizes[1] * more)
+    by_raters = _detects(items + (variances[2] + people) / more, sizes[0] * more, sizes[1])
     columns = {
-        "detects": POWER * np.sqrt(people + items + both),
-        "times the items": _times(items + both, most - people),
-        "times the raters": _times(people + both, most - items) if has_raters else np.nan,
+        "detects": by_items[0],
+        "times the items": _first(by_items <= weight, more),
+        "times the raters": np.nan if alone else _first(by_raters <= weight, more),
     }
     return pd.DataFrame(columns, index=found.value.index).reindex(study.aspects)
 
 
-def _times(shrinks: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """By how much a variance must be divided to fit, at least 1."""
-    return np.where(room > 0, np.maximum(shrinks / np.where(room > 0, room, 1), 1), np.inf)
+def _detects(variance: np.ndarray, n_raters: ArrayLike, n_items: ArrayLike) -> np.ndarray:
+    """The weight that t finds in 80 %, by the smaller effective number of clusters."""
+    freedom = np.maximum(np.minimum(n_raters, n_items) - 1, 1)
+    return np.sqrt(variance) * (stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom))
+
+
+def _first(enough: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The first number of times that is enough, infinite if none is."""
+    return np.where(enough.any(axis=0), more[enough.argmax(axis=0), 0], np.inf)
