@@ -248,35 +248,28 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per rater who shares items with others: shared ``ratings``, ``leniency`` with 95 %
-        interval ``low`` and ``high`` by clusters of items, ``z``, its distance from zero in
-        standard errors, and ``from the middle``, from the middle rater.
+        interval ``leniency low`` and ``leniency high`` by clusters of items, ``z``, its distance
+        from zero in standard errors, and ``from the middle``, from the middle rater.
     """
     own, rest = (each[:, 0] for each in _of_others(table, [outcome]))
     shared = ~np.isnan(rest)
     gap, who = (own - rest)[shared], table["rater_id"].to_numpy()[shared]
-    parts = pd.DataFrame({"n": 1.0, "gap": gap})
-    sums = parts.groupby([who, table["prompt_id"].to_numpy()[shared]]).sum()
-    n, total = sums.groupby(level=0).sum().to_numpy().T
-    people, size = np.unique(sums.index.get_level_values(0), return_counts=True)
-    around = sums["gap"] - sums["n"] * np.repeat(total / n, size)
-    squares = (around**2).groupby(level=0).sum().to_numpy()
-    size = np.where(size > 1, size, np.nan)
-    mean, error = total / n, np.sqrt(squares * size / (size - 1)) / n
-    error[error < NEARLY_NOTHING] = np.nan
+    parts = pd.DataFrame({"n": 1.0, "gap": gap, "who": who})
+    sums = parts.groupby(["who", table["prompt_id"].to_numpy()[shared]], observed=True).sum()
+    size, total = (getattr(sums.groupby(level=0), each)() for each in ("size", "sum"))
+    mean = total["gap"] / total["n"]
+    around = (sums["gap"] - sums["n"] * mean.reindex(sums.index, level=0)) ** 2
+    squares = around.groupby(level=0).sum() * size / (size - 1).where(size > 1)
+    error = np.sqrt(squares).where(lambda root: root > NEARLY_NOTHING) / total["n"]
     margin = stats.t.ppf(0.975, size - 1) * error
     # From the items' means, with a rater's own mark: one outlier moves those of others less.
     off = mean * (1 - 1 / _raters_per_item(table))
-    return pd.DataFrame(
-        {
-            "ratings": n,
-            "leniency": mean,
-            "low": mean - margin,
-            "high": mean + margin,
-            "z": mean / error,
-            "from the middle": off - (np.median(off) if len(off) else 0),
-        },
-        index=people,
-    )
+    columns = {
+        **{"ratings": total["n"], "leniency": mean, "z": mean / error},
+        **{"leniency low": mean - margin, "leniency high": mean + margin},
+        "from the middle": off - off.median(),
+    }
+    return pd.DataFrame(columns)
 
 
 def _raters_per_item(table: pd.DataFrame) -> float:
@@ -303,15 +296,10 @@ def _design(table: pd.DataFrame) -> Iterator[tuple]:
     if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):
         seen = table.groupby("rater_id", observed=True)["covariate"].nunique()
         if len(table["covariate"].dropna().unique()) > 1 and (seen == 1).mean() >= ONE_LABEL:
+            what = "saw one label of the covariate only"
             consequence = "differences between the labels may be differences between raters"
             where = f"{int((seen == 1).sum())} of {len(seen)} raters"
-            yield (
-                "saw one label of the covariate only",
-                where,
-                len(table),
-                consequence,
-                ["covariate"],
-            )
+            yield what, where, len(table), consequence, ["covariate"]
 
 
 def doubtful(study: Study) -> dict[str, np.ndarray]:
@@ -357,14 +345,12 @@ def table(study: Study) -> pd.DataFrame:
     """
     if "rater_id" not in study.frame or study.frame["rater_id"].nunique() < 2:
         return pd.DataFrame()
-    lenient = leniency(study.frame, study.outcome)[["leniency", "low", "high"]]
+    lenient = leniency(study.frame, study.outcome)[["leniency", "leniency low", "leniency high"]]
     rest = _agreement(study.frame, [study.outcome]).droplevel("column")
     reach = stats.norm.ppf(0.975) / np.sqrt((rest["n"] - 3).clip(lower=0))
     middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
     found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
-    found = found[found["ratings"] > 0].join(
-        lenient.rename(columns={"low": "leniency low", "high": "leniency high"})
-    )
+    found = found[found["ratings"] > 0].join(lenient)
     ends = {"low": np.tanh(middle - reach), "high": np.tanh(middle + reach)}
     return found.join(rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)).sort_index()
 

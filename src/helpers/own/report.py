@@ -15,6 +15,7 @@ import jinja2
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -35,57 +36,16 @@ N_BOOT = 500
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
-    ("alone", "alone low", "alone high"),
-    ("weight", "low", "high"),
-    ("estimate", "low", "high"),
-    ("change", "change low", "change high"),
-    ("AC1", "AC1 low", "AC1 high"),
-    ("leniency", "leniency low", "leniency high"),
-    ("agreement", "low", "high"),
+    *((name, f"{name} low", f"{name} high") for name in ("alone", "change", "AC1", "leniency")),
+    *((name, "low", "high") for name in ("weight", "estimate", "agreement")),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
 NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
-SUMMED = (
-    "the outcome adds up what the counted errors cost, so that a weight is the mean cost of a kind "
-    "of error, not what people think of the whole"
-)
-NO_RATERS = (
-    "the file does not say who gave which rating; intervals allow for other items, but not for "
-    "other raters, and may be too narrow if a few people gave most ratings"
-)
-LINK = "{start}, “{outcome}” is {size} points {verdict}{held}, "
-CAUSE = "that changing “{aspect}” would change “{outcome}”: the same people gave both marks"
-SAID = {
-    "higher": (LINK, CAUSE),
-    "lower": (LINK, CAUSE),
-    "hardly any link": (
-        "“{aspect}” hardly goes with “{outcome}”: {weight} points{held}, ",
-        "that “{aspect}” does not matter to people, or would not in other ratings",
-    ),
-    "hardly anything of its own": (
-        "“{aspect}” adds hardly anything to the other aspects: {weight} points of “{outcome}” with "
-        "these held equal, {alone} alone, ",
-        "that “{aspect}” does not matter: others that go with it may carry what it does",
-    ),
-    "depends on choices": (
-        "What “{aspect}” weighs in “{outcome}” depends on how it is computed ({because}), ",
-        "which way is right: report all, or none",
-    ),
-}
-START = {
-    False: "From the lowest to the highest mark for “{}” ({:g} to {:g})",
-    True: "Where “{}” is marked",
-}
-REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
-TOLD = {
-    "declared": "as declared",
-    "by the marks": "told by the marks",
-    "not known": "as found: no scale is declared",
-}
-SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
+WORDS = yaml.load((paths.DATA / "templates" / "sentences.yaml").read_bytes(), yaml.BaseLoader)
+SAID = WORDS["aspects"]
 
 
 def height(n_rows: int) -> float:
@@ -288,8 +248,10 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
         if len(rest := table[n_single:]):
             names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
             names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
-            reason = "" if n_single else f" ({rest['because'].iloc[0]})"
-            several.append((f"{verdict.capitalize()}: {names}{reason}.", REST[verdict in SAID]))
+            reasons = [] if n_single else rest["because"].unique()
+            reason = f" ({reasons[0]})" if len(reasons) == 1 else ""
+            not_said = WORDS["rest"]["known" if n_single else "unknown"]
+            several.append((f"{verdict.capitalize()}: {names}{reason}.", not_said))
     return [*single[: MOST_SENTENCES - 4], *several]
 
 
@@ -297,21 +259,20 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
     weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
     size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
-    held = f" with the other aspects held equal ({signed(*alone)} alone)"
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
-    words = {
-        "start": START[is_flag].format(_cut(aspect), *study.ends.loc[aspect, ["low", "high"]]),
+    words = row[["verdict", "because"]].to_dict() | {
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
         "size": with_interval(*size),
         "weight": signed(*weight),
         "alone": signed(*alone),
-        "held": held if len(study.aspects) > 1 else "",
-    } | row[["verdict", "because"]].to_dict()
+        "scope": WORDS["scope"][row["scope"]],
+    }
+    start = WORDS["start"]["flag" if is_flag else "scale"]
+    words["start"] = start.format(**words, **study.ends.loc[aspect, ["low", "high"]])
+    words["held"] = WORDS["held"].format(**words) if len(study.aspects) > 1 else ""
     said, not_said = SAID[row["verdict"]]
-    return said.format(**words) + f"{SCOPES['and items' in row['scope']]}.", not_said.format(
-        **words
-    )
+    return said.format(**words), not_said.format(**words)
 
 
 def signed(estimate: float, low: float, high: float) -> str:
@@ -477,14 +438,12 @@ def analyse(
     columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
     found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
-        found.not_run["Raters one by one"] = NO_RATERS
+        found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
     if "sum" in recipe:
-        found.not_run["Errors against an overall mark"] = SUMMED
+        found.not_run["Errors against an overall mark"] = WORDS["not run"]["errors"]
     progress("checking raters and rows")
-    checked = found.add(
-        CHECKED,
-        raters.check_raters(table, columns[0], columns[1:], scales, recipe.get("covariate", "")),
-    )
+    time = recipe.get("covariate", "")
+    checked = raters.check_raters(table, columns[0], columns[1:], scales, time)
     found.warnings = warnings(found.add(CHECKED, checked), columns[0])
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
@@ -492,7 +451,9 @@ def analyse(
     try:
         study = found.study = intake.prepare(table, outcome, names, rng, scales)
         low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
-        found.described += f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({TOLD[told]})."
+        found.described += (
+            f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({WORDS['ends'][told]})."
+        )
     except PlainError as error:
         found.not_run["What goes with an overall rating"] = str(error)
         found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
