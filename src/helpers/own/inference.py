@@ -135,17 +135,17 @@ def numbers(study: Study) -> pd.DataFrame:
     tone     2.0  1.68  2.32
     """
     n_clusters = study.informative("cluster")
-    alone = _fit(study, alone=True)
-    joint = np.full_like(alone, np.nan) if study.too_many else _fit(study)
-    names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
-    columns = dict(zip(names, [*alone[:3], *joint], strict=True))
-    judged = _is_judged(study, n_clusters) & ~np.isnan(joint[3])
-    holm = np.full(len(judged), np.nan)
+    alone, joint = _fit(study, alone=True), _fit(study)
+    if study.too_many:
+        joint[:] = np.nan
+    table = pd.concat([alone[PARTS[:3]], joint], axis="columns")
+    table.columns = ["alone", "alone low", "alone high", "weight", "low", "high", "p"]
+    judged = _is_judged(study, n_clusters) & table["p"].notna()
+    table["p Holm"] = np.nan
     if judged.any():
-        holm[judged] = bootstrap.adjust(joint[3][judged])
+        table.loc[judged, "p Holm"] = bootstrap.adjust(table.loc[judged, "p"])
     scope = np.where(study.for_others, OTHERS, THESE)
-    columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
-    return pd.DataFrame(columns, index=study.aspects)
+    return table.assign(**{"informative clusters": n_clusters, "scope": scope})
 
 
 def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
@@ -155,22 +155,15 @@ def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
     return (n_clusters >= FEWEST_INFORMATIVE) & ~is_apart
 
 
-def _fit(study: Study, alone: bool = False, within: bool | None = None) -> np.ndarray:
+def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
     """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
-    is_wide, found = study.for_others, study.slopes(alone, within)
-    place = pd.Index(study.aspects).get_indexer(found.value.index)
-    numbers = np.full((4, len(study.aspects)), np.nan)
-    for chosen, ways in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
-        if chosen[place].any():
-            error, freedom = found.errors([study.frame[way] for way in ways])
-            table = t_table(found.value, error, freedom)[PARTS].to_numpy().T
-            numbers[:, place[chosen[place]]] = table[:, chosen[place]]
-    return numbers
-
-
-def _table(study: Study, numbers: np.ndarray) -> pd.DataFrame:
-    """Name the numbers of `_fit`."""
-    return pd.DataFrame(dict(zip(PARTS, numbers, strict=True)), index=study.aspects)
+    found, table = study.slopes(alone, within), pd.DataFrame(np.nan, study.aspects, PARTS)
+    is_wide = study.for_others[table.index.get_indexer(found.value.index)]
+    for chosen, shared in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
+        if chosen.any():
+            numbers = t_table(found.value, *found.errors([study.frame[each] for each in shared]))
+            table.loc[numbers.index[chosen]] = numbers.loc[chosen, PARTS]
+    return table
 
 
 def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -192,10 +185,10 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
     """
     kinds = {"within raters": True} if study.is_within else {}
     kinds |= {"all ratings": False}
-    tables = {name: _table(study, _fit(study, within=each)) for name, each in kinds.items()}
+    tables = {name: _fit(study, within=each) for name, each in kinds.items()}
     items = study.items_averaged()
     if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
-        tables["items averaged"] = _table(study, _fit(items))
+        tables["items averaged"] = _fit(items)
     ordered = ordered_marks(study, rng)
     return tables if "estimate" not in ordered else tables | {"ordered marks": ordered}
 
@@ -556,7 +549,7 @@ def confounder(study: Study) -> pd.DataFrame:
     )
     names = study.slopes().value.index
     change = more.slopes().pick(names).minus(study.slopes().pick(names))
-    tables = [_table(study, _fit(study)), _table(more, _fit(more))]
+    tables = [_fit(study), _fit(more)]
     tables.append(change.table(study.frame[study.shared]))
     columns = [
         *("alone", "alone low", "alone high", "estimate", "low", "high"),

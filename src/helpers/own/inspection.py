@@ -38,7 +38,7 @@ from helpers.files.tables import BadTableError, PlainError, bad_table, cell
 FEW_WORDS = 12
 MOST_ASPECTS = 60
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
-NAMES, NO_MARKS = GUESSES["names"], GUESSES["nothing"]
+NAMES, NO_MARKS, TOLD = GUESSES["names"], GUESSES["nothing"], GUESSES["told"]
 CODES = [float(code) for code in GUESSES["codes"]]
 
 
@@ -109,9 +109,7 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
-        told.append(
-            "the text is not UTF-8 and was read as cp1252 (Windows): do accents look right?"
-        )
+        told.append(TOLD["cp1252"])
         name, raw = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
@@ -209,7 +207,7 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
     if len(raw) == 1 and len(columns) > FEW_WORDS:
         aspect = "__(?P<aspect>[^_.]+)" if all("__" in name for name in columns) else ""
         seen.recipe["names"] = rf"(?P<rater>[^.]+)\.(?P<item>.+){aspect}"
-        seen.told.append("one object for each rater, in it one mark for each item")
+        seen.told.append(TOLD["objects"])
         return
     usable = [name for name in columns if not _like(name, NAMES["not rated"])]
     usable = [name for name in usable if _kind(raw[name]) != "text"]
@@ -218,10 +216,7 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
         raw = unfolded(raw, {"names": family})[["score"]]
         if "rater" in family:
             seen.recipe["position"] = ["rater"]
-            seen.told.append(
-                "columns with numbers are taken as the first, second … rating of an item by "
-                "somebody; if each column is one person, write 'rater: [rater]' for 'position'"
-            )
+            seen.told.append(TOLD["columns"])
     _propose_lists(raw, seen)
 
 
@@ -244,11 +239,7 @@ def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
         chosen = marks
     if chosen:
         seen.recipe |= {"lists": dict.fromkeys(chosen, "position"), "position": ["position"]}
-        seen.told.append(
-            f"each element of the lists in {', '.join(chosen)} is taken as the rating of a person "
-            "who is not known; if the same place is always the same person, write "
-            "'rater: [position]'"
-        )
+        seen.told.append(TOLD["lists"].format(", ".join(chosen)))
         if others := [name for name in lists if name not in chosen]:
             seen.told.append(f"there are other lists, not used: {', '.join(others)}")
 
@@ -331,7 +322,7 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
         if role not in recipe and name is not None:
             recipe[role] = names_in(name)
     if "item" not in recipe:
-        seen.told.append("no column says what was rated: each row counts as an item of its own")
+        seen.told.append(TOLD["no item"])
     words = next(
         (n for n in free if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"), None
     )
@@ -360,9 +351,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         if outcome := _best("outcome", values) or (values[0] if len(values) == 1 else None):
             recipe["outcome"] = outcome
         elif values:
-            seen.told.append(
-                "no column looks like an overall rating: name it as outcome, or leave it"
-            )
+            seen.told.append(TOLD["no outcome"])
     if others := [name for name in values if name != recipe.get("outcome")]:
         recipe.setdefault("aspects", others)
     _keep_called(recipe)

@@ -91,15 +91,12 @@ def describe_file(table: pd.DataFrame) -> str:
     >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
     '3 ratings of 2 items in 1 cluster; the file names no raters.'
     """
-    columns = {"item": "item_id", "cluster": "prompt_id", "rater": "rater_id"}
-    counts = {
-        word: _count(table[column].nunique(), word)
-        for word, column in columns.items()
-        if column in table
-    }
-    people = counts.get("rater", "the file names no raters")
-    ratings = _count(len(table), "rating")
-    return f"{ratings} of {counts['item']} in {counts['cluster']}; {people}."
+    items, clusters = (table[column].nunique() for column in ("item_id", "prompt_id"))
+    people = "the file names no raters"
+    if "rater_id" in table:
+        people = _count(table["rater_id"].nunique(), "rater")
+    counts = f"{_count(items, 'item')} in {_count(clusters, 'cluster')}"
+    return f"{_count(len(table), 'rating')} of {counts}; {people}."
 
 
 def _count(n: int, word: str) -> str:
