@@ -227,3 +227,19 @@ def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
     with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
         report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
     assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.json"])
+def test_results_never_replace_the_ratings_themselves(tmp_path, name):
+    content = "overall,tone\n1,2\n"
+    (tmp_path / name).write_text(content)
+    recipe = {"outcome": "overall", "aspects": ["tone"]}
+    with pytest.raises(OptionError, match=rf"would replace {name} itself: name another page"):
+        report.write_page(tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, content)]
+
+
+def test_of_many_aspects_the_table_shows_the_heaviest():
+    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    (_, table), *_ = report._all_tables(report.Analysis("", found, found))
+    assert table.index[:2].tolist() == ["a39", "a38"]

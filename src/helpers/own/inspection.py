@@ -37,6 +37,7 @@ from helpers.files.tables import BadTableError, PlainError, bad_table, cell
 
 FEW_WORDS = 12
 MOST_ASPECTS = 60
+MOST_SHOWN = 12  # columns
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
 NAMES, NO_MARKS, TOLD = GUESSES["names"], GUESSES["nothing"], GUESSES["told"]
 CODES = [float(code) for code in GUESSES["codes"]]
@@ -71,7 +72,8 @@ class Inspection:
         if self.told:
             parts += ["", "Please check:", *(f"  - {line}" for line in self.told)]
         if len(self.sample):
-            parts += ["", "Ten ratings as understood:", self.sample.to_string(max_colwidth=24)]
+            sample = self.sample.iloc[:, :MOST_SHOWN].rename(columns=lambda name: name[:24])
+            parts += ["", "Ten ratings as understood:", sample.to_string(max_colwidth=24)]
         return "\n".join(parts)
 
 

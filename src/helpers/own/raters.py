@@ -69,8 +69,8 @@ def check_raters(
     ...                       "tone": rng.integers(1, 6, 120), "overall": marks})
     >>> table.loc[table["rater_id"] == 2, "overall"] = 6 - table["overall"]
     >>> check_raters(table, "overall", ["tone"])[["what", "where", "rows"]]
-                                 what              where  rows
-    0  rates opposite to the others  overall: rater 2    40
+                                 what       where  rows
+    0  rates opposite to the others  overall: 2    40
     """
     rows = [*findings(table, [outcome, *aspects], scales or {})]
     if "rater_id" in table:
@@ -87,7 +87,7 @@ def _about_raters(
     rater, columns = table["rater_id"].to_numpy(), [outcome, *aspects]
     tried = "conclusions are drawn without these ratings too"
     for who, column in _reversed(table, columns):
-        where, rows = f"{column}: rater {who}", int((rater == who).sum())
+        where, rows = f"{column}: {who}", int((rater == who).sum())
         yield "rates opposite to the others", where, rows, tried, ["all"]
     copied = _copied(table, columns)
     if copied.any():
@@ -107,8 +107,7 @@ def _about_raters(
 
 def _raters(who: Sequence) -> str:
     """Name some raters."""
-    shown = ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
-    return f"rater{'s' * (len(who) > 1)} {shown}"
+    return ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
 
 
 def _of_others(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from helpers import paths, show
 from helpers.files import recipes
+from helpers.files.formats import find
 from helpers.files.tables import OptionError, PlainError, to_csv_bytes
 from helpers.own import inference, intake, raters
 from helpers.own.intake import Study
@@ -40,6 +41,7 @@ ENDS = [
     *((name, "low", "high") for name in ("weight", "estimate", "agreement")),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
+FOUND = "What was found on each aspect"
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
 NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
@@ -135,14 +137,19 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     table = table.rename(columns={"estimate": "weight"})
     is_judged = table["p Holm"].notna() if "p Holm" in table else table["low"].notna()
     table = table[is_judged] if is_judged.any() else table[table["alone low"].notna()]
-    first = table["weight"].fillna(table["alone"]).abs().sort_values(ascending=False).index
-    table = table.loc[first[:MOST_ROWS]]
+    table = _heaviest_first(table)[:MOST_ROWS]
     parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
     return {
         name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
         for name, part in zip(names or ("others held equal", "alone"), parts, strict=True)
         if table[part].notna().any(axis=None)
     }
+
+
+def _heaviest_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort aspects by their weights, or where these are not known by their slopes alone."""
+    sizes = table["weight"].fillna(table["alone"]).abs()
+    return table.loc[sizes.sort_values(ascending=False, kind="stable").index]
 
 
 def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -237,8 +244,7 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
     if study.identity:
         text = f"{study.identity}: the weights of its parts are arithmetic, not a finding."
         return [(text, "what people had in mind when they rated")]
-    weights = conclusions["weight"].fillna(0).abs()
-    conclusions = conclusions.loc[weights.sort_values(ascending=False).index]
+    conclusions = _heaviest_first(conclusions)
     order = [*SAID, *conclusions["verdict"].unique()]
     single, several = [], []
     for verdict in dict.fromkeys(order):
@@ -515,6 +521,11 @@ def write_page(
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
+    beside = {page.with_suffix(end): make for end, make in ((".csv", _csv), (".json", _json))}
+    if find(file).resolve() in [each.resolve() for each in beside]:
+        raise OptionError(
+            f"results beside {page.name} would replace {Path(file).name} itself: name another page"
+        )
     recipe = recipes.check(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
@@ -534,9 +545,8 @@ def write_page(
             recipe=recipes.as_yaml(recipe),
         )
     )
-    files = {page: html.encode()}
-    files |= {page.with_suffix(".csv"): _csv(found), page.with_suffix(".json"): _json(found)}
-    paths.replace_files(files)
+    results = {result: make(found) for result, make in beside.items()}
+    paths.replace_files({page: html.encode()} | results)
     return page
 
 
@@ -552,6 +562,7 @@ def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
     if found.study is not None:
         tables = held_and_alone(found.conclusions)
         label_x = f"points of {label(found.study.outcome)}, highest against lowest mark"
+        label_x += ", each aspect alone" * (list(tables) == ["alone"])
         drawn.append((message(found.conclusions, found.study.outcome), tables, label_x))
     if AGREEMENT in found.tables:
         table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
@@ -576,13 +587,15 @@ def _figure(
     intervals(ax, tables)
     ax.set(xlabel=f"{label_x} (95 % interval)")
     png = base64.b64encode(show.as_png(fig, source)).decode()
+    title = title.replace(r"\$", "$")  # outside a figure, dollar signs are no formulas
     return {"title": title, "png": png, "alt": described(title, tables)}
 
 
 def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
     """All tables, conclusions first."""
-    first = [("What was found on each aspect", found.conclusions)] if len(found.conclusions) else []
-    return first + list(found.tables.items())
+    if found.conclusions.empty:
+        return list(found.tables.items())
+    return [(FOUND, _heaviest_first(found.conclusions)), *found.tables.items()]
 
 
 def _shown(table: pd.DataFrame) -> dict[str, list]:
