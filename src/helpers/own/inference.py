@@ -61,6 +61,7 @@ COEFFICIENTS = {
     **{"estimate": "alpha", "low": "alpha_low", "high": "alpha_high"},
 }
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
+MOST_ORDERED = 60  # aspects in an ordinal model
 MOST_LABELS = 30  # of a covariate without numbers
 
 
@@ -391,6 +392,8 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
         return not_done(f"{outcome} is not one of up to {FEW_MARKS} whole marks")
     if len(table) < needed:
         return not_done(f"{len(table)} ratings are too few; at least {needed} are needed")
+    if len(study.aspects) > MOST_ORDERED:
+        return not_done(f"more than {MOST_ORDERED} aspects take too long")
     features = study.aspects
     while features:
         try:
@@ -543,7 +546,7 @@ def confounder(study: Study) -> pd.DataFrame:
         return not_done(f"{n_clusters} clusters are too few for {size} numbers")
     more = replace(
         study,
-        frame=study.frame.join(held),
+        frame=study.frame.assign(**held),
         aspects=[*study.aspects, *held],
         ends=pd.concat([study.ends, pd.DataFrame({"low": 0.0, "high": 1.0}, held.columns)]),
     )

@@ -403,7 +403,10 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
 
     What items, raters and single ratings contribute to the error of each weight is told from this
     file; more of one leave the others as they are, and give t more degrees of freedom. "Found" is a
-    p-value below 0.05, not corrected for the number of aspects.
+    p-value below 0.05, not corrected for the number of aspects. In simulated studies (30, 8 and 6
+    raters, and none named) ``detects`` was within 4 % of the truth. The weight that twice or four
+    times as many detect was within 12 % (17 % once); as a number of times that is within 15 % at
+    twice, but up to twice too many where the error comes near to what the other clusters leave.
 
     Parameters
     ----------
