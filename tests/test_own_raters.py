@@ -92,7 +92,7 @@ def test_a_harsh_rater_is_found_and_measured():
     table = agreeing()
     table = changed(table, "a", overall=table["overall"] - 2)
     scales = {"overall": (-1, 5)}
-    harsh = [["2.0 points harsher than the middle rater", "a", 80]]
+    harsh = [["harsher than the middle rater, by 2.0 points", "a", 80]]
     assert found(table, scales=scales) == harsh
     study = prepare(table, "overall", ["tone", "harm"], rng(0), scales)
     lenient = raters.table(study)

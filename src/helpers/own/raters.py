@@ -25,6 +25,7 @@ COPIED = 0.9  # of the items that two raters share, the same in all columns
 HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
 TIMES = ("seconds", "duration", "lead_time")  # in the name of a covariate
+TAKEN_OUT = "taken out where raters are compared with themselves; means of items are off"
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
@@ -226,11 +227,14 @@ def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
     found = found[found["ratings"] >= ENOUGH]
     sure = np.abs(found["z"]) > stats.norm.isf(ALARM / 2 / max(len(found), 1))
     far = found[sure & (np.abs(found["from the middle"]) > reach)]
-    for who, row in far.iterrows():
-        word = "harsher" if row["from the middle"] < 0 else "more lenient"
-        what = f"{abs(row['from the middle']):.1f} points {word} than the middle rater"
-        consequence = "taken out where raters are compared with themselves; means of items are off"
-        yield what, _raters([who]), int(row["ratings"]), consequence, [outcome]
+    for word, side in (("harsher", -1), ("more lenient", 1)):
+        those = far[np.sign(far["from the middle"]) == side]
+        if len(those):
+            most = those["from the middle"].abs().max()
+            what = (
+                f"{word} than the middle rater, by {'up to ' * (len(those) > 1)}{most:.1f} points"
+            )
+            yield what, _raters(those.index), int(those["ratings"].sum()), TAKEN_OUT, [outcome]
 
 
 def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
@@ -290,7 +294,7 @@ def _design(table: pd.DataFrame) -> Iterator[tuple]:
     per_item = table["item_id"].value_counts()
     once = per_item == 1
     if once.mean() > 0.5 and len(counts) > 1:
-        consequence = f"agreement and leniency come from the {int((~once).sum()):,} other items"
+        consequence = f"agreement and leniency can come only from {int((~once).sum()):,} others"
         yield "most items rated once", "", int(once.sum()), consequence, ["all"]
     if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):
         seen = table.groupby("rater_id", observed=True)["covariate"].nunique()

@@ -445,12 +445,10 @@ def analyse(
     found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
         found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
-    if "sum" in recipe:
-        found.not_run["Errors against an overall mark"] = WORDS["not run"]["errors"]
     progress("checking raters and rows")
     time = recipe.get("covariate", "")
     checked = raters.check_raters(table, columns[0], columns[1:], scales, time)
-    found.warnings = warnings(found.add(CHECKED, checked), columns[0])
+    found.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
@@ -463,7 +461,10 @@ def analyse(
     except PlainError as error:
         found.not_run["What goes with an overall rating"] = str(error)
         found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
+        checked.loc[checked["rows"] > 0, "consequence"] = WORDS["not run"]["judged"]
+        found.warnings = warnings(checked, columns[0])
         return found
+    found.warnings = [WORDS["summed"]] * ("sum" in recipe) + warnings(checked, outcome)
     progress(f"judging {len(names)} aspects")
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
