@@ -148,7 +148,7 @@ def test_a_second_rating_by_the_same_person_is_no_agreement(table):
 
 
 def test_of_many_ratings_whole_items_are_drawn(monkeypatch, table):
-    monkeypatch.setattr(inference, "MOST_ROWS", 300)
+    monkeypatch.setattr(inference.raters, "MOST_ROWS", 300)
     assert inference.agreement(table, ["tone"], 9, rng())["items"].item() == 100
 
 

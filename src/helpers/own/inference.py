@@ -224,18 +224,15 @@ def _judge(
     if disagree:
         return "depends on choices", disagree
     alone, joint = row[["alone", "alone low", "alone high"]], row[["weight", "low", "high"]]
-    numbers = (
-        f"others held equal {_points(*joint)} points of {study.outcome}; alone {_points(*alone)}"
-    )
+    numbers = f"others held equal {_points(*joint)} points of {study.outcome}"
+    numbers += f"; alone {_points(*alone)}"
     if _kind(*joint.iloc[1:], small) == "small":
         is_small = _kind(*alone.iloc[1:], small) == "small"
         return "hardly any link" if is_small else "hardly anything of its own", numbers
     if _side(row):
         return {1: "higher", -1: "lower"}[_side(row)], numbers
-    unknown = (
-        "" if small else f"; {study.outcome} has no declared scale, so nothing counts as small"
-    )
-    return "not known", f"{numbers}: too wide to tell{unknown}"
+    unscaled = f"; {study.outcome} has no declared scale, so nothing counts as small"
+    return "not known", f"{numbers}: too wide to tell{'' if small else unscaled}"
 
 
 def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
@@ -451,13 +448,12 @@ def agreement(
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
     table = table[~table.duplicated(["item_id", "rater_id"])]
-    table = some_items(table[table.duplicated("item_id", keep=False)], MOST_ROWS)
+    table = some_items(table[table.duplicated("item_id", keep=False)], raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
     spread = table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
     table = table.assign(cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng))
-    rows = {column: _agreement(table, column, n_boot, rng) for column in columns}
-    rows = {column: row for column, row in rows.items() if row}
+    rows = {each: row for each in columns if (row := _agreement(table, each, n_boot, rng))}
     if not rows:
         return not_done("too few items were rated by two people")
     return pd.DataFrame.from_dict(rows, orient="index")

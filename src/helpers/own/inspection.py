@@ -314,12 +314,9 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     found["item"] = _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
     items = items or names_in(found["cluster"] or [])
-    if (
-        items
-        and system
-        and table[[*items, system]].map(written).groupby(items)[system].nunique().max() > 1
-    ):
-        found["item"] = [*items, system]
+    if items and system:
+        systems = table[[*items, system]].map(written).groupby(items)[system].nunique()
+        found["item"] = [*items, system] if systems.max() > 1 else found["item"]
     for role, name in found.items():
         if role not in recipe and name is not None:
             recipe[role] = names_in(name)
@@ -419,9 +416,8 @@ def _propose_nothing(table: pd.DataFrame, seen: Inspection) -> None:
             found["N/A *"] = None
         marks = np.unique(pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float))
         usual = marks[~np.isin(marks, CODES)].astype(float)
-        step = np.diff(usual).min(initial=np.inf) if len(usual) > 1 else np.inf
         if len(usual) > 1:
-            reach = max(2 * step, (usual[-1] - usual[0]) / 4)
+            reach = max(2 * np.diff(usual).min(), (usual[-1] - usual[0]) / 4)
             far = (marks <= usual[0] - reach) | (marks >= usual[-1] + reach)
             found |= dict.fromkeys(f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)])
     if found:

@@ -104,11 +104,7 @@ def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
-def findings(
-    table: pd.DataFrame,
-    columns: Sequence[str],
-    scales: Mapping[str, tuple[float, float]],
-) -> Iterator[tuple]:
+def findings(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
     """What a reader should know about columns, the outcome first, and rows."""
     yield from _missing(table, columns)
     yield from _constant(table, columns)

@@ -30,6 +30,7 @@ ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
 NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
+MEANS = (1, 2, 3, 5, 10)  # ratings of an item in one mean
 MOST_TIMES = 1000  # as many ratings: more is out of reach
 
 
@@ -358,9 +359,7 @@ def table(study: Study) -> pd.DataFrame:
     return found.join(rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)).sort_index()
 
 
-def reliability(
-    study: Study, n_boot: int, rng: np.random.Generator, raters: Sequence[int] = (1, 2, 3, 5, 10)
-) -> pd.DataFrame:
+def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
     """How reliable the mean of several ratings of an item is.
 
     Parameters
@@ -370,8 +369,6 @@ def reliability(
     n_boot : int
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
-    raters : sequence of int, optional
-        Numbers of ratings of an item.
 
     Returns
     -------
@@ -398,8 +395,8 @@ def reliability(
     noise = error / (rows - n_items)
     mean_square = (between - whole**2 / rows) / (n_items - 1)
     item = np.maximum(mean_square - noise, 0) * (n_items - 1) / (rows - squares / rows)
-    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(raters))
-    return bootstrap.summary(shares[0], shares[1:], pd.Index(raters, name="ratings"))
+    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(MEANS))
+    return bootstrap.summary(shares[0], shares[1:], pd.Index(MEANS, name="ratings"))
 
 
 def needed(study: Study, weight: float) -> pd.DataFrame:

@@ -33,7 +33,7 @@ LONGEST_NAME = 60  # in a sentence
 MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
-N_BOOT = 500
+N_BOOT, SEED = 500, 20240917
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
@@ -419,9 +419,7 @@ class Analysis:
         return table
 
 
-def analyse(
-    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object], seed: int
-) -> Analysis:
+def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]) -> Analysis:
     """Compute what a page shows.
 
     Parameters
@@ -432,19 +430,19 @@ def analyse(
         The recipe of the file.
     progress : callable
         Told what is being done.
-    seed : int
-        Of the random numbers.
 
     Returns
     -------
     Analysis
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
     columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
     found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
         found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
+    if len(table) > raters.MOST_ROWS:
+        found.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
     progress("checking raters and rows")
     time = recipe.get("covariate", "")
     checked = raters.check_raters(table, columns[0], columns[1:], scales, time)
@@ -482,7 +480,6 @@ def write_page(
     recipe: Mapping,
     out: str | Path,
     progress: Callable[[str], object] = print,
-    seed: int = 20240917,
 ) -> Path:
     """Write a page on ratings, and beside it the results as CSV and JSON.
 
@@ -496,8 +493,6 @@ def write_page(
         The page, ``.html``; the others have the same name with another end.
     progress : callable, optional
         Told what is being done.
-    seed : int, optional
-        Of the random numbers.
 
     Returns
     -------
@@ -530,31 +525,27 @@ def write_page(
     recipe = recipes.check(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
-    found = analyse(table, recipe, progress, seed)
+    found = analyse(table, recipe, progress)
     progress("drawing")
     source = intake.source(table, "auto")
-    html = (
-        _environment()
-        .get_template("ratings.html.j2")
-        .render(
-            name=Path(file).name,
-            source=source,
-            found=found,
-            figures=_figures(found, source),
-            tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
-            most=MOST_ROWS,
-            recipe=recipes.as_yaml(recipe),
-        )
+    html = _template().render(
+        name=Path(file).name,
+        source=source,
+        found=found,
+        figures=_figures(found, source),
+        tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
+        most=MOST_ROWS,
+        recipe=recipes.as_yaml(recipe),
     )
     results = {result: make(found) for result, make in beside.items()}
     paths.replace_files({page: html.encode()} | results)
     return page
 
 
-def _environment() -> jinja2.Environment:
-    """Templates in which whatever comes from a file is text, never HTML."""
-    loader = jinja2.FileSystemLoader(paths.DATA / "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+def _template() -> jinja2.Template:
+    """The page, in which whatever comes from a file is text, never HTML."""
+    text = (paths.DATA / "templates" / "ratings.html.j2").read_text(encoding="utf-8")
+    return jinja2.Template(text, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 
 
 def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
