@@ -154,9 +154,9 @@ def _few(odd: pd.Series) -> str:
 
 
 def odd_values(
-    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> dict[str, pd.Series]:
-    """Count marks that are far from all others, or look like a code for "no answer".
+    """Count, by column, marks that are far from all others, or look like a code for "no answer".
 
     Columns with a declared scale have none. A zero is odd where other columns with the same
     highest mark begin at one.
@@ -428,7 +428,7 @@ def prepare(
 
 
 def _on_scale(
-    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Take marks far from all others for missing, and write down that they are not settled."""
     cells, unsettled = {}, {}

@@ -560,18 +560,13 @@ def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
         table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
         label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
         drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
+    drawn = [each for each in drawn if any(map(len, each[1].values()))]
     with mpl.rc_context():
         show.use_style()
-        return [
-            _figure(*each, source)
-            for each in drawn
-            if any(len(table) for table in each[1].values())
-        ]
+        return [_figure(*each, source) for each in drawn]
 
 
-def _figure(
-    title: str, tables: Mapping[str, pd.DataFrame], label_x: str, source: str
-) -> dict[str, str]:
+def _figure(title: str, tables: Mapping, label_x: str, source: str) -> dict[str, str]:
     """Draw intervals as PNG in text."""
     first = next(iter(tables.values()))
     fig = Figure(figsize=(6.8, height(len(first))))
@@ -598,10 +593,8 @@ def _shown(table: pd.DataFrame) -> dict[str, list]:
             numbers = shown[[first, low, high]].itertuples(index=False)
             shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
             shown = shown.drop(columns=[low, high])
-    shown = shown[
-        [*(name for name in FIRST if name in shown), *shown.columns.difference(FIRST, sort=False)]
-    ]
-    shown = shown.drop(columns="p", errors="ignore")
+    first = [name for name in FIRST if name in shown]
+    shown = shown[[*first, *shown.columns.difference([*FIRST, "p"], sort=False)]]
     index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
     rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
     return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
