@@ -29,13 +29,12 @@ from scipy import stats
 
 from helpers.own.inference import (
     FEWEST_INFORMATIVE,
-    FEWEST_RATERS,
     SIGNIFICANT,
     THESE,
     conclude,
     numbers,
 )
-from helpers.own.intake import Study, prepare
+from helpers.own.intake import FEWEST_RATERS, Study, prepare
 from helpers.stats.bootstrap import adjust
 from helpers.stats.clustered import slopes
 

@@ -44,7 +44,7 @@ def run(tmp_path, monkeypatch):
                     exec(cell.source, variables)
                 if "parameters" in cell.metadata.get("tags", []):
                     variables |= given | {"out_dir": str(tmp_path / "run")} | parameters
-        names = [f"53_{name}" for name in ("weights", "agreement", "choices", "confounder", "tree")]
+        names = [f"53_{name}" for name in ("weights", "agreement", "choices", "confounder")]
         assert saved == [(name, variables["source"]) for name in names]
         return variables
 
@@ -75,7 +75,8 @@ def test_the_committed_example_is_what_the_simulator_draws():
 def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
     found = run(EXAMPLE, aspects=ASPECTS)
     assert found["source"] == "simulated"
-    verdicts = {"refusal": "not known", "tone": "nothing of its own", "typos": "hardly any link"}
+    verdicts = {"refusal": "not known", "typos": "hardly any link"}
+    verdicts["tone"] = "hardly anything of its own"
     for aspect, verdict in found["conclusions"]["verdict"].items():
         assert verdict == verdicts.get(aspect, "higher" if WEIGHTS[aspect] > 0 else "lower")
 
@@ -100,15 +101,14 @@ def test_parts_that_the_file_does_not_allow_say_why(run, table):
     found = run(bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare))))
     assert why(found["agreement"]).startswith("the file names no raters")
     assert why(found["held"]) == "no covariate is named"
-    assert list(found["ways"]) == ["all ratings", "Lasso"]
+    assert list(found["ways"]) == ["all ratings"]
 
 
 def test_one_rater_two_aspects_and_fifty_rows_are_enough(run, table):
     one = table.drop_duplicates("item_id").iloc[:50].assign(rater_id="me")
     found = run(one, aspects=["factuality", "tone"], cluster="item_id")
     assert why(found["agreement"]) == "all ratings are by one rater"
-    assert found["least_squares"]["estimate"].notna().all()
-    assert found["nodes"]["depth"].max() == 2
+    assert found["conclusions"]["weight"].notna().all()
 
 
 def test_more_aspects_than_clusters_end_in_words_not_in_an_error(run):
@@ -116,7 +116,7 @@ def test_more_aspects_than_clusters_end_in_words_not_in_an_error(run):
     wide = pd.DataFrame(rng.integers(0, 2, (60, 20))).add_prefix("aspect_")
     names = list(wide)
     wide = wide.assign(overall=rng.integers(1, 6, 60), prompt_id=np.arange(60) % 6)
-    assert "clusters are too few for" in why(run(wide, aspects=names)["least_squares"])
+    assert set(run(wide, aspects=names)["conclusions"]["verdict"]) == {"not told apart"}
 
 
 def test_a_recipe_says_how_a_file_is_read(tmp_path, run, table):
@@ -128,6 +128,21 @@ def test_a_recipe_says_how_a_file_is_read(tmp_path, run, table):
     found = run(table, recipe=str(recipe))
     assert found["study"].aspects == ["factuality", "tone"]
     assert found["study"].ends.loc["overall", "told"] == "declared"
+
+
+def test_a_recipe_that_counts_errors_need_not_name_them(tmp_path, run):
+    rng = np.random.default_rng(0)
+    text = "doc,seg_id,system,rater,category,severity\n" + "".join(
+        f"d{n // 4},{n},s,r{n % 6},{kind},{'Major' if rng.random() < 0.4 else 'Minor'}\n"
+        for n in range(200)
+        for kind in rng.choice(["Accuracy", "Fluency", "Style"], rng.integers(1, 4))
+    )
+    (tmp_path / "mqm.csv").write_text(text)
+    found = run(tmp_path / "mqm.csv", recipe="data/recipes/mqm.yaml")
+    assert found["study"].aspects == ["Accuracy", "Fluency", "Style"]
+    (tmp_path / "none.yaml").write_text("aspects: [Style]\nitem: seg_id\ncount: category\n")
+    with pytest.raises(OptionError, match="name an outcome, and aspects"):
+        run(tmp_path / "mqm.csv", recipe=str(tmp_path / "none.yaml"))
 
 
 def test_a_bad_file_leads_to_one_error_and_no_file(tmp_path, run, table):

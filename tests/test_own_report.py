@@ -35,7 +35,7 @@ def ax():
 def written(tmp_path_factory):
     """The page of the example, its results, and what was said meanwhile."""
     page, said = tmp_path_factory.mktemp("report") / "mine.html", []
-    report.write(EXAMPLE, RECIPE, page, said.append)
+    report.write_page(EXAMPLE, RECIPE, page, said.append)
     return page.read_text(), json.loads(page.with_suffix(".json").read_text()), said, page
 
 
@@ -72,12 +72,6 @@ def test_an_empty_panel_says_why(ax):
     assert [text.get_text() for text in ax.texts] == ["Not done: one rater"]
 
 
-def test_the_question_of_a_rule_is_never_cut():
-    rules = ["all rows", f"{'b' * 60} above 3.5", "tone at most 2"]
-    short = report.short_rules(pd.DataFrame({"rule": rules}))["rule"]
-    assert short.tolist() == ["all rows", f"{'b' * 17}… above 3.5", "tone at most 2"]
-
-
 def test_dollar_signs_are_no_formulas(ax):
     ax.set_title(report.label("cost in $ per $"))
     ax.figure.canvas.draw()
@@ -94,7 +88,7 @@ def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
 def test_each_verdict_has_its_sentence_with_interval_and_scope():
     found = conclusions(
         up=("higher", 1.0), down=("lower", -0.9), small=("hardly any link", 0.05),
-        own=("nothing of its own", 0.01), choice=("depends on choices", 0.4),
+        own=("hardly anything of its own", 0.01), choice=("depends on choices", 0.4),
         rare=("not known", 0.0),
     )  # fmt: skip
     assert said(found) == [
@@ -191,7 +185,7 @@ def test_hostile_names_and_formulas_stay_text(tmp_path):
     names = {"tone": HOSTILE, "typos": "=1+1", "overall": "\x1b$x_1$"}
     table.rename(columns=names).to_csv(tmp_path / "<b>.csv", index=False)
     recipe = RECIPE | {"outcome": names["overall"], "aspects": [HOSTILE, "=1+1", "factuality"]}
-    page = report.write(tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None)
+    page = report.write_page(tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None)
     assert "<script" not in page.read_text()
     assert "<b>" not in page.read_text()
     assert "'=1+1" in page.with_suffix(".csv").read_text()
@@ -205,7 +199,7 @@ def test_hostile_names_and_formulas_stay_text(tmp_path):
     ],
 )
 def test_without_an_outcome_there_is_agreement_only(tmp_path, changes, why):
-    page = report.write(EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None)
+    page = report.write_page(EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None)
     found = json.loads(page.with_suffix(".json").read_text())
     assert found["not run"]["What goes with an overall rating"] == why
     assert "Krippendorff" in found["sentences"][0]["sentence"]
@@ -217,7 +211,7 @@ def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False)
     recipe = {**RECIPE, "position": ["copy"]}
     del recipe["rater"]
-    page = report.write(tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None)
+    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None)
     found = json.loads(page.with_suffix(".json").read_text())
     assert found["not run"]["Raters one by one"].startswith("the file does not say who gave")
     assert report.AGREEMENT in found["tables"]
@@ -229,13 +223,23 @@ def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
     (tmp_path / "bad.csv").write_text("overall,tone\n1,x\n")
     recipe = {"outcome": "overall", "aspects": ["tone"]}
     with pytest.raises(BadTableError, match="column 'tone', not a number: row 2 'x'"):
-        report.write(tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None)
+        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None)
     with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
-        report.write(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
+        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
     assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
 
 
-def test_results_are_written_in_one_step(tmp_path):
-    report.save_results(pd.DataFrame({"w": [1 / 3]}, ["=tone"]), "53", str(tmp_path))
-    (file,) = (tmp_path / "results").iterdir()
-    assert file.read_text() == "aspect,w\n'=tone,0.333333\n"
+@pytest.mark.parametrize("name", ["mine.csv", "mine.json"])
+def test_results_never_replace_the_ratings_themselves(tmp_path, name):
+    content = "overall,tone\n1,2\n"
+    (tmp_path / name).write_text(content)
+    recipe = {"outcome": "overall", "aspects": ["tone"]}
+    with pytest.raises(OptionError, match=rf"would replace {name} itself: name another page"):
+        report.write_page(tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, content)]
+
+
+def test_of_many_aspects_the_table_shows_the_heaviest():
+    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    (_, table), *_ = report._all_tables(report.Analysis("", found, found))
+    assert table.index[:2].tolist() == ["a39", "a38"]

@@ -197,15 +197,11 @@ def report(
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
-    from helpers.files import recipes
     from helpers.own import inspection
     from helpers.own import report as pages
 
-    recipe = recipes.from_yaml(given) if given else {}
-    recipe |= recipes.parse({"outcome": outcome, "aspects": aspects and aspects.split(",")})
-    if not given or ("count" in recipe and "aspects" not in recipe):
-        seen = inspection.inspect(file, recipe)
-        recipe = seen.recipe
+    seen = inspection.recipe_for(file, given, outcome, aspects.split(",") if aspects else ())
+    if seen.seen:
         click.echo(seen)
     page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()
-    click.echo(pages.write(file, recipe, page, click.echo))
+    click.echo(pages.write_page(file, seen.recipe, page, click.echo))

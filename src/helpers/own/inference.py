@@ -1,4 +1,4 @@
-"""What ratings of any study say: weights by several methods, agreement, a confounder, a tree.
+"""What ratings of any study say: weights by several methods, agreement, a confounder.
 
 Each function returns a table, most with one row per aspect, or one that says why there is none.
 Weights are in points of the outcome, from the lowest to the highest mark of an aspect.
@@ -16,34 +16,25 @@ The conclusions, one row per aspect, are made by `conclude(study, rng)`:
 - ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing), ``"scale not
   settled"`` (values far outside, and no scale declared), ``"computed from others"`` (the outcome is
   a sum of aspects), ``"not told apart"`` (collinear aspects, or more aspects than the ratings can
-  tell), ``"not known"`` (fewer than ten informative clusters), ``"depends on choices"`` (methods,
-  or leaving out doubtful ratings, turn it), ``"hardly any link"`` (alone and others held equal,
-  the interval is within a tenth of the outcome's scale), ``"nothing of its own"`` (the same with
-  others held equal, but alone there is a link), ``"higher"`` and ``"lower"`` (p Holm < 0.05), else
-  ``"not known"``.
+  tell), ``"not known"`` (fewer than ten informative clusters), ``"depends on choices"`` (two ways
+  to compute the weight disagree, or leaving out doubtful ratings turns it), ``"hardly any link"``
+  (alone and others held equal, the interval is within a tenth of the outcome's scale), ``"hardly
+  anything of its own"`` (the same with others held equal; alone there may be more), ``"higher"``
+  and ``"lower"`` (p Holm < 0.05), else ``"not known"``.
 - ``because``: why, in plain words, with the numbers.
 
-`ways(study, rng)` gives the tables behind "depends on choices"; `ranking(study, n_draws, rng)` the
-share of redrawn weights in which each aspect weighs most. `Study` (in `helpers.own.intake`) knows
-`ends` (``low``, ``high`` and how they are ``told``: ``"declared"``, ``"by the marks"``, ``"not
-known"``), `unsettled` (column: its far values in words), `identity` (how the outcome is computed,
-in words, or ``""``), `groups` (lists of aspects not told apart) and `left_out`. Everything found
-about raters and rows, with its consequence, is `helpers.own.raters.check(table, outcome, aspects,
-scales)`: ``what``, ``where``, ``rows``, ``consequence`` and ``affects`` (names of columns, or
-``["all"]``); `raters.table(study)`, `raters.reliability(study, n_boot, rng)` and
-`raters.needed(study)` tell of each rater, of means of k ratings, and how many more are needed.
+`ways(study, rng)` gives the tables behind "depends on choices"; `rank_aspects(study, n_draws, rng)`
+the share of redrawn weights in which each aspect weighs most. `Study` (in `helpers.own.intake`)
+knows what the ratings cannot tell; `helpers.own.raters` what is odd about raters and rows.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, combinations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from sklearn.tree import DecisionTreeRegressor
 
-from helpers.files.tables import OptionError
 from helpers.own import raters
 from helpers.own.intake import (
     FEW_MARKS,
@@ -53,26 +44,25 @@ from helpers.own.intake import (
     SETTLE,
     Study,
     join_clusters,
+    some_items,
 )
-from helpers.stats import aspects, bootstrap, ordinal
+from helpers.stats import bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
 from helpers.stats.clustered import covariance, t_table
-from helpers.stats.lasso import alpha_grid, lasso_cross_validation, lasso_table
-from helpers.stats.moments import ClusterMoments, cluster_sums
+from helpers.stats.moments import cluster_sums
 
 FEWEST_INFORMATIVE = 10  # clusters in which an aspect has another mark than the usual one
-FEWEST_RATERS = 5  # from whom others can be told
 OTHERS, THESE = "raters and items like these", "these raters"
 PARTS = ["estimate", "low", "high", "p_value"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
 SIGNIFICANT = 0.05  # after Holm's correction
-MOST_FOLDS = 10
-WEAKEST_PENALTIES = (3e-3, 3e-2, 3e-1)  # as shares of the penalty that leaves no weight
+COEFFICIENTS = {
+    **{"AC1": "ac1", "AC1 low": "ac1_low", "AC1 high": "ac1_high"},
+    **{"estimate": "alpha", "low": "alpha_low", "high": "alpha_high"},
+}
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
+MOST_ORDERED = 60  # aspects in an ordinal model
 MOST_LABELS = 30  # of a covariate without numbers
-ROWS_FOR_DEPTH = 200  # with fewer, a tree asks two questions in a row instead of three
-N_SPLITS = 20
-TEST_SHARE = 0.2
 
 
 def not_done(reason: str) -> pd.DataFrame:
@@ -145,19 +135,18 @@ def numbers(study: Study) -> pd.DataFrame:
           weight   low  high
     tone     2.0  1.68  2.32
     """
-    n_clusters, n_raters = (study.informative(by) for by in ("cluster", "rater"))
-    is_wide = n_raters >= FEWEST_RATERS
-    alone = _fit(study, is_wide, alone=True)
-    joint = np.full_like(alone, np.nan) if study.too_many else _fit(study, is_wide)
-    names = ("alone", "alone low", "alone high", "weight", "low", "high", "p")
-    columns = dict(zip(names, [*alone[:3], *joint], strict=True))
-    judged = _is_judged(study, n_clusters) & ~np.isnan(joint[3])
-    holm = np.full(len(judged), np.nan)
+    n_clusters = study.informative("cluster")
+    alone, joint = _fit(study, alone=True), _fit(study)
+    if study.too_many:
+        joint[:] = np.nan
+    table = pd.concat([alone[PARTS[:3]], joint], axis="columns")
+    table.columns = ["alone", "alone low", "alone high", "weight", "low", "high", "p"]
+    judged = _is_judged(study, n_clusters) & table["p"].notna()
+    table["p Holm"] = np.nan
     if judged.any():
-        holm[judged] = bootstrap.adjust(joint[3][judged])
-    scope = np.where(is_wide, OTHERS, THESE)
-    columns |= {"p Holm": holm, "informative clusters": n_clusters, "scope": scope}
-    return pd.DataFrame(columns, index=study.aspects)
+        table.loc[judged, "p Holm"] = bootstrap.adjust(table.loc[judged, "p"])
+    scope = np.where(study.for_others, OTHERS, THESE)
+    return table.assign(**{"informative clusters": n_clusters, "scope": scope})
 
 
 def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
@@ -167,24 +156,15 @@ def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
     return (n_clusters >= FEWEST_INFORMATIVE) & ~is_apart
 
 
-def _fit(
-    study: Study, is_wide: np.ndarray, alone: bool = False, within: bool | None = None
-) -> np.ndarray:
+def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
     """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
-    found = study.slopes(alone, within)
-    place = pd.Index(study.aspects).get_indexer(found.value.index)
-    numbers = np.full((4, len(study.aspects)), np.nan)
-    for chosen, ways in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
-        if chosen[place].any():
-            error, freedom = found.errors([study.frame[way] for way in ways])
-            table = t_table(found.value, error, freedom)[PARTS].to_numpy().T
-            numbers[:, place[chosen[place]]] = table[:, chosen[place]]
-    return numbers
-
-
-def _table(study: Study, numbers: np.ndarray) -> pd.DataFrame:
-    """Name the numbers of `_fit`."""
-    return pd.DataFrame(dict(zip(PARTS, numbers, strict=True)), index=study.aspects)
+    found, table = study.slopes(alone, within), pd.DataFrame(np.nan, study.aspects, PARTS)
+    is_wide = study.for_others[table.index.get_indexer(found.value.index)]
+    for chosen, shared in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
+        if chosen.any():
+            numbers = t_table(found.value, *found.errors([study.frame[each] for each in shared]))
+            table.loc[numbers.index[chosen]] = numbers.loc[chosen, PARTS]
+    return table
 
 
 def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -204,16 +184,12 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         raters"`` or ``"all ratings"``; then those of ``"all ratings"``, ``"items averaged"`` and
         ``"ordered marks"`` that the ratings allow.
     """
-    is_wide = study.informative("rater") >= FEWEST_RATERS
-    kinds = (
-        {"within raters": True, "all ratings": False} if study.is_within else {"all ratings": False}
-    )
-    tables = {
-        name: _table(study, _fit(study, is_wide, within=each)) for name, each in kinds.items()
-    }
+    kinds = {"within raters": True} if study.is_within else {}
+    kinds |= {"all ratings": False}
+    tables = {name: _fit(study, within=each) for name, each in kinds.items()}
     items = study.items_averaged()
     if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
-        tables["items averaged"] = _table(study, _fit(items, is_wide & False))
+        tables["items averaged"] = _fit(items)
     ordered = ordered_marks(study, rng)
     return tables if "estimate" not in ordered else tables | {"ordered marks": ordered}
 
@@ -248,18 +224,15 @@ def _judge(
     if disagree:
         return "depends on choices", disagree
     alone, joint = row[["alone", "alone low", "alone high"]], row[["weight", "low", "high"]]
-    numbers = (
-        f"others held equal {_points(*joint)} points of {study.outcome}; alone {_points(*alone)}"
-    )
+    numbers = f"others held equal {_points(*joint)} points of {study.outcome}"
+    numbers += f"; alone {_points(*alone)}"
     if _kind(*joint.iloc[1:], small) == "small":
         is_small = _kind(*alone.iloc[1:], small) == "small"
-        return "hardly any link" if is_small else "nothing of its own", numbers
+        return "hardly any link" if is_small else "hardly anything of its own", numbers
     if _side(row):
         return {1: "higher", -1: "lower"}[_side(row)], numbers
-    unknown = (
-        "" if small else f"; {study.outcome} has no declared scale, so nothing counts as small"
-    )
-    return "not known", f"{numbers}: too wide to tell{unknown}"
+    unscaled = f"; {study.outcome} has no declared scale, so nothing counts as small"
+    return "not known", f"{numbers}: too wide to tell{'' if small else unscaled}"
 
 
 def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
@@ -294,15 +267,23 @@ def _kind(low: float, high: float, small: float) -> str:
 
 
 def _contradiction(rows: Mapping[str, pd.Series], small: float) -> str:
-    """Two methods of which one's interval says another thing than the other's, in words."""
-    kinds = {name: _kind(row["low"], row["high"], small) for name, row in rows.items()}
-    said = {kind: name for name, kind in reversed(kinds.items()) if kind}
-    if len(said) < 2:
-        return ""
-    shown = [
-        f"{_points(*rows[name][['estimate', 'low', 'high']])} {name}" for name in said.values()
-    ]
-    return "; ".join(reversed(shown))
+    """Two ways that disagree, in words.
+
+    Two ways disagree if they say different things (a side of zero, or hardly anything) and neither
+    estimate lies in the interval of the other: the same ratings would hardly give both by chance.
+    """
+    said = {name: row for name, row in rows.items() if _kind(row["low"], row["high"], small)}
+    for one, other in combinations(said, 2):
+        pair = said[one], said[other]
+        kinds = {_kind(row["low"], row["high"], small) for row in pair}
+        if len(kinds) == 2 and not (_holds(*pair) or _holds(*pair[::-1])):
+            return "; ".join(f"{_points(*said[name][PARTS[:3]])} {name}" for name in (one, other))
+    return ""
+
+
+def _holds(row: pd.Series, other: pd.Series) -> bool:
+    """Tell whether an interval holds the estimate of another."""
+    return row["low"] <= other["estimate"] <= row["high"]
 
 
 def _turned(row: pd.Series, without: Mapping[str, pd.Series]) -> str:
@@ -329,7 +310,7 @@ def _points(estimate: float, low: float, high: float) -> str:
     return f"{estimate:+.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
 
 
-def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Tell in how many of many redrawn sets of weights each aspect weighs most.
 
     Weights are redrawn together, from a t distribution with the covariance that the intervals
@@ -354,9 +335,7 @@ def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFram
     """
     if study.too_many or study.identity or study.outcome in study.unsettled:
         return not_done("the ratings do not tell the weights of single aspects")
-    found = study.slopes()
-    is_wide = (study.informative("rater") >= FEWEST_RATERS).all()
-    clusters = study.frame[["rater", "cluster"] if is_wide else ["cluster"]]
+    found, clusters = study.slopes(), study.frame[study.shared]
     judged = np.array(study.aspects)[_is_judged(study, study.informative("cluster"))]
     judged = found.value.index.intersection(judged, sort=False)
     if not len(judged):
@@ -371,138 +350,6 @@ def ranking(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFram
     first = np.bincount(draws.argmax(axis=1), minlength=len(judged))
     table = pd.DataFrame({"weight": found.value, "weighs most, %": 100 * first / n_draws})
     return table.sort_values("weight", key=np.abs, ascending=False)
-
-
-def least_squares_weights(moments: ClusterMoments) -> pd.DataFrame:
-    """Least squares with standard errors that allow for clusters, from sums within them.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per feature, as `helpers.stats.lasso.ols` gives it without the intercept, and
-        ``p, Holm``; or `not_done`, if there are no more clusters than numbers to estimate.
-
-    References
-    ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0],
-    ...                       "prompt_id": ["a", "b", "c", "d"]})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> least_squares_weights(moments)["estimate"]
-    refusal   -3.0
-    Name: estimate, dtype: float64
-    """
-    n_clusters, size = len(moments.products), len(moments.features) + 1
-    if n_clusters <= size:
-        return not_done(f"{n_clusters} clusters are too few for {size} numbers")
-    total = moments.products.sum(axis=0)
-    inverse = np.linalg.inv(total[:-1, :-1])
-    weights = inverse @ total[:-1, -1]
-    scores = moments.products[:, :-1, -1] - moments.products[:, :-1, :-1] @ weights
-    n_rows = total[0, 0]
-    correction = n_clusters / (n_clusters - 1) * (n_rows - 1) / (n_rows - size)
-    covariance = correction * inverse @ scores.T @ scores @ inverse
-    error = np.sqrt(np.diagonal(covariance))
-    table = pd.DataFrame({"estimate": weights, "standard_error": error}).iloc[1:]
-    margin = stats.t.ppf(0.975, n_clusters - 1) * error[1:]
-    table["low"], table["high"] = weights[1:] - margin, weights[1:] + margin
-    table["p_value"] = 2 * stats.t.sf(np.abs(weights[1:]) / error[1:], n_clusters - 1)
-    table["p, Holm"] = bootstrap.adjust(table["p_value"])
-    return table.set_axis(list(moments.features))
-
-
-def choose_penalty(moments: ClusterMoments, given: float, rng: np.random.Generator) -> float:
-    """Return the given penalty of the Lasso, or if it is zero the one that predicts best.
-
-    With more aspects than clusters, weak penalties have no solution that can be found; then only
-    stronger ones are tried.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster.
-    given : float
-        Zero lets cross-validation by clusters choose.
-    rng : numpy.random.Generator
-        Deals clusters into folds.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    options.OptionError
-        If the penalty is negative.
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
-    ...                       "prompt_id": np.arange(16) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> choose_penalty(moments, 0.05, np.random.default_rng(0))
-    0.05
-    """
-    if not given >= 0:
-        raise OptionError(f"penalty must be 0 or more, got {given}: 0 lets cross-validation choose")
-    if given:
-        return float(given)
-    folds = min(MOST_FOLDS, len(moments.products))
-    for smallest in WEAKEST_PENALTIES:
-        alphas = alpha_grid(moments, size=30, smallest=smallest)
-        try:
-            return lasso_cross_validation(moments, alphas, folds, rng)[0]
-        except RuntimeError:
-            continue
-    return float(alphas[0])
-
-
-def lasso_weights(
-    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Lasso weights with intervals from resampled clusters.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster.
-    alpha : float
-        Penalty, positive.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per feature: ``estimate``, ``low``, ``high``, and ``kept, %``, the share of
-        replicates in which the weight is not zero. Or `not_done`, if there is no solution.
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
-    ...                       "prompt_id": np.arange(16) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> lasso_weights(moments, 0.05, 20, np.random.default_rng(0)).round(2)
-             estimate  low  high  kept, %
-    refusal      -2.8 -2.8  -2.8    100.0
-    """
-    try:
-        table = lasso_table(moments, alpha, n_boot, rng)
-    except RuntimeError:
-        return not_done(f"with a penalty of {alpha:.3g} there is no solution; choose a larger one")
-    return table.assign(**{"kept, %": 100 * table.pop("selected")})
 
 
 def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
@@ -542,6 +389,8 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
         return not_done(f"{outcome} is not one of up to {FEW_MARKS} whole marks")
     if len(table) < needed:
         return not_done(f"{len(table)} ratings are too few; at least {needed} are needed")
+    if len(study.aspects) > MOST_ORDERED:
+        return not_done(f"more than {MOST_ORDERED} aspects take too long")
     features = study.aspects
     while features:
         try:
@@ -555,77 +404,6 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
             ways = [way for way in ways if table[way].nunique() >= 2]
             return effects.table(table[ways]).reindex(study.aspects)
     return not_done("every aspect tells high from low ratings without exception")
-
-
-def sensitivity(
-    study: Study, least_squares: pd.DataFrame, others: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Weights under other choices than least squares on all ratings.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    least_squares : pandas.DataFrame
-        Result of `least_squares_weights`.
-    others : mapping of str to pandas.DataFrame
-        Weights by other methods, by their names; those that are `not_done` are passed over.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per aspect: ``all ratings``; ``items averaged`` and ``within raters`` where items or
-        raters have several ratings; the other methods; and ``lowest`` and ``highest``, when any
-        one of the other aspects is left out. Or `not_done`, if there are no least squares.
-
-    References
-    ----------
-    Hosking et al. (2024), Figure 9, for leaving out aspects.
-
-    Examples
-    --------
-    >>> from helpers.own.intake import prepare
-    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
-    ...                       "overall": [1.0, 4.0] * 10})
-    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> sensitivity(study, least_squares_weights(study.moments()), {}).round(6)
-          all ratings  lowest  highest
-    tone          3.0     3.0      3.0
-    """
-    if "estimate" not in least_squares:
-        return least_squares
-    table = study.scaled()
-    values = table[[*study.aspects, study.outcome]]
-    columns = {"all ratings": least_squares["estimate"]}
-    if table.duplicated(["item_id", "cluster"]).any():
-        items = values.groupby([table["item_id"], table["cluster"]], observed=True)
-        columns["items averaged"] = _slopes(items.mean())
-    if "rater_id" in table and table["rater_id"].duplicated().any():
-        by_rater = values.groupby(table["rater_id"], observed=True)
-        columns["within raters"] = _slopes(values - by_rater.transform("mean"))
-    columns |= {name: other["estimate"] for name, other in others.items() if "estimate" in other}
-    lowest, highest = _leaving_one_out(study)
-    return pd.DataFrame(columns | {"lowest": lowest, "highest": highest}, index=study.aspects)
-
-
-def _slopes(values: pd.DataFrame) -> np.ndarray:
-    """Least-squares weights of all columns but the last, which is the outcome."""
-    covariance = np.cov(values, rowvar=False)
-    return _weights(covariance[:-1, :-1], covariance[:-1, -1])
-
-
-def _weights(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Least-squares weights; of features that are redundant in a sample, the shortest solution."""
-    return (np.linalg.pinv(gram, hermitian=True) @ cross[..., None])[..., 0]
-
-
-def _leaving_one_out(study: Study) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest weight of each aspect when none or one of the others is left out."""
-    gram, cross, _ = study.moments().total().covariances()
-    kept = np.vstack([np.ones(len(study.aspects)), 1 - np.eye(len(study.aspects))])
-    weights = _weights(gram * kept[:, :, None] * kept[:, None, :], cross * kept)
-    weights = np.where(kept == 1, weights, np.nan)
-    return np.nanmin(weights, axis=0), np.nanmax(weights, axis=0)
 
 
 def agreement(
@@ -642,7 +420,7 @@ def agreement(
     n_boot : int
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
-        Resamples clusters; draws items where there are more than `MOST_ROWS` ratings.
+        Resamples clusters.
 
     Returns
     -------
@@ -670,27 +448,15 @@ def agreement(
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
     table = table[~table.duplicated(["item_id", "rater_id"])]
-    table = _some_items(table[table.duplicated("item_id", keep=False)], rng)
+    table = some_items(table[table.duplicated("item_id", keep=False)], raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
     spread = table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
     table = table.assign(cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng))
-    rows = {column: _agreement(table, column, n_boot, rng) for column in columns}
-    rows = {column: row for column, row in rows.items() if row}
+    rows = {each: row for each in columns if (row := _agreement(table, each, n_boot, rng))}
     if not rows:
         return not_done("too few items were rated by two people")
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _some_items(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw whole items where there are more ratings than needed."""
-    if len(table) <= MOST_ROWS:
-        return table
-    codes, items = pd.factorize(table["item_id"])
-    n_items = int(MOST_ROWS * len(items) / len(table))
-    drawn = np.zeros(len(items), dtype=bool)
-    drawn[rng.choice(len(items), n_items, replace=False)] = True
-    return table[drawn[codes]]
 
 
 def _agreement(
@@ -708,15 +474,8 @@ def _agreement(
     found = agreement_table(
         known, [column], "item_id", "cluster", list(marks), n_boot, rng, level="ordinal"
     ).iloc[0]
-    return row | {
-        "same mark, %": 100 * found["observed_agreement"],
-        "AC1": found["ac1"],
-        "AC1 low": found["ac1_low"],
-        "AC1 high": found["ac1_high"],
-        "estimate": found["alpha"],
-        "low": found["alpha_low"],
-        "high": found["alpha_high"],
-    }
+    row["same mark, %"] = 100 * found["observed_agreement"]
+    return row | {new: found[old] for new, old in COEFFICIENTS.items()}
 
 
 def _interval_alpha(
@@ -734,7 +493,7 @@ def _interval_alpha(
     return {"estimate": alphas[0], "low": low, "high": high}
 
 
-def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+def confounder(study: Study) -> pd.DataFrame:
     """Weights with a covariate held constant, beside those without.
 
     Numbers are held constant by a straight line, labels by comparing ratings with the same label.
@@ -744,16 +503,14 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     study : Study
         Ratings, perhaps with a column ``covariate`` of numbers or labels; ratings without it are
         left out.
-    n_boot : int
-        Number of bootstrap replicates of clusters.
-    rng : numpy.random.Generator
 
     Returns
     -------
     pandas.DataFrame
         A row per aspect: weight ``alone``, ``alone low``, ``alone high``; with the covariate held
         constant ``estimate``, ``low`` and ``high``; ``change`` from the first to the second,
-        ``change low``, ``change high`` and ``p, Holm`` of the change.
+        ``change low``, ``change high`` and ``p, Holm`` of the change. Intervals allow for others as
+        those of `conclude` do. Or `not_done`.
 
     References
     ----------
@@ -766,7 +523,7 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
     >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "covariate": words,
     ...                       "tone": (words > 1).astype(float), "overall": 1.0 + words})
     >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> confounder(study, 99, np.random.default_rng(0))[["alone", "change"]].round(6)
+    >>> confounder(study)[["alone", "change"]].round(6)
           alone  change
     tone    2.0    -2.0
     """
@@ -780,18 +537,26 @@ def confounder(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFr
             f"the covariate has {n_values:,} values in {len(study.frame):,} ratings; numbers, or 2 "
             f"to {MOST_LABELS} labels, are needed"
         )
-    moments = study.moments(held)
-    n_clusters, size = len(moments.products), len(moments.features) + 1
+    n_clusters, size = study.frame["cluster"].nunique(), len(study.aspects) + held.shape[1] + 1
     if n_clusters <= size:
         return not_done(f"{n_clusters} clusters are too few for {size} numbers")
-    weights = bootstrap.cluster_weights(n_clusters, n_boot, rng)
-    found = _with_and_without(moments.total(), len(study.aspects))[:, 0]
-    draws = _with_and_without(moments.total(weights), len(study.aspects))
-    parts = np.stack([found, *bootstrap.interval(draws, axis=1)], axis=1)
-    kinds = ("alone", "alone low", "alone high", "estimate", "low", "high")
-    names = [*kinds, "change", "change low", "change high"]
-    table = pd.DataFrame(parts.reshape(len(names), -1).T, study.aspects, names)
-    return table.assign(**{"p, Holm": bootstrap.adjust(bootstrap.bootstrap_p_value(draws[2]))})
+    more = replace(
+        study,
+        frame=study.frame.assign(**held),
+        aspects=[*study.aspects, *held],
+        ends=pd.concat([study.ends, pd.DataFrame({"low": 0.0, "high": 1.0}, held.columns)]),
+    )
+    names = study.slopes().value.index
+    change = more.slopes().pick(names).minus(study.slopes().pick(names))
+    tables = [_fit(study), _fit(more)]
+    tables.append(change.table(study.frame[study.shared]))
+    columns = [
+        *("alone", "alone low", "alone high", "estimate", "low", "high"),
+        *("change", "change low", "change high"),
+    ]
+    found = pd.concat([table[PARTS[:3]].reindex(study.aspects) for table in tables], axis="columns")
+    p_value = tables[2]["p_value"].reindex(study.aspects).fillna(1.0)
+    return found.set_axis(columns, axis="columns").assign(**{"p, Holm": bootstrap.adjust(p_value)})
 
 
 def _held(covariate: pd.Series) -> pd.DataFrame | None:
@@ -806,92 +571,3 @@ def _held(covariate: pd.Series) -> pd.DataFrame | None:
     else:
         held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
     return held.set_axis([f"covariate {number}" for number in range(held.shape[1])], axis="columns")
-
-
-def _with_and_without(total: ClusterMoments, n_aspects: int) -> np.ndarray:
-    """Weights of aspects alone, with the covariate held constant, and the change between them."""
-    gram, cross, _ = total.covariances()
-    alone = _weights(gram[:, :n_aspects, :n_aspects], cross[:, :n_aspects])
-    held = _weights(gram, cross)[:, :n_aspects]
-    return np.stack([alone, held, held - alone])
-
-
-def tree(study: Study, rng: np.random.Generator) -> pd.DataFrame:
-    """A small regression tree on the marks as they are.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    rng : numpy.random.Generator
-        Draws `MOST_ROWS` ratings where there are more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them.
-
-    Examples
-    --------
-    >>> from helpers.own.intake import prepare
-    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
-    ...                       "overall": [1.0, 4.0] * 10})
-    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> tree(study, np.random.default_rng(0))[["rule", "n", "mean"]]
-                    rule   n  mean
-    0           all rows  20   2.5
-    1   tone at most 1.5  10   1.0
-    2     tone above 1.5  10   4.0
-    """
-    frame = study.sample(MOST_ROWS, rng).frame
-    fitted = DecisionTreeRegressor(
-        max_depth=_depth(frame), min_samples_leaf=FEWEST_ROWS // 2, random_state=0
-    )
-    fitted.fit(frame[study.aspects].to_numpy(), frame[study.outcome])
-    return aspects.tree_table(fitted, study.aspects)
-
-
-def prediction(study: Study, rng: np.random.Generator) -> pd.DataFrame:
-    """How well tree and weighted sum predict ratings in clusters they have not seen.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-    rng : numpy.random.Generator
-        Divides clusters; draws `MOST_ROWS` ratings where there are more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows ``tree`` and ``weighted sum``: median correlation of prediction and outcome over
-        random divisions (``estimate``), and the range of nine in ten (``low``, ``high``).
-
-    Examples
-    --------
-    >>> from helpers.own.intake import prepare
-    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 2.0] * 10,
-    ...                       "overall": [1.0, 4.0] * 10})
-    >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> prediction(study, np.random.default_rng(0))["estimate"].round(6).tolist()
-    [1.0, 1.0]
-    """
-    study = study.sample(MOST_ROWS, rng)
-    codes = pd.factorize(study.frame["cluster"], sort=True)[0]
-    n_clusters = codes.max() + 1
-    order = rng.permuted(np.tile(np.arange(n_clusters), (N_SPLITS, 1)), axis=1)
-    held_out = order < max(1, round(TEST_SHARE * n_clusters))
-    by_tree = aspects.tree_splits(
-        study.frame, study.aspects, study.outcome, held_out[:, codes], _depth(study.frame)
-    )["rho"]
-    moments = study.moments()
-    gram, cross, _ = moments.total(~held_out).covariances()
-    by_sum = moments.total(held_out).correlation(_weights(gram, cross))
-    rho = pd.DataFrame({"tree": by_tree, "weighted sum": by_sum})
-    low, high = bootstrap.interval(rho, level=0.9)
-    return pd.DataFrame({"estimate": rho.median(), "low": low, "high": high})
-
-
-def _depth(frame: pd.DataFrame) -> int:
-    """Choose how many questions in a row a tree may ask."""
-    return 3 if len(frame) >= ROWS_FOR_DEPTH else 2

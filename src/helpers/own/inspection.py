@@ -29,6 +29,7 @@ from helpers.files.recipes import (
     interpreted,
     named,
     names_in,
+    parse,
     unfolded,
     written,
 )
@@ -36,8 +37,9 @@ from helpers.files.tables import BadTableError, PlainError, bad_table, cell
 
 FEW_WORDS = 12
 MOST_ASPECTS = 60
+MOST_SHOWN = 12  # columns
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
-NAMES, NO_MARKS = GUESSES["names"], GUESSES["nothing"]
+NAMES, NO_MARKS, TOLD = GUESSES["names"], GUESSES["nothing"], GUESSES["told"]
 CODES = [float(code) for code in GUESSES["codes"]]
 
 
@@ -70,7 +72,8 @@ class Inspection:
         if self.told:
             parts += ["", "Please check:", *(f"  - {line}" for line in self.told)]
         if len(self.sample):
-            parts += ["", "Ten ratings as understood:", self.sample.to_string(max_colwidth=24)]
+            sample = self.sample.iloc[:, :MOST_SHOWN].rename(columns=lambda name: name[:24])
+            parts += ["", "Ten ratings as understood:", sample.to_string(max_colwidth=24)]
         return "\n".join(parts)
 
 
@@ -108,9 +111,7 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
-        told.append(
-            "the text is not UTF-8 and was read as cp1252 (Windows): do accents look right?"
-        )
+        told.append(TOLD["cp1252"])
         name, raw = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
@@ -135,6 +136,39 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
         if key in seen.recipe:
             seen.seen.append(f"{key:<10} {_shown(seen.recipe[key])}")
     return seen
+
+
+def recipe_for(
+    file: str | Path, given: str = "", outcome: str | None = None, aspects: Sequence[str] = ()
+) -> Inspection:
+    """Find out how to read a file: as a recipe says, and where it leaves that open, as proposed.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        Ratings.
+    given : str, optional
+        A recipe; without one, or if it counts errors and does not name them, `inspect` proposes.
+    outcome : str, optional
+        Column to explain, in place of that of the recipe.
+    aspects : sequence of str, optional
+        Columns that may explain it, in place of those of the recipe.
+
+    Returns
+    -------
+    Inspection
+        With nothing ``seen`` if the recipe says all.
+
+    Examples
+    --------
+    >>> recipe_for("data/example/ratings.csv", outcome="tone").recipe["outcome"]
+    'tone'
+    """
+    recipe = from_yaml(given) if given else {}
+    recipe |= parse({"outcome": outcome, "aspects": list(aspects)})
+    if given and ("aspects" in recipe or "count" not in recipe):
+        return Inspection(Path(file).name, recipe)
+    return inspect(file, recipe)
 
 
 def _shown(value: object) -> str:
@@ -175,7 +209,7 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
     if len(raw) == 1 and len(columns) > FEW_WORDS:
         aspect = "__(?P<aspect>[^_.]+)" if all("__" in name for name in columns) else ""
         seen.recipe["names"] = rf"(?P<rater>[^.]+)\.(?P<item>.+){aspect}"
-        seen.told.append("one object for each rater, in it one mark for each item")
+        seen.told.append(TOLD["objects"])
         return
     usable = [name for name in columns if not _like(name, NAMES["not rated"])]
     usable = [name for name in usable if _kind(raw[name]) != "text"]
@@ -184,10 +218,7 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
         raw = unfolded(raw, {"names": family})[["score"]]
         if "rater" in family:
             seen.recipe["position"] = ["rater"]
-            seen.told.append(
-                "columns with numbers are taken as the first, second … rating of an item by "
-                "somebody; if each column is one person, write 'rater: [rater]' for 'position'"
-            )
+            seen.told.append(TOLD["columns"])
     _propose_lists(raw, seen)
 
 
@@ -210,11 +241,7 @@ def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
         chosen = marks
     if chosen:
         seen.recipe |= {"lists": dict.fromkeys(chosen, "position"), "position": ["position"]}
-        seen.told.append(
-            f"each element of the lists in {', '.join(chosen)} is taken as the rating of a person "
-            "who is not known; if the same place is always the same person, write "
-            "'rater: [position]'"
-        )
+        seen.told.append(TOLD["lists"].format(", ".join(chosen)))
         if others := [name for name in lists if name not in chosen]:
             seen.told.append(f"there are other lists, not used: {', '.join(others)}")
 
@@ -273,33 +300,29 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     recipe, free = seen.recipe, [str(name) for name in table if name != "source"]
     counts = {name: table[name].map(written).nunique() for name in free}
     free = [name for name in free if counts[name] > 1 or name in ("rater", "item")]
-    usual = {role: each for role, each in ratings.USUAL_NAMES.items() if each in free}
     _propose_long(table, counts, free, recipe)
     free = [name for name in free if name not in recipe.get("long", {}).values()]
     whole = [name for name in free if (table[name].map(written) != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
     free = [name for name in free if _kind(table[name]) != "lists"]
     found = {
-        "rater": None if "position" in recipe else usual.get("rater") or _best("rater", repeated),
-        "cluster": usual.get("cluster") or _best("cluster", repeated),
+        "rater": None if "position" in recipe else _best("rater", repeated),
+        "cluster": _best("cluster", repeated),
     }
     taken = [name for name in whole if name in found.values() or _like(name, NAMES["not rated"])]
     whole = [name for name in whole if name not in taken]
-    found["item"] = usual.get("item") or _best("item", whole)
+    found["item"] = _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
     items = items or names_in(found["cluster"] or [])
-    if (
-        items
-        and system
-        and table[[*items, system]].map(written).groupby(items)[system].nunique().max() > 1
-    ):
-        found["item"] = [*items, system]
+    if items and system:
+        systems = table[[*items, system]].map(written).groupby(items)[system].nunique()
+        found["item"] = [*items, system] if systems.max() > 1 else found["item"]
     for role, name in found.items():
         if role not in recipe and name is not None:
             recipe[role] = names_in(name)
     if "item" not in recipe:
-        seen.told.append("no column says what was rated: each row counts as an item of its own")
-    words = usual.get("covariate") or next(
+        seen.told.append(TOLD["no item"])
+    words = next(
         (n for n in free if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"), None
     )
     if words and "words" not in recipe:
@@ -327,9 +350,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         if outcome := _best("outcome", values) or (values[0] if len(values) == 1 else None):
             recipe["outcome"] = outcome
         elif values:
-            seen.told.append(
-                "no column looks like an overall rating: name it as outcome, or leave it"
-            )
+            seen.told.append(TOLD["no outcome"])
     if others := [name for name in values if name != recipe.get("outcome")]:
         recipe.setdefault("aspects", others)
     _keep_called(recipe)
@@ -395,9 +416,8 @@ def _propose_nothing(table: pd.DataFrame, seen: Inspection) -> None:
             found["N/A *"] = None
         marks = np.unique(pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float))
         usual = marks[~np.isin(marks, CODES)].astype(float)
-        step = np.diff(usual).min(initial=np.inf) if len(usual) > 1 else np.inf
         if len(usual) > 1:
-            reach = max(2 * step, (usual[-1] - usual[0]) / 4)
+            reach = max(2 * np.diff(usual).min(), (usual[-1] - usual[0]) / 4)
             far = (marks <= usual[0] - reach) | (marks >= usual[-1] + reach)
             found |= dict.fromkeys(f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)])
     if found:

@@ -1,7 +1,7 @@
 """Ratings of any study looked over and made ready for analysis: complete, once, on one scale.
 
-`findings` is a check-up of columns and rows before any analysis; `helpers.own.raters.check` adds
-what it finds about raters. `prepare` leaves out what cannot be used, and finds out what the ratings
+`findings` are what is odd about columns and rows before any analysis, for `check_raters` in
+`helpers.own.raters`. `prepare` leaves out what cannot be used, and finds out what the ratings
 cannot tell: columns whose scale is not settled, an outcome that is computed from the aspects, and
 aspects that move together. Tables are those of `helpers.files.recipes.read`.
 """
@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import BadTableError, OptionError
 from helpers.stats.clustered import Slopes, slopes
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+from helpers.stats.moments import ROUNDING, cluster_sums
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
@@ -26,13 +26,12 @@ FEWEST_ROWS = 10
 FEWEST_CLUSTERS = 5
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
-RARE = 20  # fewer ratings with the rarer marks than this say little
-RARELY = f"rare: fewer than {RARE} ratings tell what it does"
 FEW_CLUSTERS = 30
 MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)  # often written for "no answer"
 SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
 PERCENT = (0, 100)
 MOST_STEPS = 25  # of a scale that its marks tell
+FEWEST_RATERS = 5  # from whom others can be told
 ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
 ROWS_PER_ASPECT = 10  # that weights with all others held equal need
@@ -92,15 +91,12 @@ def describe_file(table: pd.DataFrame) -> str:
     >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
     '3 ratings of 2 items in 1 cluster; the file names no raters.'
     """
-    columns = {"item": "item_id", "cluster": "prompt_id", "rater": "rater_id"}
-    counts = {
-        word: _count(table[column].nunique(), word)
-        for word, column in columns.items()
-        if column in table
-    }
-    people = counts.get("rater", "the file names no raters")
-    ratings = _count(len(table), "rating")
-    return f"{ratings} of {counts['item']} in {counts['cluster']}; {people}."
+    items, clusters = (table[column].nunique() for column in ("item_id", "prompt_id"))
+    people = "the file names no raters"
+    if "rater_id" in table:
+        people = _count(table["rater_id"].nunique(), "rater")
+    counts = f"{_count(items, 'item')} in {_count(clusters, 'cluster')}"
+    return f"{_count(len(table), 'rating')} of {counts}; {people}."
 
 
 def _count(n: int, word: str) -> str:
@@ -108,60 +104,17 @@ def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
-def findings(
-    table: pd.DataFrame,
-    outcome: str,
-    aspects: Sequence[str],
-    scales: Mapping[str, tuple[float, float]] | None = None,
-) -> pd.DataFrame:
-    """List what a reader should know about columns and rows before believing any result.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Ratings as `helpers.files.recipes.read` returns them.
-    outcome : str
-        Column to explain.
-    aspects : sequence of str
-        Columns that may explain it.
-    scales : mapping of str to (float, float), optional
-        Lowest and highest mark, where they are known.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence`` for the
-        conclusions, and what it ``affects``: a list of columns, or ``["all"]``. One row says so if
-        nothing was found.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "tone": [1.0, 2.0] * 20,
-    ...                       "overall": [4.0] * 39 + [None]})
-    >>> findings(table, "overall", ["tone"])[["what", "where", "rows"]]
-                  what    where  rows
-    0          missing  overall     1
-    1  always the same  overall    39
-    """
-    columns, scales = [outcome, *aspects], scales or {}
-    rows = [
-        *_missing(table, columns),
-        *_constant(table, columns),
-        *_off_scale(table, columns, scales),
-        *_shared_items(table),
-        *_repeated(_own_items(table)),
-    ]
+def findings(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
+    """What a reader should know about columns, the outcome first, and rows."""
+    yield from _missing(table, columns)
+    yield from _constant(table, columns)
+    yield from _off_scale(table, columns, scales)
+    yield from _shared_items(table)
+    yield from _repeated(_own_items(table))
     n_clusters = table["prompt_id"].nunique()
     if n_clusters < FEW_CLUSTERS:
         consequence = f"{n_clusters - 1} degrees of freedom at most: intervals are wide"
-        rows.append((f"only {n_clusters} clusters", "", len(table), consequence, ["all"]))
-    return finding_table(rows)
-
-
-def finding_table(rows: Sequence[tuple]) -> pd.DataFrame:
-    """Set out findings, or say that there are none."""
-    rows = list(rows) or [("nothing", "", 0, "all ratings are used as they are", [])]
-    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence", "affects"])
+        yield f"only {n_clusters} clusters", "", len(table), consequence, ["all"]
 
 
 def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
@@ -188,12 +141,7 @@ def _is_constant(values: pd.Series) -> bool:
 
 
 def _off_scale(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
-    """Values outside a declared scale, and values that make it doubtful what the scale is."""
-    for column in columns:
-        low, high = scales.get(column, (-np.inf, np.inf))
-        n_outside = int(((table[column] < low) | (table[column] > high)).sum())
-        if n_outside:
-            yield f"outside {low:g} to {high:g}", column, n_outside, "taken for missing", ["all"]
+    """Values that make it doubtful what the scale of a column is."""
     for column, odd in odd_values(table, columns, scales).items():
         affects = ["all"] if column == columns[0] else [column]
         consequence = f"is {_few(odd)} on the scale? Left out for now; {SETTLE}"
@@ -206,9 +154,9 @@ def _few(odd: pd.Series) -> str:
 
 
 def odd_values(
-    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> dict[str, pd.Series]:
-    """Count marks that are far from all others, or look like a code for "no answer".
+    """Count, by column, marks that are far from all others, or look like a code for "no answer".
 
     Columns with a declared scale have none. A zero is odd where other columns with the same
     highest mark begin at one.
@@ -365,6 +313,16 @@ class Study:
             counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
         return np.array(counts)
 
+    @cached_property
+    def for_others(self) -> np.ndarray:
+        """Aspects in which enough raters vary to speak of others."""
+        return self.informative("rater") >= FEWEST_RATERS
+
+    @property
+    def shared(self) -> list[str]:
+        """What ratings have in common: clusters, and raters if all aspects are `for_others`."""
+        return ["rater", "cluster"] if self.for_others.all() else ["cluster"]
+
     def items_averaged(self) -> "Study":
         """One row per item, without raters."""
         by = [self.frame["cluster"], self.frame["item_id"]]
@@ -376,23 +334,6 @@ class Study:
         ends = self.ends.loc[self.aspects]
         values = (self.frame[self.aspects] - ends["low"]) / (ends["high"] - ends["low"])
         return self.frame.assign(**values)
-
-    def moments(self, held: pd.DataFrame | None = None) -> ClusterMoments:
-        """Sums within clusters for aspects from 0 to 1.
-
-        Parameters
-        ----------
-        held : pandas.DataFrame, shape (n_rows, n_held), optional
-            Further features, behind the aspects.
-
-        Returns
-        -------
-        ClusterMoments
-            One set per cluster.
-        """
-        held = pd.DataFrame(index=self.frame.index) if held is None else held
-        table = self.scaled()[[*self.aspects, self.outcome, "cluster"]].assign(**held)
-        return cluster_moments(table, [*self.aspects, *held], self.outcome, "cluster")
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> "Study":
         """Draw ratings at random where there are more than a method can take.
@@ -424,9 +365,9 @@ def prepare(
     """Leave out what cannot be analysed, and say why.
 
     The first rating of an item by a rater counts, and only ratings with an outcome and every
-    aspect; marks outside a declared scale, or far from all others, are missing. Clusters that share
-    an item are one. More than `MOST_CLUSTERS` clusters are joined at random into so many: these
-    are as independent as single ones, and an interval from 2,000 of them is as good as any.
+    aspect; marks far from all others, on a scale that is not declared, are missing. Clusters that
+    share an item are one. More than `MOST_CLUSTERS` clusters are joined at random into so many:
+    these are as independent as single ones, and an interval from 2,000 of them is as good as any.
 
     Parameters
     ----------
@@ -449,6 +390,8 @@ def prepare(
     ------
     tables.BadTableError
         If too little is left to analyse.
+    tables.OptionError
+        If no outcome or no aspect is named.
 
     Examples
     --------
@@ -459,6 +402,8 @@ def prepare(
     (['tone'], {'harm': 'always the same'})
     """
     scales, asked = dict(scales or {}), list(aspects)
+    if not outcome or not asked:
+        raise OptionError("the recipe names no outcome, or no aspects that may explain it")
     table = _own_items(table)
     if "rater_id" in table:
         table = table[~table.duplicated(["item_id", "rater_id"])]
@@ -483,13 +428,10 @@ def prepare(
 
 
 def _on_scale(
-    table: pd.DataFrame, columns: Sequence[str], scales: Mapping[str, tuple[float, float]]
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Take marks off the scale for missing, and write down those that are not settled."""
+    """Take marks far from all others for missing, and write down that they are not settled."""
     cells, unsettled = {}, {}
-    for column, (low, high) in scales.items():
-        if column in columns and not table[column].dropna().between(low, high).all():
-            cells[column] = table[column].where(table[column].between(low, high))
     for column, odd in odd_values(table, columns, scales).items():
         cells[column] = table[column].mask(table[column].isin(odd.index))
         unsettled[column] = f"{_few(odd)} in {_count(int(odd.sum()), 'rating')}"
@@ -613,84 +555,10 @@ def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
     return (rng.permutation(len(names)) % MOST_CLUSTERS)[codes]
 
 
-def describe_study(study: Study) -> str:
-    """Say what is analysed, what is not, and where a part stands for the whole.
-
-    Parameters
-    ----------
-    study : Study
-        Ratings.
-
-    Returns
-    -------
-    str
-        One line or more.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"cluster": [0, 1]})
-    >>> print(describe_study(Study(frame, "overall", ["tone"], frame, {"harm": "always the same"})))
-    2 complete ratings in 2 clusters
-    left out: harm, always the same
-    """
-    n_clusters = study.frame["cluster"].nunique()
-    lines = [f"{len(study.frame):,} complete ratings in {n_clusters:,} clusters"]
-    if n_clusters == MOST_CLUSTERS:
-        lines[0] += " (more, joined at random to so many)"
-    if len(study.frame) > MOST_ROWS:
-        lines.append(
-            f"agreement, ordered marks and the tree use {MOST_ROWS:,} ratings drawn at random"
-        )
-    lines += [f"left out: {aspect}, {reason}" for aspect, reason in study.left_out.items()]
-    return "\n".join(lines)
-
-
-def mark_prevalence(table: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
-    """Count the ratings that can tell something about each aspect.
-
-    Only ratings that differ from the most frequent mark of an aspect say what the aspect does; of
-    an error that is marked or not, these are usually the ratings in which it is marked.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Ratings with ``prompt_id``.
-    aspects : sequence of str
-        Numeric columns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per aspect: ``marks`` (those that occur, or their range), ``usual`` (the most
-        frequent one), ``other ratings`` (with another mark), the ``clusters`` they are in, their
-        share ``other, %``, and a ``warning`` if they are few.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"refusal": [0, 0, 0, 1], "prompt_id": [1, 1, 2, 2]})
-    >>> mark_prevalence(table, ["refusal"])[["marks", "usual", "other ratings", "clusters"]]
-            marks  usual  other ratings  clusters
-    refusal  0, 1      0              1         1
-    """
-    rows = {}
-    for aspect in aspects:
-        known = table.loc[table[aspect].notna(), [aspect, "prompt_id"]]
-        counts = known[aspect].value_counts()
-        usual = counts.index[0]
-        other = known[known[aspect] != usual]
-        rows[aspect] = {
-            "marks": _marks(counts.index),
-            "usual": usual,
-            "other ratings": len(other),
-            "clusters": other["prompt_id"].nunique(),
-            "other, %": 100 * len(other) / len(known),
-            "warning": "" if len(other) >= RARE else RARELY if len(other) else "never differs",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _marks(marks: pd.Index) -> str:
-    """List the marks of a short scale, or the ends of a long one."""
-    if len(marks) <= FEW_MARKS:
-        return ", ".join(f"{mark:g}" for mark in sorted(marks))
-    return f"{marks.min():g} to {marks.max():g}"
+def some_items(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Draw whole items at random where there are more ratings than wanted."""
+    step = -(-len(table) // most)
+    if step <= 1:
+        return table
+    codes, items = pd.factorize(table["item_id"])
+    return table[np.random.default_rng(0).permutation(len(items))[codes] % step == 0]

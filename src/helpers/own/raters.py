@@ -1,19 +1,20 @@
 """Raters and rows of any study: who rates otherwise than the rest, and what follows from it.
 
-`check` lists what stands out, each finding with its consequence. Ratings that are `doubtful` are
-kept, but the conclusions of `helpers.own.inference` are drawn without them as well. Every rule that
-tells something from chance is set so that a file without fault gives an alarm of its kind in one
-case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
+`check_raters` lists what stands out, each finding with its consequence. Ratings that are `doubtful`
+are kept, but the conclusions of `helpers.own.inference` are drawn without them as well. Every rule
+that tells something from chance is set so that a file without fault gives an alarm of its kind in
+one case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import csr_array
 
-from helpers.own.intake import Study, finding_table, findings
+from helpers.own.intake import Study, findings, some_items
 from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
 
@@ -23,19 +24,22 @@ BUSY = 3  # times the even share of a rater
 COPIED = 0.9  # of the items that two raters share, the same in all columns
 HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
+TIMES = ("seconds", "duration", "lead_time")  # in the name of a covariate
+TAKEN_OUT = "taken out where raters are compared with themselves; means of items are off"
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
 NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
-POWER = stats.norm.ppf(0.8) + stats.norm.ppf(0.975)  # standard errors that are found in 80 %
+MEANS = (1, 2, 3, 5, 10)  # ratings of an item in one mean
+MOST_TIMES = 1000  # as many ratings: more is out of reach
 
 
-def check(
+def check_raters(
     table: pd.DataFrame,
     outcome: str,
     aspects: Sequence[str],
     scales: Mapping[str, tuple[float, float]] | None = None,
-    duration: str | None = None,
+    covariate: str = "",
 ) -> pd.DataFrame:
     """List all that a reader should know about columns, rows and raters, with its consequence.
 
@@ -49,13 +53,15 @@ def check(
         Columns that may explain it.
     scales : mapping of str to (float, float), optional
         Lowest and highest mark, where they are known.
-    duration : str, optional
-        Column of how long each rating took, in any unit.
+    covariate : str, optional
+        What the covariate is called in the file; if that is a time, hasty raters are looked for.
 
     Returns
     -------
     pandas.DataFrame
-        As `helpers.own.intake.findings`, with rows about raters.
+        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence`` for the
+        conclusions, and what it ``affects``: a list of columns, or ``["all"]``. One row says so if
+        nothing was found.
 
     Examples
     --------
@@ -64,28 +70,26 @@ def check(
     >>> table = pd.DataFrame({"item_id": rows // 3, "prompt_id": rows // 3, "rater_id": rows % 3,
     ...                       "tone": rng.integers(1, 6, 120), "overall": marks})
     >>> table.loc[table["rater_id"] == 2, "overall"] = 6 - table["overall"]
-    >>> check(table, "overall", ["tone"])[["what", "where", "rows"]]
-                                 what              where  rows
-    0  rates opposite to the others  overall: rater 2    40
+    >>> check_raters(table, "overall", ["tone"])[["what", "where", "rows"]]
+                                 what       where  rows
+    0  rates opposite to the others  overall: 2    40
     """
-    general = findings(table, outcome, aspects, scales)
-    rows = [] if "rater_id" not in table else [*_about_raters(table, outcome, aspects, duration)]
-    if not rows:
-        return general
-    return pd.concat(
-        [general[general["what"] != "nothing"], finding_table(rows)], ignore_index=True
-    )
+    rows = [*findings(table, [outcome, *aspects], scales or {})]
+    if "rater_id" in table:
+        rows += _about_raters(table, outcome, aspects, covariate)
+    rows = rows or [("nothing", "", 0, "all ratings are used as they are", [])]
+    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence", "affects"])
 
 
 def _about_raters(
-    table: pd.DataFrame, outcome: str, aspects: Sequence[str], duration: str | None
+    table: pd.DataFrame, outcome: str, aspects: Sequence[str], covariate: str
 ) -> Iterator[tuple]:
     """Findings about raters."""
     table = table[~table.duplicated(["item_id", "rater_id"])].reset_index(drop=True)
     rater, columns = table["rater_id"].to_numpy(), [outcome, *aspects]
     tried = "conclusions are drawn without these ratings too"
     for who, column in _reversed(table, columns):
-        where, rows = f"{column}: rater {who}", int((rater == who).sum())
+        where, rows = f"{column}: {who}", int((rater == who).sum())
         yield "rates opposite to the others", where, rows, tried, ["all"]
     copied = _copied(table, columns)
     if copied.any():
@@ -94,7 +98,7 @@ def _about_raters(
     kept = "kept: did they read what they rated?"
     for what, who, consequence in (
         (f"always the same {outcome}", _flat(table, outcome), tried),
-        (f"under a third of the usual {duration}", _hasty(table, duration), kept),
+        (f"under a third of the usual {covariate}", _hasty(table, covariate), kept),
     ):
         if len(who):
             n_rows = int(table["rater_id"].isin(who).sum())
@@ -105,14 +109,7 @@ def _about_raters(
 
 def _raters(who: Sequence) -> str:
     """Name some raters."""
-    shown = ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
-    return f"rater{'s' * (len(who) > 1)} {shown}"
-
-
-def _some_items(table: pd.DataFrame) -> pd.DataFrame:
-    """Take whole items, evenly, where there are more ratings than detection needs."""
-    step = -(-len(table) // MOST_ROWS)
-    return table if step == 1 else table[pd.factorize(table["item_id"])[0] % step == 0]
+    return ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
 
 
 def _of_others(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +145,7 @@ def _reversed(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
 
     Of two raters nobody can say which.
     """
-    table, found = _some_items(table), []
+    table, found = some_items(table, MOST_ROWS), []
     while table["rater_id"].nunique() > 2 and len(found) < MOST_REVERSED:
         rest = _agreement(table, columns)
         if rest.empty or rest["z"].min() > -stats.norm.isf(ALARM / len(rest)):
@@ -167,11 +164,12 @@ def _flat(table: pd.DataFrame, outcome: str) -> list:
     return list(by_rater.index[is_flat & (chance < ALARM / len(by_rater))])
 
 
-def _hasty(table: pd.DataFrame, duration: str | None) -> list:
-    """Raters whose middle time is far below the usual."""
-    if duration is None:
+def _hasty(table: pd.DataFrame, covariate: str) -> list:
+    """Raters whose middle time is far below the usual, if the covariate is a time."""
+    is_time = any(word in covariate.lower() for word in TIMES)
+    if not is_time or not pd.api.types.is_numeric_dtype(table.get("covariate")):
         return []
-    by_rater = table.groupby("rater_id", observed=True)[duration].agg(["count", "median"])
+    by_rater = table.groupby("rater_id", observed=True)["covariate"].agg(["count", "median"])
     is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
     return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
 
@@ -183,7 +181,7 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """
     marked = np.zeros(len(table), dtype=bool)
     known = table[list(columns)].notna().all(axis="columns").to_numpy()
-    for one, two in _too_alike(_some_items(table[known]), columns):
+    for one, two in _too_alike(some_items(table[known], MOST_ROWS), columns):
         pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
         rows = table.iloc[pair]
         again = rows.duplicated(["item_id", *columns], keep=False) & (rows["rater_id"] == two)
@@ -230,11 +228,14 @@ def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
     found = found[found["ratings"] >= ENOUGH]
     sure = np.abs(found["z"]) > stats.norm.isf(ALARM / 2 / max(len(found), 1))
     far = found[sure & (np.abs(found["from the middle"]) > reach)]
-    for who, row in far.iterrows():
-        word = "harsher" if row["from the middle"] < 0 else "more lenient"
-        what = f"{abs(row['from the middle']):.1f} points {word} than the middle rater"
-        consequence = "taken out where raters are compared with themselves; means of items are off"
-        yield what, _raters([who]), int(row["ratings"]), consequence, [outcome]
+    for word, side in (("harsher", -1), ("more lenient", 1)):
+        those = far[np.sign(far["from the middle"]) == side]
+        if len(those):
+            most = those["from the middle"].abs().max()
+            what = (
+                f"{word} than the middle rater, by {'up to ' * (len(those) > 1)}{most:.1f} points"
+            )
+            yield what, _raters(those.index), int(those["ratings"].sum()), TAKEN_OUT, [outcome]
 
 
 def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
@@ -251,35 +252,28 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per rater who shares items with others: shared ``ratings``, ``leniency`` with 95 %
-        interval ``low`` and ``high`` by clusters of items, ``z``, its distance from zero in
-        standard errors, and ``from the middle``, from the middle rater.
+        interval ``leniency low`` and ``leniency high`` by clusters of items, ``z``, its distance
+        from zero in standard errors, and ``from the middle``, from the middle rater.
     """
     own, rest = (each[:, 0] for each in _of_others(table, [outcome]))
     shared = ~np.isnan(rest)
     gap, who = (own - rest)[shared], table["rater_id"].to_numpy()[shared]
-    parts = pd.DataFrame({"n": 1.0, "gap": gap})
-    sums = parts.groupby([who, table["prompt_id"].to_numpy()[shared]]).sum()
-    n, total = sums.groupby(level=0).sum().to_numpy().T
-    people, size = np.unique(sums.index.get_level_values(0), return_counts=True)
-    around = sums["gap"] - sums["n"] * np.repeat(total / n, size)
-    squares = (around**2).groupby(level=0).sum().to_numpy()
-    size = np.where(size > 1, size, np.nan)
-    mean, error = total / n, np.sqrt(squares * size / (size - 1)) / n
-    error[error < NEARLY_NOTHING] = np.nan
+    parts = pd.DataFrame({"n": 1.0, "gap": gap, "who": who})
+    sums = parts.groupby(["who", table["prompt_id"].to_numpy()[shared]], observed=True).sum()
+    size, total = (getattr(sums.groupby(level=0), each)() for each in ("size", "sum"))
+    mean = total["gap"] / total["n"]
+    around = (sums["gap"] - sums["n"] * mean.reindex(sums.index, level=0)) ** 2
+    squares = around.groupby(level=0).sum() * size / (size - 1).where(size > 1)
+    error = np.sqrt(squares).where(lambda root: root > NEARLY_NOTHING) / total["n"]
     margin = stats.t.ppf(0.975, size - 1) * error
     # From the items' means, with a rater's own mark: one outlier moves those of others less.
     off = mean * (1 - 1 / _raters_per_item(table))
-    return pd.DataFrame(
-        {
-            "ratings": n,
-            "leniency": mean,
-            "low": mean - margin,
-            "high": mean + margin,
-            "z": mean / error,
-            "from the middle": off - (np.median(off) if len(off) else 0),
-        },
-        index=people,
-    )
+    columns = {
+        **{"ratings": total["n"], "leniency": mean, "z": mean / error},
+        **{"leniency low": mean - margin, "leniency high": mean + margin},
+        "from the middle": off - off.median(),
+    }
+    return pd.DataFrame(columns)
 
 
 def _raters_per_item(table: pd.DataFrame) -> float:
@@ -301,20 +295,15 @@ def _design(table: pd.DataFrame) -> Iterator[tuple]:
     per_item = table["item_id"].value_counts()
     once = per_item == 1
     if once.mean() > 0.5 and len(counts) > 1:
-        consequence = f"agreement and leniency come from the {int((~once).sum()):,} other items"
+        consequence = f"agreement and leniency can come only from {int((~once).sum()):,} others"
         yield "most items rated once", "", int(once.sum()), consequence, ["all"]
     if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):
         seen = table.groupby("rater_id", observed=True)["covariate"].nunique()
         if len(table["covariate"].dropna().unique()) > 1 and (seen == 1).mean() >= ONE_LABEL:
+            what = "saw one label of the covariate only"
             consequence = "differences between the labels may be differences between raters"
             where = f"{int((seen == 1).sum())} of {len(seen)} raters"
-            yield (
-                "saw one label of the covariate only",
-                where,
-                len(table),
-                consequence,
-                ["covariate"],
-            )
+            yield what, where, len(table), consequence, ["covariate"]
 
 
 def doubtful(study: Study) -> dict[str, np.ndarray]:
@@ -360,21 +349,17 @@ def table(study: Study) -> pd.DataFrame:
     """
     if "rater_id" not in study.frame or study.frame["rater_id"].nunique() < 2:
         return pd.DataFrame()
-    lenient = leniency(study.frame, study.outcome)[["leniency", "low", "high"]]
+    lenient = leniency(study.frame, study.outcome)[["leniency", "leniency low", "leniency high"]]
     rest = _agreement(study.frame, [study.outcome]).droplevel("column")
     reach = stats.norm.ppf(0.975) / np.sqrt((rest["n"] - 3).clip(lower=0))
     middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
     found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
-    found = found[found["ratings"] > 0].join(
-        lenient.rename(columns={"low": "leniency low", "high": "leniency high"})
-    )
+    found = found[found["ratings"] > 0].join(lenient)
     ends = {"low": np.tanh(middle - reach), "high": np.tanh(middle + reach)}
     return found.join(rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)).sort_index()
 
 
-def reliability(
-    study: Study, n_boot: int, rng: np.random.Generator, raters: Sequence[int] = (1, 2, 3, 5, 10)
-) -> pd.DataFrame:
+def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
     """How reliable the mean of several ratings of an item is.
 
     Parameters
@@ -384,8 +369,6 @@ def reliability(
     n_boot : int
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
-    raters : sequence of int, optional
-        Numbers of ratings of an item.
 
     Returns
     -------
@@ -412,15 +395,19 @@ def reliability(
     noise = error / (rows - n_items)
     mean_square = (between - whole**2 / rows) / (n_items - 1)
     item = np.maximum(mean_square - noise, 0) * (n_items - 1) / (rows - squares / rows)
-    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(raters))
-    return bootstrap.summary(shares[0], shares[1:], pd.Index(raters, name="ratings"))
+    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(MEANS))
+    return bootstrap.summary(shares[0], shares[1:], pd.Index(MEANS, name="ratings"))
 
 
 def needed(study: Study, weight: float) -> pd.DataFrame:
     """How many times the ratings or raters it takes to find a weight of this size in four of five.
 
     What items, raters and single ratings contribute to the error of each weight is told from this
-    file; more of one leave the others as they are.
+    file; more of one leave the others as they are, and give t more degrees of freedom. "Found" is a
+    p-value below 0.05, not corrected for the number of aspects. In simulated studies (30, 8 and 6
+    raters, and none named) ``detects`` was within 4 % of the truth. The weight that twice or four
+    times as many detect was within 12 % (17 % once); as a number of times that is within 15 % at
+    twice, but up to twice too many where the error comes near to what the other clusters leave.
 
     Parameters
     ----------
@@ -434,28 +421,35 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     pandas.DataFrame
         A row per aspect: ``detects``, the smallest weight that this file finds in 80 %; ``times
         the items`` rated by the same raters, and ``times the raters`` on the same items, each with
-        as many ratings as now; infinite where that alone never suffices.
+        as many ratings as now; infinite where a thousand times as many do not suffice.
 
     References
     ----------
     Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller (2011), Robust
     Inference With Multiway Clustering.
     """
-    found = study.slopes()
-    has_raters = "rater" in study.frame
-    ways = ("rater", "cluster") if has_raters else ("cluster",)
-    variances, _ = found.parts([study.frame[way] for way in ways])
-    by_rater, by_item, both = variances if has_raters else (0 * variances[0], *variances * 2)
-    people, items = (np.maximum(each - both, 0) for each in (by_rater, by_item))
-    most = (abs(weight) / POWER) ** 2
+    found, ways = study.slopes(), study.shared
+    variances, sizes = found.parts([study.frame[way] for way in ways])
+    if alone := len(ways) == 1:
+        variances, sizes = (0 * variances[0], *variances * 2), (np.inf, *sizes)
+    people, items = (np.maximum(each - variances[2], 0) for each in variances[:2])
+    more = np.geomspace(1, MOST_TIMES, 150)[:, None]
+    by_items = _detects(people + (variances[2] + items) / more, sizes[0], sizes[1] * more)
+    by_raters = _detects(items + (variances[2] + people) / more, sizes[0] * more, sizes[1])
     columns = {
-        "detects": POWER * np.sqrt(people + items + both),
-        "times the items": _times(items + both, most - people),
-        "times the raters": _times(people + both, most - items) if has_raters else np.nan,
+        "detects": by_items[0],
+        "times the items": _first(by_items <= weight, more),
+        "times the raters": np.nan if alone else _first(by_raters <= weight, more),
     }
     return pd.DataFrame(columns, index=found.value.index).reindex(study.aspects)
 
 
-def _times(shrinks: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """By how much a variance must be divided to fit, at least 1."""
-    return np.where(room > 0, np.maximum(shrinks / np.where(room > 0, room, 1), 1), np.inf)
+def _detects(variance: np.ndarray, n_raters: ArrayLike, n_items: ArrayLike) -> np.ndarray:
+    """The weight that t finds in 80 %, by the smaller effective number of clusters."""
+    freedom = np.maximum(np.minimum(n_raters, n_items) - 1, 1)
+    return np.sqrt(variance) * (stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom))
+
+
+def _first(enough: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The first number of times that is enough, infinite if none is."""
+    return np.where(enough.any(axis=0), more[enough.argmax(axis=0), 0], np.inf)

@@ -1,8 +1,8 @@
 """The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
 
-`write` makes the page of `ratings report`: up to ten sentences, each with its number, its interval
-and what it does not say; then the checks that could not run, figures and tables. `sentences` and
-the figures are also those of notebook 53.
+`write_page` makes the page of `ratings report`: up to ten sentences, each with its number, its
+interval and what it does not say; then the checks that could not run, figures and tables.
+`sentences` and the figures are also those of notebook 53.
 """
 
 import base64
@@ -15,12 +15,14 @@ import jinja2
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import yaml
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from helpers import paths, show
 from helpers.files import recipes
-from helpers.files.tables import OptionError, PlainError, to_csv_bytes
+from helpers.files.tables import OptionError, PlainError, find, to_csv_bytes
 from helpers.own import inference, intake, raters
 from helpers.own.intake import Study
 from helpers.show import INK, forest_plot, with_interval, zero_line
@@ -31,61 +33,21 @@ LONGEST_NAME = 60  # in a sentence
 MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
-N_BOOT = 500
+N_BOOT, SEED = 500, 20240917
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
-    ("alone", "alone low", "alone high"),
-    ("weight", "low", "high"),
-    ("estimate", "low", "high"),
-    ("change", "change low", "change high"),
-    ("AC1", "AC1 low", "AC1 high"),
-    ("leniency", "leniency low", "leniency high"),
-    ("agreement", "low", "high"),
+    *((name, f"{name} low", f"{name} high") for name in ("alone", "change", "AC1", "leniency")),
+    *((name, "low", "high") for name in ("weight", "estimate", "agreement")),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
+FOUND = "What was found on each aspect"
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
 NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
-SUMMED = (
-    "the outcome adds up what the counted errors cost, so that a weight is the mean cost of a kind "
-    "of error, not what people think of the whole"
-)
-NO_RATERS = (
-    "the file does not say who gave which rating; intervals allow for other items, but not for "
-    "other raters, and may be too narrow if a few people gave most ratings"
-)
-LINK = "{start}, “{outcome}” is {size} points {verdict}{held}, "
-CAUSE = "that changing “{aspect}” would change “{outcome}”: the same people gave both marks"
-SAID = {
-    "higher": (LINK, CAUSE),
-    "lower": (LINK, CAUSE),
-    "hardly any link": (
-        "“{aspect}” hardly goes with “{outcome}”: {weight} points{held}, ",
-        "that “{aspect}” does not matter to people, or would not in other ratings",
-    ),
-    "nothing of its own": (
-        "“{aspect}” adds hardly anything to the other aspects: {weight} points of “{outcome}” with "
-        "these held equal, {alone} alone, ",
-        "that “{aspect}” does not matter: others that go with it may carry what it does",
-    ),
-    "depends on choices": (
-        "What “{aspect}” weighs in “{outcome}” depends on how it is computed ({because}), ",
-        "which way is right: report all, or none",
-    ),
-}
-START = {
-    False: "From the lowest to the highest mark for “{}” ({:g} to {:g})",
-    True: "Where “{}” is marked",
-}
-REST = {False: "that these do not matter", True: "how much each weighs: see the table"}
-TOLD = {
-    "declared": "as declared",
-    "by the marks": "told by the marks",
-    "not known": "as found: no scale is declared",
-}
-SCOPES = {False: "for these raters", True: "allowing for other raters and items like these"}
+WORDS = yaml.load((paths.DATA / "templates" / "sentences.yaml").read_bytes(), yaml.BaseLoader)
+SAID = WORDS["aspects"]
 
 
 def height(n_rows: int) -> float:
@@ -114,30 +76,6 @@ def _cut(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name, and leave out what cannot be printed."""
     shown = "".join(each if each.isprintable() else " " for each in str(name)[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
-
-
-def short_rules(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Shorten the names of aspects in the rules of a tree, so that these fit into their boxes.
-
-    Parameters
-    ----------
-    nodes : pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same, with other rules.
-
-    Examples
-    --------
-    >>> short_rules(pd.DataFrame({"rule": ["how polite the response was at most 2.5"]}))
-                            rule
-    0  how polite the re… at most 2.5
-    """
-    parts = nodes["rule"].str.extract(r"(?s)^(.*)( (?:at most|above) \S+)$")
-    rules = parts[0].map(lambda name: label(name, LONGEST_IN_BOX), na_action="ignore") + parts[1]
-    return nodes.assign(rule=rules.fillna(nodes["rule"]))
 
 
 def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -199,14 +137,19 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     table = table.rename(columns={"estimate": "weight"})
     is_judged = table["p Holm"].notna() if "p Holm" in table else table["low"].notna()
     table = table[is_judged] if is_judged.any() else table[table["alone low"].notna()]
-    first = table["weight"].fillna(table["alone"]).abs().sort_values(ascending=False).index
-    table = table.loc[first[:MOST_ROWS]]
+    table = _heaviest_first(table)[:MOST_ROWS]
     parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
     return {
         name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
         for name, part in zip(names or ("others held equal", "alone"), parts, strict=True)
         if table[part].notna().any(axis=None)
     }
+
+
+def _heaviest_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort aspects by their weights, or where these are not known by their slopes alone."""
+    sizes = table["weight"].fillna(table["alone"]).abs()
+    return table.loc[sizes.sort_values(ascending=False, kind="stable").index]
 
 
 def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -261,7 +204,7 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
         return f"No aspect can be shown to go with {label(outcome)}, others held equal"
     few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
     go = "goes" if len(names) == 1 else "go"
-    small = conclusions["verdict"].isin(["hardly any link", "nothing of its own"]).sum()
+    small = conclusions["verdict"].isin(["hardly any link", "hardly anything of its own"]).sum()
     rest = int(len(conclusions) - len(names) - small)
     unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
     return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
@@ -301,8 +244,7 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
     if study.identity:
         text = f"{study.identity}: the weights of its parts are arithmetic, not a finding."
         return [(text, "what people had in mind when they rated")]
-    weights = conclusions["weight"].fillna(0).abs()
-    conclusions = conclusions.loc[weights.sort_values(ascending=False).index]
+    conclusions = _heaviest_first(conclusions)
     order = [*SAID, *conclusions["verdict"].unique()]
     single, several = [], []
     for verdict in dict.fromkeys(order):
@@ -312,8 +254,10 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
         if len(rest := table[n_single:]):
             names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
             names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
-            reason = "" if n_single else f" ({rest['because'].iloc[0]})"
-            several.append((f"{verdict.capitalize()}: {names}{reason}.", REST[verdict in SAID]))
+            reasons = [] if n_single else rest["because"].unique()
+            reason = f" ({reasons[0]})" if len(reasons) == 1 else ""
+            not_said = WORDS["rest"]["known" if n_single else "unknown"]
+            several.append((f"{verdict.capitalize()}: {names}{reason}.", not_said))
     return [*single[: MOST_SENTENCES - 4], *several]
 
 
@@ -321,21 +265,20 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
     weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
     size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
-    held = f" with the other aspects held equal ({signed(*alone)} alone)"
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
-    words = {
-        "start": START[is_flag].format(_cut(aspect), *study.ends.loc[aspect, ["low", "high"]]),
+    words = row[["verdict", "because"]].to_dict() | {
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
         "size": with_interval(*size),
         "weight": signed(*weight),
         "alone": signed(*alone),
-        "held": held if len(study.aspects) > 1 else "",
-    } | row[["verdict", "because"]].to_dict()
+        "scope": WORDS["scope"][row["scope"]],
+    }
+    start = WORDS["start"]["flag" if is_flag else "scale"]
+    words["start"] = start.format(**words, **study.ends.loc[aspect, ["low", "high"]])
+    words["held"] = WORDS["held"].format(**words) if len(study.aspects) > 1 else ""
     said, not_said = SAID[row["verdict"]]
-    return said.format(**words) + f"{SCOPES['and items' in row['scope']]}.", not_said.format(
-        **words
-    )
+    return said.format(**words), not_said.format(**words)
 
 
 def signed(estimate: float, low: float, high: float) -> str:
@@ -412,7 +355,7 @@ def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
     Parameters
     ----------
     checked : pandas.DataFrame
-        From `helpers.own.raters.check`.
+        From `helpers.own.raters.check_raters`.
     outcome : str
         Column to explain.
 
@@ -476,9 +419,7 @@ class Analysis:
         return table
 
 
-def analyse(
-    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object], seed: int
-) -> Analysis:
+def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]) -> Analysis:
     """Compute what a page shows.
 
     Parameters
@@ -489,41 +430,43 @@ def analyse(
         The recipe of the file.
     progress : callable
         Told what is being done.
-    seed : int
-        Of the random numbers.
 
     Returns
     -------
     Analysis
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
     columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
     found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
-        found.not_run["Raters one by one"] = NO_RATERS
-    if "sum" in recipe:
-        found.not_run["Errors against an overall mark"] = SUMMED
+        found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
+    if len(table) > raters.MOST_ROWS:
+        found.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
     progress("checking raters and rows")
-    checked = found.add(CHECKED, raters.check(table, columns[0], columns[1:], scales))
-    found.warnings = warnings(checked, columns[0])
+    time = recipe.get("covariate", "")
+    checked = raters.check_raters(table, columns[0], columns[1:], scales, time)
+    found.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
     try:
-        if not outcome or not names:
-            raise OptionError("the recipe names no outcome, or no aspects that may explain it")
         study = found.study = intake.prepare(table, outcome, names, rng, scales)
         low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
-        found.described += f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({TOLD[told]})."
+        found.described += (
+            f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({WORDS['ends'][told]})."
+        )
     except PlainError as error:
         found.not_run["What goes with an overall rating"] = str(error)
         found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
+        checked.loc[checked["rows"] > 0, "consequence"] = WORDS["not run"]["judged"]
+        found.warnings = warnings(checked, columns[0])
         return found
+    found.warnings = [WORDS["summed"]] * ("sum" in recipe) + warnings(checked, outcome)
     progress(f"judging {len(names)} aspects")
     found.conclusions = inference.conclude(study, rng)
-    ranking = found.add(RANKING, inference.ranking(study, N_BOOT, rng))
-    found.add(COVARIATE, inference.confounder(study, N_BOOT, rng))
+    ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
+    found.add(COVARIATE, inference.confounder(study))
     found.add(PEOPLE, raters.table(study))
     reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
     low, high = study.ends.loc[outcome, ["low", "high"]]
@@ -532,12 +475,11 @@ def analyse(
     return found
 
 
-def write(
+def write_page(
     file: str | Path,
     recipe: Mapping,
     out: str | Path,
     progress: Callable[[str], object] = print,
-    seed: int = 20240917,
 ) -> Path:
     """Write a page on ratings, and beside it the results as CSV and JSON.
 
@@ -552,8 +494,6 @@ def write(
         The page, ``.html``; the others have the same name with another end.
     progress : callable, optional
         Told what is being done.
-    seed : int, optional
-        Of the random numbers.
 
     Returns
     -------
@@ -570,42 +510,43 @@ def write(
     >>> import tempfile
     >>> recipe = {"outcome": "overall", "aspects": ["tone"], "item": ["item_id"]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write("data/example/ratings.csv", recipe, f"{folder}/mine.html", lambda _: None)
+    ...     page = Path(folder) / "mine.html"
+    ...     page = write_page("data/example/ratings.csv", recipe, page, lambda _: None)
     ...     sorted(each.name for each in Path(folder).iterdir())
     ['mine.csv', 'mine.html', 'mine.json']
     """
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
+    beside = {page.with_suffix(end): make for end, make in ((".csv", _csv), (".json", _json))}
+    if find(file).resolve() in [each.resolve() for each in beside]:
+        raise OptionError(
+            f"results beside {page.name} would replace {Path(file).name} itself: name another page"
+        )
     recipe = recipes.parse(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
-    found = analyse(table, recipe, progress, seed)
+    found = analyse(table, recipe, progress)
     progress("drawing")
     source = intake.source(table, "auto")
-    html = (
-        _environment()
-        .get_template("ratings.html.j2")
-        .render(
-            name=Path(file).name,
-            source=source,
-            found=found,
-            figures=_figures(found, source),
-            tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
-            most=MOST_ROWS,
-            recipe=recipes.as_yaml(recipe),
-        )
+    html = _template().render(
+        name=Path(file).name,
+        source=source,
+        found=found,
+        figures=_figures(found, source),
+        tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
+        most=MOST_ROWS,
+        recipe=recipes.as_yaml(recipe),
     )
-    files = {page: html.encode()}
-    files |= {page.with_suffix(".csv"): _csv(found), page.with_suffix(".json"): _json(found)}
-    paths.replace_files(files)
+    results = {result: make(found) for result, make in beside.items()}
+    paths.replace_files({page: html.encode()} | results)
     return page
 
 
-def _environment() -> jinja2.Environment:
-    """Templates in which whatever comes from a file is text, never HTML."""
-    loader = jinja2.FileSystemLoader(paths.DATA / "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+def _template() -> jinja2.Template:
+    """The page, in which whatever comes from a file is text, never HTML."""
+    text = (paths.DATA / "templates" / "ratings.html.j2").read_text(encoding="utf-8")
+    return jinja2.Template(text, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 
 
 def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
@@ -614,37 +555,35 @@ def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
     if found.study is not None:
         tables = held_and_alone(found.conclusions)
         label_x = f"points of {label(found.study.outcome)}, highest against lowest mark"
+        label_x += ", each aspect alone" * (list(tables) == ["alone"])
         drawn.append((message(found.conclusions, found.study.outcome), tables, label_x))
     if AGREEMENT in found.tables:
         table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
         label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
         drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
+    drawn = [each for each in drawn if any(map(len, each[1].values()))]
     with mpl.rc_context():
         show.use_style()
-        return [
-            _figure(*each, source)
-            for each in drawn
-            if any(len(table) for table in each[1].values())
-        ]
+        return [_figure(*each, source) for each in drawn]
 
 
-def _figure(
-    title: str, tables: Mapping[str, pd.DataFrame], label_x: str, source: str
-) -> dict[str, str]:
+def _figure(title: str, tables: Mapping, label_x: str, source: str) -> dict[str, str]:
     """Draw intervals as PNG in text."""
     first = next(iter(tables.values()))
-    fig = Figure(figsize=(6.8, height(len(first))))
+    fig = FigureCanvasAgg(Figure(figsize=(6.8, height(len(first))))).figure
     ax = fig.subplots()
     intervals(ax, tables)
     ax.set(xlabel=f"{label_x} (95 % interval)")
     png = base64.b64encode(show.as_png(fig, source)).decode()
+    title = title.replace(r"\$", "$")  # outside a figure, dollar signs are no formulas
     return {"title": title, "png": png, "alt": described(title, tables)}
 
 
 def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
     """All tables, conclusions first."""
-    first = [("What was found on each aspect", found.conclusions)] if len(found.conclusions) else []
-    return first + list(found.tables.items())
+    if found.conclusions.empty:
+        return list(found.tables.items())
+    return [(FOUND, _heaviest_first(found.conclusions)), *found.tables.items()]
 
 
 def _shown(table: pd.DataFrame) -> dict[str, list]:
@@ -655,10 +594,8 @@ def _shown(table: pd.DataFrame) -> dict[str, list]:
             numbers = shown[[first, low, high]].itertuples(index=False)
             shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
             shown = shown.drop(columns=[low, high])
-    shown = shown[
-        [*(name for name in FIRST if name in shown), *shown.columns.difference(FIRST, sort=False)]
-    ]
-    shown = shown.drop(columns="p", errors="ignore")
+    first = [name for name in FIRST if name in shown]
+    shown = shown[[*first, *shown.columns.difference([*FIRST, "p"], sort=False)]]
     index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
     rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
     return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
@@ -691,29 +628,3 @@ def _json(found: Analysis) -> bytes:
         "tables": tables,
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode()
-
-
-def save_results(table: pd.DataFrame, name: str, out_dir: str) -> None:
-    """Write a table of results in one step, so that no half file is ever seen.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Results with a row per aspect.
-    name : str
-        Name of the notebook; the file is ``<out_dir>/results/<name>.csv``.
-    out_dir : str
-        Output folder of the run, relative to the project root.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_results(pd.DataFrame({"weight": [0.5]}, ["tone"]), "53_your_ratings", folder)
-    ...     print((paths.ROOT / folder / "results" / "53_your_ratings.csv").read_text())
-    aspect,weight
-    tone,0.5
-    <BLANKLINE>
-    """
-    content = to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
-    paths.replace_files({paths.output_dir(out_dir) / "results" / f"{name}.csv": content})
