@@ -230,6 +230,12 @@ def task_audit():
     return task(audit, task_dep=["claims"])
 
 
+def task_gates():
+    """Measure how often conclusions about ratings of one's own err, on files of known truth."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "gates.py")]
+    return task(lambda: subprocess.run(command).returncode == 0)
+
+
 def task_licences():
     """Renew LICENCES.csv, what each locked package says of its licence."""
     command = [sys.executable, str(ROOT / "tests" / "licences.py")]
