@@ -298,7 +298,7 @@ def _is_number(value: object) -> bool:
 
 def _is_plain(value: object) -> bool:
     """Tell whether a cell holds a single value that every later check understands."""
-    return isinstance(value, bool) or _is_number(value) or is_text(value)
+    return is_text(value) or isinstance(value, bool) or _is_number(value)
 
 
 def check_regression(
