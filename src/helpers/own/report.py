@@ -33,6 +33,7 @@ LONGEST_NAME = 60  # in a sentence
 MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
+SURE = 95  # % of redrawn weights in which the same aspect weighs most
 N_BOOT, SEED = 500, 20240917
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
@@ -294,6 +295,8 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
     sure = f"{share:.0f}" if share < 99.5 else "> 99"
     judged = f"the {len(ranking)} aspects that can be judged"
     text = f"“{_cut(name)}” weighs most of {judged} in {sure} % of redrawn weights."
+    if share < SURE:
+        text = f"Which of {judged} weighs most is not sure: “{_cut(name)}” in {sure} % of redraws."
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
