@@ -467,15 +467,22 @@ def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], obje
         return found
     found.warnings = [WORDS["summed"]] * ("sum" in recipe) + warnings(checked, outcome)
     progress(f"judging {len(names)} aspects")
+    _judge_aspects(found, agreement, inference.SMALL * (high - low), rng)
+    return found
+
+
+def _judge_aspects(
+    found: Analysis, agreement: pd.DataFrame, small: float, rng: np.random.Generator
+) -> None:
+    """Add what is concluded on aspects, and the sentences that say it."""
+    study = found.study
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
     found.add(COVARIATE, inference.confounder(study))
     found.add(PEOPLE, raters.table(study))
     reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
-    low, high = study.ends.loc[outcome, ["low", "high"]]
-    found.add(NEEDED, raters.needed(study, inference.SMALL * (high - low)))
+    found.add(NEEDED, raters.needed(study, small))
     found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
-    return found
 
 
 def write_page(
