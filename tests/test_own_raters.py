@@ -72,6 +72,14 @@ def test_copied_ratings_are_those_of_the_later_rater():
     assert (marked == (table["rater_id"] == "c")).all()
 
 
+def test_one_column_does_not_tell_copies_from_agreement():
+    table = agreeing()
+    first = table[table["rater_id"] == "a"].set_index("item_id")["overall"]
+    table = changed(table, "c", overall=table["item_id"].map(first))
+    rows = raters.check_raters(table, "overall", [])
+    assert not rows["what"].str.startswith("the same in all columns").any()
+
+
 def test_raters_who_agree_fully_where_little_can_differ_copied_nothing():
     table = agreeing().assign(overall=lambda t: (t["item_id"] % 20 == 0) * 1.0, tone=0.0, harm=0.0)
     assert not any("the same in all columns" in what for what, _, _ in found(table))

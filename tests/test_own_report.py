@@ -126,6 +126,9 @@ def test_weighs_most_stands_only_with_its_share():
     found = conclusions(a=("higher", 1.0), b=("not known", 0.0))
     expected = "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn weights."
     assert expected in said(found, ranking)
+    unsure = "Which of the 2 aspects that can be judged weighs most is not sure: “a” in 60 % of"
+    ranking["weighs most, %"] = [60.0, 40.0]
+    assert any(text.startswith(unsure) for text in said(found, ranking))
     assert expected not in said(conclusions(b=("not known", 0.0)), ranking)
 
 

@@ -177,9 +177,12 @@ def _hasty(table: pd.DataFrame, covariate: str) -> list:
 def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Tell which ratings are the same in all columns as those of another rater, far too often.
 
-    Of two raters the ratings of the one who comes later in the table are marked.
+    Of two raters the ratings of the one who comes later in the table are marked. One column alone
+    does not tell copies from agreement.
     """
     marked = np.zeros(len(table), dtype=bool)
+    if len(columns) < 2:
+        return marked
     known = table[list(columns)].notna().all(axis="columns").to_numpy()
     for one, two in _too_alike(some_items(table[known], MOST_ROWS), columns):
         pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
@@ -294,7 +297,7 @@ def _design(table: pd.DataFrame) -> Iterator[tuple]:
         yield "far more ratings than others", where, int(busy.sum()), consequence, ["all"]
     per_item = table["item_id"].value_counts()
     once = per_item == 1
-    if once.mean() > 0.5 and len(counts) > 1:
+    if 0.5 < once.mean() < 1 and len(counts) > 1:
         consequence = f"agreement and leniency can come only from {int((~once).sum()):,} others"
         yield "most items rated once", "", int(once.sum()), consequence, ["all"]
     if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):

@@ -33,6 +33,7 @@ LONGEST_NAME = 60  # in a sentence
 MOST_SENTENCES = 10
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
+SURE = 95  # % of redrawn weights in which the same aspect weighs most
 N_BOOT, SEED = 500, 20240917
 MARKS = ("higher", "lower")
 QUOTED = ["sentence", "it does not say"]
@@ -294,6 +295,8 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
     sure = f"{share:.0f}" if share < 99.5 else "> 99"
     judged = f"the {len(ranking)} aspects that can be judged"
     text = f"“{_cut(name)}” weighs most of {judged} in {sure} % of redrawn weights."
+    if share < SURE:
+        text = f"Which of {judged} weighs most is not sure: “{_cut(name)}” in {sure} % of redraws."
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
@@ -464,15 +467,22 @@ def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], obje
         return found
     found.warnings = [WORDS["summed"]] * ("sum" in recipe) + warnings(checked, outcome)
     progress(f"judging {len(names)} aspects")
+    _judge_aspects(found, agreement, inference.SMALL * (high - low), rng)
+    return found
+
+
+def _judge_aspects(
+    found: Analysis, agreement: pd.DataFrame, small: float, rng: np.random.Generator
+) -> None:
+    """Add what is concluded on aspects, and the sentences that say it."""
+    study = found.study
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
     found.add(COVARIATE, inference.confounder(study))
     found.add(PEOPLE, raters.table(study))
     reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
-    low, high = study.ends.loc[outcome, ["low", "high"]]
-    found.add(NEEDED, raters.needed(study, inference.SMALL * (high - low)))
+    found.add(NEEDED, raters.needed(study, small))
     found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
-    return found
 
 
 def write_page(
