@@ -51,6 +51,12 @@ class Notebook:
         """Code cells."""
         return [cell for cell in self.content.cells if cell.cell_type == "code"]
 
+    @property
+    def simulates(self) -> bool:
+        """Tell whether it says of a source that it is simulated."""
+        said = "".join(output.get("text", "") for cell in self.code() for output in cell.outputs)
+        return bool(re.search(r"^source.*: simulated", said, re.MULTILINE))
+
     @cached_property
     def images(self) -> dict[str, str]:
         """Alt text of each picture, by the picture as text."""
