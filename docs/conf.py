@@ -1,6 +1,7 @@
 """Settings of Sphinx, and the little that it lacks: cells with addresses, claims, formulas."""
 
 import os
+import re
 import sys
 from html import escape
 from pathlib import Path
@@ -59,6 +60,9 @@ nb_code_prompt_show = "Show code"
 nb_code_prompt_hide = "Hide code"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
+# Spaces inside an interval, before % and after < must not end a line.
+INSIDE = re.compile(r"(?<=\d,) (?=[-−]?[\d.,]+\])|(?<=[\d\]]) (?=%)|(?<=&[lg]t;) (?=\d)")
+CODE = (nodes.FixedTextElement, nodes.literal, nodes.math)
 record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
 
 
@@ -87,12 +91,20 @@ def claims_by_cell(name: str) -> dict[str, str]:
             for claim_id, row in rows.iterrows()
         )
         counted = rows["verdict"].value_counts()
-        told = ", ".join(f"{many} {verdict}" for verdict, many in counted.items())
+        told = ", ".join(f"{verdict} {many}" for verdict, many in counted.items())
         lists[key] = (
             f'<details class="entered"><summary>Claims judged in this cell: {told}</summary>'
             f"<ul>{items}</ul></details>"
         )
     return lists
+
+
+def keep_together(app, doctree: nodes.document) -> None:
+    """Keep on one line what is read as one number, but not in code."""
+    for text in list(doctree.findall(nodes.Text)):
+        if isinstance(text.parent, nodes.raw) or not isinstance(text.parent, CODE):
+            joined = INSIDE.sub("\N{NO-BREAK SPACE}", text).replace("−−", "−\N{WORD JOINER}−")
+            text.parent.replace(text, nodes.Text(joined))
 
 
 def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
@@ -111,6 +123,7 @@ def setup(app) -> None:
     """Tell Sphinx what it lacks."""
     app.config.html_extra_path = [str(Path(app.srcdir) / "extra")]
     app.connect("doctree-read", name_cells)
+    app.connect("doctree-read", keep_together)
     app.connect("autodoc-skip-member", skip_undescribed)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
 

@@ -125,7 +125,7 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
             shutil.copy(file, target / linked)
         return f"](/{linked.as_posix()}{found[2] or ''})" if file.exists() else found[0]
 
-    return LINK.sub(place, re.sub(r"(?<=[\d\]]) %", "\N{NO-BREAK SPACE}%", text))
+    return LINK.sub(place, text)
 
 
 def room_of(linked: Path) -> str:
@@ -214,8 +214,9 @@ def about(book: Notebook, record: Record, address: str) -> str:
     made_up = record.simulated(book.name)
     kind = "simulated" if made_up and book.ran else "real"
     if book.simulates and not made_up:
+        kind = "missing"
         kinds.append("simulated data, which say nothing about people")
-    lines = [f"<strong>Data of this page.</strong> {'; '.join(kinds)}."]
+    lines = [f"<strong>Data of this page</strong>: {'; '.join(kinds)}."]
     if book.name in record.missing:
         kind = "missing"
         lines = [f"<strong>Not in this run</strong>: {record.missing[book.name]}."]
@@ -255,7 +256,14 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
             row["picture"] = file.name
             pictures.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, pictures / file.name)
-    return sorted(table, key=lambda row: list(STUDIES).index(row["study"]))
+    return sorted(table, key=_place)
+
+
+def _place(row: dict) -> tuple[int, str, str]:
+    """Order of an exhibit: by study, figures before tables, those of appendices last."""
+    kind, number = row["exhibit"].split()[:2]
+    padded = re.sub(r"\d+", lambda found: found[0].zfill(3), number)
+    return list(STUDIES).index(row["study"]), kind[:5], padded
 
 
 def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:

@@ -51,11 +51,11 @@ class Notebook:
         """Code cells."""
         return [cell for cell in self.content.cells if cell.cell_type == "code"]
 
-    @cached_property
+    @property
     def simulates(self) -> bool:
-        """True if it says of its own data that they are simulated."""
-        texts = (output.get("text", "") for cell in self.code() for output in cell.outputs)
-        return any(text.startswith("source: simulated") for text in texts)
+        """Tell whether it says of a source that it is simulated."""
+        said = "".join(output.get("text", "") for cell in self.code() for output in cell.outputs)
+        return bool(re.search(r"^source.*: simulated", said, re.MULTILINE))
 
     @cached_property
     def images(self) -> dict[str, str]:

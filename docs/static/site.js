@@ -80,7 +80,7 @@ for (const button of document.querySelectorAll(".show-code")) {
 for (const fold of document.querySelectorAll("li.has-children > details > summary:not([aria-label])"))
   fold.setAttribute("aria-label", `pages of ${fold.closest("li").querySelector("a").textContent.trim()}`);
 
-for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article .cell_output, .pst-scrollable-table-container"))
+for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article :is(.cell_output, .text_html), .pst-scrollable-table-container"))
   if (box.scrollWidth > box.clientWidth) {
     box.tabIndex = 0;
     box.classList.add("wider");
