@@ -80,6 +80,10 @@ for (const button of document.querySelectorAll(".show-code")) {
 for (const fold of document.querySelectorAll("li.has-children > details > summary:not([aria-label])"))
   fold.setAttribute("aria-label", `pages of ${fold.closest("li").querySelector("a").textContent.trim()}`);
 
+for (const table of document.querySelectorAll(".cell_output table:has(td:first-child)"))
+  for (const row of table.tBodies[0].rows)
+    for (const cell of row.cells) cell.dataset.label = table.tHead.rows[0].cells[cell.cellIndex].textContent.trim();
+
 for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article :is(.cell_output, .text_html), .pst-scrollable-table-container"))
   if (box.scrollWidth > box.clientWidth) {
     box.tabIndex = 0;
