@@ -176,7 +176,8 @@ def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
             shown.data = {"image/png": base64.b64encode(file.read_bytes()).decode()}
             shown.metadata["image/png"] = {"alt": alt_of(output)}
             metadata = {"tags": ["remove-input", "small-figure"]}
-            made = nbformat.v4.new_code_cell(outputs=[shown], metadata=metadata)
+            # A cell without code would be left out of the page, with its output.
+            made = nbformat.v4.new_code_cell("...", outputs=[shown], metadata=metadata)
             _describe(made)
             small.append(made)
     return small
@@ -301,4 +302,5 @@ def reference_page(room: str, names: list[str]) -> str:
         f"## {name}\n\n```{{eval-rst}}\n.. automodule:: helpers.{name}\n{options}```\n"
         for name in names
     ]
-    return f"# {room}\n\n" + "\n".join(sections)
+    title = ", ".join(names) if room == "top" else room
+    return f"# {title}\n\n" + "\n".join(sections)
