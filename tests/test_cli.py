@@ -182,7 +182,7 @@ def test_doctor_goes_on_if_the_folder_of_results_is_a_file(ratings, monkeypatch)
 def test_doctor_says_what_mends_an_installation_whose_kernels_do_not_start(monkeypatch):
     monkeypatch.setattr(run.os, "environ", dict(run.os.environ))
 
-    def fail(kernel_name):
+    def fail(**options):
         raise RuntimeError("died")
 
     monkeypatch.setattr("jupyter_client.manager.start_new_kernel", fail)

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -155,10 +156,12 @@ def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run
 
 def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
     write_notebook(project / "notebooks" / "10_other.ipynb", "2")
-    write_notebook(project / "notebooks" / "11_good.ipynb", "import time\ntime.sleep(600)")
+    begun = project / "begun"
+    code = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    write_notebook(project / "notebooks" / "11_good.ipynb", code)
     run = start_doit(project, "-n1", "execute:10_other", "execute:11_good", "data=simulated")
-    while "execute:11_good" not in run.stdout.readline():
-        continue
+    while not begun.exists() and run.poll() is None:
+        time.sleep(0.1)
     run.send_signal(signal.SIGINT)
     errors = run.communicate()[1]
     assert errors.strip() == "stopped: what was finished is kept; run again to go on"

@@ -159,7 +159,8 @@ def kernel_faults() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         set_environment(Path(folder))
         try:
-            manager, client = start_new_kernel(kernel_name="python3")
+            quiet = ["--log-level=CRITICAL"]
+            manager, client = start_new_kernel(kernel_name="python3", extra_arguments=quiet)
         except Exception as error:
             yield f"no kernel starts ({error}): run `make doctor`"
             return

@@ -40,7 +40,7 @@ BOUNDS = {"above": operator.gt, "below": operator.lt, "from": operator.ge, "to":
 MISTAKES = (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
-    "extra_arguments": ["--log-level=ERROR"],
+    "extra_arguments": ["--log-level=CRITICAL"],  # it calls it an error to be told to stop
     # What a cell prints may arrive in parts; it is kept as one, so that two runs give equal files.
     "coalesce_streams": True,
     # Asking an idle kernel to stop sometimes takes it three seconds; nothing is left for it to do.
