@@ -3,17 +3,8 @@
 from html import escape
 
 import pandas as pd
-from record import Record
 
 WIDTH, HEIGHT, MARGIN = 150, 22, 8
-
-
-def rows(record: Record) -> list[dict]:
-    """Rows of the table, for its template."""
-    return [
-        claim | {"claim_id": name, "drawing": drawing(claim), "shown": shown(claim)}
-        for name, claim in zip(record.claims.index, record.claims.to_dict("records"), strict=True)
-    ]
 
 
 def shown(claim: dict) -> str:

@@ -19,16 +19,13 @@ from helpers import paths
 repository = os.environ.get("GITHUB_REPOSITORY", "")
 repository_url = f"https://github.com/{repository}" if repository else ""
 
-project = "How people judge language models"
+project = html_title = "How people judge language models"
 author = "The helpers developers"
-copyright = author
-language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["extra"]
 
 html_show_search_summary = False  # it would fetch pages, which needs a server
 html_theme = "sphinx_book_theme"
-html_title = project
 html_context = {"default_mode": "auto"}
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]
@@ -38,10 +35,6 @@ html_domain_indices = False
 html_use_index = False
 html_show_sphinx = False
 html_theme_options = {
-    "navbar_start": [],
-    "navbar_center": [],
-    "navbar_end": [],
-    "navbar_persistent": [],
     "show_toc_level": 2,
     "toc_title": "On this page",
     "use_download_button": False,

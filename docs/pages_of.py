@@ -13,11 +13,10 @@ import jinja2
 import nbformat
 from docutils.nodes import make_id
 from nbformat import NotebookNode
-from record import STUDIES, Notebook, Record, alt_of, picture_of
+from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
 from helpers import paths
 from helpers.claims import read_text
-from helpers.run import notebooks as run
 
 DOCS = Path(__file__).parent
 GUIDES = (
@@ -31,7 +30,7 @@ LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 def write(record: Record, target: Path, address: str) -> None:
     """Write all sources into an empty folder; `address` is that of the repository, or empty."""
     shutil.rmtree(target, ignore_errors=True)
-    context = context_of(record, target, address)
+    context = context_of(record, target)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([DOCS / "pages", DOCS / "templates"]),
         undefined=jinja2.StrictUndefined,
@@ -43,8 +42,7 @@ def write(record: Record, target: Path, address: str) -> None:
         text = environment.get_template(name).render(context)
         _put(target / name, mirrored(text, Path(), target))
     for name in GUIDES:
-        if (guide := paths.ROOT / name).is_file():
-            _put(target / name, mirrored(guide.read_text(), Path(name).parent, target))
+        _put(target / name, mirrored((paths.ROOT / name).read_text(), Path(name).parent, target))
     for name, book in record.notebooks.items():
         page = notebook_page(book, record, address, target)
         for folder, content in {"notebooks": page, "extra/notebooks": book.content}.items():
@@ -59,26 +57,27 @@ def _put(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def context_of(record: Record, target: Path, address: str) -> dict:
+def context_of(record: Record, target: Path) -> dict:
     """What pages may say."""
 
     def picture(name: str) -> str:
         file, alt = record.figure(name)
         (target / "figures").mkdir(parents=True, exist_ok=True)
         shutil.copy(file, target / "figures" / file.name)
-        return f"![{_one_line(alt)}](/figures/{file.name})"
+        escaped = alt.replace("[", "\\[").replace("]", "\\]")
+        return f"![{escaped}](/figures/{file.name})"
 
     def part(*digits: str) -> list[Notebook]:
         return [book for name, book in record.notebooks.items() if name.startswith(digits)]
 
+    claimed = record.claims.assign(shown=record.claims.apply(claim_table.shown, axis="columns"))
     return {
-        "address": address,
         "causes": claim_table.failing(record.claims).to_dict("records"),
         "commit": commit(),
-        "claims": claim_table.rows(record),
+        "claims": claimed.rename_axis("claim_id").reset_index().to_dict("records"),
+        "drawing": claim_table.drawing,
         "counts": claim_table.counts(record.claims),
         "exhibits": exhibits(record, target / "extra" / "figures"),
-        "guides": {name: (paths.ROOT / name).is_file() for name in GUIDES},
         "headlines": record.headlines.reset_index().to_dict("records"),
         "map": mirrored((paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target),
         "modules": modules(),
@@ -87,13 +86,7 @@ def context_of(record: Record, target: Path, address: str) -> dict:
         "record": record,
         "section": section,
         "studies": STUDIES,
-        "study_of": lambda name: run.STUDIES.get(name[0], ""),
     }
-
-
-def _one_line(alt: str) -> str:
-    """Alt text for Markdown: one line, brackets told as such."""
-    return re.sub(r"\s+", " ", alt).replace("[", "\\[").replace("]", "\\]")
 
 
 def commit() -> str:
@@ -102,9 +95,9 @@ def commit() -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
-def section(heading: str, file: str = "README.md") -> str:
-    """Text under a heading of a guide."""
-    text = (paths.ROOT / file).read_text(encoding="utf-8")
+def section(heading: str) -> str:
+    """Text under a heading of the README."""
+    text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
     return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
 
 
@@ -161,9 +154,8 @@ def _describe(cell: NotebookNode) -> None:
     for output in cell.outputs:
         if "image/png" in output.get("data", {}):
             known = output.metadata.get("image/png", {})
-            alt = re.sub(r"\s+", " ", known.get("alt", ""))
             width = f"{known['width']}px" if "width" in known else "100%"
-            cell.metadata["mystnb"] = {"image": {"alt": alt, "width": width}}
+            cell.metadata["mystnb"] = {"image": {"alt": alt_of(output), "width": width}}
 
 
 def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
@@ -185,11 +177,9 @@ def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
 
 def read_last(name: str) -> dict[str, NotebookNode]:
     """Cells with pictures as the last run on real data left them, by their code."""
-    cells = nbformat.v4.reads_json((paths.NOTEBOOKS / f"{name}.ipynb").read_text()).cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
     return {
         cell.source: cell
-        for cell in code
+        for cell in read_notebook(paths.NOTEBOOKS / f"{name}.ipynb", ran=False).code()
         if any("image/png" in output.get("data", {}) for output in cell.outputs)
     }
 
@@ -247,11 +237,10 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
     """Figures and tables of the papers, each with the place of our version and its picture."""
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
-        heading, name = "", ""
-        if row["notebook"] in record.notebooks:
-            heading, name = _version(record, row["notebook"], row["exhibit"])
-        row |= {"paper": STUDIES[row["study"]], "heading": heading, "picture": "", "alt": ""}
-        row["anchor"] = f"#{make_id(heading)}" if heading else ""
+        known = row["notebook"] in record.notebooks
+        heading, name = _version(record, row["notebook"], row["exhibit"]) if known else ("", "")
+        anchor = f"#{make_id(heading)}" if heading else ""
+        row |= {"heading": heading, "anchor": anchor, "picture": "", "alt": ""}
         if name:
             file, row["alt"] = record.figure(name)
             row["picture"] = file.name

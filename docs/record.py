@@ -70,8 +70,8 @@ def picture_of(output: nbformat.NotebookNode) -> str:
 
 
 def alt_of(output: nbformat.NotebookNode) -> str:
-    """Alt text that a notebook keeps beside a picture."""
-    return output.metadata.get("image/png", {}).get("alt", "")
+    """Alt text that a notebook keeps beside a picture, on one line."""
+    return " ".join(output.metadata.get("image/png", {}).get("alt", "").split())
 
 
 @cache

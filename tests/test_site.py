@@ -21,6 +21,40 @@ KINDS = (
     *("notebooks/11_error_weights.html", "reference/stats.html", "run.html", "search.html"),
 )
 CLAIM = "hosking.lasso.refusal_strongest"
+# What does not fit: parts wider than the column of text that nothing scrolls, words that a cell
+# breaks, captions beyond the screen.
+FAULTS = r"""() => {
+  const column = document.querySelector("article");
+  if (!column) return [];
+  const found = [];
+  const range = new Range();
+  const seen = (node) => node.checkVisibility({ contentVisibilityProperty: true });
+  const style = (node) => getComputedStyle(node).overflowX;
+  const scrolled = (node) =>
+    node !== column && (/auto|scroll|hidden/.test(style(node)) || scrolled(node.parentElement));
+  const right = (node) => node.getBoundingClientRect().right;
+  for (const node of column.querySelectorAll("table, img, pre, div, p, svg"))
+    if (seen(node) && right(node) > right(column) + 2 && !scrolled(node.parentElement))
+      found.push(`wide: ${node.outerHTML.slice(0, 80)}`);
+  for (const node of column.querySelectorAll("caption")) {
+    range.selectNodeContents(node);
+    if (right(range) > innerWidth) found.push(`cut: ${node.textContent}`);
+  }
+  for (const cell of column.querySelectorAll("td, th")) {
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+      if (!seen(text.parentElement) || text.parentElement.closest("code")) continue;
+      for (const word of text.textContent.matchAll(/\p{L}{2,25}|\[[-\d.,]+\s[-\d.,]+\]/gu)) {
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
+        const lines = new Set(boxes.map((box) => Math.round(box.top)));
+        if (lines.size > 1) found.push(`broken: ${word[0]}`);
+      }
+    }
+  }
+  return found;
+}"""
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 
@@ -164,6 +198,27 @@ def test_the_front_page_says_the_headlines_word_by_word(pages):
         assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
 
 
+def test_no_page_shows_markup_or_an_empty_sentence(pages):
+    for place, page in pages.items():
+        assert not [part for part in page.select("article p") if "** " in part.get_text()], place
+        about = page.find(class_="about")
+        assert about is None or re.search(r"(page|run): ?\w", about.get_text()), place
+
+
+def test_a_page_says_where_its_answers_are_simulated(pages):
+    for name in ("31_question_level", "32_user_simulator", "53_your_ratings"):
+        about = pages[f"notebooks/{name}.html"].find(class_="about")
+        assert "simulated data, which say nothing" in about.get_text(), name
+
+
+def test_exhibits_stand_in_the_order_of_the_papers(pages):
+    heads = [head.get_text() for head in pages["figures.html"].select("table.exhibits tbody th")]
+    hosking = [head.partition(", ")[2] for head in heads if head.startswith("Hosking")]
+    assert hosking[:3] == ["Figure 1", "Figure 2", "Figure 3"]
+    assert hosking[-4:] == ["Table 1", "Table 2", "Table 3", "Table 4"]
+    assert heads.index("ChatBench, Figure 6") < heads.index("ChatBench, Figure A1")
+
+
 def test_the_reference_holds_descriptions_and_nothing_of_the_machine_that_built_it(pages):
     page = pages["reference/stats.html"]
     described = {tag["id"] for tag in page.find_all("dt", id=True)}
@@ -181,11 +236,47 @@ def test_formulas_need_no_script(pages):
 
 
 def test_no_page_has_a_script_error_or_leaves_the_folder(page, pages):
-    widths = {}
+    widths, faults = {}, {}
     for place in pages:
         page.at(place)
         widths[place] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        faults[place] = page.evaluate(FAULTS)
     assert {place: width for place, width in widths.items() if width > 0} == {}
+    assert {place: found for place, found in faults.items() if found} == {}
+
+
+def test_the_first_screen_says_what_was_found(page):
+    page.at("index.html")
+    found = page.locator("article li").first
+    assert "An answer that refuses loses" in found.inner_text()
+    box = found.bounding_box()
+    assert box["y"] + box["height"] < page.viewport_size["height"]
+
+
+def test_a_figure_that_needs_a_large_screen_has_a_small_version_on_phones(page):
+    page.at("notebooks/50_robustness.html")
+    small = page.locator(".tag_small-figure img")
+    large = page.locator(".cell:has(+ .tag_small-figure) img")
+    assert small.count() == large.count() == 5
+    on_phone = page.viewport_size["width"] < 600
+    assert small.first.is_visible() == on_phone
+    assert large.first.is_visible() != on_phone
+
+
+def test_the_verdicts_at_the_end_of_a_notebook_are_on_the_screen(page):
+    page.at("notebooks/14_assertiveness_confound.html")
+    table = page.locator("table", has=page.locator("caption", has_text="contradictions first"))
+    verdict = table.locator("tbody tr").first.locator("td").last
+    box = verdict.bounding_box()
+    assert "contradicted" in verdict.inner_text()
+    assert box["x"] + box["width"] <= page.viewport_size["width"]
+
+
+def test_figures_stay_on_white_in_the_dark(page):
+    page.at("notebooks/11_error_weights.html")
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    image = "document.querySelector('.cell_output img')"
+    assert page.evaluate(f"getComputedStyle({image}).backgroundColor") == "rgb(255, 255, 255)"
 
 
 def test_axe_finds_nothing_serious(page):
