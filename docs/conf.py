@@ -35,6 +35,10 @@ html_domain_indices = False
 html_use_index = False
 html_show_sphinx = False
 html_theme_options = {
+    "navbar_start": [],
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
     "show_toc_level": 2,
     "toc_title": "On this page",
     "use_download_button": False,

@@ -247,6 +247,7 @@ def test_no_page_has_a_script_error_or_leaves_the_folder(page, pages):
 
 def test_the_first_screen_says_what_was_found(page):
     page.at("index.html")
+    assert not page.locator(".bd-header").is_visible()
     found = page.locator("article li").first
     assert "An answer that refuses loses" in found.inner_text()
     box = found.bounding_box()
