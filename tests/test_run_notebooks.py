@@ -237,8 +237,8 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
     assert notebook.cells[0].source.startswith("# 60_my_study")
     assert not any(re.search(r"\b(NAME|NUMBER|def|class)\b", cell.source) for cell in code)
     for check in (["check"], ["format", "--check"]):
-        command = ["ruff", *check, "--no-cache", "--config", paths.ROOT / "pyproject.toml", file]
-        done = subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True)
+        command = ["ruff", *check, "--no-cache", "--config", "pyproject.toml", str(file)]
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, cwd=paths.ROOT)
         assert done.returncode == 0, done.stdout.decode()
     executed = tmp_path / "executed.ipynb"
     run.execute(file, executed, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
