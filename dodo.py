@@ -113,14 +113,13 @@ def task_claims():
 def task_site():
     """Build the site in build/site from what there is."""
     docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
-    command = [sys.executable, "docs/make_site.py", "build", "build/site"]
 
     def parts():
         tables = [BUILD / "missing.json", *(BUILD / f"{name}.csv" for name in JOINED)]
         return [*tables, *(executed(name, BUILD) for name in NAMES)]
 
     return task(
-        lambda: subprocess.run(command, cwd=ROOT).returncode == 0,
+        partial(run_script, "docs/make_site.py", "build", "build/site"),
         file_dep=[*CODE, *docs, ROOT / "README.md"],
         task_dep=["claims", "execute"],
         targets=[BUILD / "site" / "index.html"],
@@ -224,22 +223,19 @@ def task_audit():
 
     def audit():
         refuse_missing()
-        command = [sys.executable, str(ROOT / "benchmarks" / "audit.py")]
-        return subprocess.run(command).returncode == 0
+        return run_script("benchmarks/audit.py")
 
     return task(audit, task_dep=["claims"])
 
 
 def task_gates():
     """Measure how often conclusions about ratings of one's own err, on files of known truth."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "gates.py")]
-    return task(lambda: subprocess.run(command).returncode == 0)
+    return task(partial(run_script, "benchmarks/gates.py"))
 
 
 def task_licences():
     """Renew LICENCES.csv, what each locked package says of its licence."""
-    command = [sys.executable, str(ROOT / "tests" / "licences.py")]
-    return task(lambda: subprocess.run(command).returncode == 0)
+    return task(partial(run_script, "tests/licences.py"))
 
 
 def task_bench():
@@ -247,8 +243,8 @@ def task_bench():
 
     def measure():
         files = sorted((ROOT / "benchmarks").glob("bench_*.py"))
-        codes = [subprocess.run([sys.executable, file]).returncode for file in files]
-        return not any(codes)
+        ended = [run_script(str(file)) for file in files]
+        return all(ended)
 
     return task(measure)
 
@@ -372,6 +368,11 @@ def as_left(files: Callable[[], list[Path]]) -> Callable:
         return values.get("digest") == digest()["digest"]
 
     return unchanged
+
+
+def run_script(*command: str) -> bool:
+    """Run a Python script of the project, and tell whether it ended well."""
+    return subprocess.run([sys.executable, *command], cwd=ROOT).returncode == 0
 
 
 def run_tools(*commands: list[str]) -> bool | TaskFailed:

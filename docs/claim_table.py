@@ -7,9 +7,9 @@ import pandas as pd
 WIDTH, HEIGHT, MARGIN = 150, 22, 8
 
 
-def shown(claim: dict) -> str:
-    """Verdict as readers count them: what nobody could check apart from what stays open."""
-    return "not checkable here" if claim["evidence"] == "none" else claim["verdict"]
+def shown(table: pd.DataFrame) -> pd.Series:
+    """Verdicts as readers count them: what nobody could check apart from what stays open."""
+    return table["verdict"].where(table["evidence"] != "none", "not checkable here")
 
 
 def drawing(claim: dict) -> str:
@@ -51,9 +51,8 @@ def _number(text: str) -> float | None:
 
 def counts(table: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     """Verdicts by study; what could not be checked apart from what stays open."""
-    verdict = table.apply(shown, axis="columns")
     order = ["confirmed", "consistent", "slip", "leaning", "open", "contradicted"]
-    counted = pd.crosstab(table[by], verdict)
+    counted = pd.crosstab(table[by], shown(table))
     return counted.reindex(columns=[*order, "not checkable here"], fill_value=0)
 
 

@@ -70,7 +70,7 @@ def context_of(record: Record, target: Path) -> dict:
     def part(*digits: str) -> list[Notebook]:
         return [book for name, book in record.notebooks.items() if name.startswith(digits)]
 
-    claimed = record.claims.assign(shown=record.claims.apply(claim_table.shown, axis="columns"))
+    claimed = record.claims.assign(shown=claim_table.shown)
     return {
         "causes": claim_table.failing(record.claims).to_dict("records"),
         "commit": commit(),

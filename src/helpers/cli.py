@@ -154,12 +154,12 @@ def kernel_faults() -> Iterator[str]:
     """Start a kernel as notebooks do; say why if that fails."""
     from jupyter_client.manager import start_new_kernel
 
-    from helpers.run.notebooks import set_environment
+    from helpers.run.notebooks import KERNEL_OPTIONS, set_environment
 
     with tempfile.TemporaryDirectory() as folder:
         set_environment(Path(folder))
         try:
-            quiet = ["--log-level=CRITICAL"]
+            quiet = KERNEL_OPTIONS["extra_arguments"]
             manager, client = start_new_kernel(kernel_name="python3", extra_arguments=quiet)
         except Exception as error:
             yield f"no kernel starts ({error}): run `make doctor`"

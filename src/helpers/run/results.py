@@ -167,8 +167,8 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     tables = (claims, build / "headlines.csv", build / "provenance.csv")
     contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
     for name in names:
-        executed = nbformat.read(build / "notebooks" / f"{name}.ipynb", as_version=4)
-        text = nbformat.writes(strip(executed)) + "\n"
+        content = nbformat.read(executed(name, build), as_version=4)
+        text = nbformat.writes(strip(content)) + "\n"
         contents[root / "notebooks" / f"{name}.ipynb"] = text.encode()
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
             contents[root / "figures" / figure.name] = figure.read_bytes()
