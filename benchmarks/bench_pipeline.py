@@ -40,6 +40,7 @@ def main():
     notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        run.set_environment(folder)
         imports = [imports_only(notebook, folder) for notebook in notebooks]
         floors, shared = seconds_of(imports, folder, {})
         kernels.start()

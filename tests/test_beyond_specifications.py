@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgba
 
 from helpers.beyond import specifications
 from helpers.beyond.specifications import AGAINST, EXPECTED, UNSURE, cross, curve, joint_test
@@ -145,8 +146,15 @@ def test_a_figure_shows_the_order_the_options_and_the_paper():
     labels = [(label.get_text(), label.get_fontweight()) for label in bottom.get_yticklabels()]
     names = ["labels", "mean", "link", "link", "linear", "mode low", "rank"]
     assert labels == [(name, "bold" if n in (0, 3) else "normal") for n, name in enumerate(names)]
-    strokes = [[part[0, 0] for part in lines.get_segments()] for lines in bottom.collections]
-    assert strokes == [[0, 3, 5], [1, 2, 4], [4, 5], [2, 3], [0, 1]]
+    (lines,) = bottom.collections
+    findings = [AGAINST, UNSURE, UNSURE, EXPECTED, EXPECTED, EXPECTED]  # by size of the estimate
+    colors = [to_rgba(specifications.FINDINGS[finding][1]) for finding in findings]
+    strokes = {row: [] for row, (_, weight) in enumerate(labels) if weight == "normal"}
+    for (start, end), color in zip(lines.get_segments(), lines.get_colors(), strict=True):
+        assert start[0] == end[0]
+        assert tuple(color) == colors[int(start[0])]
+        strokes[(start[1] + end[1]) / 2].append(start[0])
+    assert list(strokes.values()) == [[0, 3, 5], [1, 2, 4], [4, 5], [2, 3], [0, 1]]
     assert [text.get_text() for text in top.get_legend().get_texts()] == [
         "significant, as expected: 50 %",
         "not significant: 33 %",

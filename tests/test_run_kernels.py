@@ -18,6 +18,7 @@ from helpers.run import kernels
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 DIFFERING = "JPY_PARENT_PID", "JPY_SESSION_NAME", "JUPYTER_PATH", "KERNEL_SERVER"
+DIFFERING += ("PYDEVD_USE_FRAME_EVAL",)  # which the debugger sets when it is imported
 LOOK = f"""import os, sys
 import matplotlib.pyplot as plt, numpy as np, pandas as pd
 from helpers import paths

@@ -129,7 +129,7 @@ def as_png(fig: Figure, source: str) -> bytes:
     fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
     drawn = Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[:, :, :3])
     png = BytesIO()
-    drawn.quantize(256, dither=Image.Dither.NONE).save(png, "PNG")
+    drawn.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(png, "PNG")
     return png.getvalue()
 
 

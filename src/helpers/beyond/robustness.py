@@ -480,7 +480,7 @@ def _aspect_moments(
         columns = [*aspects, "missing"]
         sums = specifications.products(rows, columns, np.ones(len(rows)), "question_id")
     of_all = np.zeros((len(questions), *sums.shape[1:]))
-    of_all[questions.isin(rows["question_id"])] = sums
+    of_all[questions.isin(rows["question_id"].unique())] = sums
     return ClusterMoments(tuple(aspects), "missing", of_all).total(replicates.to_numpy())
 
 

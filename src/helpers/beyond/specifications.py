@@ -18,6 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -399,8 +401,8 @@ def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
 
 def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int) -> None:
     """Draw one stroke for each specification in the row of its option."""
-    colors = np.array([FINDINGS[finding][1] for finding in ranked["finding"]])
-    labels, headings = [], []
+    colors = to_rgba_array([FINDINGS[finding][1] for finding in ranked["finding"]])
+    labels, headings, strokes, shades = [], [], [], []
     for choice, rows in options.groupby(level="choice", sort=False):
         ax.axhline(len(labels) - 0.5, color=GREY, lw=0.5)
         headings.append(len(labels))
@@ -408,11 +410,14 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            ends = height - 0.38, height + 0.38
-            ax.vlines(places, *ends, colors=colors[places], lw=0.7)
+            lower, upper = (np.full(len(places), height + half) for half in (-0.38, 0.38))
+            strokes.append(np.array([[places, lower], [places, upper]]).transpose(2, 0, 1))
+            shades.append(colors[places])
             median = round(median, decimals) + 0.0  # no minus before a zero
-            _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %")
+            _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %", in_layout=False)
             labels.append(str(option).replace("_", " "))
+    lines = LineCollection(np.concatenate(strokes), colors=np.concatenate(shades), linewidths=0.7)
+    ax.add_collection(lines, autolim=False)
     _write(ax, 0, "median", "signif.", weight="bold")
     ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
     for heading in headings:
@@ -423,7 +428,7 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
     ax.tick_params(axis="y", length=0)
 
 
-def _write(ax: Axes, height: float, median: str, significant: str, **style: str) -> None:
+def _write(ax: Axes, height: float, median: str, significant: str, **style: str | bool) -> None:
     """Write two texts to the right of the panel."""
     style |= {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 8}
     ax.text(1.05, height, median, **style)

@@ -271,11 +271,19 @@ def _require_kind(
     problems = [
         f"column {column!r}, row {row}: {kind} is needed, found {_found(value)}"
         for column in columns
-        for row, value in enumerate(frame[column].astype(object), start=1)
+        for row, value in _suspects(frame[column], is_right("")).items()
         if not is_right(value)
     ]
     if problems:
         raise bad_table(name, problems)
+
+
+def _suspects(values: pd.Series, texts_are_right: bool) -> pd.Series:
+    """Cells to look at, by the number of their row: not those that can hold nothing but text."""
+    values = values.set_axis(range(1, len(values) + 1))
+    if texts_are_right and values.dtype == pd.StringDtype("pyarrow", np.nan):
+        values = values[values.isna()]
+    return values.astype(object)
 
 
 def _found(value: object) -> str:

@@ -7,6 +7,7 @@ Linux, the kernel is an ordinary one.
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -22,6 +23,12 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 STARTING = threading.Lock()
+OFTEN_LATE = (  # what other libraries import only when they first need it
+    "formulaic",
+    "ipykernel.debugger",
+    "pandera.backends.pandas.builtin_checks",
+    "PIL.JpegImagePlugin",
+)
 
 
 def start() -> None:
@@ -33,7 +40,7 @@ def start() -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(address)
             listener.listen(64)
-            argv = [sys.executable, __file__, "server", address]
+            argv = [sys.executable, "-Xfrozen_modules=off", __file__, "server", address]
             # It writes nothing, so that its output can be the listener.
             running = Popen(argv, stdin=PIPE, stdout=listener, start_new_session=True)
         atexit.register(running.communicate)  # closes its input, at which it ends
@@ -62,12 +69,16 @@ def client(*arguments: str) -> None:
 def server(address: str) -> None:
     """Import what notebooks import, then fork a kernel for each client until the starter ends."""
     del sys.path[0]  # the folder of this file
-    importlib.import_module("ipykernel.kernelapp")
+    gc.disable()
+    for name in ("ipykernel.kernelapp", *OFTEN_LATE):
+        importlib.import_module(name)
     for module in pkgutil.iter_modules([Path(__file__).parents[1] / "beyond"], "helpers.beyond."):
         importlib.import_module(module.name)  # the highest room: it needs all libraries
     for name in [name for name in sys.modules if name.partition(".")[0] == "helpers"]:
         del sys.modules[name]  # each kernel loads its own
     sys.modules["pandas"].options.display.max_columns = 20  # as pandas has it in a notebook
+    gc.freeze()  # no kernel looks for garbage among what has been imported here
+    gc.enable()
     listener = socket.socket(fileno=1)
     while 0 not in select.select([0, listener], [], [])[0]:
         client, _ = listener.accept()
