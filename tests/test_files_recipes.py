@@ -57,6 +57,23 @@ def test_lists_in_cells_give_a_row_for_each_place(read):
     )
 
 
+def test_a_cell_without_brackets_is_a_list_of_one_and_an_empty_one_of_none(read):
+    text = 'id,overall\na,"[1, 2]"\nb,3\nc,\n'
+    found = read(text, item="id", position="copy", lists={"overall": "copy"}, outcome="overall")
+    assert found == [["a", "rater-001", 1], ["a", "rater-002", 2], ["b", "rater-003", 3]]
+
+
+def test_places_in_lists_are_numbered_from_one():
+    table = pd.DataFrame({"marks": [[5, 3], [4]]})
+    assert recipes.unfolded(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [1, 2, 1]
+
+
+def test_columns_made_of_rows_stand_in_the_order_of_the_file():
+    rows = {"id": ["a", "a", "b"], "what": ["tone", "facts", "facts"], "mark": [1, 2, 3]}
+    recipe = {"item": "id", "long": {"aspect": "what", "score": "mark"}}
+    assert list(recipes.gathered(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
+
+
 def test_objects_in_lists_in_objects(read):
     records = [
         {"id": 1, "n": {"reviews": [{"by": "x", "m": {"tone": 1}}, {"by": "y", "m": {"tone": 2}}]}},

@@ -288,7 +288,7 @@ def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.Data
     """Give each element of lists a row; the parts of objects become columns."""
     _require(table, columns, "lists")
     parsed = table.assign(**{each: table[each].map(as_list) for each in columns})
-    if len(columns) > 1 and differ(parsed[columns].map(len)):
+    if differ(parsed[columns].map(len)):
         raise OptionError(f"lists: {', '.join(columns)} are not of the same length in each row")
     numbers = parsed.assign(**{"\0row": np.arange(len(parsed))}).explode(columns)
     if position:
@@ -310,7 +310,7 @@ def differ(table: pd.DataFrame) -> bool:
 
 def as_list(value: object) -> list:
     """Take a cell as a list, also if it is written as text."""
-    if isinstance(value, str) and value.lstrip()[:1] in "[(" and len(value) <= LONGEST_LIST:
+    if isinstance(value, str) and len(value) <= LONGEST_LIST and re.match(r"\s*[\[(]", value):
         try:
             value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
         except (ValueError, SyntaxError, RecursionError, MemoryError):
