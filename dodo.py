@@ -22,7 +22,6 @@ from pathlib import Path
 from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskFailed
 
-from helpers import claims
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
@@ -301,6 +300,8 @@ def attempt(name: str, work: Callable[[], None]) -> None:
 
 def write_claims() -> None:
     """Join what all notebooks that have results have left."""
+    from helpers import claims  # takes a second to load, which most commands do not need
+
     for file in (file for name in JOINED for file in BUILD.glob(f"{name}/*.csv")):
         if file.stem not in NAMES:
             file.unlink()
@@ -328,6 +329,8 @@ def sources() -> dict[str, str]:
 
 def summary_lines() -> list[str]:
     """Sum up a run in one line of text per study."""
+    from helpers import claims  # see `write_claims`
+
     counts = claims.verdict_counts(claims.read_text(BUILD / "claims.csv"))
     lines = []
     for study, source in sources().items():

@@ -40,7 +40,8 @@ class Notebook:
     @property
     def label(self) -> str:
         """Its name in words."""
-        return f"{self.name[:2]} {self.name[3:].replace('_', ' ').capitalize()}"
+        words = re.sub(r"\bai\b", "AI", self.name[3:].replace("_", " "))
+        return f"{self.name[:2]} {words[0].upper()}{words[1:]}"
 
     def paragraph(self, start: str) -> str:
         """Paragraph of the first cell that begins with a bold word."""

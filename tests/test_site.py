@@ -198,6 +198,11 @@ def test_the_front_page_says_the_headlines_word_by_word(pages):
         assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
 
 
+def test_notebooks_are_called_by_the_words_of_their_files(pages):
+    links = {link.get_text(" ", strip=True) for link in pages["index.html"].select("nav a")}
+    assert {"30 AI alone vs user AI", "52 Study design"} <= links
+
+
 def test_no_page_shows_markup_or_an_empty_sentence(pages):
     for place, page in pages.items():
         assert not [part for part in page.select("article p") if "** " in part.get_text()], place
