@@ -518,6 +518,12 @@ def test_why_says_each_step_of_a_claim_that_has_it(traced):
         claims.why("demo.rate.lov", traced)
 
 
+def test_shares_and_p_values_are_told_in_words():
+    row = {"shown": "", "estimate": np.nan, "low": np.nan, "share": 0.8, "p_value": 0.02}
+    assert verdicts._value_in_words(row, 1) == "in 80 % of resamples, p = 0.020"
+    assert verdicts._value_in_words(row | {"p_value": 0.0004}, 1).endswith("p < 0.001")
+
+
 def test_files_that_cannot_be_merged_are_refused(demo):
     with pytest.raises(ClaimError, match=r"There is no folder .*claims: run the notebooks first"):
         claims.merge(demo / "claims")
@@ -528,6 +534,8 @@ def test_files_that_cannot_be_merged_are_refused(demo):
     with pytest.raises(ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."):
         claims.merge(demo / "claims")
     (demo / "claims/12_demo.csv").unlink()
+    entered = claims.read_entered(demo / "claims")
+    assert set(entered) == {"cell", *verdicts.ENTERED}
     file = paths.PUBLISHED / "claims.csv"
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo."

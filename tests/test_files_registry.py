@@ -355,6 +355,8 @@ def test_a_server_that_is_too_slow_is_given_up(
         registry.fetch(FILE)
     assert files_in(place) == ["registry.csv"]
     assert len(server.requests) == 1
+    transfers = [each for each in threading.enumerate() if isinstance(each, registry._Transfer)]
+    assert all(transfer.given_up for transfer in transfers)
 
 
 def test_a_transfer_without_a_byte_for_long_is_broken_off(place, server, monkeypatch):

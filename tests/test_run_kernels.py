@@ -145,6 +145,8 @@ from jupyter_client.manager import start_new_kernel
 from helpers.run import kernels
 kernels.start()
 print(os.environ["KERNEL_SERVER"], flush=True)
+server = open(f"/proc/self/task/{os.getpid()}/children").read().split()[0]
+assert os.getsid(int(server)) == int(server)  # Ctrl-C in a terminal does not reach it
 manager, client = start_new_kernel()
 client.execute_interactive("import os; print(os.getpid())", output_hook=lambda message: print(
     message["content"].get("text", "").strip(), end=" ", flush=True))

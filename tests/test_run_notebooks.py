@@ -106,6 +106,16 @@ def test_a_notebook_that_is_stopped_leaves_no_copy(tiny, monkeypatch):
     assert list((tiny.parent / "new").iterdir()) == []
 
 
+def test_a_notebook_can_be_stopped_before_anything_is_written(tiny, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(papermill, "execute_notebook", stop)
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
+    with pytest.raises(KeyboardInterrupt):
+        run.execute(tiny, tiny.parent / "out.ipynb", {})
+
+
 @pytest.fixture
 def inspected(monkeypatch):
     """Inspect each notebook once."""

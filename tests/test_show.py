@@ -164,6 +164,7 @@ def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax)
     outlines = [bars[0].get_linewidth() for bars in ax.containers]
     assert outlines[1] == 2
     assert outlines[0] == outlines[2] < 2
+    assert not ax.spines["left"].get_visible()
 
 
 def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(ax):

@@ -81,6 +81,12 @@ def test_agreement_of_a_tiny_table_is_the_one_by_hand():
     assert row["ac1"] == pytest.approx(1 / 65)
 
 
+def test_prevalence_is_the_share_of_the_last_category():
+    frame = long({"a": [0, 1, 2, 2], "b": [2, 2]})
+    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1, 2]).iloc[0]
+    assert row["prevalence"] == pytest.approx((1 / 2 + 1) / 2)
+
+
 def test_alpha_of_a_tiny_table_is_the_one_by_hand():
     frame = long({"a": [1, 1], "b": [1, 2], "c": [2, 4], "d": [4, 4], "e": [2]})
     alphas = {level: alpha_of(frame, [1, 2, 4], level) for level in agreement.MEASUREMENT_LEVELS}

@@ -70,6 +70,13 @@ def test_a_problem_has_the_same_solution_alone_and_among_many(monkeypatch):
     np.testing.assert_allclose(together, alone, atol=1e-10)
 
 
+def test_a_small_unit_of_the_outcome_makes_weights_small_and_no_less_exact():
+    gram, cross = np.array([[1.0, 0.9], [0.9, 1.0]]), np.array([1.0, 0.95])
+    weights = lasso.solve_lasso(gram, cross, alpha=0.01)
+    small = lasso.solve_lasso(gram, 1e-9 * cross, alpha=1e-11)
+    np.testing.assert_allclose(1e9 * small, weights, rtol=1e-9)
+
+
 def test_a_feature_without_variance_has_weight_zero_whatever_its_covariance(outputs):
     gram, cross = np.diag([2.0, 0.0]), np.array([1.0, 5.0])
     assert lasso.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]

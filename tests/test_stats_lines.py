@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
-from statsmodels.formula.api import ols
+from statsmodels.formula.api import ols, wls
 
 from helpers.stats import lines
-from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.bootstrap import cluster_weights, interval
 
 KNOTS = np.array([1.0, 2.0, 4.0, 5.0, 9.0])
 
@@ -126,6 +126,16 @@ def test_adjusted_slope_is_that_of_two_regressions():
     assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
     table = lines.adjusted_slope(*given, ["never"], "prompt_id", 50, rng)
     assert table.loc["explained"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+def test_adjusted_slopes_have_the_interval_of_all_replicates():
+    frame, draws = make_answers().assign(never=0.0), []
+    for weights in cluster_weights(frame["prompt_id"].nunique(), 2, np.random.default_rng(3)):
+        weights = weights[pd.factorize(frame["prompt_id"], sort=True)[0]]
+        draws.append(wls("score ~ tone", frame, weights=weights).fit().params["tone"])
+    rng = np.random.default_rng(3)
+    table = lines.adjusted_slope(frame, "tone", "score", ["never"], "prompt_id", 2, rng)
+    assert table.loc["alone", ["low", "high"]].tolist() == pytest.approx(interval(draws))
 
 
 def make_responses(n_prompts: int = 60, per_prompt: int = 4, seed: int = 1) -> pd.DataFrame:

@@ -103,6 +103,13 @@ def test_an_effect_is_the_mean_change_of_the_expected_rating(ratings, model):
     assert effect == pytest.approx(expected(1.0) - expected(0.0))
 
 
+def test_effects_and_what_rows_change_of_them_grow_with_the_distance_between_levels(ratings, model):
+    once = model.effects(ratings)
+    wider = ordinal.fit(ratings.assign(quality=3 * ratings["quality"]), FEATURES, "quality")
+    np.testing.assert_allclose(wider.effects(ratings).value, 3 * once.value, atol=1e-8)
+    np.testing.assert_allclose(wider.effects(ratings).influence, 3 * once.influence, atol=1e-8)
+
+
 def test_order_copies_and_distance_between_levels_do_not_change_the_slopes(ratings, model):
     variants = [
         ratings.sample(frac=1, random_state=0),

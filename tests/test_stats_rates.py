@@ -303,6 +303,15 @@ def test_wilsons_interval_of_experts_has_their_number_of_labels():
     np.testing.assert_allclose(twice, once, rtol=1e-3)
 
 
+def test_a_rate_above_one_is_cut_off_before_it_gets_an_interval():
+    crowd, expert = np.r_[np.ones(8), 0, 0, np.ones(90)], np.r_[np.ones(9), 0, np.full(90, np.nan)]
+    sums = rates.label_terms(crowd, expert)[:, None]
+    assert rates.estimates(sums.sum(axis=0))[2] == pytest.approx(1.1)
+    low, high = rates.wilson_intervals(sums)[2, :, 0]
+    assert 0.7 < low < 0.8
+    assert high == pytest.approx(1)
+
+
 def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independent_outputs():
     crowd, expert = make_labels()
     truth, seen, unseen = parts(crowd, expert)

@@ -10,7 +10,7 @@ from helpers.beyond.coverage import run_code
 from helpers.files import registry, tables
 from helpers.stats import accuracy
 from helpers.studies import chatbench
-from helpers.studies.chatbench import CONVERSATIONS_FILE, QUESTIONS_FILE
+from helpers.studies.chatbench import ATTENTION_CHECK, CONVERSATIONS_FILE, QUESTIONS_FILE
 
 
 def test_printed_z_and_p_values_are_possible():
@@ -79,6 +79,19 @@ def test_released_files_are_read_where_they_are_present(released, simulated):
     assert study.source == "real"
     pd.testing.assert_frame_equal(study.accuracies(), simulated.accuracies())
     assert study.answers["rater_id"].iloc[0] == "rater-001"
+
+
+def test_people_who_failed_a_check_go_with_all_checks(simulated):
+    datasets = [ATTENTION_CHECK, "physics", ATTENTION_CHECK, "physics", "physics", "physics"]
+    given = {"rater_id": [*"aabbcc"], "dataset": datasets, "correct": [0, 1, 1, 1, 1, 0]}
+    answers = simulated.answers.iloc[:6].assign(**given)
+    kept = chatbench.without_attention_checks(answers)
+    assert kept["rater_id"].tolist() == ["b", "c", "c"]
+    assert list(kept) == list(answers)
+
+
+def test_printed_simulators_have_their_scores_in_the_order_of_the_table():
+    assert list(chatbench.simulators()) == ["correlation", "mae", "bleu", "rouge"]
 
 
 def test_files_in_the_released_form_unlock_the_claims_that_need_them(

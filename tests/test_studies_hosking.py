@@ -1,5 +1,6 @@
 """The released ratings of Hosking et al., and the texts that their paper prints."""
 
+import hashlib
 import json
 import re
 
@@ -7,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import paths
 from helpers.files import registry, schemas, tables
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read
+
+PAPER = paths.ROOT.parent / "shared" / "papers" / "hosking.md"
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +247,14 @@ def test_a_fingerprint_holds_letters_and_digits_only():
     assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
 
 
+@pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not here")
+def test_fingerprints_are_those_of_texts_in_the_paper():
+    letters = re.sub(r"[\W_]+", "", PAPER.read_text().casefold())
+    for size, printed in [*hosking.PREAMBLES.values(), *hosking.EXTRACTS.values()]:
+        parts = (letters[start : start + size].encode() for start in range(len(letters) - size))
+        assert any(hashlib.sha256(part).hexdigest().startswith(printed) for part in parts)
+
+
 def test_an_empty_preamble_is_in_no_prompt():
     shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
     assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
@@ -285,6 +297,9 @@ def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
     same = hosking.compare_preambles(submitted)
     assert len(same) == 4
     assert same[~same].index.tolist() == ["assertive_low"]
+    arms = submitted.query("arm == 'assertive_low'")
+    (used,) = arms["preamble"].unique()
+    assert hosking.fingerprint(used)[0] == hosking.PREAMBLES["assertive_low"][0] - 1
 
 
 def test_raters_saw_no_preamble_and_one_of_six_extracts_is_released(submitted):

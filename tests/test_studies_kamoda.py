@@ -47,6 +47,7 @@ def test_evaluators_rated_the_published_numbers_of_answers(study):
     counts = study.evaluators["evaluator"].value_counts().to_dict()
     assert counts == {"gpt4": 1200, "llama2": 432, "gpt4_mean3": 240}
     assert study.evaluators["item_id"].isin(study.ratings["item_id"]).all()
+    assert study.evaluators.index.is_unique
 
 
 @pytest.fixture(scope="module")

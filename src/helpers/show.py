@@ -628,8 +628,8 @@ def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
     Examples
     --------
     >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
-    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"]), 1).to_dict()
-    {'refusal': '1.5 [1.1, 1.9]', 'scope': '0.4 [0.1, 0.7]'}
+    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"])).to_dict()
+    {'refusal': '1.50 [1.10, 1.90]', 'scope': '0.40 [0.10, 0.70]'}
     """
     rows = table[["estimate", "low", "high"]].to_numpy()
     return pd.Series([with_interval(*row, decimals) for row in rows], table.index)

@@ -115,8 +115,8 @@ def _judge_significance(claim: Mapping, row: Mapping) -> str:
     """Falls on the claimed side of the level, and of zero where a sign is claimed."""
     significant = row["p_value"] < LEVEL
     expected, _, sign = claim["direction"].partition(" ")
-    side = not sign or row["estimate"] * (1 if sign == "+" else -1) > 0
-    return "confirmed" if significant == (expected == "yes") and side else "contradicted"
+    side = {"": True, "+": row["estimate"] > 0, "-": row["estimate"] < 0}
+    return "confirmed" if significant == (expected == "yes") and side[sign] else "contradicted"
 
 
 def _judge_no_effect(claim: Mapping, row: Mapping) -> str:

@@ -102,7 +102,7 @@ def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
     entries = _entries(REGISTRY_FILE)
     if file not in entries:
-        nearest = difflib.get_close_matches(file, entries, n=1)
+        nearest = difflib.get_close_matches(file, entries)
         advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
         raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
     return _provide(entries[file])

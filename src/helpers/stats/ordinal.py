@@ -96,11 +96,11 @@ class CumulativeLogit:
         return Estimates(effects, self.influence @ changes[:, 1:].T)
 
     def _mean_rating(self, values: np.ndarray) -> np.ndarray:
-        """Mean of the expected ratings, and how it changes with each cut and slope."""
+        """Mean expected rating above the lowest, and how it changes with each cut and slope."""
         above = expit((values @ self.slopes.to_numpy())[:, None] - self.cuts)
         steps = np.diff(self.levels)
         density = above * (1 - above) * steps
-        mean = self.levels[0] + (above @ steps).mean()
+        mean = (above @ steps).mean()
         by_slope = density.sum(axis=1) @ values / len(values)
         return np.concatenate([[mean], -density.mean(axis=0), by_slope])
 
