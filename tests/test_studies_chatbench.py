@@ -172,7 +172,9 @@ def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
 def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    assert chatbench.load("auto").source == "simulated"
+    found = chatbench.load("auto")
+    assert found.source == "simulated"
+    assert found.answers.equals(chatbench.load("simulated", seed=0).answers)
     with pytest.raises(registry.DataUnavailableError, match="2 of 2 files are"):
         chatbench.load("real")
 
