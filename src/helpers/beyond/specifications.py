@@ -418,7 +418,7 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
             labels.append(str(option).replace("_", " "))
     lines = LineCollection(np.concatenate(strokes), colors=np.concatenate(shades), linewidths=0.7)
     ax.add_collection(lines, autolim=False)
-    _write(ax, 0, "median", "signif.", weight="bold")
+    _write(ax, 0, "median", "signif.", weight="bold")  # makes room for all below it
     ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
     for heading in headings:
         ax.get_yticklabels()[heading].set_fontweight("bold")

@@ -18,17 +18,13 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from subprocess import PIPE, Popen
+from threading import Lock, Thread
 
-STARTING = threading.Lock()
-OFTEN_LATE = (  # what other libraries import only when they first need it
-    "formulaic",
-    "ipykernel.debugger",
-    "pandera.backends.pandas.builtin_checks",
-    "PIL.JpegImagePlugin",
-)
+STARTING = Lock()
+# What libraries import only when they first need it.
+LATE = "formulaic", "ipykernel.debugger", "pandera.backends.pandas.builtin_checks"
 
 
 def start() -> None:
@@ -69,22 +65,18 @@ def client(*arguments: str) -> None:
 def server(address: str) -> None:
     """Import what notebooks import, then fork a kernel for each client until the starter ends."""
     del sys.path[0]  # the folder of this file
-    gc.disable()
-    for name in ("ipykernel.kernelapp", *OFTEN_LATE):
-        importlib.import_module(name)
-    for module in pkgutil.iter_modules([Path(__file__).parents[1] / "beyond"], "helpers.beyond."):
-        importlib.import_module(module.name)  # the highest room: it needs all libraries
+    highest = pkgutil.iter_modules([Path(__file__).parents[1] / "beyond"], "helpers.beyond.")
+    for name in ("ipykernel.kernelapp", *LATE, *(module.name for module in highest)):
+        importlib.import_module(name)  # the highest room needs all libraries
     for name in [name for name in sys.modules if name.partition(".")[0] == "helpers"]:
         del sys.modules[name]  # each kernel loads its own
     sys.modules["pandas"].options.display.max_columns = 20  # as pandas has it in a notebook
     gc.freeze()  # no kernel looks for garbage among what has been imported here
-    gc.enable()
     listener = socket.socket(fileno=1)
     while 0 not in select.select([0, listener], [], [])[0]:
-        client, _ = listener.accept()
-        if os.fork() == 0:
-            return become_kernel(client)
-        client.close()
+        with listener.accept()[0] as client:
+            if os.fork() == 0:
+                return become_kernel(client)
     return shutil.rmtree(Path(address).parent)
 
 
@@ -103,14 +95,9 @@ def become_kernel(client: socket.socket) -> None:
     sys.modules["numpy"].random.seed()
     sys.modules["matplotlib"].rcParams["backend"] = environment.get("MPLBACKEND", "inline")
     client.send(str(os.getpid()).encode())
-    threading.Thread(target=end_with, args=[client], daemon=True).start()
+    # Nothing comes from the client but its end, which ends all that was started here.
+    Thread(target=lambda: client.recv(1) or os.killpg(0, signal.SIGKILL), daemon=True).start()
     sys.modules["ipykernel.kernelapp"].launch_new_instance(arguments, parent_handle=os.getppid())
-
-
-def end_with(client: socket.socket) -> None:
-    """End this process, and those that it started, when the client has ended."""
-    client.recv(1)
-    os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":
