@@ -1,6 +1,7 @@
 """Settings and fixtures of all tests."""
 
 import os
+import signal
 
 import pytest
 
@@ -8,6 +9,8 @@ from helpers import paths
 from helpers.files import registry
 
 os.environ["MPLBACKEND"] = "Agg"
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and stop.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 SHARED_DATA = paths.ROOT.parent / "shared" / "data"
 if SHARED_DATA.is_dir():
     os.environ.setdefault("DATA_MIRROR", str(SHARED_DATA))
