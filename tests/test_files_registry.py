@@ -343,7 +343,7 @@ def test_faults_of_a_server_end_soon_and_leave_nothing_behind(place, server, tra
     ],
 )
 def test_a_server_that_is_too_slow_is_given_up(
-    place, server, monkeypatch, answer, start, error, message
+    place, server, transfers, monkeypatch, answer, start, error, message
 ):
     def clock():
         """Tell that all time is over once the server has sent something."""
@@ -355,8 +355,7 @@ def test_a_server_that_is_too_slow_is_given_up(
         registry.fetch(FILE)
     assert files_in(place) == ["registry.csv"]
     assert len(server.requests) == 1
-    transfers = [each for each in threading.enumerate() if isinstance(each, registry._Transfer)]
-    assert all(transfer.given_up for transfer in transfers)
+    assert [transfer.given_up for transfer in transfers] == [True]
 
 
 def test_a_transfer_without_a_byte_for_long_is_broken_off(place, server, monkeypatch):

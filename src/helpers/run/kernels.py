@@ -36,6 +36,7 @@ def start() -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(address)
             listener.listen(64)
+            # Ordinary kernels have the option too, without which the debugger gives a warning.
             argv = [sys.executable, "-Xfrozen_modules=off", __file__, "server", address]
             # It writes nothing, so that its output can be the listener.
             running = Popen(argv, stdin=PIPE, stdout=listener, start_new_session=True)
