@@ -323,6 +323,9 @@ class Ledger:
         Where the data came from. Unless it is "real", claims about a study stay open.
     out_dir : str, default "build"
         Folder of the run; relative to the project root.
+    other_parameters : str, optional
+        What differs from the defaults, as `helpers.run.parameters.changed` returns it. Claims and
+        headlines are about the defaults: if anything differs, none is entered or written.
 
     Examples
     --------
@@ -330,10 +333,13 @@ class Ledger:
     >>> claims.enter("hosking.counts", {"outputs_1": 900, "tasks": 3})
     """
 
-    def __init__(self, notebook: str, source: str, out_dir: str = "build"):
+    def __init__(
+        self, notebook: str, source: str, out_dir: str = "build", other_parameters: str = ""
+    ):
         self.notebook = notebook
         self.source = source
         self.out_dir = out_dir
+        self.other_parameters = other_parameters
         self._published = published_claims()
         self._rows: list[dict] = []
         self._headlines: list[dict] = []
@@ -359,6 +365,8 @@ class Ledger:
             If a claim is unknown, cannot be entered or was entered before, or if what its rule
             needs is missing or not finite.
         """
+        if self.other_parameters:
+            return
         for key, result in results.items():
             claim_id = f"{prefix}.{key}" if prefix else key
             self._enter(claim_id, self._claim(claim_id), result)
@@ -387,6 +395,8 @@ class Ledger:
         >>> claims._entered()["estimate"].tolist()
         [2.78, 2.5]
         """
+        if self.other_parameters:
+            return
         keys, names = list(printed_table(table).index.names), list(cells.index.names)
         if sorted(map(str, names)) != sorted(keys):
             raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
@@ -420,12 +430,16 @@ class Ledger:
     def write(self) -> pd.DataFrame:
         """Write `claims/<notebook>.csv` and its headlines to the output folder; return the table.
 
+        With other parameters than the defaults nothing is written.
+
         Returns
         -------
         pandas.DataFrame
             Indexed by claim, as `assess` returns it, with the published columns.
         """
         entered = self._entered()
+        if self.other_parameters:
+            return self._published.join(assess(entered, self._published), how="right")
         folder = paths.output_dir(self.out_dir)
         headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
         files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
@@ -443,7 +457,7 @@ class Ledger:
         )
         return self._published.join(assess(entered, self._published), how="right")
 
-    def show(self) -> CaptionedTable:
+    def show(self) -> CaptionedTable | str:
         """Write the claims of this notebook and show them, worst first.
 
         Cells of printed tables that hold are counted in the caption; claims that fail together,
@@ -451,10 +465,15 @@ class Ledger:
 
         Returns
         -------
-        helpers.show.CaptionedTable
-            What the paper says, what it prints, what we get, and the verdict with its evidence.
+        helpers.show.CaptionedTable or str
+            What the paper says, what it prints, what we get, and the verdict with its evidence;
+            with other parameters than the defaults, a sentence that says why there is none.
         """
-        return listed(self.write())
+        judged = self.write()
+        if self.other_parameters:
+            differs = self.other_parameters
+            return f"No claim is judged, since each is about the default: {differs}."
+        return listed(judged)
 
     def _entered(self) -> pd.DataFrame:
         """What was entered, as one table."""
@@ -488,7 +507,9 @@ class Ledger:
                 self._rows.append({**where, **row})
 
     def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
-        """Keep one filled sentence."""
+        """Keep one filled sentence, unless the run has other parameters."""
+        if self.other_parameters:
+            return
         templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[field]
         if name not in templates:
             raise ClaimError(f"{name} is not in data/published/headlines.csv.")

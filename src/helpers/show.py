@@ -6,6 +6,7 @@ apart. Tables are rounded, captioned and shown whole.
 """
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -65,10 +66,17 @@ WEIGHT_LABELS = {
 }
 
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
+_style = {"other_parameters": ""}
 
 
-def use_style() -> None:
+def use_style(other_parameters: str = "") -> None:
     """Apply the project's matplotlib style to all later figures.
+
+    Parameters
+    ----------
+    other_parameters : str, optional
+        What differs from the parameters that the text describes, as
+        `helpers.run.parameters.changed` returns it; it is written on every figure.
 
     Examples
     --------
@@ -77,6 +85,7 @@ def use_style() -> None:
     False
     """
     plt.style.use(STYLE)
+    _style["other_parameters"] = other_parameters
 
 
 def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = "") -> Path:
@@ -117,12 +126,19 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     content = as_png(fig, source)
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     paths.replace_files({path: content})
-    _show_as_saved(fig, content, alt or fig.get_suptitle())
+    words = alt or fig.get_suptitle()
+    if _style["other_parameters"]:
+        words = f"Other parameters: {_style['other_parameters']}. {words}"
+    _show_as_saved(fig, content, words)
     return path
 
 
 def as_png(fig: Figure, source: str) -> bytes:
-    """Draw a figure in 256 colours, marked with a watermark unless it shows real data."""
+    """Draw a figure in 256 colours, marked unless it shows real data under the defaults."""
+    if _style["other_parameters"]:
+        note = textwrap.fill(f"other parameters: {_style['other_parameters']}", width=90)
+        look = {"color": ORANGE, "fontsize": 9, "weight": "bold"}
+        fig.text(0.01, -0.01, note, ha="left", va="top", **look)
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")

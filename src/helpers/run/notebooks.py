@@ -3,6 +3,7 @@
 A notebook says what kind a parameter is of; `data/parameters.csv` says which values it may have.
 """
 
+import ast
 import csv
 import json
 import logging
@@ -23,6 +24,7 @@ from helpers import paths
 from helpers.files.recipes import scales
 from helpers.files.tables import OptionError, PlainError, cell, find
 from helpers.paths import replace_files
+from helpers.run.parameters import ANY_VALUES, WITHOUT_NOTICE
 
 STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
 MIRROR = paths.ROOT.parent / "shared" / "data"
@@ -87,6 +89,28 @@ def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
     return {
         name: {"allowed": "", "why": "", **found[name], **rules.get(name, {})} for name in found
     }
+
+
+def defaults_of(notebook: Path) -> dict[str, object]:
+    """Read the defaults that a notebook's text describes from its cell of parameters."""
+    if notebook.stem.startswith(ANY_VALUES):
+        return {}
+    found = papermill.inspect_notebook(notebook)
+    return {
+        name: ast.literal_eval(parameter["default"])
+        for name, parameter in found.items()
+        if name not in WITHOUT_NOTICE
+    }
+
+
+def defaults_table(notebooks: Iterable[Path]) -> bytes:
+    """Write the defaults of notebooks as `data/defaults.csv` holds them."""
+    lines = ["notebook,parameter,default"]
+    for notebook in notebooks:
+        for name, default in defaults_of(notebook).items():
+            quoted = json.dumps(default).replace('"', '""')
+            lines.append(f'{notebook.stem},{name},"{quoted}"')
+    return ("\n".join(lines) + "\n").encode()
 
 
 def parameter_values(notebook: Path, given: Mapping[str, str]) -> dict[str, object]:

@@ -21,6 +21,7 @@ from helpers.claims import read_text
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.paths import replace_files
+from helpers.run import notebooks, parameters
 
 LOCK = ".lock"
 TRACES = ("papermill", "execution")
@@ -166,6 +167,8 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
         raise PlainError("build/claims.csv holds claims from simulated data: nothing written")
     tables = (claims, build / "headlines.csv", build / "provenance.csv")
     contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
+    run_notebooks = [executed(name, build) for name in names]
+    contents[root / "data" / parameters.FILE.name] = notebooks.defaults_table(run_notebooks)
     for name in names:
         content = nbformat.read(executed(name, build), as_version=4)
         text = nbformat.writes(strip(content)) + "\n"
