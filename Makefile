@@ -10,6 +10,7 @@
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
 ## make audit        measure what the rules of verdicts notice, and how often they err
+## make sweep        run all notebooks with other values of each parameter (some minutes)
 ## make gates        measure how often conclusions about own ratings err (half an hour)
 ## make answers      let the model under test answer again (extra: models)
 ## make doctor       say what is wrong with the installation, and mend it
@@ -27,13 +28,13 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
 export DATA NAME
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce site notebook new test lab refresh bench coverage audit gates answers
+.PHONY: help reproduce site notebook new test lab refresh bench coverage audit gates sweep answers
 .PHONY: .venv clean doctor
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-reproduce site test lab refresh bench coverage audit gates answers: .venv
+reproduce site test lab refresh bench coverage audit gates sweep answers: .venv
 	@$(DOIT) $@ data="$$DATA"
 
 notebook: .venv

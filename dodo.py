@@ -232,6 +232,11 @@ def task_gates():
     return task(partial(run_script, "benchmarks/gates.py"))
 
 
+def task_sweep():
+    """Run every notebook with other values of each parameter, and list what it then says."""
+    return task(partial(run_script, "benchmarks/sweep.py"))
+
+
 def task_licences():
     """Renew LICENCES.csv, what each locked package says of its licence."""
     return task(partial(run_script, "tests/licences.py"))
