@@ -136,6 +136,7 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
         ("names: r1", "a.yaml: names must say what is what"),
         ("a: [", "not YAML: line 2: "),
         ("[" * 9000, "not YAML: "),
+        ("a: &a [x, x]\nb: [*a, *a]", "not YAML: line 2: aliases (*name) cannot be used"),
         ("x" * 2**21, "a recipe is short: this is another file"),
     ],
 )
@@ -201,3 +202,10 @@ def test_a_million_rows_need_no_loop_over_cells(tmp_path):
     recipe = {"item": "id", "rater": "who", "aspects": ["tone"]}
     found = recipes.read(tmp_path / "a.parquet", recipe)
     assert found["tone"].sum() == table["tone"].sum()
+
+
+def test_a_pattern_that_takes_for_ever_is_refused(read, monkeypatch):
+    monkeypatch.setattr(recipes, "LONGEST_MATCH", 0.05)
+    slow = r"(?P<aspect>(a|aa)+)_(?P<rater>\d)"
+    with pytest.raises(OptionError, match=r"takes longer than 0.05 s on the column 'aaaa"):
+        read("id," + "a" * 60 + "\n1,2\n", item="id", names=slow, outcome="overall")

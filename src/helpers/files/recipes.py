@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import regex
 import yaml
 
 from helpers import paths
@@ -35,6 +36,7 @@ KIND_WORDS = {
     dict: "pairs 'name: value'",
 }
 LARGEST_RECIPE = 2**20  # bytes
+LONGEST_MATCH = 1.0  # seconds that a pattern may take for a name
 LONGEST_LIST = 10**6  # characters of a list written as text
 HEADER = """\
 # How to read {name}. Edit this file, then: ratings report {name} --recipe {recipe}
@@ -79,12 +81,24 @@ def from_yaml(file: str | Path) -> dict:
 def _from_text(text: bytes | str, name: str) -> object:
     """Take apart YAML, or JSON, whose values all stay text."""
     try:
-        return yaml.load(text, yaml.BaseLoader)
+        return yaml.load(text, _WithoutAliases)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""
         problem = f"{where}{getattr(error, 'problem', None) or 'too deeply nested'}"
         raise bad_table(name, [f"not YAML: {problem}"]) from None
+
+
+class _WithoutAliases(yaml.BaseLoader):
+    """Reads values as text, and refuses aliases: a few lines of them can stand for gigabytes."""
+
+    def compose_node(self, parent: object, index: object) -> yaml.Node:
+        """Read a part of the file."""
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark
+            problem = "aliases (*name) cannot be used: write the part out"
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+        return super().compose_node(parent, index)
 
 
 def parse(given: object, name: str = "recipe") -> dict:
@@ -150,11 +164,11 @@ def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, floa
     raise OptionError(f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'")
 
 
-def _pattern(recipe: Mapping, name: str = "recipe") -> re.Pattern | None:
+def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
     """Compile the pattern of names of columns."""
     try:
-        pattern = re.compile(recipe["names"]) if "names" in recipe else None
-    except (re.error, OverflowError) as error:
+        pattern = regex.compile(recipe["names"]) if "names" in recipe else None
+    except (regex.error, OverflowError) as error:
         raise OptionError(f"{name}: names is no regular expression ({error})") from None
     if pattern is not None and not pattern.groupindex:
         raise OptionError(f"{name}: names must say what is what, as '(?P<aspect>.+)_(?P<rater>.+)'")
@@ -269,9 +283,25 @@ def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     return table
 
 
-def _melted(raw: pd.DataFrame, pattern: re.Pattern) -> pd.DataFrame:
+def _matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Match]:
+    """Find the names of columns that a pattern describes."""
+    matches = {}
+    for name in names:
+        try:
+            match = pattern.fullmatch(str(name), timeout=LONGEST_MATCH)
+        except TimeoutError:
+            raise OptionError(
+                f"names: {cell(pattern.pattern)} takes longer than {LONGEST_MATCH} s on the column "
+                f"{cell(name)}: write a pattern without repeats inside repeats"
+            ) from None
+        if match:
+            matches[name] = match
+    return matches
+
+
+def _melted(raw: pd.DataFrame, pattern: regex.Pattern) -> pd.DataFrame:
     """Turn columns whose names hold a rater, an aspect or more into rows."""
-    matches = {name: match for name in raw if (match := pattern.fullmatch(str(name)))}
+    matches = _matching(raw, pattern)
     if not matches:
         raise OptionError(f"no column is called like {pattern.pattern!r}: correct names")
     others = [name for name in raw if name not in matches]
