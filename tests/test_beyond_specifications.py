@@ -33,6 +33,23 @@ def test_impossible_combinations_are_kept_with_the_first_reason():
     assert possible.query("link == 'ordinal'").to_numpy().tolist() == [["mode", "ordinal", 0.0]]
 
 
+def test_specifications_that_leave_a_curve_do_so_for_one_reason_or_several():
+    table, _ = cross(CHOICES)
+    leaving = {
+        "a model of labels": {"labels": ["model"]},
+        "penalised": {"link": ["linear"], "alpha": [0.1]},
+        "ordinal": {"link": ["ordinal"]},
+    }
+    reasons = specifications.divide(table, leaving)
+    places = table.assign(reason=reasons).set_index(list(CHOICES))["reason"]
+    assert places["mean", "linear", 0.0] == ""
+    assert places["mean", "linear", 0.1] == "penalised"
+    assert places["mode", "ordinal", 0.1] == "ordinal"
+    assert places["model", "linear", 0.0] == "a model of labels"
+    assert places["model", "ordinal", 0.0] == specifications.SEVERAL
+    assert (specifications.divide(table, {}) == "").all()
+
+
 def test_subsets_keep_one_value_or_leave_one_out():
     frame = pd.DataFrame({"task": ["x", "y", "x"], "system": ["a", "b", "b"]}, index=[5, 6, 7])
     parts = specifications.subsets(frame, ["task"], ["system"])

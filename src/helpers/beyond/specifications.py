@@ -35,6 +35,7 @@ FINDINGS = {  # label and colour
     AGAINST: ("significant, against expectation", ORANGE),
 }
 SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
+SEVERAL = "for two reasons or more"
 ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
 SMALL = (4.6, 4.6)  # size for a phone
 
@@ -51,6 +52,38 @@ def cross(
     possible = reason == ""
     left_out = table[~possible].assign(reason=reason[~possible])
     return table[possible].reset_index(drop=True), left_out.reset_index(drop=True)
+
+
+def divide(table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]) -> pd.Series:
+    """Tell the specifications that answer the headline's question from those that ask another.
+
+    A choice stays on a curve if the headline would be worded the same whatever its value. Options
+    that ask something else make curves of their own, in which every other choice is one that stays.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per specification.
+    leaving : mapping of str to mapping
+        For each reason to leave, the options, by choice, that a specification combines.
+
+    Returns
+    -------
+    pandas.Series of str
+        Empty where a specification stays, else the only reason why it leaves, or `SEVERAL`.
+
+    Examples
+    --------
+    >>> table, _ = cross({"model": ["free", "Lasso"], "score": ["others'", "own"]})
+    >>> divide(table, {"penalised": {"model": ["Lasso"]}, "own score": {"score": ["own"]}}).tolist()
+    ['', 'own score', 'penalised', 'for two reasons or more']
+    """
+    reason = pd.Series("", index=table.index)
+    for why, combination in leaving.items():
+        applies = table[list(combination)].isin(combination).all(axis="columns")
+        again = applies & (reason != "")
+        reason = reason.mask(applies, why).mask(again, SEVERAL)
+    return reason
 
 
 def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
