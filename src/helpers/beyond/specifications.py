@@ -429,15 +429,16 @@ def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool =
     size = (SMALL[0], 2 * TOP) if stacked else (WIDTH, TOP + 0.4)
     fig, axes = plt.subplots(rows, many // rows, figsize=size, sharey=True, squeeze=False)
     panels = list(axes.flat)
+    together = pd.concat(tables)
     for ax, (name, table) in zip(panels, tables.items(), strict=True):
         ranked = table.sort_values("estimate", kind="stable").reset_index(drop=True)
         _draw_curve(ax, ranked)
         share = 100 * table["finding"].value_counts(normalize=True)
-        words = f"{share.get(EXPECTED, 0):.0f} % significant"
-        if AGAINST in share:
-            words = f"{words}, {share[AGAINST]:.0f} % against"
-        ax.set_title(f"{name}: {len(table)} ways\n{words}", fontsize=TEXT)
-    _limit(panels[0], pd.concat(tables))
+        words = f"{name}: {len(table)} ways\n{share.get(EXPECTED, 0):.0f} % significant"
+        if AGAINST in set(together["finding"]):
+            words = f"{words}\n{share.get(AGAINST, 0):.0f} % against expectation"
+        ax.set_title(words, fontsize=TEXT)
+    _limit(panels[0], together)
     fig.supxlabel("ways to compute it, by size of the estimate", fontsize=TEXT)
     panels[rows // 2].set_ylabel(ylabel, fontsize=TEXT)
     return fig
