@@ -133,16 +133,21 @@ def test_ordinal_models_without_finite_odds_are_listed(labelled):
     assert "refusal has no finite odds in an ordinal model" in set(found.left_out["reason"])
 
 
-def test_ranks_count_places_by_hand():
-    models = pd.DataFrame({"model": ["Lasso, 0.01", "least squares"]})
-    estimate = pd.DataFrame({"a": [2.0, 1.0], "b": [0.0, 3.0], "c": [1.0, 2.0]})
-    cases = pd.DataFrame({"a": [5.0, 9.0], "b": [9.0, 9.0], "c": [9.0, 4.0]})
-    draws = np.array([[[1.0] * 3] * 2, [[-1.0] * 3] * 2])
-    table = robustness.ranks(robustness.WeightCurve(models, models, estimate, draws, cases, 9))
+def test_ranks_count_places_by_hand_and_ties_rank_nobody():
+    models = pd.DataFrame({"model": ["Lasso, 0.01", "least squares", "ordinal"]})
+    estimate = pd.DataFrame({"a": [2.0, 1.0, 9.0], "b": [0.0, 3.0, 9.0], "c": [1.0, 2.0, 1.0]})
+    cases = pd.DataFrame({"a": [5.0, 9.0, 9.0], "b": [9.0] * 3, "c": [9.0, 4.0, 9.0]})
+    draws = np.array([[[0.6] * 3] * 3, [[-0.6] * 3] * 3])
+    freedom = np.array([1e6, 9, 9])
+    whole = robustness.WeightCurve(models, models, estimate, draws, cases, freedom)
+    table = robustness.ranks(whole.part(models["model"] != "ordinal"))
     places = ["specifications", "first", "second", "third", "not zero", "significant", "median"]
     assert table.loc["a", places].tolist() == [2, 50, 50, 0, 100, 50, 1.5]
-    assert table.loc["b", places].tolist() == [2, 50, 0, 0, 0, 50, 1.5]
+    assert table.loc["b", places].tolist() == [2, 50, 0, 0, 50, 50, 1.5]
     assert table.loc["c", places].tolist() == [1, 0, 100, 0, 100, 0, 1]
+    tied = robustness.ranks(whole.part(models["model"] == "ordinal"))
+    assert tied["first"].tolist() == tied["second"].tolist() == [0, 0, 0]
+    assert tied.loc["c", "third"] == 100
 
 
 def test_permuted_weights_are_those_of_permuted_labels(labelled, result):
@@ -275,19 +280,22 @@ def changes(answers: pd.DataFrame) -> tuple[pd.DataFrame, robustness.GapDesign]:
 
 
 def pick_gap(table: pd.DataFrame, **choice) -> pd.Series:
-    usual = {"labels": "mean", "counted": "answers", "crowd": "all answers", "answers": "all"}
+    usual = {"labels": "mean", "counted": "answers", "crowd": "different answers", "answers": "all"}
     return pick(table, **usual | {"refusals": "majority"} | choice)
 
 
 @pytest.mark.parametrize(
-    ("rule", "crowd"), [("majority", "all answers"), ("any", robustness.CROWD[1])]
+    ("rule", "crowd"), [("majority", "different answers"), ("any", "answers in common")]
 )
 def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, crowd):
     experts = answers[answers["expert"].notna()]
     labels = experts.drop(columns="refusal").rename(columns={"expert_refusal": "refusal"})
     labels = labels.assign(mode=labels["expert"])
-    sides = (answers if crowd == "all answers" else experts, labels)
-    kept = (rates.drop_refusals(side, rule) for side in sides)
+    sides = (answers if crowd == "different answers" else experts, labels)
+    kept = [rates.drop_refusals(side, rule) for side in sides]
+    if crowd == "answers in common":
+        both = kept[0].index.intersection(kept[1].index)
+        kept = [side.loc[both] for side in kept]
     tone, rng = {"tone": ARMS}, np.random.default_rng(1)
     expected = rates.arm_contrasts(*kept, ["mode"], tone, 1000, rng).loc[("tone", "gap", "mode")]
     found = pick_gap(changes(answers)[0], labels="mode", refusals=rule, crowd=crowd)
@@ -310,11 +318,28 @@ def test_marks_and_prompts_count_as_computed_by_hand(answers):
     assert pick_gap(table, counted="prompts")["estimate"] == pytest.approx(by_prompt)
 
 
+@pytest.mark.parametrize(("refusals", "limit"), [("none", 1), ("majority", 0.5), ("any", 0)])
+def test_answers_in_common_are_the_same_answers_with_the_same_weights(answers, refusals, limit):
+    table, _ = changes(answers)
+    refused = answers[["refusal", "expert_refusal"]].max(axis="columns")
+    common = answers[answers["expert"].notna() & (refused <= limit)]
+    gap = common["mean"] - common["expert"]
+    by_answer, by_mark = 0.0, 0.0
+    for arm, sign in (("low", -100), ("high", 100)):
+        here = common["arm"] == arm
+        by_answer += sign * gap[here].mean()
+        by_mark += sign * np.average(gap[here], weights=common.loc[here, "n_ratings"])
+    same = {"crowd": "answers in common", "refusals": refusals}
+    assert pick_gap(table, **same)["estimate"] == pytest.approx(by_answer)
+    assert pick_gap(table, counted="marks", **same)["estimate"] == pytest.approx(by_mark)
+
+
 def test_parts_of_the_answers_are_those_of_the_part_alone_in_any_order(answers):
     whole, _ = changes(answers)
     part = answers[answers["task"] == "x"].sample(frac=1, random_state=1)
     alone, design = changes(part.reset_index(drop=True))
-    assert (design.n_expert_prompts[alone["answers"] == "all"] == 12).all()
+    whole_part = (alone["answers"] == "all") & (alone["crowd"] == "different answers")
+    assert (design.n_expert_prompts[whole_part] == 12).all()
     for counted in robustness.COUNTED:
         here = pick_gap(whole, counted=counted, answers="only x")
         there = pick_gap(alone, counted=counted)

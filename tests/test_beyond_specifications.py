@@ -33,6 +33,23 @@ def test_impossible_combinations_are_kept_with_the_first_reason():
     assert possible.query("link == 'ordinal'").to_numpy().tolist() == [["mode", "ordinal", 0.0]]
 
 
+def test_specifications_that_leave_a_curve_do_so_for_one_reason_or_several():
+    table, _ = cross(CHOICES)
+    leaving = {
+        "a model of labels": {"labels": ["model"]},
+        "penalised": {"link": ["linear"], "alpha": [0.1]},
+        "ordinal": {"link": ["ordinal"]},
+    }
+    reasons = specifications.divide(table, leaving)
+    places = table.assign(reason=reasons).set_index(list(CHOICES))["reason"]
+    assert places["mean", "linear", 0.0] == ""
+    assert places["mean", "linear", 0.1] == "penalised"
+    assert places["mode", "ordinal", 0.1] == "ordinal"
+    assert places["model", "linear", 0.0] == "a model of labels"
+    assert places["model", "ordinal", 0.0] == specifications.SEVERAL
+    assert (specifications.divide(table, {}) == "").all()
+
+
 def test_subsets_keep_one_value_or_leave_one_out():
     frame = pd.DataFrame({"task": ["x", "y", "x"], "system": ["a", "b", "b"]}, index=[5, 6, 7])
     parts = specifications.subsets(frame, ["task"], ["system"])
@@ -136,11 +153,10 @@ def test_orders_stay_within_groups_and_differ_between_draws():
     assert counts == pytest.approx([1 / 3] * 3, abs=0.07)  # three standard errors
 
 
-def test_a_figure_shows_the_order_the_options_and_the_paper():
+def test_a_figure_shows_the_order_and_the_options():
     rows, _ = cross({"labels": ["mean", "link"], "link": ["linear", "mode_low", "rank"]})
     drawn = curve(rows, [3.0, 1.0, -2.0, 2.0, 0.1, -0.1], np.full(6, 0.5), 1)
-    paper = specifications.matches(drawn, {"labels": "link", "link": "linear"})
-    fig = specifications.specification_plot(drawn, ["labels", "link"], "points", paper, decimals=1)
+    fig = specifications.specification_plot(drawn, ["labels", "link"], "points", decimals=1)
     top, bottom = fig.axes
     plt.close(fig)
     labels = [(label.get_text(), label.get_fontweight()) for label in bottom.get_yticklabels()]
@@ -159,9 +175,22 @@ def test_a_figure_shows_the_order_the_options_and_the_paper():
         "significant, as expected: 50 %",
         "not significant: 33 %",
         "significant, against expectation: 17 %",
-        "as in the paper",
     ]
-    marked = [line.get_xydata().tolist() for line in top.lines if line.get_marker() == "D"]
-    assert marked == [[[4.0, 2.0]]]
     texts = [text.get_text() for text in bottom.texts]
     assert texts[:4] + texts[-2:] == ["1.0", "67 %", "0.1", "33 %", "median", "signif."]
+
+
+@pytest.mark.parametrize(("stacked", "shape"), [(False, (1, 3)), (True, (3, 1))])
+def test_curves_of_several_questions_share_their_scale(stacked, shape):
+    tables = {"scale": table([3.0, 2.0], 1), "step": table([-2.0, 0.1], 1), "spread": table([1], 1)}
+    fig = specifications.curves_plot(tables, "points", stacked=stacked)
+    plt.close(fig)
+    grid = fig.axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == shape
+    limits = [ax.get_ylim() for ax in fig.axes]
+    assert limits[0] == limits[1] == limits[2]
+    assert limits[0][0] < -2 < 3 < limits[0][1]
+    titles = [ax.get_title() for ax in fig.axes]
+    assert titles[0] == "scale: 2 ways\n100 % significant\n0 % against expectation"
+    assert titles[1] == "step: 2 ways\n0 % significant\n50 % against expectation"
+    assert [ax.get_ylabel() for ax in fig.axes].count("points") == 1

@@ -5,8 +5,9 @@ points lost, the coefficient of a label or a distance with its sign turned. All 
 computed on the same resamples of prompts or questions, so that their differences can be taken draw
 by draw.
 
-How many more errors a crowd misses in one arm than in another: the gap is the crowd's error rate
-minus the experts'. Its change from one arm to another says whether the arm hides errors.
+How the gap between a crowd and an expert changes from one arm to another: the gap is the crowd's
+rate of marked errors minus the expert's, on answers that both judged or, as a paper computed it, on
+different answers.
 
 How far AI-alone accuracy is from user-AI accuracy: only accuracies with standard errors are needed,
 one for each model, dataset and method. Every specification is a weighted sum of them, so that one
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.sparse import csr_array
 
 from helpers.beyond import crowd, specifications
@@ -45,7 +47,7 @@ RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
 
 COUNTED = ("marks", "answers", "prompts")
-CROWD = ("all answers", "answers that experts saw")
+CROWD = ("different answers", "answers in common")  # of the crowd and of the expert
 
 SIZES = "all, by number of questions"
 EQUAL = "all, equal weight"
@@ -87,6 +89,18 @@ class WeightCurve:
         estimate, rows = self.estimate.loc[enough, names] @ signs, self.specifications[enough]
         freedom = self.freedom[enough]
         return specifications.curve(rows, estimate, draws.std(axis=0), 1, freedom), draws
+
+    def part(self, rows: pd.Series) -> "WeightCurve":
+        """Keep some of the specifications, True where they stay, without what was left out."""
+        kept = rows.to_numpy()
+        return WeightCurve(
+            specifications=self.specifications[kept].reset_index(drop=True),
+            left_out=self.left_out.iloc[:0],
+            estimate=self.estimate[kept].reset_index(drop=True),
+            draws=self.draws[:, kept],
+            cases=self.cases[kept].reset_index(drop=True),
+            freedom=self.freedom[kept],
+        )
 
     def too_rare(self, errors: Sequence[str]) -> pd.DataFrame:
         """Specifications in which an error has fewer than `LEAST_CASES` cases."""
@@ -275,31 +289,35 @@ def _linear_slopes(
 
 
 def ranks(result: WeightCurve) -> pd.DataFrame:
-    """How often each error costs most, second most and so on, and how often it counts at all.
+    """How often each error costs most, second most and third most.
 
     Parameters
     ----------
     result : WeightCurve
-        From `cost_curve`.
+        From `cost_curve`, or a part of it.
 
     Returns
     -------
     pandas.DataFrame
         Percentages of the specifications in which the error has its cases: ``first``, ``second``,
-        ``third``; ``not zero`` of those with a penalty; ``significant`` of all. And their number,
+        ``third`` (errors of the same cost share a rank and are in none of the three), ``not zero``,
+        and ``significant``, a positive cost whose 95 % interval leaves out zero. And their number,
         ``specifications``, and the ``median`` points lost.
     """
     enough = result.cases >= LEAST_CASES
     costs = result.estimate.where(enough & (result.estimate > 0))
     place = costs.rank(axis="columns", ascending=False)
-    penalised = result.specifications["model"].str.startswith("Lasso")
-    dear = result.estimate > 1.96 * result.draws.std(axis=0)
+    shared = place.apply(lambda row: row.duplicated(keep=False), axis="columns")
+    place = place.mask(shared)
+    critical = stats.t.ppf(0.975, result.freedom)
+    margin = critical[:, None] * result.draws.std(axis=0)
+    significant = result.estimate > margin
     kept = (result.estimate != 0) & enough
     table = pd.DataFrame({"specifications": enough.sum()})
     for number, name in enumerate(("first", "second", "third"), 1):
         table[name] = 100 * (place == number).sum() / enough.sum()
-    table["not zero"] = 100 * kept[penalised].sum() / enough[penalised].sum()
-    table["significant"] = 100 * (dear & enough).sum() / enough.sum()
+    table["not zero"] = 100 * kept.sum() / enough.sum()
+    table["significant"] = 100 * (significant & enough).sum() / enough.sum()
     table["median"] = result.estimate.where(enough).median()
     return table.sort_values("median", ascending=False)
 
@@ -596,6 +614,10 @@ def rated_answers(
 class GapDesign:
     """Which answers count in which specification, ready for any assignment of answers to arms.
 
+    Different answers are all those of the crowd beside those that an expert labelled, as Hosking et
+    al. compare them; each side leaves out what it calls a refusal itself. Answers in common are
+    those that both judged, without what either calls a refusal.
+
     Parameters
     ----------
     answers : pandas.DataFrame
@@ -626,11 +648,14 @@ class GapDesign:
     def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame):
         self._prompt, prompts = pd.factorize(answers["prompt_id"], sort=True)
         self._shape = (len(prompts), len(answers))
-        by_experts = specified.assign(labels="expert", crowd=CROWD[1])
-        by_experts = by_experts.replace({"counted": {"marks": "answers"}})
-        by_experts_refused = answers.assign(refusal=answers["expert_refusal"].fillna(0))
-        self._crowd = _Side(answers, specified)
-        self._experts = _Side(by_experts_refused, by_experts)
+        by_crowd, by_experts = _judged(answers)
+        # Of different answers the expert's have no number of marks to weigh them by.
+        by_mark = specified["counted"] == "marks"
+        apart = specified["crowd"] == CROWD[0]
+        counted = specified["counted"].mask(by_mark & apart, "answers")
+        labelled = specified.assign(labels="expert", counted=counted)
+        self._crowd = _Side(answers, specified, by_crowd)
+        self._experts = _Side(answers, labelled, by_experts)
         self.n_expert_prompts = self._experts.n_prompts(self._member(np.arange(len(answers))))
 
     def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> tuple[np.ndarray, ...]:
@@ -682,21 +707,33 @@ class GapDesign:
         return csr_array((np.ones(len(rows)), (self._prompt[rows], rows)), shape=self._shape)
 
 
+def _judged(answers: pd.DataFrame) -> tuple[dict, dict]:
+    """Answers that count for crowd and experts, by rule for refusals and answers to compare."""
+    seen = answers["expert"].notna().to_numpy()
+    by_experts_refused = answers.assign(refusal=answers["expert_refusal"])
+    by_crowd, by_experts = {}, {}
+    for rule in REFUSAL_RULES:
+        kept = answers.index.isin(drop_refusals(answers, rule).index)
+        kept_by_experts = answers.index.isin(drop_refusals(by_experts_refused, rule).index) & seen
+        by_crowd[rule, CROWD[0]] = kept
+        by_experts[rule, CROWD[0]] = kept_by_experts
+        by_crowd[rule, CROWD[1]] = kept & kept_by_experts
+        by_experts[rule, CROWD[1]] = kept & kept_by_experts
+    return by_crowd, by_experts
+
+
 class _Side:
     """Labels and weights of one group of annotators, those of equal specifications once."""
 
-    def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame):
+    def __init__(self, answers: pd.DataFrame, specified: pd.DataFrame, judged: dict):
         needed = specified[["labels", "refusals", "crowd", "answers", "counted"]]
         self._which, distinct = pd.factorize(pd.MultiIndex.from_frame(needed))
         self._by_prompt = np.array([counted == "prompts" for *_, counted in distinct])
         parts = specifications.subsets(answers, ["task"], ["system"])
-        for rule in REFUSAL_RULES:
-            parts[rule] = answers.index.isin(drop_refusals(answers, rule).index)
-        parts[CROWD[0]], parts[CROWD[1]] = True, answers["expert"].notna()
         parts = {name: rows.to_numpy() for name, rows in parts.items()}
         each = {"marks": answers["n_ratings"].to_numpy(), "answers": 1.0, "prompts": 1.0}
         weights = [
-            (parts[refusals] & parts[crowd] & parts[part]) * each[counted]
+            (judged[refusals, crowd] & parts[part]) * each[counted]
             for _, refusals, crowd, part, counted in distinct
         ]
         self._weights = np.column_stack(weights)

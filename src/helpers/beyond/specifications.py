@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.show import BLUE, GREY, INK, ORANGE, zero_line
+from helpers.show import BLUE, GREY, ORANGE, zero_line
 from helpers.stats import ordinal
 from helpers.stats.moments import cluster_sums
 
@@ -35,8 +35,11 @@ FINDINGS = {  # label and colour
     AGAINST: ("significant, against expectation", ORANGE),
 }
 SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
+SEVERAL = "for two reasons or more"
 ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
+WIDTH = 7.0  # of a figure on a page
 SMALL = (4.6, 4.6)  # size for a phone
+TEXT = 9  # points
 
 
 def cross(
@@ -51,6 +54,38 @@ def cross(
     possible = reason == ""
     left_out = table[~possible].assign(reason=reason[~possible])
     return table[possible].reset_index(drop=True), left_out.reset_index(drop=True)
+
+
+def divide(table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]) -> pd.Series:
+    """Tell the specifications that answer the headline's question from those that ask another.
+
+    A choice stays on a curve if the headline would be worded the same whatever its value. Options
+    that ask something else make curves of their own, in which every other choice is one that stays.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per specification.
+    leaving : mapping of str to mapping
+        For each reason to leave, the options, by choice, that a specification combines.
+
+    Returns
+    -------
+    pandas.Series of str
+        Empty where a specification stays, else the only reason why it leaves, or `SEVERAL`.
+
+    Examples
+    --------
+    >>> table, _ = cross({"model": ["free", "Lasso"], "score": ["others'", "own"]})
+    >>> divide(table, {"penalised": {"model": ["Lasso"]}, "own score": {"score": ["own"]}}).tolist()
+    ['', 'own score', 'penalised', 'for two reasons or more']
+    """
+    reason = pd.Series("", index=table.index)
+    for why, combination in leaving.items():
+        applies = table[list(combination)].isin(combination).all(axis="columns")
+        again = applies & (reason != "")
+        reason = reason.mask(applies, why).mask(again, SEVERAL)
+    return reason
 
 
 def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
@@ -314,7 +349,6 @@ def specification_plot(
     table: pd.DataFrame,
     choices: Sequence[str],
     ylabel: str,
-    published: pd.Series | None = None,
     decimals: int = 2,
 ) -> Figure:
     """Draw the curve with intervals, and below it one row of strokes for each option.
@@ -328,8 +362,6 @@ def specification_plot(
         screens.
     ylabel : str
         What is estimated, with its unit.
-    published : pandas.Series of bool, optional
-        The specifications of the paper, which get a mark.
     decimals : int, optional
         Digits of the median estimates beside the options.
 
@@ -352,19 +384,63 @@ def specification_plot(
     if choices:
         options = _by_option(table, choices)
         height = ROW * (len(options) + len(choices))
-        size, ratios = (11.5, TOP + height + 0.9), [TOP, height]
+        size, ratios = (WIDTH, TOP + height + 0.9), [TOP, height]
         fig, (top, bottom) = plt.subplots(2, 1, figsize=size, height_ratios=ratios, sharex=True)
         _draw_choices(bottom, ranked, options, decimals)
     else:
         fig, top = plt.subplots(figsize=SMALL)
         bottom = top
-    _draw_curve(top, ranked, ylabel)
-    if published is not None:
-        paper = ranked["estimate"][published.iloc[order].to_numpy()]
-        look = {"color": "white", "mec": INK, "mew": 1.6, "markersize": 7 if choices else 4}
-        top.plot(paper.index, paper, "D", label="as in the paper", **look)
-    top.legend(loc="upper left", ncols=2 if choices else 1)
+    _draw_curve(top, ranked)
+    _limit(top, ranked)
+    top.set(ylabel=ylabel)
+    top.legend(loc="upper left", fontsize=TEXT)
     bottom.set(xlabel=f"{len(table):,} specifications, by size of the estimate")
+    return fig
+
+
+def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool = False) -> Figure:
+    """Draw the curves of several questions on one scale.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        For each question a result of `curve`.
+    ylabel : str
+        What is estimated, with its unit.
+    stacked : bool, optional
+        Whether panels stand one below the other, for small screens, and not side by side.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Without a title. Each panel names its question, how many specifications it has and the
+        percentages that are significant as expected and, if any are, against expectation.
+
+    Examples
+    --------
+    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> fig = curves_plot({"whole scale": table, "step": table}, "points")
+    >>> fig.axes[0].get_title().splitlines()
+    ['whole scale: 2 ways', '50 % significant']
+    >>> plt.close(fig)
+    """
+    many = len(tables)
+    rows = many if stacked else 1
+    size = (SMALL[0], 2 * TOP) if stacked else (WIDTH, TOP + 0.4)
+    fig, axes = plt.subplots(rows, many // rows, figsize=size, sharey=True, squeeze=False)
+    panels = list(axes.flat)
+    together = pd.concat(tables)
+    for ax, (name, table) in zip(panels, tables.items(), strict=True):
+        ranked = table.sort_values("estimate", kind="stable").reset_index(drop=True)
+        _draw_curve(ax, ranked)
+        share = 100 * table["finding"].value_counts(normalize=True)
+        words = f"{name}: {len(table)} ways\n{share.get(EXPECTED, 0):.0f} % significant"
+        if AGAINST in set(together["finding"]):
+            words = f"{words}\n{share.get(AGAINST, 0):.0f} % against expectation"
+        ax.set_title(words, fontsize=TEXT)
+    _limit(panels[0], together)
+    fig.supxlabel("ways to compute it, by size of the estimate", fontsize=TEXT)
+    panels[rows // 2].set_ylabel(ylabel, fontsize=TEXT)
     return fig
 
 
@@ -380,7 +456,7 @@ def _by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
     return pd.concat(parts, names=["choice", "option"])
 
 
-def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
+def _draw_curve(ax: Axes, ranked: pd.DataFrame) -> None:
     """Draw estimates and intervals, coloured by finding."""
     width = np.clip(400 / len(ranked), 0.5, 2.5)
     for finding, (label, color) in FINDINGS.items():
@@ -390,13 +466,16 @@ def _draw_curve(ax: Axes, ranked: pd.DataFrame, ylabel: str) -> None:
             ax.plot(rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0)
             share = f"{100 * len(rows) / len(ranked):.0f} %"
             ax.plot([], [], "o", color=color, label=f"{label}: {share}")
-    low = min(ranked["low"].quantile(0.03), ranked["estimate"].min())
-    high = max(ranked["high"].quantile(0.97), ranked["estimate"].max())
-    margin = 0.05 * (high - low)
-    ax.set_ylim(low - margin, high + 3 * margin)
-    ax.set(ylabel=ylabel)
     ax.grid(axis="x", visible=False)
     zero_line(ax, axis="y")
+
+
+def _limit(ax: Axes, table: pd.DataFrame) -> None:
+    """Show all estimates and nearly all intervals, with room above for a legend."""
+    low = min(table["low"].quantile(0.03), table["estimate"].min(), 0.0)
+    high = max(table["high"].quantile(0.97), table["estimate"].max(), 0.0)
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - margin, high + 3 * margin)
 
 
 def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int) -> None:
@@ -419,7 +498,7 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
     lines = LineCollection(np.concatenate(strokes), colors=np.concatenate(shades), linewidths=0.7)
     ax.add_collection(lines, autolim=False)
     _write(ax, 0, "median", "signif.", weight="bold")  # makes room for all below it
-    ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
+    ax.set_yticks(range(len(labels)), labels, fontsize=TEXT)
     for heading in headings:
         ax.get_yticklabels()[heading].set_fontweight("bold")
     ax.set_ylim(len(labels) - 0.4, -0.6)
@@ -430,6 +509,11 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
 
 def _write(ax: Axes, height: float, median: str, significant: str, **style: str | bool) -> None:
     """Write two texts to the right of the panel."""
-    style |= {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 8}
-    ax.text(1.05, height, median, **style)
-    ax.text(1.105, height, significant, **style)
+    style |= {
+        "transform": ax.get_yaxis_transform(),
+        "ha": "right",
+        "va": "center",
+        "fontsize": TEXT,
+    }
+    ax.text(1.12, height, median, **style)
+    ax.text(1.25, height, significant, **style)
