@@ -74,7 +74,6 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
     headlines = record.headlines.join(claims.how_sure(claimed))
-    headlines["own"] = ~headlines.index.isin(claimed["headline"])
     return {
         "commit": commit(),
         "claims": claimed.to_dict("records"),

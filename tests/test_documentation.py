@@ -143,6 +143,23 @@ def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
     assert named <= set(headlines["headline"])
 
 
+def test_counts_stand_in_readme_and_overview_as_they_were_computed():
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    overview = first_cell("00_overview")
+    assert verdicts.counted(table) in (paths.ROOT / "README.md").read_text()
+    assert verdicts.counted(table) in overview
+    number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
+    raw = table.loc[number & (table["evidence"] == "raw"), "verdict"].value_counts()
+    hold = raw.reindex(list(verdicts.HOLDING), fill_value=0).sum()
+    assert f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
+    assert f"{hold} hold, {raw['slip']} are slips" in overview
+    assert f"and {raw['contradicted']} are others" in overview
+    sentences = table[~number & (verdicts.reasons(table) == "")]["verdict"].value_counts()
+    failing = sentences.drop(list(verdicts.HOLDING), errors="ignore")
+    assert f"of the {failing.sum()} that do not hold, {failing['leaning']} lean" in overview
+    assert f"{failing['open']} stay open, and {failing['contradicted']} are contra" in overview
+
+
 def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_reason():
     exhibits = published("figures")
     assert not exhibits.duplicated(["study", "exhibit"]).any()
