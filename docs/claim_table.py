@@ -4,12 +4,14 @@ from html import escape
 
 import pandas as pd
 
+from helpers import verdicts
+
 WIDTH, HEIGHT, MARGIN = 150, 22, 8
 
 
 def shown(table: pd.DataFrame) -> pd.Series:
-    """Verdicts as readers count them: what nobody could check apart from what stays open."""
-    return table["verdict"].where(table["evidence"] != "none", "not checkable here")
+    """Verdicts as readers count them: what was not checked apart from what stays open."""
+    return table["verdict"].mask(verdicts.reasons(table) != "", verdicts.NOT_CHECKED)
 
 
 def drawing(claim: dict) -> str:
@@ -47,23 +49,3 @@ def _number(text: str) -> float | None:
         return float(str(text).replace("−", "-"))
     except ValueError:
         return None
-
-
-def counts(table: pd.DataFrame, by: str = "study") -> pd.DataFrame:
-    """Verdicts by study; what could not be checked apart from what stays open."""
-    order = ["confirmed", "consistent", "slip", "leaning", "open", "contradicted"]
-    counted = pd.crosstab(table[by], shown(table))
-    return counted.reindex(columns=[*order, "not checkable here"], fill_value=0)
-
-
-def failing(table: pd.DataFrame) -> pd.DataFrame:
-    """Causes of contradictions and slips, contradictions first, then those of most claims."""
-    bad = table[table["verdict"].isin(["contradicted", "slip"]) & (table["cause"] != "")]
-    numbers = bad["kind"].isin(["number", "split"])
-    bad = bad.assign(what=numbers.map({True: "number", False: "statement"}))
-    causes = bad.groupby(["cause", "verdict", "what"], as_index=False).agg(
-        number=("study", "size"), study=("study", "first"), explanation=("explanation", "first")
-    )
-    return causes.sort_values(
-        ["verdict", "what", "number"], ascending=[True, False, False], kind="stable"
-    )

@@ -11,11 +11,12 @@ from pathlib import Path
 import claim_table
 import jinja2
 import nbformat
+import pandas as pd
 from docutils.nodes import make_id
 from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
-from helpers import paths
+from helpers import claims, paths, verdicts
 from helpers.claims import read_text
 
 DOCS = Path(__file__).parent
@@ -70,23 +71,36 @@ def context_of(record: Record, target: Path) -> dict:
     def part(*digits: str) -> list[Notebook]:
         return [book for name, book in record.notebooks.items() if name.startswith(digits)]
 
-    claimed = record.claims.assign(shown=claim_table.shown)
+    claimed = record.claims.rename_axis("claim_id").reset_index()
+    claimed = claimed.assign(shown=claim_table.shown)
+    headlines = record.headlines.join(claims.how_sure(claimed))
     return {
-        "causes": claim_table.failing(record.claims).to_dict("records"),
         "commit": commit(),
-        "claims": claimed.rename_axis("claim_id").reset_index().to_dict("records"),
+        "claims": claimed.to_dict("records"),
+        "counted": verdicts.counted(claimed),
         "drawing": claim_table.drawing,
-        "counts": claim_table.counts(record.claims),
+        "counts": claims.verdict_counts(claimed),
         "exhibits": exhibits(record, target / "extra" / "figures"),
-        "headlines": record.headlines.reset_index().to_dict("records"),
+        "headlines": headlines.reset_index().to_dict("records"),
         "map": mirrored((paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target),
         "modules": modules(),
         "part": part,
         "picture": picture,
+        "problems": claims.problems(claimed).to_dict("records"),
         "record": record,
         "section": section,
         "studies": STUDIES,
+        "tally": verdicts.tally(claimed),
+        "touches": claims.TOUCHES,
+        "unchecked": unchecked_conclusions(claimed).to_dict("records"),
+        "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
     }
+
+
+def unchecked_conclusions(claimed: pd.DataFrame) -> pd.DataFrame:
+    """Sentences on which a conclusion rests and which were not checked, with the reason."""
+    why = verdicts.reasons(claimed)
+    return claimed.assign(why=why)[claims.carries_conclusion(claimed) & (why != "")]
 
 
 def commit() -> str:

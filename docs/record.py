@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
-from helpers import claims, paths
+from helpers import claims, paths, verdicts
 from helpers.claims import read_text
 from helpers.run import notebooks as run
 from helpers.run import results
@@ -21,7 +21,6 @@ STUDIES = {
     "humbel": "HumBEL",
 }
 COMMITTED = paths.ROOT / "figures"
-WORST_FIRST = ("contradicted", "slip", "leaning", "open", "consistent", "confirmed")
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,18 @@ class Record:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Kind of data of each study: real, printed or simulated."""
-        stamps = {study: self.folder / "data" / study for study in STUDIES}
-        if not self.committed and all(file.is_file() for file in stamps.values()):
-            return {study: file.read_text().strip() for study, file in stamps.items()}
-        raw = self.last_claims[self.last_claims["evidence"] == "raw"]["study"]
-        return {study: "real" if study in set(raw) else "printed" for study in STUDIES}
+        """Kind of data of each study: real, printed or simulated, as its least real part."""
+        run_claims = self.last_claims
+        if not self.committed:
+            run_claims = read_text(self.folder / "claims.csv")
+        found = dict.fromkeys(STUDIES, "printed") | claims.sources(run_claims).to_dict()
+        if self.committed:
+            return found
+        for study in STUDIES:
+            stamp = self.folder / "data" / study
+            if stamp.is_file() and found[study] != "simulated":
+                found[study] = stamp.read_text().strip()
+        return found
 
     def studies(self, name: str) -> list[str]:
         """Studies that a notebook tells of; the overview tells of all."""
@@ -134,17 +139,17 @@ class Record:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """Claims worst first; those of simulated studies as last found, beside `this_run`."""
+        """Claims in order; those of simulated studies as last found, beside `this_run`."""
         last = self.last_claims
         if self.committed:
-            return _worst_first(last.assign(this_run=""))
+            return _in_order(last.assign(this_run=""))
         new = claims.chains(self.folder)
         made_up = [study for study, source in self.sources.items() if source == "simulated"]
         old = last[last["study"].isin(made_up)]
         told = new["verdict"] + " " + new["computed"]
         old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
         kept = new[~new.index.isin(old.index)].assign(this_run="")
-        return _worst_first(pd.concat([kept, old]))
+        return _in_order(pd.concat([kept, old]))
 
     @cached_property
     def headlines(self) -> pd.DataFrame:
@@ -174,15 +179,24 @@ class Record:
         return file, notebook.images.get(shown, notebook.title)
 
 
-def _worst_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort claims by verdict, statements before cells of tables; last what nobody could check."""
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort claims: what does not hold by what it touches, worst first; then the others.
+
+    Sentences come before cells of tables; last is what was not checked. Adds `touches`.
+    """
+    touches = claims.touched(table)
+    places = {"": len(claims.TOUCHES)}
+    for place, name in enumerate(claims.TOUCHES):
+        places[name] = place
     keys = pd.DataFrame(
         {
-            "none": table["evidence"] == "none",
-            "rank": table["verdict"].map(WORST_FIRST.index),
+            "not checked": verdicts.reasons(table) != "",
+            "touches": touches.map(places),
+            "verdict": table["verdict"].map(verdicts.rank),
             "cell": table.index.str.contains(r"\.(?:table|figure)\w?\d+\."),
             "study": table["study"].map(list(STUDIES).index),
             "cause": table["cause"],
         }
     )
-    return table.loc[keys.sort_values(list(keys), kind="stable").index]
+    ordered = keys.sort_values(list(keys), kind="stable").index
+    return table.assign(touches=touches).loc[ordered]

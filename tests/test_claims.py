@@ -44,11 +44,14 @@ demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,not public: payment
 other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,chatbench/questions.csv,,,,
 """
 HEADLINES = """\
-headline,notebook,sentence,alternatives
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,In {share:0} % of ways.
-other,12_demo,Nothing yet.,
+headline,notebook,sentence,alternatives,sure
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,In {share:0} % of ways.,
+other,12_demo,Nothing yet.,,holds
 """
-CAUSES = "cause,study,explanation\ncounting,demo,Some outputs were counted twice.\n"
+CAUSES = """\
+cause,study,explanation,touches
+counting,demo,Some outputs were counted twice.,number
+"""
 TABLE = """\
 system,measure,published,unit,decimals
 Model 1,refusal,2.50,%,2
@@ -459,7 +462,136 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
     assert why["demo.cost.total"] == "not public: payment records"
     assert why["other.rate.only"] == "public: chatbench/questions.csv, not fetched here"
     counts = claims.verdict_counts(merged, "evidence")
+    assert counts.columns.tolist() == [*verdicts.VERDICTS, "not checked"]
     assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [1, 0, 0]
+    assert counts.loc["none", ["open", "not checked"]].tolist() == [0, len(merged) - 2]
+
+
+def of_demo(**columns: list[str]) -> pd.DataFrame:
+    """Judged claims of a made-up paper, each a direction of raw data unless told otherwise."""
+    rows = pd.DataFrame(columns)
+    usual = {
+        "claim_id": [f"kamoda.demo.{number}" for number in range(len(rows))],
+        "study": "kamoda",
+        "where": "§4.1",
+        "statement": "A is higher than B.",
+        "published": "holds",
+        "kind": "direction",
+        "evidence": "raw",
+        "verdict": "confirmed",
+        "after_correction": "",
+        "computed": "0.1 [-0.1, 0.3]",
+        "cause": "",
+        "headline": "",
+        "note": "",
+        "notebook": "11_demo",
+        "source": "real",
+    }
+    return pd.DataFrame({name: rows.get(name, value) for name, value in usual.items()})
+
+
+def test_numbers_and_counts_are_told_from_sentences_by_kind_and_printed_value(papers):
+    forms = verdicts.forms(papers)
+    printed_value = papers["published"].str.fullmatch(r"-?\d+(\.\d+)?|")
+    assert (printed_value == (forms == "numbers and counts")).all()
+    kinds = papers[forms == "sentences"].groupby("kind")["direction"].unique().to_dict()
+    assert set(kinds) == {"direction", "ranking", "significance", "no effect", "fact"}
+    assert "< 1" in kinds["fact"]
+
+
+def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
+    notes = ["", "", "", "public: a.csv, not fetched here", "not public: b", "illegible: c"]
+    notes += ["not run", verdicts.SIMULATED_NOTE]
+    judged = of_demo(
+        kind=["number", "fact", "fact", "number", "split", "number", "ranking", "direction"],
+        published=["3.2", "900", "holds", "5", "0.8", "", "a > b", "holds"],
+        evidence=["raw", "print", "raw", "none", "none", "none", "none", "simulated"],
+        verdict=["confirmed", "consistent", "leaning", "open", "open", "open", "open", "open"],
+        note=notes,
+    )
+    assert verdicts.tally(judged).to_dict("index") == {
+        "numbers and counts": {"claims": 5, "checked": 2, "hold": 2},
+        "sentences": {"claims": 3, "checked": 1, "hold": 0},
+        "all": {"claims": 8, "checked": 3, "hold": 2},
+    }
+    assert verdicts.counted(judged) == (
+        "Of 8 claims, 3 could be checked, and 2 of these hold: 2 of 2 numbers and counts, "
+        "and 0 of 1 sentences. Why the other 5 could not be checked: "
+        "public data, not fetched here (1); data not public (1); "
+        "illegible in our copy of the paper (1); not run (1); simulated data (1)."
+    )
+    assert verdicts.counted(judged[:3]).endswith("0 of 1 sentences.")
+
+
+def test_a_conclusion_rests_on_sentences_of_abstract_introduction_conclusion_or_headline():
+    judged = of_demo(
+        where=["Abstract; §4", "§1", "§4.1; §6", "§5", "§16", "§4", "§6"],
+        headline=["", "", "", "", "", "cost", ""],
+        kind=["direction"] * 6 + ["split"],
+    )
+    carries = claims.carries_conclusion(judged)
+    assert carries.tolist() == [True, True, True, False, False, True, False]
+    in_humbel = claims.carries_conclusion(judged.assign(study="humbel"))
+    assert in_humbel.tolist() == [True, True, False, True, False, True, False]
+
+
+def test_problems_go_by_what_they_touch_then_by_verdict(demo):
+    judged = of_demo(
+        where=["§6", "§4", "§4", "§4", "§1", "§4", "§4", "§4", "Abstract"],
+        kind=["direction"] * 5 + ["fact"] * 2 + ["number", "direction"],
+        published=["holds"] * 5 + ["900", "901", "3", "holds"],
+        verdict=[
+            *("leaning", "leaning", "contradicted", "slip", "open"),
+            *("contradicted", "slip", "open", "open"),
+        ],
+        cause=["", "", "", "", "", "counting", "counting", "", ""],
+        evidence=["raw"] * 8 + ["none"],
+        note=[""] * 8 + ["not public: b"],
+    )
+    table = claims.problems(judged)
+    assert table[["touches", "verdict", "claims"]].to_numpy().tolist() == [
+        ["conclusion", "open", 1],
+        ["conclusion", "leaning", 1],
+        ["statement", "contradicted", 1],
+        ["statement", "slip", 1],
+        ["number", "contradicted", 2],
+    ]
+    assert table["explanation"].iloc[0] == "A is higher than B. Here: 0.1 [-0.1, 0.3]."
+    assert table["explanation"].iloc[-1] == "Some outputs were counted twice."
+    assert claims.touched(judged).iloc[[1, 7, 8]].tolist() == ["statement", "number", ""]
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ({"verdict": ["confirmed", "consistent"]}, "holds"),
+        ({"verdict": ["confirmed", "leaning"]}, "not settled"),
+        ({"verdict": ["confirmed"], "after_correction": ["no"]}, "not settled"),
+        ({"verdict": ["open", "contradicted"]}, "wrong"),
+        ({"verdict": ["confirmed", "open"], "kind": ["direction", "number"]}, "holds"),
+        ({"verdict": ["contradicted"], "kind": ["number"]}, "not settled"),
+        ({"verdict": ["confirmed"], "kind": ["number"]}, "holds"),
+    ],
+)
+def test_sentences_decide_how_sure_a_headline_is_and_our_own_say_it(demo, rows, word):
+    judged = of_demo(**rows).assign(headline="cost")
+    sure = claims.how_sure(judged)
+    assert sure.to_dict() == {"cost": word, "other": "holds"}
+    places = [claims.SURENESS.index(found) for found in sure]
+    assert places == sorted(places)
+
+
+def test_a_study_is_as_real_as_its_least_real_part():
+    judged = of_demo(
+        evidence=["raw", "simulated", "raw", "print", "none"],
+        source=["real", "simulated", "real", "real", ""],
+    )
+    judged["study"] = ["kamoda", "kamoda", "hosking", "chatbench", "chatbench"]
+    assert claims.sources(judged).to_dict() == {
+        "kamoda": "simulated",
+        "hosking": "real",
+        "chatbench": "printed",
+    }
 
 
 @pytest.fixture

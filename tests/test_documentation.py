@@ -9,7 +9,7 @@ import pandas as pd
 import papermill
 import pytest
 
-from helpers import paths
+from helpers import claims, paths, verdicts
 from helpers.claims import read_text
 from helpers.run import notebooks as run
 
@@ -102,13 +102,32 @@ def first_cell(notebook: str) -> str:
 
 
 def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
-    claims = read_text(paths.ROOT / "figures" / "claims.csv")
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
     causes = published("causes")
     assert causes["cause"].is_unique
-    failing = claims[claims["verdict"].isin(["contradicted", "slip"])]
+    failing = table[table["verdict"].isin(["contradicted", "slip"])]
     assert failing.loc[failing["cause"] == "", "claim_id"].tolist() == []
-    assert set(claims["cause"]) - {""} == set(causes["cause"])
+    assert set(table["cause"]) - {""} == set(causes["cause"])
     assert (causes["explanation"].str.len() > 20).all()
+
+
+def test_what_a_cause_touches_fits_the_form_and_place_of_its_claims():
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
+    carries = claims.carries_conclusion(table)
+    for cause, touches in published("causes").set_index("cause")["touches"].items():
+        rows = table["cause"] == cause
+        assert touches in claims.TOUCHES, cause
+        if touches != "wording":
+            assert (touches == "number") == number[rows].all(), cause
+            assert (touches == "conclusion") == carries[rows].any(), cause
+
+
+def test_a_headline_says_how_sure_it_is_itself_only_if_no_claim_names_it():
+    headlines = published("headlines").set_index("headline")["sure"]
+    named = set(published("claims")["headline"])
+    for headline, word in headlines.items():
+        assert word in ([""] if headline in named else ["holds", "not settled"]), headline
 
 
 def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
@@ -122,6 +141,23 @@ def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
         assert row.alternatives in readme
     named = set(published("claims")["headline"]) - {""}
     assert named <= set(headlines["headline"])
+
+
+def test_counts_stand_in_readme_and_overview_as_they_were_computed():
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    overview = first_cell("00_overview")
+    assert verdicts.counted(table) in (paths.ROOT / "README.md").read_text()
+    assert verdicts.counted(table) in overview
+    number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
+    raw = table.loc[number & (table["evidence"] == "raw"), "verdict"].value_counts()
+    hold = raw.reindex(list(verdicts.HOLDING), fill_value=0).sum()
+    assert f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
+    assert f"{hold} hold, {raw['slip']} are slips" in overview
+    assert f"and {raw['contradicted']} are others" in overview
+    sentences = table[~number & (verdicts.reasons(table) == "")]["verdict"].value_counts()
+    failing = sentences.drop(list(verdicts.HOLDING), errors="ignore")
+    assert f"of the {failing.sum()} that do not hold, {failing['leaning']} lean" in overview
+    assert f"{failing['open']} stay open, and {failing['contradicted']} are contra" in overview
 
 
 def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_reason():
@@ -146,5 +182,5 @@ def test_every_notebook_links_the_overview_and_its_neighbours():
 
 
 def test_committed_claims_come_from_real_data():
-    claims = pd.read_csv(paths.ROOT / "figures" / "claims.csv", dtype=str, keep_default_na=False)
-    assert set(claims["source"]) == {"", "real"}
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    assert set(table["source"]) == {"", "real"}

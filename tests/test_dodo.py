@@ -119,7 +119,7 @@ def test_what_changed_or_was_overwritten_runs_again(project):
     assert "-- execute:10_other" in run.stdout
     assert re.search(r"12_bad: finished.*-- execute:00_all", run.stdout, flags=re.DOTALL)
     assert claims.read_bytes() == right
-    assert re.search(r"hosking: simulated data, \d+ open", run.stdout)
+    assert re.search(r"hosking: simulated data, \d+ not checked", run.stdout)
     executed = (project / "build" / "notebooks" / "12_bad.ipynb").read_text()
     assert 'data_source = \\"simulated\\"' in executed
     assert json.loads((project / "build" / "missing.json").read_text()) == {}

@@ -8,7 +8,7 @@ import endpoint
 import nbformat
 import pytest
 
-from helpers import claims, paths, show
+from helpers import claims, paths, show, verdicts
 from helpers.beyond.coverage import run_code
 from helpers.beyond.user_simulator import VARIABLES
 from helpers.beyond.word_tests import word_classes
@@ -134,3 +134,23 @@ def test_the_overview_runs_on_simulated_claims(results):
         given[f"{name}_file"] = str(results / f"{name}.csv")
     run_code(paths.NOTEBOOKS / "00_overview.ipynb", {"out_dir": str(results), **given, **FEW})
     assert (results / "figures" / "00_claims.png").is_file()
+
+
+def test_the_overview_is_as_real_as_the_least_real_study(tmp_path, monkeypatch, capsys):
+    table = claims.read_text(paths.ROOT / "figures" / "claims.csv")
+    made_up = (table["study"] == "kamoda") & (table["evidence"] == "raw")
+    simulated = {"evidence": "simulated", "verdict": "open", "source": "simulated"}
+    simulated["note"] = verdicts.SIMULATED_NOTE
+    table.loc[made_up, list(simulated)] = list(simulated.values())
+    table.to_csv(tmp_path / "claims.csv", index=False)
+    drawn = []
+    monkeypatch.setattr(show, "save", lambda *given, alt: drawn.append((given[3], alt)))
+    given = {"out_dir": str(tmp_path), "claims_file": str(tmp_path / "claims.csv")}
+    run_code(paths.NOTEBOOKS / "00_overview.ipynb", given)
+    printed = capsys.readouterr().out
+    assert "source of Kamoda et al.: simulated" in printed
+    assert "source of Hosking et al.: real" in printed
+    assert f"simulated data ({made_up.sum()})" in printed
+    ((source, alt),) = drawn
+    assert source == "simulated"
+    assert "Kamoda et al. simulated" in alt

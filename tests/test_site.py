@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers import claims, paths
+from helpers import claims, paths, verdicts
 from helpers.claims import read_text
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
@@ -198,6 +198,27 @@ def test_the_front_page_says_the_headlines_word_by_word(pages):
         assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
 
 
+def test_counts_and_problems_stand_on_the_front_page(pages):
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    said = " ".join(pages["index.html"].find("article").get_text().split())
+    assert verdicts.counted(table) in said
+    listed = pages["index.html"].select("ul.causes li")
+    wanted = claims.problems(table)
+    touches = [row.find(class_="touches").get_text() for row in listed]
+    verdict = [row.find(class_="verdict").get_text() for row in listed]
+    assert touches == wanted["touches"].tolist()
+    assert verdict == wanted["verdict"].tolist()
+    of_hosking = pages["papers/hosking.html"].select("ul.causes li")
+    assert len(of_hosking) == (wanted["study"] == "hosking").sum()
+
+
+def test_each_finding_says_how_sure_it_is(pages):
+    sure = claims.how_sure(read_text(paths.ROOT / "figures" / "claims.csv"))
+    said = [word.get_text() for word in pages["index.html"].select("#what-we-find span.sure")]
+    wanted = sure.replace("wrong", "wrong in the paper")
+    assert sorted(said) == sorted(wanted)
+
+
 def test_notebooks_are_called_by_the_words_of_their_files(pages):
     links = {link.get_text(" ", strip=True) for link in pages["index.html"].select("nav a")}
     assert {"30 AI alone vs user AI", "52 Study design"} <= links
@@ -320,8 +341,9 @@ def test_search_filters_and_order_give_the_right_claims(page):
     page.at("claims.html")
     first = shown(page)
     assert len(first) == 50
-    worst = table["verdict"].loc[first[:40]].unique().tolist()
-    assert worst[0] == "contradicted"
+    touches = claims.touched(table).loc[first]
+    assert touches.tolist() == sorted(touches, key=claims.TOUCHES.index)
+    assert first[0] in table.index[table["verdict"] == "contradicted"]
     page.select_option("select[name=verdict]", "contradicted")
     page.select_option("select[name=study]", "kamoda")
     wanted = table[(table["verdict"] == "contradicted") & (table["study"] == "kamoda")]
@@ -438,3 +460,26 @@ def test_a_simulated_run_shows_what_the_last_real_one_found(write, tmp_path):
     row = rows_of(sources)["kamoda.tree.agrees"]
     assert "confirmed" in row
     assert "on simulated data: open 99.9" in row
+
+
+def test_one_simulated_study_makes_a_joined_page_simulated(write, tmp_path):
+    run = tmp_path / "run"
+    for folder in ("notebooks", "figures"):
+        (run / folder).mkdir(parents=True)
+    for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"):
+        shutil.copy(file, run / "notebooks")
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    table.loc[table["source"].eq("real") & table["study"].eq("kamoda"), "source"] = "simulated"
+    table.to_csv(run / "claims.csv", index=False)
+    for kept in ("headlines.csv", "provenance.csv"):
+        shutil.copy(paths.ROOT / "figures" / kept, run)
+    for file in (paths.ROOT / "figures").glob("*.png"):
+        shutil.copy(file, run / "figures")
+    sources = write(run)  # without the notes of a whole run on what data it had
+    first = {
+        name: nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4).cells[0].source
+        for name in ("00_overview", "11_error_weights")
+    }
+    assert "SIMULATED DATA" in first["00_overview"]
+    assert "Kamoda et al.: simulated" in first["00_overview"]
+    assert "SIMULATED DATA" not in first["11_error_weights"]

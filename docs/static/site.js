@@ -53,7 +53,7 @@ if (table) {
     const down = head.getAttribute("aria-sort") === "ascending";
     for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const key = (row) => row.cells[head.cellIndex].textContent.trim();
+    const key = (row) => row.cells[head.cellIndex].dataset.order ?? row.cells[head.cellIndex].textContent.trim();
     rows.sort((a, b) => (down ? -1 : 1) * key(a).localeCompare(key(b), "en", { numeric: true }));
     body.append(...rows);
     show();

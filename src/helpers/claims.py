@@ -30,6 +30,12 @@ COLUMNS = (
     *("claim_id", "study", "where", "statement", "published", "kind", *verdicts.JUDGED),
     *("cause", "headline", *verdicts.DETAILS, "cell"),
 )
+# What a claim that does not hold touches, worst first; data/published/README.md defines each.
+TOUCHES = ("conclusion", "statement", "number", "wording")
+# How sure a headline finding is, surest first.
+SURENESS = ("holds", "not settled", "wrong")
+# The section of each paper that is called its conclusion.
+CONCLUDING_SECTION = {"hosking": "§6", "kamoda": "§6", "chatbench": "§6", "humbel": "§5"}
 OTHER_TABLES = ("claims", "causes", "figures", "headlines", "verdict_changes")
 
 
@@ -191,16 +197,178 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One column per verdict, best first.
+        One column per verdict, worst first; last "not checked", which no verdict counts.
 
     Examples
     --------
-    >>> merged = pd.DataFrame({"study": ["a", "a"], "verdict": ["open", "confirmed"]})
-    >>> verdict_counts(merged).loc["a", ["confirmed", "open", "slip"]].tolist()
-    [1, 1, 0]
+    >>> merged = pd.DataFrame({"study": ["a", "a"], "verdict": ["open", "confirmed"],
+    ...                        "evidence": ["none", "raw"], "note": ["not run", ""]})
+    >>> verdict_counts(merged).loc["a", ["open", "confirmed", "not checked"]].tolist()
+    [0, 1, 1]
     """
-    counts = pd.crosstab(merged[by], merged["verdict"])
-    return counts.reindex(columns=list(verdicts.VERDICTS[::-1]), fill_value=0)
+    unchecked = verdicts.reasons(merged) != ""
+    shown = merged["verdict"].mask(unchecked, verdicts.NOT_CHECKED)
+    columns = [*verdicts.VERDICTS, verdicts.NOT_CHECKED]
+    return pd.crosstab(merged[by], shown).reindex(columns=columns, fill_value=0)
+
+
+def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
+    """Tell which claims are sentences on which a conclusion rests.
+
+    These are sentences that a paper prints in its abstract, its introduction or its section called
+    conclusion, and those that a headline finding of ours is about.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.Series of bool
+
+    Examples
+    --------
+    >>> merged = pd.DataFrame({"study": ["kamoda", "kamoda"], "where": ["§4.1; §6", "§4.1"],
+    ...                        "kind": ["direction", "direction"], "published": ["holds", "holds"],
+    ...                        "headline": ["", ""]})
+    >>> carries_conclusion(merged).tolist()
+    [True, False]
+    """
+    found = []
+    for study, where in zip(merged["study"], merged["where"], strict=True):
+        concluding = {"Abstract", "§1", CONCLUDING_SECTION.get(study)}
+        found.append(not concluding.isdisjoint(where.split("; ")))
+    sentence = verdicts.forms(merged) == verdicts.SENTENCES
+    return sentence & (pd.Series(found, merged.index, dtype=bool) | (merged["headline"] != ""))
+
+
+def touched(merged: pd.DataFrame) -> pd.Series:
+    """Say what each claim that was checked and does not hold touches.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.Series of str
+        One of `TOUCHES`: what `data/published/causes.csv` says of the cause; for a claim without a
+        cause "number" for a number or count, "conclusion" for a sentence on which one rests, else
+        "statement". Empty for claims that hold or were not checked.
+    """
+    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["touches"]
+    of_form = pd.Series("statement", merged.index)
+    of_form[carries_conclusion(merged)] = "conclusion"
+    of_form[verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS] = "number"
+    checked = verdicts.reasons(merged) == ""
+    failing = checked & ~merged["verdict"].isin(verdicts.HOLDING)
+    return merged["cause"].map(causes).fillna(of_form).where(failing, "")
+
+
+def problems(merged: pd.DataFrame) -> pd.DataFrame:
+    """List what does not hold: by what it touches, then worst verdict first.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each cause; without a cause, for each claim that is contradicted or a slip, or
+        that is open or leaning and carries a conclusion. Columns `explanation`, `study`, `where`
+        (first place), `claims` (number of claims that do not hold), `touches`, `verdict` (the worst
+        of them), `notebook`, `cause` and `claim_id` (the worst).
+    """
+    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
+    table = merged.assign(touches=touched(merged))
+    wrong = table["verdict"].isin(["contradicted", "slip"])
+    listed = (table["cause"] != "") | (table["touches"] == "conclusion") | wrong
+    table = table[listed & (table["touches"] != "")]
+    computed = table["statement"] + " Here: " + table["computed"] + "."
+    table = table.assign(
+        explanation=table["cause"].map(causes).fillna(computed),
+        problem=table["cause"].where(table["cause"] != "", table["claim_id"]),
+        touches_rank=table["touches"].map(TOUCHES.index),
+        verdict_rank=table["verdict"].map(verdicts.rank),
+    )
+    table = table.sort_values(["touches_rank", "verdict_rank"], kind="stable")
+    names = ["explanation", "study", "where", "touches", "verdict", "notebook", "cause", "claim_id"]
+    by_problem = table.groupby("problem", sort=False)
+    rows = by_problem[names].first().assign(claims=by_problem.size())
+    return rows.reset_index(drop=True)
+
+
+def how_sure(merged: pd.DataFrame) -> pd.Series:
+    """Say of each headline finding how sure it is.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.Series of str
+        One of `SURENESS` by headline, surest first. Sentences of the papers that name the headline
+        decide, without any its numbers: "wrong" if a sentence is contradicted, "not settled" if
+        one is open or leaning, does not survive its correction or was not checked, or if there is
+        no sentence and a number does not hold or was not checked; else "holds". A finding of our
+        own, which no claim names, has the word in `data/published/headlines.csv`.
+    """
+    own = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")["sure"]
+    named = merged[merged["headline"] != ""]
+    found = {}
+    for headline, word in own.items():
+        rows = named[named["headline"] == headline]
+        found[headline] = word if len(rows) == 0 else _sure(rows)
+    words = pd.Series(found, dtype=str, name="sure").rename_axis("headline")
+    return words.sort_values(key=lambda sure: sure.map(SURENESS.index), kind="stable")
+
+
+def _sure(rows: pd.DataFrame) -> str:
+    """How sure a finding is, by the claims of the papers that it is about."""
+    sentences = rows[verdicts.forms(rows) == verdicts.SENTENCES]
+    if (sentences["verdict"] == "contradicted").any():
+        return "wrong"
+    deciding = rows if sentences.empty else sentences
+    holds = deciding["verdict"].isin(verdicts.HOLDING) & (deciding["after_correction"] != "no")
+    return "holds" if holds.all() else "not settled"
+
+
+def sources(merged: pd.DataFrame) -> pd.Series:
+    """Tell the kind of data of each study, as real as its least real part.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    pandas.Series of str
+        By study: "simulated" if any of its claims comes from simulated data, else "real" if any
+        rests on raw data, else "printed".
+
+    Examples
+    --------
+    >>> merged = pd.DataFrame({"study": ["a", "a", "b"], "evidence": ["raw", "simulated", "print"],
+    ...                        "source": ["real", "simulated", "real"]})
+    >>> sources(merged).to_dict()
+    {'a': 'simulated', 'b': 'printed'}
+    """
+    found = {}
+    for study, rows in merged.groupby("study", sort=False):
+        if (rows["source"] == "simulated").any():
+            found[study] = "simulated"
+        elif (rows["evidence"] == "raw").any():
+            found[study] = "real"
+        else:
+            found[study] = "printed"
+    return pd.Series(found, dtype=str, name="source")
 
 
 def provenance(folder: str | Path) -> pd.DataFrame:

@@ -39,7 +39,8 @@ GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
 
-VERDICT_COLORS = {"contradicted": "#B42318", "slip": "#B54708", "open": GREY, "leaning": BLUE}
+# Of words in tables; verdicts that hold are not coloured.
+VERDICT_COLORS = {"contradicted": "#B42318", "open": GREY, "leaning": BLUE, "slip": "#B54708"}
 
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",

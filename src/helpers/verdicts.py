@@ -17,8 +17,21 @@ from helpers.show import with_interval
 from helpers.stats.accuracy import SLACK
 from helpers.stats.bootstrap import adjust
 
-VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")  # weakest first
+# Worst first: the one order in which verdicts are listed, drawn and sorted.
+VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")
 HOLDING = ("consistent", "confirmed")
+NOT_CHECKED = "not checked"  # counted apart from what was checked and stays open
+NUMBERS_AND_COUNTS = "numbers and counts"
+SENTENCES = "sentences"
+FORMS = (NUMBERS_AND_COUNTS, SENTENCES)
+SIMULATED_NOTE = "simulated data say nothing about the study"
+# How the note of a claim that was not checked begins, and the reason as readers see it.
+REASONS = {
+    "public": "public data, not fetched here",
+    "not public": "data not public",
+    "illegible": "illegible in our copy of the paper",
+    SIMULATED_NOTE: "simulated data",
+}
 EVIDENCE = ("raw", "print", "authors", "substitute", "simulated", "none")
 NEEDED = {
     "number": ("estimate",),
@@ -293,7 +306,7 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
     if verdict == "slip":
         note = _slip(claim, deciding)
     elif evidence == "simulated" and claim["needs"] != "method":
-        note = "simulated data say nothing about the study"
+        note = SIMULATED_NOTE
     elif verdict in HOLDING and claim["direction"] == "no":
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
@@ -318,8 +331,135 @@ def rule_in_words(kind: str) -> str:
 
 
 def rank(verdict: str) -> int:
-    """Place of a verdict, weakest first."""
+    """Place of a verdict, worst first."""
     return VERDICTS.index(verdict)
+
+
+def forms(claims: pd.DataFrame) -> pd.Series:
+    """Tell numbers and counts from sentences.
+
+    A *number or count* is a printed value: a number, a number on a random split, or a fact whose
+    printed value is a count. Every other claim is a *sentence*: a direction, ranking, significance
+    or absence of an effect, or a fact that is a statement, thresholds such as "under 1 %" among
+    them.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        Columns `kind` and `published` of `helpers.claims.published_claims`.
+
+    Returns
+    -------
+    pandas.Series of str
+        One of `FORMS` for each claim.
+
+    Examples
+    --------
+    >>> claims = pd.DataFrame({"kind": ["number", "fact", "fact", "ranking"],
+    ...                        "published": ["3.2", "900", "holds", "a > b"]})
+    >>> forms(claims).tolist()
+    ['numbers and counts', 'numbers and counts', 'sentences', 'sentences']
+    """
+    number = claims["kind"].isin(["number", "split"])
+    count = (claims["kind"] == "fact") & (claims["published"] != "holds")
+    return pd.Series(np.where(number | count, *FORMS), claims.index)
+
+
+def reasons(judged: pd.DataFrame) -> pd.Series:
+    """Say why claims were not checked.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        Columns `evidence` and `note` of judged claims.
+
+    Returns
+    -------
+    pandas.Series of str
+        Empty for a claim that was checked, whatever its verdict.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"evidence": ["raw", "none"],
+    ...                        "note": ["", "public: a.csv, not fetched here"]})
+    >>> reasons(judged).tolist()
+    ['', 'public data, not fetched here']
+    """
+    beginning = judged["note"].str.partition(":")[0]
+    why = beginning.map(REASONS).fillna(beginning)
+    unchecked = (judged["evidence"] == "none") | (judged["note"] == SIMULATED_NOTE)
+    return why.where(unchecked, "")
+
+
+def tally(judged: pd.DataFrame) -> pd.DataFrame:
+    """Count claims, those that could be checked, and those that hold.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        Columns `kind`, `published`, `evidence`, `verdict` and `note` of judged claims.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
+    ...                        "evidence": ["raw", "raw"], "note": ["", ""],
+    ...                        "verdict": ["confirmed", "open"]})
+    >>> tally(judged).loc["all"].tolist()
+    [2, 2, 1]
+    """
+    checked = reasons(judged) == ""
+    marks = pd.DataFrame(
+        {"claims": 1, "checked": checked, "hold": checked & judged["verdict"].isin(HOLDING)}
+    )
+    counts = marks.astype(int).groupby(forms(judged)).sum().reindex(FORMS, fill_value=0)
+    counts.loc["all"] = counts.sum()
+    return counts
+
+
+def counted(judged: pd.DataFrame) -> str:
+    """Say how many claims there are, could be checked and hold, and why others were not checked.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        As for `tally`.
+
+    Returns
+    -------
+    str
+        What stands in README, overview and site.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
+    ...                        "evidence": ["raw", "none"], "verdict": ["confirmed", "open"],
+    ...                        "note": ["", "not public: the pages shown"]})
+    >>> hold, unchecked = counted(judged).split(". ")
+    >>> hold.partition(": ")[0]
+    'Of 2 claims, 1 could be checked, and 1 of these hold'
+    >>> unchecked
+    'Why the other 1 could not be checked: data not public (1).'
+    """
+    counts = tally(judged)
+    n_claims, n_checked, n_hold = (f"{number:,}" for number in counts.loc["all"])
+    numbers, sentences = (
+        f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}" for form in FORMS
+    )
+    told = (
+        f"Of {n_claims} claims, {n_checked} could be checked, and {n_hold} of these hold: "
+        f"{numbers}, and {sentences}."
+    )
+    why = reasons(judged)
+    why = why[why != ""].value_counts()
+    if len(why) == 0:
+        return told
+    listed = "; ".join(f"{reason} ({number})" for reason, number in why.items())
+    return f"{told} Why the other {why.sum()} could not be checked: {listed}."
 
 
 def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
