@@ -114,6 +114,19 @@ def test_missing_files_and_models_are_named_and_wrong_answers_not_written(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_figure_names_the_model_whose_answers_it_shows(study):
+    real = humbel.Humbel("real", study.associations, study.norms)
+    committed = f"data/answers/{answerers.MODEL}_{{}}.csv"
+    for test in ("word_classes", "definitions"):
+        assert answerers.model_name(real, committed.format(test)) == "all-MiniLM-L6-v2"
+    said = answerers.whose_answers(real, committed.format("word_classes"))
+    assert said == "answers of all-MiniLM-L6-v2, a sentence encoder, in place of InstructGPT"
+    assert answerers.model_name(real, "build/my_model.csv") == "my-model"
+    other = answerers.whose_answers(real, "build/my_model.csv")
+    assert other == "answers of my-model, in place of InstructGPT"
+    assert answerers.model_name(study, committed) == "a simulated test taker"
+
+
 def test_guessing_is_right_once_in_as_many_times_as_there_are_options(study, questions):
     for asked, options in ((questions, 6), (definitions(study.norms), 4)):
         right = answerers.at_random(asked, rng(1)) == answerers.always_right(asked)

@@ -266,6 +266,13 @@ def test_a_number_from_rounded_numbers_confirms_only_if_an_error_would_be_notice
     assert judged["detects"] == pytest.approx(reach / 22)
 
 
+def test_square_brackets_hold_intervals_and_no_range_of_rounded_numbers(ledger):
+    ledger.enter("demo.rate", {"gain": {"estimate": 22.0, "low": 21.8, "high": 22.2}})
+    computed = ledger.write().loc["demo.rate.gain", "computed"]
+    assert computed.split("; ")[1].startswith("rounding allows 21.8")
+    assert "[" not in computed
+
+
 def test_the_weakest_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
     parts = pd.DataFrame({"estimate": [0.5, 1.5, 0.2]}, index=["a", "b", "c"])
     ledger.enter("demo.rate", {"below": parts})

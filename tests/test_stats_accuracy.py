@@ -217,3 +217,12 @@ def test_z_values_that_exclude_each_other_are_not_both_found():
     tests = tests.assign(mean=0.5, se=0.05, other_mean=0.5, other_se=0.05)
     assert accuracy.fits(0.1, *accuracy.attainable_z(0.5, 0.05, 0.5, 0.05))
     np.testing.assert_allclose(accuracy.joint_z(tests), [0, 0], atol=1e-6)
+
+
+def test_a_distance_is_too_large_where_nothing_differs_and_unbiased_where_much_does():
+    rng = np.random.default_rng(3)
+    nothing = accuracy.deviation_coverage([0.5], [0.03], [[0.5]], [[0.04]], 20_000, rng)
+    assert nothing["bias"] == pytest.approx(np.sqrt(2 / np.pi) * 0.05, rel=0.03)
+    much = accuracy.deviation_coverage([0.9], [0.03], [[0.3]], [[0.04]], 20_000, rng)
+    assert much["bias"] == pytest.approx(0, abs=0.002)
+    assert much["coverage"] == pytest.approx(0.95, abs=0.006)

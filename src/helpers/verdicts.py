@@ -476,22 +476,28 @@ def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
 def _in_words(claim: Mapping, records: list[dict], deciding: dict) -> str:
     """Say what was computed, part by part, or how many parts hold and which is weakest."""
     digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
+    rounded = claim["kind"] == "number" and claim["needs"] == "print"
     words = []
     for row in records:
-        reading = f"{row['reading']}:" * bool(row["reading"])
-        words.append(" ".join(filter(None, (reading, row["part"], _value_in_words(row, digits)))))
+        reading = f"{row['reading']}:" if row["reading"] else ""
+        value = _value_in_words(row, digits, rounded)
+        words.append(" ".join(filter(None, (reading, row["part"], value))))
     if len(records) <= MOST_PARTS:
         return "; ".join(words)
     holding = sum(row["verdict"] in HOLDING for row in records)
     return f"{holding} of {len(records)} parts hold; weakest: {words[records.index(deciding)]}"
 
 
-def _value_in_words(row: Mapping, digits: int) -> str:
-    """Write what was computed for one part."""
+def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
+    """Write what was computed for one part; the range of rounded numbers is no interval."""
     if row["shown"]:
         return row["shown"]
     words = []
-    if not pd.isna(row["estimate"]):
+    if rounded and not pd.isna(row["low"]):
+        ends = f"rounding allows {row['low']:.{digits}f} to {row['high']:.{digits}f}"
+        known = not pd.isna(row["estimate"])
+        words.append(f"{row['estimate']:.{digits}f}; {ends}" if known else ends)
+    elif not pd.isna(row["estimate"]):
         words.append(_number_in_words(row, digits))
     elif not pd.isna(row["low"]):
         words.append(f"{row['low']:.{digits}f} to {row['high']:.{digits}f}")

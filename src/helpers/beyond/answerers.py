@@ -34,6 +34,7 @@ from helpers.studies import humbel
 
 ANSWERS = paths.DATA / "answers"
 MODEL = "all_minilm_l6_v2"
+MODEL_NAME = "all-MiniLM-L6-v2"
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 
@@ -144,7 +145,26 @@ def model_name(study: humbel.Humbel, file: str | Path) -> str:
     """
     if study.source != "real":
         return "a simulated test taker"
-    return Path(file).stem.removesuffix("_word_classes").replace("_", "-")
+    stem = Path(file).stem
+    for test in ("_word_classes", "_definitions"):
+        stem = stem.removesuffix(test)
+    return MODEL_NAME if stem == MODEL else stem.replace("_", "-")
+
+
+def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
+    """Say for figures whose answers they show, since InstructGPT's are not public.
+
+    Examples
+    --------
+    >>> whose_answers(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    'simulated answers'
+    """
+    if study.source != "real":
+        return "simulated answers"
+    name = model_name(study, file)
+    if name == MODEL_NAME:
+        name += ", a sentence encoder"
+    return f"answers of {name}, in place of InstructGPT"
 
 
 def always_right(questions: pd.DataFrame) -> pd.Series:

@@ -94,14 +94,68 @@ def mean_deviation(
     {'estimate': 0.195, 'low': 0.124, 'high': 0.266, 'by_chance': 0.04}
     """
     mean, se = np.reshape(mean, (-1, 1)), np.reshape(se, (-1, 1))
-    differences, other_ses = mean - np.asarray(others), np.asarray(other_ses)
-    signs = np.sign(differences)
-    variance = ((signs.sum(axis=1, keepdims=True) * se) ** 2).sum() + (other_ses**2).sum()
-    estimate = np.abs(differences).mean()
-    margin = NORMAL_95 * np.sqrt(variance) / differences.size
+    other_ses = np.asarray(other_ses)
+    estimate, margin = _mean_distance(mean - np.asarray(others), se, other_ses)
     by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
     names = ["estimate", "low", "high", "by_chance"]
     return pd.Series([estimate, estimate - margin, estimate + margin, by_chance], index=names)
+
+
+def _mean_distance(
+    differences: np.ndarray, se: np.ndarray, other_ses: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean absolute difference over the last two axes, and half of its 95 % interval."""
+    signs = np.sign(differences).sum(axis=-1, keepdims=True)
+    variance = ((signs * se) ** 2).sum(axis=(-2, -1)) + (other_ses**2).sum()
+    n_differences = differences.shape[-2] * differences.shape[-1]
+    margin = NORMAL_95 * np.sqrt(variance) / n_differences
+    return np.abs(differences).mean(axis=(-2, -1)), margin
+
+
+def deviation_coverage(
+    mean: ArrayLike,
+    se: ArrayLike,
+    others: ArrayLike,
+    other_ses: ArrayLike,
+    n_sim: int,
+    rng: np.random.Generator,
+) -> pd.Series:
+    """Tell how good the interval of `mean_deviation` is where these accuracies are the true ones.
+
+    Chance makes an absolute difference too large where the true one is small, so that the
+    interval lies too high.
+
+    Parameters
+    ----------
+    mean, se : array-like, shape (n,)
+        Accuracies with their standard errors.
+    others, other_ses : array-like, shape (n, n_others)
+        The accuracies that each one is compared with.
+    n_sim : int
+        How often to draw all accuracies anew, with normal errors.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.Series
+        ``bias``, by how much the mean absolute deviation is too large on average, and
+        ``coverage``, the share of 95 % intervals that hold the true one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = deviation_coverage([0.9], [0.01], [[0.5, 0.4]], [[0.01, 0.01]], 2000, rng)
+    >>> found.abs().round(2).to_dict()
+    {'bias': 0.0, 'coverage': 0.95}
+    """
+    mean, se = np.reshape(mean, (-1, 1)), np.reshape(se, (-1, 1))
+    others, other_ses = np.asarray(others), np.asarray(other_ses)
+    truth = np.abs(mean - others).mean()
+    drawn = rng.normal(mean, se, (n_sim, *mean.shape))
+    drawn_others = rng.normal(others, other_ses, (n_sim, *others.shape))
+    estimate, margin = _mean_distance(drawn - drawn_others, se, other_ses)
+    holds = np.abs(estimate - truth) <= margin
+    return pd.Series({"bias": estimate.mean() - truth, "coverage": holds.mean()})
 
 
 def deviation_difference(
