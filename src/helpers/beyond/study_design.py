@@ -747,26 +747,28 @@ def _crossing(roots: np.ndarray, power: pd.Series) -> float:
 
 
 def size_text(needed: pd.DataFrame, smallest: int, largest: int) -> pd.Series:
-    """Write numbers of outputs with two digits, and what the chance of the simulation allows.
+    """Write numbers of outputs with two digits, and their range by simulation.
 
     Parameters
     ----------
     needed : pandas.DataFrame
         Result of `outputs_needed`.
     smallest, largest : int
-        Smallest and largest number of outputs that was tried: below the one and above the other
-        nothing is known.
+        Smallest and largest number of outputs that was tried: below the one and above
+        the other nothing is known.
 
     Returns
     -------
     pandas.Series of str
-        The estimate and, in words, the range; only the estimate where it is beyond the largest
-        number, or where the whole range lies below the smallest.
+        The estimate and, in words, the range that the chance of the simulation leaves;
+        only the estimate where it is beyond the largest number, or where the whole range
+        lies below the smallest.
 
     Examples
     --------
-    >>> needed = pd.DataFrame({"estimate": [274.0, 150.0, np.inf], "low": [202.0, 150.0, 5200.0],
-    ...                        "high": [400.0, 150.0, np.inf]}, ["refusal", "relevance", "scope"])
+    >>> needed = pd.DataFrame(
+    ...     {"estimate": [274.0, 150.0, np.inf], "low": [202.0, 150.0, 5200.0],
+    ...      "high": [400.0, 150.0, np.inf]}, ["refusal", "relevance", "scope"])
     >>> size_text(needed, 150, 6000).tolist()
     ['270 (200 to 400)', '150 or fewer', '> 6,000']
     """

@@ -166,15 +166,16 @@ def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     Returns
     -------
     str
-        The title, and the first eight estimates of each table with their intervals; or why there
-        are none.
+        The title, and the first eight estimates of each table with their intervals; or
+        why there are none.
 
     Examples
     --------
     >>> table = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
     >>> described("People agree", {"alpha": table})
     'People agree. Dots with intervals; alpha: tone 0.50 [0.40, 0.60].'
-    >>> described("People agree", {"alpha": pd.DataFrame({"not done": ["there is one rater"]})})
+    >>> none = pd.DataFrame({"not done": ["there is one rater"]})
+    >>> described("People agree", {"alpha": none})
     'People agree. Not done: there is one rater.'
     """
     title = " ".join(title.split())
@@ -213,10 +214,13 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
     names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
     held = ", others held equal" if len(conclusions) > 1 else ""
     if (conclusions["verdict"] == "computed from others").all():
-        return f"The weights are arithmetic: {label(outcome)} is computed from these columns"
+        whole = label(outcome)
+        return f"The weights are arithmetic: {whole} is computed from these columns"
     if not names:
         return f"No aspect can be shown to go with {label(outcome)}{held}"
-    few = " and ".join(names) if len(names) < 3 else f"{len(names)} of {len(conclusions)} aspects"
+    few = " and ".join(names)
+    if len(names) > 2:
+        few = f"{len(names)} of {len(conclusions)} aspects"
     go = "goes" if len(names) == 1 else "go"
     small = conclusions["verdict"].isin(["hardly any link", "hardly anything of its own"]).sum()
     rest = int(len(conclusions) - len(names) - small)
