@@ -147,13 +147,28 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
 @pytest.mark.parametrize(
     ("verdicts", "title"),
     [
-        ({"a": ("not known", 0)}, "No aspect can be shown to go with overall, others held equal"),
-        ({"a": ("higher", 1)}, "With the others held equal, a goes with overall"),
+        ({"a": ("not known", 0)}, "No aspect can be shown to go with overall"),
+        (
+            {"a": ("not known", 0), "b": ("not known", 0)},
+            "No aspect can be shown to go with overall, others held equal",
+        ),
+        ({"a": ("higher", 1)}, "a goes with overall"),
+        (
+            {"a": ("computed from others", 1), "b": ("computed from others", 1)},
+            "The weights are arithmetic: overall is computed from these columns",
+        ),
         ({"a": ("higher", 1), "b": ("lower", 1)}, "With the others held equal, a and b go with o"),
     ],
 )
 def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
     assert report.message(conclusions(**verdicts), "overall").startswith(title)
+
+
+def test_what_cannot_be_computed_is_not_described_as_a_number():
+    table = pd.DataFrame({"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]})
+    said = report.described("Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])})
+    expected = "Two lines of a title. Dots with intervals; alpha: tone 0.50 [0.40, 0.60]."
+    assert said == expected
 
 
 def test_the_page_needs_nothing_else_and_keeps_its_order(written):

@@ -31,6 +31,7 @@ STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond thi
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
 TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
 POWER = 0.8  # that a study should have
+ENDS = ("estimate", "low", "high")
 TICKS = (30, 100, 300, 1000, 3000, 10_000)  # sizes and costs to name on an axis
 
 
@@ -745,31 +746,53 @@ def _crossing(roots: np.ndarray, power: pd.Series) -> float:
     return float(np.interp(norm.ppf(POWER), heights[near], roots[near]) ** 2)
 
 
-def size_text(needed: pd.DataFrame, largest: int) -> pd.Series:
-    """Write numbers of outputs with two digits and the interval of the simulation.
+def size_text(needed: pd.DataFrame, smallest: int, largest: int) -> pd.Series:
+    """Write numbers of outputs with two digits, and their range by simulation.
 
     Parameters
     ----------
     needed : pandas.DataFrame
         Result of `outputs_needed`.
-    largest : int
-        Largest number of outputs that was tried.
+    smallest, largest : int
+        Smallest and largest number of outputs that was tried: below the one and above
+        the other nothing is known.
 
     Returns
     -------
     pandas.Series of str
+        The estimate and, in words, the range that the chance of the simulation leaves;
+        only the estimate where it is beyond the largest number, or where the whole range
+        lies below the smallest.
 
     Examples
     --------
-    >>> needed = pd.DataFrame({"estimate": [274.0, np.inf], "low": [202.0, 5200.0],
-    ...                        "high": [400.0, np.inf]}, index=["refusal", "scope"])
-    >>> size_text(needed, 6000).tolist()
-    ['270 [200, 400]', '> 6,000']
+    >>> needed = pd.DataFrame(
+    ...     {"estimate": [274.0, 150.0, np.inf], "low": [202.0, 150.0, 5200.0],
+    ...      "high": [400.0, 150.0, np.inf]}, ["refusal", "relevance", "scope"])
+    >>> size_text(needed, 150, 6000).tolist()
+    ['270 (200 to 400)', '150 or fewer', '> 6,000']
     """
-    rounded = needed.map(lambda number: f"{float(f'{number:.2g}'):,.0f}")
-    rounded = rounded.where(np.isfinite(needed), f"> {largest:,}")
-    text = rounded["estimate"] + " [" + rounded["low"] + ", " + rounded["high"] + "]"
-    return text.where(np.isfinite(needed["estimate"]), rounded["estimate"])
+    texts = {}
+    for key, row in needed.iterrows():
+        estimate, low, high = (_size(row[end], smallest, largest) for end in ENDS)
+        if estimate == high or np.isinf(row["estimate"]):
+            texts[key] = estimate
+        elif np.isinf(row["high"]) and estimate == low:
+            texts[key] = f"{estimate} (perhaps {high})"
+        elif estimate == low:
+            texts[key] = f"{estimate} (up to {high})"
+        else:
+            texts[key] = f"{estimate} ({low} to {high})"
+    return pd.Series(texts, dtype=object).reindex(needed.index)
+
+
+def _size(number: float, smallest: int, largest: int) -> str:
+    """Write one number of outputs."""
+    if np.isinf(number):
+        return f"> {largest:,}"
+    if number < smallest + 0.5:  # it was not looked for below
+        return f"{smallest:,} or fewer"
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
@@ -800,10 +823,12 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     >>> plt.close(fig)
     """
     for place, (raters, curve) in enumerate(power.groupby(level=0)):
-        look = {"color": COLORS[place], "marker": MARKERS[place]}
+        color = COLORS[place % len(COLORS)]
+        marker = MARKERS[place % len(MARKERS)]
         percent = 100 * curve[["estimate", "low", "high"]]
-        label = f"{raters} rater" + "s" * (raters > 1)
-        binned_rates(ax, percent.assign(x=curve["x"]), label=label, **look)
+        label = "1 rater" if raters == 1 else f"{raters} raters"
+        curve = percent.assign(x=curve["x"])
+        binned_rates(ax, curve, color=color, label=label, marker=marker)
     ax.axhline(100 * POWER, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
     ax.set(xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies")

@@ -166,16 +166,27 @@ def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     Returns
     -------
     str
-        The title, and the first eight estimates of each table with their intervals.
+        The title, and the first eight estimates of each table with their intervals; or
+        why there are none.
 
     Examples
     --------
     >>> table = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
     >>> described("People agree", {"alpha": table})
     'People agree. Dots with intervals; alpha: tone 0.50 [0.40, 0.60].'
+    >>> none = pd.DataFrame({"not done": ["there is one rater"]})
+    >>> described("People agree", {"alpha": none})
+    'People agree. Not done: there is one rater.'
     """
-    parts = {name: table[:8].rename(index=_cut) for name, table in tables.items()}
-    texts = [f"{n}: {show.in_words(part)}" for n, part in parts.items() if "estimate" in part]
+    title = " ".join(title.split())
+    texts = []
+    for name, table in tables.items():
+        if "estimate" in table:
+            known = table.dropna(subset="estimate")[:8].rename(index=_cut)
+            texts.append(f"{name}: {show.in_words(known)}")
+    if not texts:  # no table was done
+        reason = next(iter(tables.values()))["not done"].iloc[0]
+        return f"{title}. Not done: {reason}."
     return "; ".join([f"{title}. Dots with intervals", *texts]) + "."
 
 
@@ -201,13 +212,21 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
     """
     told = conclusions["verdict"].isin(MARKS)
     names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
+    held = ", others held equal" if len(conclusions) > 1 else ""
+    if (conclusions["verdict"] == "computed from others").all():
+        whole = label(outcome)
+        return f"The weights are arithmetic: {whole} is computed from these columns"
     if not names:
-        return f"No aspect can be shown to go with {label(outcome)}, others held equal"
-    few = " and ".join(names) if len(names) < 3 else f"{len(names)} aspects"
+        return f"No aspect can be shown to go with {label(outcome)}{held}"
+    few = " and ".join(names)
+    if len(names) > 2:
+        few = f"{len(names)} of {len(conclusions)} aspects"
     go = "goes" if len(names) == 1 else "go"
     small = conclusions["verdict"].isin(["hardly any link", "hardly anything of its own"]).sum()
     rest = int(len(conclusions) - len(names) - small)
     unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
+    if len(conclusions) == 1:
+        return f"{few} {go} with {label(outcome)}"
     return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
 
 

@@ -82,8 +82,8 @@ def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[f
     AC1 = (a - c) / (1 - c), where a is how often two ratings of an item are the same, and chance
     agreement c is the sum of p (1 - p) over the prevalence p of the categories (their shares within
     an item, averaged over items), divided by their number less one. Items with one rating count for
-    prevalence only. Unlike kappa and alpha, AC1 stays high where nearly all ratings fall into one
-    category and nearly all agree.
+    prevalence only. Where nearly all ratings fall into one category, AC1 expects little
+    agreement by chance, kappa and alpha much: AC1 is then high, the others may be near zero.
 
     Parameters
     ----------
