@@ -275,7 +275,7 @@ def test_the_first_screen_says_what_was_found(page):
     page.at("index.html")
     assert not page.locator(".bd-header").is_visible()
     found = page.locator("article li").first
-    assert "An answer that refuses loses" in found.inner_text()
+    assert "Answers that most raters mark as refusing" in found.inner_text()
     box = found.bounding_box()
     assert box["y"] + box["height"] < page.viewport_size["height"]
 
