@@ -162,7 +162,7 @@ def kernel_faults() -> Iterator[str]:
             quiet = KERNEL_OPTIONS["extra_arguments"]
             manager, client = start_new_kernel(kernel_name="python3", extra_arguments=quiet)
         except Exception as error:
-            yield f"no kernel starts ({error}): run `make doctor`"
+            yield f"no kernel starts ({error}): delete .venv and run make"
             return
         client.stop_channels()
         manager.shutdown_kernel(now=True)
