@@ -25,7 +25,7 @@ from doit.exceptions import InvalidDodoFile, TaskFailed
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import kernels, notebooks, results
+from helpers.run import notebooks, results
 from helpers.run.results import executed, missing, note_missing, renewed, written_by
 
 NAMES = notebooks.notebook_names()
@@ -41,7 +41,6 @@ ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
-    *(ROOT / "src" / "helpers").rglob("kernel.json"),
     *DATA.glob("*/*.mplstyle"),
     *DATA.glob("*.csv"),
     *DATA.glob("*/*.csv"),
@@ -144,11 +143,7 @@ def task_lint():
 def task_pytest():
     """Run the tests and the examples in docstrings."""
 
-    def check():
-        kernels.start()
-        return run_tools(["pytest", "-q", "-rs"])
-
-    return task(check)
+    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
 
 
 def task_nbval():
@@ -162,7 +157,6 @@ def task_nbval():
         if missing:
             print(f"nbval: skipped, no real data of {', '.join(missing)}")
             return None
-        kernels.start()
         return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
@@ -271,7 +265,6 @@ def notebook_task(name: str, studies: list[str]) -> dict:
         kinds = {study: stamp(study).read_text() for study in studies}
         given = {"data_source": results.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
         times = [file.stat().st_mtime_ns for file in inputs]
-        kernels.start()
         seconds = notebooks.execute(inputs[0], executed(name, BUILD), given)
         if times != [file.stat().st_mtime_ns for file in inputs]:
             raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
