@@ -112,10 +112,10 @@ class Record:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Kind of data of each study: real, printed or simulated."""
+        """Kind of data of each study: real, printed, simulated or missing."""
         stamps = {study: self.folder / "data" / study for study in STUDIES}
         if not self.committed and all(file.is_file() for file in stamps.values()):
-            return {study: file.read_text().strip() for study, file in stamps.items()}
+            return {study: file.read_text().partition(":")[0] for study, file in stamps.items()}
         raw = self.last_claims[self.last_claims["evidence"] == "raw"]["study"]
         return {study: "real" if study in set(raw) else "printed" for study in STUDIES}
 
@@ -134,15 +134,17 @@ class Record:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """Claims worst first; those of simulated studies as last found, beside `this_run`."""
+        """Claims worst first; what this run simulated or lost as last found, with `this_run`."""
         last = self.last_claims
         if self.committed:
             return _worst_first(last.assign(this_run=""))
         new = claims.chains(self.folder)
         made_up = [study for study, source in self.sources.items() if source == "simulated"]
-        old = last[last["study"].isin(made_up)]
-        told = new["verdict"] + " " + new["computed"]
-        old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
+        lost = last["notebook"].isin(self.missing)
+        old = last[last["study"].isin(made_up) | lost]
+        told = "on simulated data: " + new["verdict"] + " " + new["computed"]
+        told = told.reindex(old.index).mask(lost[old.index])
+        old = old.assign(this_run=told.fillna("not computed"))
         kept = new[~new.index.isin(old.index)].assign(this_run="")
         return _worst_first(pd.concat([kept, old]))
 
@@ -165,7 +167,9 @@ class Record:
     def figure(self, name: str) -> tuple[Path, str]:
         """File of a figure on real data, and its alt text."""
         (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
-        if self.committed or not notebook.ran or self.simulated(notebook.name):
+        sums_up_a_part = notebook.name.startswith("00") and self.missing
+        made_up = self.simulated(notebook.name)
+        if self.committed or not notebook.ran or made_up or sums_up_a_part:
             notebook = read_notebook(paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False)
             file = COMMITTED / f"{name}.png"
         else:
