@@ -12,6 +12,7 @@
 ## make audit        measure what the rules of verdicts notice, and how often they err
 ## make gates        measure how often conclusions about own ratings err (half an hour)
 ## make answers      let the model under test answer again (extra: models)
+## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
 ## make clean        delete build/
 ##
 ## DATA=auto         real data where they can be had (default); or DATA=real, DATA=simulated
@@ -29,7 +30,7 @@ export DATA NAME
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce site notebook new test lab refresh bench coverage audit gates answers
-.PHONY: .venv new-environment clean
+.PHONY: .venv new-environment lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -97,3 +98,11 @@ new-environment:
 	.venv/bin/uv pip uninstall --python .venv/bin/python pip
 	.venv/bin/uv pip check --python .venv/bin/python
 	@{ $(MADE_FOR); } >.venv/complete
+
+LOCK_BY_UV := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-header --only-binary :all: --emit-build-options
+
+lock:
+	$(LOCK_BY_UV) $(ARGS) --extra dask --extra dev --extra install --extra site \
+		--output-file requirements.lock pyproject.toml
+	$(LOCK_BY_UV) $(ARGS) --group browser --output-file requirements-browser.lock
