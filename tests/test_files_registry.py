@@ -107,6 +107,12 @@ def silent(answer):
     answer.server.closing.wait()
 
 
+def dripping_header(answer):
+    answer.send_response(200)
+    answer.flush_headers()
+    answer.send_until_closed(b"X", 0.001)
+
+
 def closing(answer):
     answer.close_connection = True
 
@@ -311,17 +317,37 @@ def test_faults_of_a_server_end_soon_and_leave_nothing_behind(place, server, pau
     assert server.sent <= len(server.requests) * BUFFERS
 
 
-def test_a_server_that_is_too_slow_is_given_up(place, server, monkeypatch):
-    def clock():
-        """Tell that all time is over once the server has sent something."""
-        return 1e6 if server.requests and server.sent >= 50 else 0
-
-    monkeypatch.setattr(registry, "monotonic", clock)
-    server.answers = [dripping]
-    with pytest.raises(INCOMPLETE, match=r"\(only \d+ bytes came in time; tries: 1\)"):
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (dripping, INCOMPLETE, r"\(only \d+ bytes came in time; tries: 1\)"),
+        (dripping_header, UNANSWERED, r"\(only 0 bytes came in time\)"),
+    ],
+)
+def test_a_server_that_is_too_slow_is_given_up(place, server, monkeypatch, answer, error, message):
+    monkeypatch.setattr(registry, "START_SECONDS", 0)
+    server.answers = [answer]
+    with pytest.raises(error, match=message):
         registry.fetch(FILE)
     assert files_in(place) == ["registry.csv"]
     assert len(server.requests) == 1
+
+
+def test_a_name_look_up_that_hangs_is_given_up_once_for_the_whole_process(place, monkeypatch):
+    look_ups, end = [], threading.Event()
+
+    def hang(*arguments, **_):
+        look_ups.append(arguments[0])
+        end.wait(timeout=60)
+        raise OSError("no name server")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    monkeypatch.setattr(registry, "START_SECONDS", 0)
+    for _ in range(2):
+        with pytest.raises(UNANSWERED, match="came in time"):
+            registry.fetch(FILE)
+    assert look_ups == ["127.0.0.1"]
+    end.set()
 
 
 @pytest.mark.parametrize(

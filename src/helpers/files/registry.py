@@ -19,8 +19,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -433,6 +435,7 @@ class _Download:
     def __init__(self, entry: Entry):
         self.entry = entry
         self.tries = 0
+        self.response = None
         self.end = monotonic() + START_SECONDS + entry.most / SLOWEST
 
     def __call__(self, url: str, output_file: str, pooch: object) -> None:
@@ -465,7 +468,7 @@ class _Download:
             raise _GivenUp("it lists no single CSV file") from None
 
     def receive(self, url: str) -> bytes:
-        """Download into memory."""
+        """Download into memory, in a thread: a look-up or a header that drips has no time limit."""
         import pooch
         import requests
 
@@ -475,18 +478,35 @@ class _Download:
             headers={"Accept-Encoding": "identity"},
             hooks={"response": self.look_at},
         )
-        body = _Body(self.entry.most, self.end)
+        body = _Body(self.entry.most)
+        whole = Future()
+
+        def work() -> None:
+            try:
+                get(url, body, None)
+                whole.set_result(body.getvalue())
+            except Exception as error:
+                whole.set_exception(error)
+            finally:
+                if self.response is not None:
+                    self.response.close()
+
+        Thread(target=work, daemon=True).start()
         try:
-            get(url, body, None)
+            return whole.result(timeout=max(0, self.end - monotonic()))
+        except TimeoutError:
+            came = body.tell()
+            body.close()  # the next byte ends the thread
+            raise _GivenUp(f"only {came} bytes came in time") from None
         except requests.RequestException:
             raise
         except OSError as error:  # such as a missing list of certificates
             raise DataError(f"Nothing can be downloaded from this machine: {error}") from error
-        return body.getvalue()
 
     def look_at(self, response: "requests.Response", **_: object) -> None:
         """Note that a server answers; refuse what cannot be the file."""
         _answering_hosts.add(self.entry.host)
+        self.response = response
         status = response.status_code
         if self.entry.url.startswith("https:") and not response.url.startswith("https:"):
             raise _GivenUp("it leads to an address without encryption")
@@ -499,19 +519,16 @@ class _Download:
 
 
 class _Body(io.BytesIO):
-    """Bytes in memory, up to a size and a point in time."""
+    """Bytes in memory, up to a size."""
 
-    def __init__(self, most: int, end: float):
+    def __init__(self, most: int):
         super().__init__()
         self.most = most
-        self.end = end
 
     def write(self, part: bytes) -> int:
         """Take some more bytes."""
         if self.tell() + len(part) > self.most:
             raise ValueError(f"more than {self.most} bytes came")
-        if monotonic() > self.end:
-            raise _GivenUp(f"only {self.tell()} bytes came in time")
         return super().write(part)
 
 
