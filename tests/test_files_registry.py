@@ -290,6 +290,7 @@ FAULTS = {
     "a redirect without end": ([endless_redirect, right], None, 2),
     "sent on to a file": ([partial(to, "file:///etc/passwd")], "(InvalidSchema; tries: 4)", 4),
     "sent on to nonsense": ([partial(to, "http://[")], "; tries: 4)", 4),
+    "only a choice": ([partial(status, 300)], "(HTTP status 300; tries: 4)", 4),
     "not found": ([partial(status, 404)], "(HTTP status 404; tries: 1)", 1),
     "forbidden": ([partial(status, 403)], "(HTTP status 403; tries: 1)", 1),
     "gone": ([partial(status, 410)], "(HTTP status 410; tries: 1)", 1),

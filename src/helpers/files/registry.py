@@ -514,6 +514,8 @@ class _Download:
             response.close()  # what comes with it may have no end
         elif 400 <= status < 500 and status not in PASSING:
             raise _GivenUp(f"HTTP status {status}")
+        elif status < 400 and status != 200:
+            raise ValueError(f"HTTP status {status}")
         elif status == 200 and response.headers.get("Content-Type", "").startswith("text/html"):
             raise ValueError("a web page came, not the file")
 
