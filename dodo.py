@@ -231,11 +231,6 @@ def task_gates():
     return task(lambda: run_script("benchmarks/gates.py"))
 
 
-def task_licences():
-    """Renew LICENCES.csv, what each locked package says of its licence."""
-    return task(lambda: run_script("tests/licences.py"))
-
-
 def task_bench():
     """Print speed ratios, each measured in one run."""
 
