@@ -1,8 +1,8 @@
-# Completes .venv (install.py), then hands over to the doit task of the same name.
+# Makes .venv, then hands over to the doit task of the same name.
 #
 ## make reproduce    re-derive all results, then open build/site/index.html
 ## make site         build the site from the last run
-## make notebook     run one: NAME=11_error_weights ARGS="-p alpha 0.05"
+## make notebook     run one: NAME=11_error_weights ARGS="-p aggregation mean"
 ## make new          start the notebook of a new study: NAME=60_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
 ## make lab          open JupyterLab
@@ -13,23 +13,25 @@
 ## make sweep        run all notebooks with other values of each parameter (some minutes)
 ## make gates        measure how often conclusions about own ratings err (half an hour)
 ## make answers      let the model under test answer again (extra: models)
-## make doctor       say what is wrong with the installation, and mend it
+## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
 ## make clean        delete build/
 ##
 ## DATA=auto         real data where they can be had (default); or DATA=real, DATA=simulated
-## PYTHON=python3.13 build .venv with this Python (default: the first found, 3.11 before others)
+## PYTHON=python3.13 make .venv with this Python (default: python3)
 
 DATA ?= auto
+PYTHON ?= python3
 # Called through Python, since the first line of a script fails in a long path or one with quotes.
 DOIT := .venv/bin/python -m doit
 RATINGS := .venv/bin/python .venv/bin/ratings
 
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
+unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce site notebook new test lab refresh bench coverage audit gates sweep answers
-.PHONY: .venv clean doctor
+.PHONY: .venv new-environment lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -43,13 +45,65 @@ notebook: .venv
 new: .venv
 	@$(RATINGS) new "$$NAME"
 
-.venv:
-	@command -v python3 >/dev/null || { echo "Python 3.11 or newer is needed: install it."; exit 1; }
-	@python3 -I install.py
-
-doctor:
-	@python3 -I install.py doctor
-	@if [ -e .venv/bin/ratings ]; then $(RATINGS) doctor; fi
-
 clean:
 	@rm -rf build
+
+# The last step writes what .venv was made for into .venv/complete. Without it, .venv is made anew.
+MADE_FOR := pwd -P; cksum requirements.lock pyproject.toml
+COMPLETE := test -x .venv/bin/python && \
+	test "$$($(MADE_FOR))" = "$$(cat .venv/complete 2>/dev/null)"
+
+# File 9 is this folder. What is started here inherits it, so that its lock ends with the last.
+TRY_LOCK := import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
+LOCK := import fcntl; fcntl.flock(9, fcntl.LOCK_EX)
+
+.venv:
+	@$(COMPLETE) || { \
+		exec 9<.; \
+		$(PYTHON) -c "$(TRY_LOCK)" 2>/dev/null || { \
+			echo "waiting for another make, which is making .venv"; \
+			$(PYTHON) -c "$(LOCK)"; \
+		}; \
+		$(COMPLETE) || $(MAKE) --no-print-directory new-environment; \
+	}
+
+# Any Python can read this.
+IS_NEW := import sys; sys.version_info >= (3, 11) or sys.exit( \
+	'Python 3.11 or newer is needed, and $(PYTHON) is ' + sys.version.split()[0] + \
+	': install one, and name it, as in  make PYTHON=python3.12')
+# In an active .venv, python3 is the one that is deleted.
+IS_OTHER := import os, sys; sys.prefix == os.path.realpath('.venv') and sys.exit( \
+	'.venv is active, but has to be made anew: type  deactivate  first')
+# uv reads no settings of pip; variables come last, since they outrank files.
+SETTINGS_FOR_UV := s/\\n/ /g; \
+	s/.*\.index-url=/export UV_DEFAULT_INDEX=/p; \
+	s/.*\.extra-index-url=/export UV_INDEX=/p; \
+	s/.*\.find-links=/export UV_FIND_LINKS=/p
+UV := .venv/bin/uv pip install --python .venv/bin/python --system-certs --no-progress \
+	--compile-bytecode --index-strategy unsafe-best-match
+PIP := .venv/bin/python -I -m pip --disable-pip-version-check
+
+new-environment:
+	@$(PYTHON) -c "$(IS_NEW)"
+	@$(PYTHON) -c "$(IS_OTHER)"
+	rm -rf .venv
+	$(PYTHON) -I -m venv .venv
+	@sed -n '/^uv==/,/[^\]$$/p' requirements.lock >.venv/uv.txt
+	@echo "Installing requirements.lock by uv, or else by pip"
+	@$(PIP) install --quiet --require-hashes -r .venv/uv.txt && \
+		eval "$$($(PIP) config list | sort -r | sed -n '$(SETTINGS_FOR_UV)')" && \
+		$(UV) --require-hashes -r requirements.lock || \
+		$(PIP) install --no-cache-dir --require-hashes -r requirements.lock
+	$(UV) --offline --no-deps --no-build-isolation --editable .
+	@# Python brings an old pip, which nothing here needs.
+	.venv/bin/uv pip uninstall --python .venv/bin/python pip
+	.venv/bin/uv pip check --python .venv/bin/python
+	@{ $(MADE_FOR); } >.venv/complete
+
+LOCK_BY_UV := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-header --only-binary :all: --emit-build-options
+
+lock:
+	$(LOCK_BY_UV) $(ARGS) --extra dask --extra dev --extra install --extra site \
+		--output-file requirements.lock pyproject.toml
+	$(LOCK_BY_UV) $(ARGS) --group browser --output-file requirements-browser.lock

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from doit import get_var
@@ -25,7 +24,7 @@ from doit.exceptions import InvalidDodoFile, TaskFailed
 from helpers.files.registry import DATA_SOURCES
 from helpers.files.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import kernels, notebooks, results
+from helpers.run import notebooks, results
 from helpers.run.results import executed, missing, note_missing, renewed, written_by
 
 NAMES = notebooks.notebook_names()
@@ -41,7 +40,6 @@ ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
     *(ROOT / "src" / "helpers").rglob("*.py"),
-    *(ROOT / "src" / "helpers").rglob("kernel.json"),
     *DATA.glob("*/*.mplstyle"),
     *DATA.glob("*.csv"),
     *DATA.glob("*/*.csv"),
@@ -70,7 +68,7 @@ except PlainError as error:
 sys.stdout.reconfigure(line_buffering=True)
 
 DOIT_CONFIG = {
-    "backend": "state",
+    "backend": "json",
     "continue": True,
     "default_tasks": ["reproduce"],
     "dep_file": str(BUILD / ".doit.json"),
@@ -84,7 +82,7 @@ DOIT_CONFIG = {
 def task_data():
     """Find out which studies have real data and which are simulated."""
     for study in STUDIES:
-        yield task(partial(find_data, study), name=study, targets=[stamp(study)])
+        yield task(lambda study=study: find_data(study), name=study, targets=[stamp(study)])
 
 
 def task_execute():
@@ -97,15 +95,18 @@ def task_claims():
     """Join the claims, headlines and files read of all notebooks, in build/; judge the claims."""
     joined = [BUILD / f"{name}.csv" for name in JOINED]
 
-    def parts():
-        return [*joined, *(file for name in JOINED for file in sorted(BUILD.glob(f"{name}/*.csv")))]
+    def read_and_written():
+        files = list(joined)
+        for name in JOINED:
+            files += sorted(BUILD.glob(f"{name}/*.csv"))
+        return files
 
     return task(
         write_claims,
         file_dep=CODE,
         task_dep=[f"execute:{name}" for name in FINDINGS],
         targets=joined,
-        uptodate=[as_left(parts)],
+        uptodate=[as_left(read_and_written)],
     )
 
 
@@ -113,16 +114,18 @@ def task_site():
     """Build the site in build/site from what there is."""
     docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
 
-    def parts():
+    def read_and_written():
         tables = [BUILD / "missing.json", *(BUILD / f"{name}.csv" for name in JOINED)]
-        return [*tables, *(executed(name, BUILD) for name in NAMES)]
+        notebooks_run = [executed(name, BUILD) for name in NAMES]
+        pages = sorted((BUILD / "site").rglob("*.html"))
+        return [*tables, *notebooks_run, *pages]
 
     return task(
-        partial(run_script, "docs/make_site.py", "build", "build/site"),
+        lambda: run_script("docs/make_site.py", "build", "build/site"),
         file_dep=[*CODE, *docs, ROOT / "README.md"],
         task_dep=["claims", "execute"],
         targets=[BUILD / "site" / "index.html"],
-        uptodate=[as_left(parts)],
+        uptodate=[as_left(read_and_written)],
     )
 
 
@@ -144,25 +147,21 @@ def task_lint():
 def task_pytest():
     """Run the tests and the examples in docstrings."""
 
-    def check():
-        kernels.start()
-        return run_tools(["pytest", "-q", "-rs"])
-
-    return task(check)
+    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
 
 
 def task_nbval():
     """Compare the outputs in committed notebooks with new ones, on real data."""
 
     def compare():
-        found = {study: results.resolve(study, CHOICE) for study in STUDIES}
-        missing = [
-            f"{study} ({why})" for study, (source, why) in found.items() if source == "simulated"
-        ]
-        if missing:
-            print(f"nbval: skipped, no real data of {', '.join(missing)}")
+        without = []
+        for study in STUDIES:
+            source, why = results.resolve(study, CHOICE)
+            if source == "simulated":
+                without.append(f"{study} ({why})")
+        if without:
+            print(f"nbval: skipped, no real data of {', '.join(without)}")
             return None
-        kernels.start()
         return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
     return task(compare)
@@ -229,17 +228,12 @@ def task_audit():
 
 def task_gates():
     """Measure how often conclusions about ratings of one's own err, on files of known truth."""
-    return task(partial(run_script, "benchmarks/gates.py"))
+    return task(lambda: run_script("benchmarks/gates.py"))
 
 
 def task_sweep():
     """Run every notebook with other values of each parameter, and list what it then says."""
-    return task(partial(run_script, "benchmarks/sweep.py"))
-
-
-def task_licences():
-    """Renew LICENCES.csv, what each locked package says of its licence."""
-    return task(partial(run_script, "tests/licences.py"))
+    return task(lambda: run_script("benchmarks/sweep.py"))
 
 
 def task_bench():
@@ -267,18 +261,25 @@ def find_data(study: str) -> None:
 
 def notebook_task(name: str, studies: list[str]) -> dict:
     """Make the task that executes one notebook."""
-    tables = ("claims", "headlines") if name in OVERVIEWS else ()
-    joined = {f"{table}_file": f"{MAIN}/{table}.csv" for table in tables}
-    read = [ROOT / file for file in joined.values()]
-    inputs = [NOTEBOOKS / f"{name}.ipynb", *read, *CODE, *map(stamp, studies)]
+    notebook = NOTEBOOKS / f"{name}.ipynb"
+    joined = {}
+    if name in OVERVIEWS:
+        joined = {
+            "claims_file": f"{MAIN}/claims.csv",
+            "headlines_file": f"{MAIN}/headlines.csv",
+        }
+    tables = [ROOT / file for file in joined.values()]
+    stamps = [stamp(study) for study in studies]
+    inputs = [notebook, *tables, *stamps, *CODE]
 
     def work():
         kinds = {study: stamp(study).read_text() for study in studies}
-        given = {"data_source": results.joint_source(kinds, CHOICE), "out_dir": MAIN, **joined}
-        times = [file.stat().st_mtime_ns for file in inputs]
-        kernels.start()
-        seconds = notebooks.execute(inputs[0], executed(name, BUILD), given)
-        if times != [file.stat().st_mtime_ns for file in inputs]:
+        source = results.joint_source(kinds, CHOICE)
+        parameters = {"data_source": source, "out_dir": MAIN, **joined}
+        before = [file.stat().st_mtime_ns for file in inputs]
+        seconds = notebooks.execute(notebook, executed(name, BUILD), parameters)
+        after = [file.stat().st_mtime_ns for file in inputs]
+        if before != after:
             raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
         print(f"{name}: finished in {seconds:.1f} s")
 
@@ -307,19 +308,18 @@ def write_claims() -> None:
     """Join what all notebooks that have results have left."""
     from helpers import claims  # takes a second to load, which most commands do not need
 
-    for file in (file for name in JOINED for file in BUILD.glob(f"{name}/*.csv")):
-        if file.stem not in NAMES:
-            file.unlink()
+    for name in JOINED:
+        for file in BUILD.glob(f"{name}/*.csv"):
+            if file.stem not in NAMES:  # of a notebook that has gone
+                file.unlink()
     (BUILD / "claims").mkdir(exist_ok=True)
     joined = {
         "claims": claims.merge(BUILD / "claims"),
         "headlines": claims.headlines(BUILD / "headlines").reset_index(),
         "provenance": claims.provenance(BUILD / "provenance"),
     }
-    texts = {
-        BUILD / f"{name}.csv": to_csv_bytes(table, index=False) for name, table in joined.items()
-    }
-    replace_files(texts)
+    for name, table in joined.items():
+        replace_files({BUILD / f"{name}.csv": to_csv_bytes(table, index=False)})
 
 
 def stamp(study: str) -> Path:
@@ -339,9 +339,13 @@ def summary_lines() -> list[str]:
     counts = claims.verdict_counts(claims.read_text(BUILD / "claims.csv"))
     lines = []
     for study, source in sources().items():
-        verdicts = counts.loc[study].items() if study in counts.index else ()
-        found = [f"{number} {verdict}" for verdict, number in verdicts if number]
-        lines.append(", ".join([f"{study}: {source} data", *(found or ["no claims"])]))
+        found = []
+        if study in counts.index:
+            found = [
+                f"{number} {verdict}" for verdict, number in counts.loc[study].items() if number
+            ]
+        told = ", ".join(found) or "no claims"
+        lines.append(f"{study}: {source} data, {told}")
     return lines
 
 
@@ -365,14 +369,21 @@ def task(function: Callable, **settings) -> dict:
 
 
 def as_left(files: Callable[[], list[Path]]) -> Callable:
-    """Make a condition for `uptodate`: the files are as the task left them."""
+    """Make a condition for `uptodate`: the files are as the task left them.
+
+    doit itself only asks whether targets are there. They may be of a run that was killed before
+    doit noted it, or of somebody who ran a notebook by hand.
+    """
 
     def digest() -> dict[str, str]:
-        content = b"".join(file.read_bytes() for file in files() if file.is_file())
-        return {"digest": hashlib.sha256(content).hexdigest()}
+        content = hashlib.sha256()
+        for file in files():
+            if file.is_file():
+                content.update(file.read_bytes())
+        return {"digest": content.hexdigest()}
 
     def unchanged(task, values) -> bool:
-        task.value_savers.append(digest)
+        task.value_savers.append(digest)  # which doit calls once the task is done
         return values.get("digest") == digest()["digest"]
 
     return unchanged
@@ -385,7 +396,14 @@ def run_script(*command: str) -> bool:
 
 def run_tools(*commands: list[str]) -> bool | TaskFailed:
     """Run Python tools one after the other, and print what they say in one piece."""
-    options = {"capture_output": True, "text": True, "cwd": ROOT}
-    runs = [subprocess.run([sys.executable, "-m", *each], **options) for each in commands]
-    print("".join(run.stdout + run.stderr for run in runs).strip())
-    return not any(run.returncode for run in runs) or TaskFailed("see its output above")
+    said = ""
+    failed = False
+    for command in commands:
+        tool = [sys.executable, "-m", *command]
+        done = subprocess.run(tool, capture_output=True, text=True, cwd=ROOT)
+        said += done.stdout + done.stderr
+        failed = failed or done.returncode != 0
+    print(said.strip())
+    if failed:
+        return TaskFailed("see its output above")
+    return True

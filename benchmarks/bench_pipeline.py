@@ -1,8 +1,8 @@
 """Time of each notebook, and of all together, beside that of importing their libraries only.
 
 The floor of a notebook is a run of its first code cell, which holds the imports, in a kernel of its
-own. First all floors are run, then all notebooks as `make reproduce` runs them, in kernels forked
-from one process; both on all processors, so that other work on the machine disturbs them alike.
+own. First all floors are run, then all notebooks as `make reproduce` runs them; both on all
+processors, so that other work on the machine disturbs them alike.
 """
 
 import os
@@ -14,7 +14,6 @@ from pathlib import Path
 import nbformat
 
 from helpers.paths import NOTEBOOKS
-from helpers.run import kernels
 from helpers.run import notebooks as run
 
 
@@ -43,7 +42,6 @@ def main():
         run.set_environment(folder)
         imports = [imports_only(notebook, folder) for notebook in notebooks]
         floors, shared = seconds_of(imports, folder, {})
-        kernels.start()
         seconds, whole = seconds_of(notebooks, folder, {"out_dir": name})
     print(f"{'notebook':32} seconds   floor   ratio")
     names = [notebook.stem for notebook in notebooks]

@@ -233,6 +233,10 @@ def about(book: Notebook, record: Record, address: str) -> str:
             "from real data; under each figure stands, framed in green, that of the last run on "
             "real data, and the claims show its verdicts."
         )
+    elif book.name.startswith("00") and record.missing:
+        kind = "missing"
+        labels = ", ".join(record.notebooks[name].label for name in record.missing)
+        lines.append(f"<strong>Without results of</strong> {labels}: totals here leave them out.")
     links = [f'<a href="{book.name}.ipynb" download>notebook file</a>']
     if address:
         links[0] = f'<a href="{address}/blob/HEAD/notebooks/{book.name}.ipynb">on GitHub</a>'

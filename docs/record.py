@@ -111,7 +111,7 @@ class Record:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Kind of data of each study: real, printed or simulated, as its least real part."""
+        """Kind of data of each study: real, printed, simulated or missing, as its least real part."""
         run_claims = self.last_claims
         if not self.committed:
             run_claims = read_text(self.folder / "claims.csv")
@@ -121,7 +121,7 @@ class Record:
         for study in STUDIES:
             stamp = self.folder / "data" / study
             if stamp.is_file() and found[study] != "simulated":
-                found[study] = stamp.read_text().strip()
+                found[study] = stamp.read_text().partition(":")[0].strip()
         return found
 
     def studies(self, name: str) -> list[str]:
@@ -139,15 +139,17 @@ class Record:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """Claims in order; those of simulated studies as last found, beside `this_run`."""
+        """Claims in order; what this run simulated or lost as last found, with `this_run`."""
         last = self.last_claims
         if self.committed:
             return _in_order(last.assign(this_run=""))
         new = claims.chains(self.folder)
         made_up = [study for study, source in self.sources.items() if source == "simulated"]
-        old = last[last["study"].isin(made_up)]
-        told = new["verdict"] + " " + new["computed"]
-        old = old.assign(this_run=told.reindex(old.index).fillna("not computed"))
+        lost = last["notebook"].isin(self.missing)
+        old = last[last["study"].isin(made_up) | lost]
+        told = "on simulated data: " + new["verdict"] + " " + new["computed"]
+        told = told.reindex(old.index).mask(lost[old.index])
+        old = old.assign(this_run=told.fillna("not computed"))
         kept = new[~new.index.isin(old.index)].assign(this_run="")
         return _in_order(pd.concat([kept, old]))
 
@@ -170,7 +172,9 @@ class Record:
     def figure(self, name: str) -> tuple[Path, str]:
         """File of a figure on real data, and its alt text."""
         (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
-        if self.committed or not notebook.ran or self.simulated(notebook.name):
+        sums_up_a_part = notebook.name.startswith("00") and self.missing
+        made_up = self.simulated(notebook.name)
+        if self.committed or not notebook.ran or made_up or sums_up_a_part:
             notebook = read_notebook(paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False)
             file = COMMITTED / f"{name}.png"
         else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-KEY = "secret"
+KEY = "sk-secret"
 
 
 def completion(text: str | None) -> bytes:

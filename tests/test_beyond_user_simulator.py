@@ -3,7 +3,9 @@
 import itertools
 import json
 import math
+import os
 import sys
+import traceback
 from collections import Counter
 
 import endpoint
@@ -11,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import paths
 from helpers.beyond import user_simulator
 from helpers.beyond.user_simulator import (
     Endpoint,
@@ -18,6 +21,7 @@ from helpers.beyond.user_simulator import (
     score_spread,
 )
 from helpers.files import tables
+from helpers.run import notebooks
 
 QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})
@@ -116,9 +120,10 @@ def test_any_text_survives_its_file_and_a_file_is_written_whole_or_not(tmp_path)
 
 
 def test_the_endpoint_comes_from_the_environment_and_does_not_show_its_key():
-    environment = dict(zip(user_simulator.VARIABLES, ["url", "secret", "u", "a"], strict=True))
+    values = ["http://localhost:8000/v1", "secret", "u", "a"]
+    environment = dict(zip(user_simulator.VARIABLES, values, strict=True))
     found = user_simulator.endpoint_from(environment)
-    assert (found.url, found.key, found.user_model, found.ai_model) == ("url", "secret", "u", "a")
+    assert [found.url, found.key, found.user_model, found.ai_model] == values
     assert "secret" not in repr(found)
     environment |= {"USER_SIMULATOR_KEY": "", "USER_SIMULATOR_AI": ""}
     with pytest.raises(SimulatorError) as failure:
@@ -180,6 +185,83 @@ def test_an_endpoint_that_fails_is_named_with_what_to_do(server, hold, stub, cha
     changes = {key: urls.get(value, value) for key, value in changes.items()}
     with pytest.raises(SimulatorError, match=rf"^question q1: http://127\S+ {message}"):
         hold(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": f"{endpoint.KEY}\r"}, "KEY has a line break or blanks around it"),
+        ({"key": f"{endpoint.KEY}\n"}, "KEY has a line break or blanks around it"),
+        ({"key": f" {endpoint.KEY}"}, "KEY has a line break or blanks around it"),
+        ({"key": f"{endpoint.KEY}ü"}, "KEY has letters that no header can hold"),
+        ({"url": f"http://{endpoint.KEY}@127.0.0.1/v1"}, "URL has the key in it"),
+        ({"url": f"http://127.0.0.1/v1?key={endpoint.KEY}"}, "URL has the key in it"),
+        ({"url": f"http://127.0.0.1/{endpoint.KEY}/v1"}, "URL has the key in it"),
+        ({"url": f"http://127.0.0.1/%73{endpoint.KEY[1:]}/v1"}, "URL has the key in it"),
+        ({"ai_model": f"model-{endpoint.KEY}"}, "AI has the key in it"),
+        ({"url": "http://name:password@127.0.0.1/v1"}, "URL must be an address without user name"),
+        ({"url": "http://127.0.0.1/v1?token=t"}, "URL must be an address without user name"),
+        ({"url": "127.0.0.1:8000/v1"}, "URL must be an address without user name"),
+        ({"url": "http://[/v1"}, "URL must be an address without user name"),
+        ({"url": "http://127.0.0.1:many/v1"}, "URL must be an address without user name"),
+    ],
+)
+def test_what_would_show_the_key_or_cannot_be_sent_is_refused(server, hold, changes, message):
+    with pytest.raises(SimulatorError, match=rf"^USER_SIMULATOR_{message}") as failure:
+        hold(**changes)
+    assert endpoint.KEY not in str(failure.value)
+    assert "password" not in str(failure.value).replace("name, password or", "")
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "stub",
+    [
+        {"status": 500, "body": json.dumps({"error": {"message": endpoint.KEY}}).encode()},
+        {"status": 400, "body": endpoint.KEY.encode()},
+        {"body": endpoint.KEY.encode()},
+        {"body": endpoint.completion(f"your key is {endpoint.KEY}")},
+    ],
+)
+def test_a_key_that_comes_back_is_shown_and_kept_nowhere(server, hold, tmp_path, stub, capfd):
+    vars(server).update(stub)
+    try:
+        held = hold(max_messages=1)
+    except SimulatorError as error:
+        told = "".join(traceback.format_exception(error))
+    else:
+        told = held.to_json()
+        assert "your key is [key]" in told
+    kept = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
+    for text in [told, *kept, *capfd.readouterr()]:
+        assert endpoint.KEY not in text
+
+
+@pytest.mark.parametrize("key", [endpoint.KEY, f"{endpoint.KEY}\r"])
+def test_no_file_of_a_notebook_that_fails_has_the_key(server, tmp_path, monkeypatch, capfd, key):
+    server.status = 500
+    server.body = json.dumps({"error": {"message": f"{key} is not known"}}).encode()
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    values = [server.url, key, "user", "ai"]
+    os.environ.update(zip(user_simulator.VARIABLES, values, strict=True))
+    notebooks.set_environment(tmp_path)
+    small = {"n_worded": 3, "n_asked": 1, "n_draws": 20, "n_boot": 20, "max_messages": 1}
+    parameters = {"data_source": "simulated", "out_dir": str(tmp_path), **small}
+    notebook = paths.NOTEBOOKS / "32_user_simulator.ipynb"
+    with pytest.raises(tables.PlainError, match="SimulatorError") as failure:
+        notebooks.execute(notebook, tmp_path / "notebooks" / notebook.name, parameters)
+    left = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert "32_user_simulator.unfinished.ipynb" in [file.name for file in left]
+    texts = [file.read_text(errors="replace") for file in left]
+    for text in [*texts, str(failure.value), *capfd.readouterr()]:
+        assert endpoint.KEY not in text
+
+
+def test_a_word_in_place_of_a_key_is_no_secret(server, hold):
+    server.body = endpoint.completion("what is x?")
+    with pytest.raises(SimulatorError, match="refused the key"):
+        hold(key="x")
+    assert Endpoint("http://box", "x", "x", "ai").without_key("what is x?") == "what is x?"
 
 
 def test_without_the_extra_endpoint_the_message_says_what_to_install(hold, monkeypatch):

@@ -186,7 +186,7 @@ def test_doctor_says_what_mends_an_installation_whose_kernels_do_not_start(monke
         raise RuntimeError("died")
 
     monkeypatch.setattr("jupyter_client.manager.start_new_kernel", fail)
-    assert list(cli.kernel_faults()) == ["no kernel starts (died): run `make doctor`"]
+    assert list(cli.kernel_faults()) == ["no kernel starts (died): delete .venv and run make"]
 
 
 def test_doctor_is_content_when_nothing_is_wrong(ratings, monkeypatch):

@@ -137,12 +137,15 @@ def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run
     monkeypatch.setenv("DATA_MIRROR", str(project / "mirror"))
     write_notebook(project / "notebooks" / "20_late.ipynb", "1")
     (project / "build" / ".doit.json").write_text('{"execute:10_ot')
+    refused = doit(project, "execute:10_other")
+    assert refused.returncode == 3
+    assert "you can just remove the corrupted file" in refused.stdout + refused.stderr
+    (project / "build" / ".doit.json").unlink()
     with (project / "build" / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         run = start_doit(project, "execute:10_other", "execute:20_late")
         assert run.stdout.readline().endswith("build: waiting until it ends\n")
     output, errors = run.communicate()
-    assert ".doit.json was damaged: nothing counts as done" in output
     assert "hosking: printed data" in output
     assert "kamoda: data missing: " in output
     assert "10_other: finished" in output
@@ -169,6 +172,23 @@ def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
     done = json.loads((project / "build" / ".doit.json").read_text())
     assert done["execute:10_other"]["deps:"]
     assert "execute:11_good" not in done
+
+
+def test_what_a_killed_run_has_left_is_not_taken_for_that_of_an_earlier_one(project):
+    arguments = ("execute:10_other", "data=simulated")
+    executed = project / "build" / "notebooks" / "10_other.ipynb"
+    notebook = project / "notebooks" / "10_other.ipynb"
+    state = project / "build" / ".doit.json"
+    write_notebook(notebook, "'first'")
+    doit(project, *arguments)
+    files = {file: file.read_bytes() for file in (notebook, state)}
+    write_notebook(notebook, "'second'")
+    doit(project, *arguments)
+    for file, content in files.items():  # as if killed before doit wrote its state, and undone
+        file.write_bytes(content)
+    assert "second" in executed.read_text()
+    doit(project, *arguments)
+    assert "first" in executed.read_text()
 
 
 def test_a_folder_of_results_that_cannot_be_written_to_is_named(project):

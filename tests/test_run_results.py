@@ -5,13 +5,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from doit.dependency import JSONCodec
 
 from helpers import paths
 from helpers.files import registry
 from helpers.files.tables import PlainError
 from helpers.run import results
-from helpers.run.results import State
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
@@ -113,40 +111,12 @@ def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
     assert not (project / "notebooks").exists()
 
 
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / ".doit.json"
-
-
-def reopened(file):
-    return State(str(file), JSONCodec())
-
-
-def test_a_task_is_saved_when_the_last_of_it_is_noted_and_in_one_step(file):
-    first = reopened(file)
-    first.set("a", "_values_:", {"x": 1})
-    assert not file.exists()
-    first.set("a", "deps:", ["b"])
-    assert reopened(file).get("a", "deps:") == ["b"]
-    assert [each.name for each in file.parent.iterdir()] == [".doit.json"]
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b'{"a": {"de', b"\xff\x00", b"[]", b'{"a": 1}', b"[" * 9999]
-)
-def test_a_damaged_state_is_told_of_and_begun_anew(file, content, capsys):
-    file.write_bytes(content)
-    damaged = reopened(file)
-    assert "was damaged: nothing counts as done" in capsys.readouterr().out
-    damaged.set("a", "deps:", [])
-    assert reopened(file).in_("a")
-    assert capsys.readouterr().out == ""
-
-
-def test_a_state_that_cannot_be_saved_stops_nothing(file, capsys):
-    file.mkdir()
-    reopened(file).set("a", "deps:", [])
-    assert ".doit.json could not be saved: Is a directory" in capsys.readouterr().err
+@pytest.mark.parametrize("content", [b"", b'{"a": {"de', b"\xff\x00", b"[]", b"[" * 9999])
+def test_a_damaged_file_of_state_is_told_from_a_right_one(tmp_path, content):
+    (tmp_path / "state.json").write_bytes(content)
+    assert results.read_object(tmp_path / "state.json") is None
+    (tmp_path / "state.json").write_text("{}")
+    assert results.read_object(tmp_path / "state.json") == {}
 
 
 def test_what_is_missing_is_noted_until_it_is_there_or_its_notebook_has_gone(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The site, built once from what is committed and opened in a real browser where there is one."""
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import nbformat
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
@@ -429,23 +431,28 @@ def test_a_changed_data_file_makes_the_claims_that_read_it_stale(write, tmp_path
     assert len(rest_on_it) > 0
 
 
-def test_a_simulated_run_shows_what_the_last_real_one_found(write, tmp_path):
-    run, name = tmp_path / "run", "22_decision_tree"
+def write_run(run: Path, kamoda: str) -> pd.DataFrame:
+    """Write a run like the committed one but for the data of one study; give its claims."""
     for folder in ("notebooks", "data", "figures"):
         (run / folder).mkdir(parents=True)
     for file in (paths.ROOT / "figures").glob("*.png"):
         shutil.copy(file, run / "figures")
     for study in ("hosking", "chatbench", "humbel", "kamoda"):
-        source = {"kamoda": "simulated", "chatbench": "printed"}.get(study, "real")
+        source = {"kamoda": kamoda, "chatbench": "printed"}.get(study, "real")
         (run / "data" / study).write_text(source)
     for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"):
         shutil.copy(file, run / "notebooks")
-    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    for kept in ("claims.csv", "headlines.csv", "provenance.csv"):
+        shutil.copy(paths.ROOT / "figures" / kept, run)
+    return read_text(run / "claims.csv")
+
+
+def test_a_simulated_run_shows_what_the_last_real_one_found(write, tmp_path):
+    run, name = tmp_path / "run", "22_decision_tree"
+    table = write_run(run, "simulated")
     made_up = table["source"].eq("real") & table["study"].eq("kamoda")
     table.loc[made_up, ["verdict", "computed", "source"]] = "open", "99.9", "simulated"
     table.to_csv(run / "claims.csv", index=False)
-    for kept in ("headlines.csv", "provenance.csv"):
-        shutil.copy(paths.ROOT / "figures" / kept, run)
     (run / "missing.json").write_text('{"10_annotation_quality": "its files are not here"}')
     sources = write(run)
     page = nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4)
@@ -483,3 +490,35 @@ def test_one_simulated_study_makes_a_joined_page_simulated(write, tmp_path):
     assert "SIMULATED DATA" in first["00_overview"]
     assert "Kamoda et al.: simulated" in first["00_overview"]
     assert "SIMULATED DATA" not in first["11_error_weights"]
+
+
+def test_a_run_that_lost_a_study_says_so_and_shows_what_the_last_real_one_found(write, tmp_path):
+    whole = (write(paths.ROOT) / "index.md").read_text()
+    run, reason = tmp_path / "run", "data of kamoda are missing: 1 of 2 files are here"
+    table = write_run(run, "missing: kamoda: 1 of 2 files are here")
+    of_kamoda = table["study"].eq("kamoda")
+    lost = sorted(set(table.loc[of_kamoda, "notebook"]) - {""})
+    gone = table["notebook"].isin(lost)
+    columns = ["verdict", "computed", "evidence", "source", "notebook", "cell"]
+    table.loc[gone, columns] = "open", "", "none", "", "", ""
+    table.to_csv(run / "claims.csv", index=False)
+    headlines = read_text(run / "headlines.csv")
+    headlines.loc[headlines["notebook"].isin(lost), ["sentence", "source"]] = ""
+    headlines.to_csv(run / "headlines.csv", index=False)
+    for name in lost:
+        (run / "notebooks" / f"{name}.ipynb").unlink()
+    (run / "missing.json").write_text(json.dumps(dict.fromkeys(lost, reason)))
+    sources = write(run)
+    front = (sources / "index.md").read_text()
+    assert "<strong>Not in this run</strong>: " in front
+    assert "<strong>Not in this run</strong>: " not in whole
+    rest = [line for line in front.splitlines() if "Not in this run" not in line and line]
+    assert sorted(rest) == sorted(line for line in whole.splitlines() if line)
+    assert reason in (sources / "notebooks" / "22_decision_tree.ipynb").read_text()
+    overview = (sources / "notebooks" / "00_overview.ipynb").read_text()
+    assert "Without results of" in overview
+    assert "1 of 2 files" not in overview
+    row = rows_of(sources)["kamoda.tree.agrees"]
+    assert "confirmed" in row
+    assert "last real run" in row
+    assert "not computed" in row

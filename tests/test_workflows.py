@@ -12,7 +12,6 @@ from helpers import paths
 FOLDER = paths.ROOT / ".github"
 FILES = sorted((FOLDER / "workflows").glob("*.yml"))
 MAKEFILE = (paths.ROOT / "Makefile").read_text()
-README = (paths.ROOT / "README.md").read_text()
 
 
 def workflow(file) -> dict:
@@ -62,7 +61,7 @@ def test_steps_call_make_targets_that_there_are(file):
     commands = "\n".join(step.get("run", "") for step in steps(file))
     called = re.findall(r"^make (\w+)", commands, re.MULTILINE)
     assert set(called) <= {*phony, "site"}
-    assert set(re.findall(r"(\w+)=", commands)) <= {"DATA"}
+    assert set(re.findall(r"(\w+)=", commands)) <= {"ARGS", "DATA"}
 
 
 def test_tests_run_where_the_guide_promises():
@@ -71,11 +70,26 @@ def test_tests_run_where_the_guide_promises():
     assert not strategy["fail-fast"]
     assert tuple(matrix["python"]) == PYTHONS
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
-    assert f"Python {PYTHONS[0]} to {PYTHONS[-1]} on Linux (x86-64 or arm64, glibc 2.28" in README
-    assert "Mac with Apple silicon" in README
     kinds = {"ubuntu": "Linux", "macos": "Mac"}
     assert {kinds[system.split("-")[0]] for system in matrix["system"]} == {"Linux", "Mac"}
     assert any(system.endswith("-arm") for system in matrix["system"])
+
+
+def test_the_environment_of_conda_is_made_as_binder_makes_it():
+    commands = [step.get("run", "") for step in steps(FOLDER / "workflows" / "tests.yml")]
+    name = yaml.safe_load((paths.ROOT / "environment.yml").read_text())["name"]
+    made = [command for command in commands if "conda" in command]
+    assert made[0] == "conda env create --file environment.yml"
+    assert made[1] == f"conda run --name {name} bash postBuild"
+    assert made[2].startswith(f"conda run --name {name} ratings run ")
+
+
+def test_newer_versions_of_locked_packages_are_proposed_and_tested():
+    found = steps(FOLDER / "workflows" / "packages.yml")
+    commands = [step["run"] for step in found if "run" in step]
+    assert "make lock ARGS=--upgrade" in commands
+    assert commands[-1] == "make test DATA=simulated"
+    assert "schedule" in workflow(FOLDER / "workflows" / "packages.yml")["on"]
 
 
 def test_a_difference_from_real_data_is_kept_and_results_are_not_pushed():

@@ -65,7 +65,7 @@ def list_notebooks(name: str | None) -> None:
 @click.option("--data", type=click.Choice(["auto", "real", "simulated"]), default="auto")
 @click.option("--out", metavar="FOLDER", help="Where results go; build/one-off if not given.")
 def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
-    """Run the notebook NAME, maybe with other parameters: -p alpha 0.05."""
+    """Run the notebook NAME, maybe with other parameters: -p aggregation mean."""
     from helpers.files.tables import PlainError
     from helpers.run import notebooks, results
 
@@ -162,7 +162,7 @@ def kernel_faults() -> Iterator[str]:
             quiet = KERNEL_OPTIONS["extra_arguments"]
             manager, client = start_new_kernel(kernel_name="python3", extra_arguments=quiet)
         except Exception as error:
-            yield f"no kernel starts ({error}): run `make doctor`"
+            yield f"no kernel starts ({error}): delete .venv and run make"
             return
         client.stop_channels()
         manager.shutdown_kernel(now=True)

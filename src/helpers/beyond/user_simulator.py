@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,7 @@ VARIABLES = {
 SPEAKERS = {"user": "You", "assistant": "AI"}
 AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
 AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
+SHORTEST_KEY = 6  # characters; less is a word for an endpoint that asks for no key
 COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
 KINDS = ("as people", "too able", "unrelated")
 TOO_ABLE = 0.6  # share of people's errors that a simulator "too able" avoids
@@ -79,6 +81,32 @@ class Endpoint:
     ai_model: str
     timeout: float = 60.0
     retries: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sent, and a key in what is shown; no message has a value in it."""
+        given = [self.url, self.key, self.user_model, self.ai_model]
+        values = dict(zip(VARIABLES, given, strict=True))
+        for name, value in values.items():
+            if not value.isprintable() or value != value.strip():
+                raise SimulatorError(f"{name} has a line break or blanks around it: set it again.")
+        if not self.key.isascii():
+            raise SimulatorError("USER_SIMULATOR_KEY has letters that no header can hold.")
+        for name, value in values.items():
+            if name != "USER_SIMULATOR_KEY" and self.without_key(unquote(value)) != unquote(value):
+                raise SimulatorError(
+                    f"{name} has the key in it, and would be shown: leave it out there."
+                )
+        if not _is_address(self.url):
+            raise SimulatorError(
+                "USER_SIMULATOR_URL must be an address without user name, password or question "
+                "mark, such as http://localhost:8000/v1."
+            )
+
+    def without_key(self, text: str) -> str:
+        """Put a mark in the place of the key, for all that is printed or kept."""
+        if len(self.key) < SHORTEST_KEY:
+            return text
+        return text.replace(self.key, "[key]")
 
 
 def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -324,6 +352,18 @@ def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
     return found.astype(object).where(found.notna(), None).to_dict("records")
 
 
+def _is_address(url: str) -> bool:
+    """Tell whether an address names a server, and nothing that is secret."""
+    if re.search("[@?#]", url):
+        return False
+    try:
+        parts = urlsplit(url)
+        has_host = parts.hostname is not None and parts.port != 0
+    except ValueError:
+        return False
+    return has_host and parts.scheme in ("http", "https")
+
+
 def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
     """Let a simulated user ask an AI system about one question; give messages and answer."""
     openai = _openai()
@@ -352,7 +392,7 @@ def _openai() -> Any:
     except ImportError as error:
         raise SimulatorError(
             "the package openai is not installed: install this project with the extra 'endpoint', "
-            "as in pip install --editable '.[endpoint]'."
+            "as in .venv/bin/uv pip install --python .venv/bin/python --editable '.[endpoint]'."
         ) from error
 
 
@@ -372,19 +412,20 @@ def _clean_message(reply: str) -> str:
 
 def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list) -> str:
     """Ask a model for a reply, which must have a text."""
-    openai = _openai()
     try:
         response = client.chat.completions.create(
             model=model, messages=messages, temperature=temperature
         )
-    except (openai.APIError, ValueError) as error:
-        raise SimulatorError(f"{endpoint.url} {_failure(error, endpoint, model)}.") from error
+    except Exception as error:
+        # What it was raised from may show the key, or what the server says of it.
+        failure = endpoint.without_key(_failure(error, endpoint, model))
+        raise SimulatorError(f"{endpoint.url} {failure}.") from None
     # Some endpoints send no text, or something else altogether.
     choices = getattr(response, "choices", None) or [None]
     text = getattr(getattr(choices[0], "message", None), "content", None)
     if not isinstance(text, str) or not text.strip():
         raise SimulatorError(f"{endpoint.url} sent no text as reply of model {model!r}.")
-    return text.strip()
+    return endpoint.without_key(text.strip())
 
 
 def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:

@@ -4,25 +4,26 @@
 blob identifier is that of the published file. `data/unpinned.csv` lists public files whose hashes
 we do not know: that of the copy seen first is kept in the cache, and checked from then on.
 
-A download stays in memory until it is whole and checked: so no half of it is ever written, what was
-hashed is what is stored, and a fault of the disk is never taken for one of the network. It runs in
-a thread, because neither looking up a name nor a header that drips has a limit of time.
+Pooch downloads: it tries again after a fault, shows how far it is, and puts a file in its place in
+one step. Our downloader for it takes no more bytes and seconds than the file may have. A download
+stays in memory until it is whole and checked, so that what was hashed is what is stored.
 """
 
 import csv
 import difflib
 import functools
 import hashlib
+import io
 import json
-import math
 import os
 import stat
 import sys
-import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
+from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 REGISTRY_FILE = paths.DATA / "registry.csv"
 UNPINNED_FILE = paths.DATA / "unpinned.csv"
 DATA_SOURCES = ("auto", "real", "simulated")
-ANSWER_SECONDS = 6  # for a server to answer at all
+CONNECT_SECONDS = 6
 STALL_SECONDS = 10  # without a byte
 START_SECONDS = 30  # that every file may take, however small, all tries together
 SLOWEST = 20_000  # bytes per second of a transfer that is still waited for
-PAUSES = (0.5, 2, 6)  # seconds before the second, third and fourth try
-REDIRECTS = 5
-CHUNK = 65_536
+RETRIES = 3  # after pauses of one, two and three seconds
+TRIES_OF_A_STRANGER = 2  # where a server has not answered at all
+PASSING = (408, 425, 429)  # statuses below 500 after which another try may help
 
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
@@ -62,12 +63,8 @@ class DataIncompleteError(DataError):
     """The server of a data file answers, or other files of the study are here, but this is not."""
 
 
-class _Fault(Exception):
-    """A download that failed."""
-
-    def __init__(self, reason: str, passing: bool = True, wait: int = 0):
-        super().__init__(reason)
-        self.passing, self.wait = passing, wait
+class _GivenUp(Exception):
+    """A download failed in a way after which pooch does not try again."""
 
 
 @dataclass(frozen=True)
@@ -315,9 +312,8 @@ def _provide(entry: Entry) -> Path:
     """Return the path of a verified copy, downloading it if needed."""
     if copy := _verified_copy(entry):
         return copy
-    target = _folders()["cache"] / entry.file
-    _store(_download(entry), target)
-    return target
+    _download(entry, _folders()["cache"])
+    return _verified_copy(entry)
 
 
 def _verified_copy(entry: Entry) -> Path | None:
@@ -374,139 +370,168 @@ def _store(content: bytes, target: Path) -> None:
     try:
         paths.replace_files({target: content})
     except OSError as error:
-        raise DataError(
-            f"{target.name} cannot be stored in {target.parent} ({error.strerror}). Make room, or "
-            "set DATA_CACHE to a folder that you can write to."
-        ) from error
+        raise _unwritable(target, error) from error
 
 
-def _download(entry: Entry) -> bytes:
-    """Download a file, trying again after faults that may pass."""
+def _unwritable(target: Path, error: OSError) -> DataError:
+    """Say that a file cannot be written."""
+    why = error.strerror or str(error).partition(" | ")[0]  # pooch adds words of its own
+    return DataError(
+        f"{target.name} cannot be stored in {target.parent} ({why}). Make room, or set DATA_CACHE "
+        "to a folder that you can write to."
+    )
+
+
+def _download(entry: Entry, folder: Path) -> None:
+    """Let pooch download a file into a folder, trying again after faults that may pass."""
+    import pooch
+    import requests
+
     if entry.host in _failed_hosts:
         raise _unavailable(entry)
-    end = monotonic() + START_SECONDS + entry.most / SLOWEST
-    for tries, pause in enumerate((*PAUSES, math.inf), start=1):
-        try:
-            content = _transfer(entry, _address(entry, end), end)
-            if content and _is_right(entry, _hashes_of(content)):
-                return content
-            raise _Fault(f"{len(content)} bytes arrived that are not the registered file")
-        except _Fault as error:
-            fault, pause = error, max(pause, error.wait)
-        stranger = entry.host not in _answering_hosts
-        if not fault.passing or (stranger and tries == 2) or monotonic() + pause > end:
-            break
-        sleep(pause)
-    if stranger:
+    pooch.get_logger().setLevel("WARNING")  # what it tells of each file has paths of this machine
+    files = pooch.create(
+        path=folder,
+        base_url="",
+        registry={entry.file: None},  # our downloader checks what came
+        urls={entry.file: entry.url},
+        retry_if_failed=RETRIES,
+    )
+    download = _Download(entry)
+    try:
+        files.fetch(entry.file, downloader=download)
+        (folder / entry.file).chmod(0o644)  # pooch leaves it to its owner alone
+    except DataError:
+        raise
+    except (_GivenUp, ValueError, requests.RequestException) as error:
+        fault = _GivenUp(_reason(error))
+    except OSError as error:
+        raise _unwritable(folder / entry.file, error) from error
+    else:
+        return
+    if entry.host not in _answering_hosts:
         _failed_hosts[entry.host] = str(fault)
         raise _unavailable(entry)
     raise DataIncompleteError(
-        f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {tries}). Run again to "
-        "continue, or choose data_source='simulated'."
+        f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {download.tries}). Run "
+        "again to continue, or choose data_source='simulated'."
     ) from fault
 
 
-def _address(entry: Entry, end: float) -> str:
-    """Find the address of the only CSV file, where only that of a data set on a hub is known."""
-    if "/datasets/" not in entry.url or "/resolve/" in entry.url:
-        return entry.url
-    content = _transfer(entry, entry.url.replace("/datasets/", "/api/datasets/"), end)
-    try:
-        listed = json.loads(content)
-        names = [each["rfilename"] for each in listed["siblings"]]
-        (name,) = (name for name in names if name.endswith(".csv"))
-        return f"{entry.url}/resolve/{listed['sha']}/{quote(name)}"
-    except (ValueError, KeyError, TypeError):
-        raise _Fault("it lists no single CSV file", passing=False) from None
+def _reason(error: Exception) -> str:
+    """Say in a few words what stopped a download."""
+    import requests
+
+    if isinstance(error, requests.HTTPError):
+        return f"HTTP status {error.response.status_code}"
+    if isinstance(error, requests.RequestException):
+        return type(error).__name__  # its message has addresses of memory
+    return str(error)
 
 
-def _transfer(entry: Entry, url: str, end: float) -> bytes:
-    """Download at most as many bytes as the entry says until a point in time."""
-    import requests  # noqa: F401 -- rather now than while an answer is waited for
+class _Download:
+    """Downloader for pooch that takes no more bytes and seconds than a file may have."""
 
-    transfer, first = _Transfer(url, entry.most), min(end, monotonic() + ANSWER_SECONDS)
-    transfer.start()
-    while transfer.is_alive() and monotonic() < (end if transfer.answered else first):
-        transfer.join(0.05)
-        _show(entry, len(transfer.body))
-    late, transfer.given_up = transfer.is_alive(), True
-    if transfer.answered:
-        _answering_hosts.add(entry.host)
-    if late:
-        came = f"only {len(transfer.body)} bytes came in time"
-        raise _Fault(came if transfer.answered else "no answer")
-    if transfer.error:
-        raise transfer.error
-    return bytes(transfer.body)
+    def __init__(self, entry: Entry):
+        self.entry = entry
+        self.tries = 0
+        self.response = None
+        self.end = monotonic() + START_SECONDS + entry.most / SLOWEST
 
-
-def _show(entry: Entry, size: int) -> None:
-    """Tell how far a download is, in one line of a terminal; elsewhere say nothing."""
-    if sys.stderr.isatty():
-        entries = _of_study(entry.file.partition("/")[0], REGISTRY_FILE, UNPINNED_FILE)
-        number = f"file {entries.index(entry) + 1} of {len(entries)}"
-        text = f"{number}: {entry.file}, {size / 1e6:.1f} of {entry.most / 1e6:.1f} MB"
-        print(f"{text:79.79}", end="\r", file=sys.stderr, flush=True)
-
-
-class _Transfer(threading.Thread):
-    """One download into memory."""
-
-    def __init__(self, url: str, most: int):
-        super().__init__(daemon=True, name="download")
-        self.url, self.most, self.body = url, most, bytearray()
-        self.answered, self.given_up, self.error = False, False, None
-
-    def run(self) -> None:
-        """Download, and keep what stops it as `error`."""
+    def __call__(self, url: str, output_file: str, pooch: object) -> None:
+        """Download the file in one try, and write it if it is the registered one."""
         import requests
-        import urllib3
 
+        self.tries += 1
         try:
-            with requests.Session() as session:
-                self._receive(session)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            cause = getattr(error.args[0] if error.args else None, "reason", None) or error
-            what = "broken off" if self.answered else "no connection"
-            self.error = _Fault(f"{what}: {type(cause).__name__}")
-        except OSError as error:
-            self.error = DataError(f"Nothing can be downloaded from this machine: {error}")
-        except Exception as error:
-            self.error = error
+            content = self.receive(self.address(url))
+        except requests.RequestException as error:
+            stranger = self.entry.host not in _answering_hosts
+            if stranger and self.tries == TRIES_OF_A_STRANGER:
+                raise _GivenUp(_reason(error)) from error
+            raise
+        if not content or not _is_right(self.entry, _hashes_of(content)):
+            raise ValueError(f"{len(content)} bytes arrived that are not the registered file")
+        Path(output_file).write_bytes(content)
 
-    def _receive(self, session: "requests.Session") -> None:
-        """Receive a file until it is complete, too long, or nobody waits for it any longer."""
-        session.headers["Accept-Encoding"] = "identity"
-        session.hooks["response"].append(self._note)
-        session.max_redirects = REDIRECTS
-        if self.url.startswith("https:"):
-            del session.adapters["http://"]  # nor is a redirect to such an address followed
-        with session.get(
-            self.url, stream=True, timeout=(ANSWER_SECONDS, STALL_SECONDS)
-        ) as response:
-            _require_content(response)
-            while not self.given_up and (part := response.raw.read1(CHUNK, False)):
-                if len(self.body) + len(part) > self.most:
-                    raise _Fault(f"more than {self.most} bytes came")
-                self.body += part
+    def address(self, url: str) -> str:
+        """Find the address of the only CSV file where only that of a hub's data set is known."""
+        if "/datasets/" not in url or "/resolve/" in url:
+            return url
+        content = self.receive(url.replace("/datasets/", "/api/datasets/"))
+        try:
+            listed = json.loads(content)
+            names = [each["rfilename"] for each in listed["siblings"]]
+            (name,) = (name for name in names if name.endswith(".csv"))
+            return f"{url}/resolve/{listed['sha']}/{quote(name)}"
+        except (ValueError, KeyError, TypeError):
+            raise _GivenUp("it lists no single CSV file") from None
 
-    def _note(self, response: "requests.Response", **_: object) -> None:
-        """Note an answer; read nothing of what comes with a redirect."""
-        self.answered = True
+    def receive(self, url: str) -> bytes:
+        """Download into memory, in a thread: a look-up or a header that drips has no time limit."""
+        import pooch
+        import requests
+
+        get = pooch.HTTPDownloader(
+            progressbar=sys.stderr.isatty(),
+            timeout=(CONNECT_SECONDS, STALL_SECONDS),
+            headers={"Accept-Encoding": "identity"},
+            hooks={"response": self.look_at},
+        )
+        body = _Body(self.entry.most)
+        whole = Future()
+
+        def work() -> None:
+            try:
+                get(url, body, None)
+                whole.set_result(body.getvalue())
+            except Exception as error:
+                whole.set_exception(error)
+            finally:
+                if self.response is not None:
+                    self.response.close()
+
+        Thread(target=work, daemon=True).start()
+        try:
+            return whole.result(timeout=max(0, self.end - monotonic()))
+        except TimeoutError:
+            came = body.tell()
+            body.close()  # the next byte ends the thread
+            raise _GivenUp(f"only {came} bytes came in time") from None
+        except requests.RequestException:
+            raise
+        except OSError as error:  # such as a missing list of certificates
+            raise DataError(f"Nothing can be downloaded from this machine: {error}") from error
+
+    def look_at(self, response: "requests.Response", **_: object) -> None:
+        """Note that a server answers; refuse what cannot be the file."""
+        _answering_hosts.add(self.entry.host)
+        self.response = response
+        status = response.status_code
+        if self.entry.url.startswith("https:") and not response.url.startswith("https:"):
+            raise _GivenUp("it leads to an address without encryption")
         if response.is_redirect:
-            response.close()
+            response.close()  # what comes with it may have no end
+        elif 400 <= status < 500 and status not in PASSING:
+            raise _GivenUp(f"HTTP status {status}")
+        elif status < 400 and status != 200:
+            raise ValueError(f"HTTP status {status}")
+        elif status == 200 and response.headers.get("Content-Type", "").startswith("text/html"):
+            raise ValueError("a web page came, not the file")
 
 
-def _require_content(response: "requests.Response") -> None:
-    """Raise unless a server sends a file as it is."""
-    code, headers = response.status_code, response.headers
-    if code != 200:
-        wait, passing = headers.get("Retry-After", ""), code >= 500 or code in (408, 425, 429)
-        raise _Fault(f"HTTP status {code}", passing, wait=int(wait) if wait.isdecimal() else 0)
-    if headers.get("Content-Type", "").startswith("text/html"):
-        raise _Fault("a web page came, not the file")
-    if headers.get("Content-Encoding", "identity") != "identity":
-        raise _Fault("it came compressed, which was not asked for", passing=False)
+class _Body(io.BytesIO):
+    """Bytes in memory, up to a size."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self.most = most
+
+    def write(self, part: bytes) -> int:
+        """Take some more bytes."""
+        if self.tell() + len(part) > self.most:
+            raise ValueError(f"more than {self.most} bytes came")
+        return super().write(part)
 
 
 def _unavailable(entry: Entry) -> DataUnavailableError:

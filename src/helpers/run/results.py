@@ -6,7 +6,6 @@ a folder of results as this module does it.
 
 import fcntl
 import json
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import IO
 
 import nbformat
-from doit.dependency import JsonDB
 
 from helpers import paths
 from helpers.claims import read_text
@@ -105,35 +103,6 @@ def clear(name: str, folder: Path) -> None:
     """Delete what a notebook has written."""
     for file in written_by(name, folder):
         file.unlink()
-
-
-class State(JsonDB):
-    """What doit knows of tasks: saved in one step after each that is done, anew if damaged."""
-
-    told = False
-
-    def _load(self) -> dict:
-        """Read what former runs have done."""
-        known = read_object(Path(self.name))
-        if known is None or not all(isinstance(task, dict) for task in known.values()):
-            print(f"{self.name} was damaged: nothing counts as done, and all tasks run again")
-            return {}
-        return known
-
-    def set(self, task_id: str, dependency: str, value: object) -> None:
-        """Note a value, and save all when it is the last that doit notes of a task."""
-        super().set(task_id, dependency, value)
-        if dependency == "deps:":
-            self.dump()
-
-    def dump(self) -> None:
-        """Save all; where that fails, the next run does more again, and this one goes on."""
-        try:
-            replace_files({Path(self.name): self.codec.encode(self._db).encode()})
-        except OSError as error:
-            if not self.told:
-                print(f"{self.name} could not be saved: {error.strerror}", file=sys.stderr)
-            self.told = True
 
 
 def read_object(file: Path) -> dict | None:
