@@ -68,7 +68,9 @@ def run(row: dict[str, str], data: str) -> tuple[str, list[str]]:
     try:
         notebooks.execute(file, target, few | given | own)
     except Exception as error:
-        return f"## {title}\n\n{error}\n", [f"{title}: {error}"]
+        # A model that is not installed is no fault of the notebook, which says so.
+        faults = [] if "ModelUnavailableError" in str(error) else [f"{title}: {error}"]
+        return f"## {title}\n\n{error}\n", faults
     words = what_is_said(target)
     faults = [f"{title}: {fault}" for fault in faults_of(words, folder, row["parameter"])]
     return "\n".join([f"## {title}\n", *words, ""]), faults

@@ -111,7 +111,7 @@ class Record:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Kind of data of each study: real, printed, simulated or missing, as its least real part."""
+        """Least real kind of data of each study: real, printed, simulated or missing."""
         run_claims = self.last_claims
         if not self.committed:
             run_claims = read_text(self.folder / "claims.csv")

@@ -99,7 +99,7 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
 ):
     monkeypatch.setattr(show, "save", lambda *_, **__: None)  # of claims, not of figures
     write_conversations(released, conversations)
-    small = {"n_boot": 50, "n_draws": 50, "n_worded": 3, "out_dir": str(released / "out")}
+    small = {"n_boot": 50, "n_draws": 50, "out_dir": str(released / "out")}
     for name in ("31_question_level", "32_user_simulator"):
         run_code(paths.NOTEBOOKS / f"{name}.ipynb", small)
     merged = claims.merge(released / "out" / "claims").set_index("claim_id")
