@@ -6,7 +6,7 @@ costs only what needs it: tasks of data and notebooks note it and let the others
 names what is missing and fails.
 """
 
-from helpers.run import say_stopped  # before the other imports, which take a second
+from helpers.run import say_stopped
 
 say_stopped("stopped: what was finished is kept; run again to go on")
 
@@ -21,8 +21,9 @@ from pathlib import Path
 from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskFailed
 
-from helpers.files.registry import DATA_SOURCES
-from helpers.files.tables import PlainError, plainly, to_csv_bytes
+from helpers.data.registry import DATA_SOURCES
+from helpers.data.studies import titles
+from helpers.data.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.run import notebooks, results
 from helpers.run.results import executed, missing, note_missing, renewed, written_by
@@ -31,7 +32,7 @@ NAMES = notebooks.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 READ = {study for name in NAMES for study in notebooks.studies_of(name)}
-STUDIES = [study for study in notebooks.STUDIES.values() if study in READ]
+STUDIES = [study for study in titles() if study in READ]
 CHOICE = get_var("data", "auto")
 
 JOINED = ("claims", "headlines", "provenance")
@@ -39,7 +40,7 @@ MAIN = "build"
 ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
-    *(ROOT / "src" / "helpers").rglob("*.py"),
+    *(ROOT / "src").rglob("*.py"),
     *DATA.glob("*/*.mplstyle"),
     *DATA.glob("*.csv"),
     *DATA.glob("*/*.csv"),
@@ -193,7 +194,7 @@ def task_answers():
     """Let the model under test answer the HumBEL questions again (needs the extra `models`)."""
 
     def answer():
-        from helpers.beyond import answerers  # takes a second to load, which no other task needs
+        from helpers.studies import answerers
 
         for file in answerers.answer_all():
             print(f"written: {file.relative_to(ROOT)}")
@@ -205,13 +206,8 @@ def task_coverage():
     """Measure how often printed intervals hold the truth, into data/coverage.csv."""
 
     def measure():
-        from helpers.beyond import coverage  # takes seconds to load, which no other task needs
-
-        names = [name for name in NAMES if name[0] in "1234" and name not in coverage.SIMULATED]
         refuse_simulated(sources())
-        table = coverage.of_notebooks(names, os.cpu_count())
-        replace_files({DATA / "coverage.csv": to_csv_bytes(table)})
-        print(f"written: data/coverage.csv, {len(table):,} statistics")
+        return run_script("benchmarks/coverage.py")
 
     return task(measure, task_dep=["data"])
 
@@ -306,7 +302,7 @@ def attempt(name: str, work: Callable[[], None]) -> None:
 
 def write_claims() -> None:
     """Join what all notebooks that have results have left."""
-    from helpers import claims  # takes a second to load, which most commands do not need
+    from helpers.claims import collection
 
     for name in JOINED:
         for file in BUILD.glob(f"{name}/*.csv"):
@@ -314,9 +310,9 @@ def write_claims() -> None:
                 file.unlink()
     (BUILD / "claims").mkdir(exist_ok=True)
     joined = {
-        "claims": claims.merge(BUILD / "claims"),
-        "headlines": claims.headlines(BUILD / "headlines").reset_index(),
-        "provenance": claims.provenance(BUILD / "provenance"),
+        "claims": collection.merge(BUILD / "claims"),
+        "headlines": collection.headlines(BUILD / "headlines").reset_index(),
+        "provenance": collection.provenance(BUILD / "provenance"),
     }
     for name, table in joined.items():
         replace_files({BUILD / f"{name}.csv": to_csv_bytes(table, index=False)})
@@ -334,9 +330,10 @@ def sources() -> dict[str, str]:
 
 def summary_lines() -> list[str]:
     """Sum up a run in one line of text per study."""
-    from helpers import claims  # see `write_claims`
+    from helpers.claims import collection
+    from helpers.data import published
 
-    counts = claims.verdict_counts(claims.read_text(BUILD / "claims.csv"))
+    counts = collection.verdict_counts(published.read_text(BUILD / "claims.csv"))
     lines = []
     for study, source in sources().items():
         found = []

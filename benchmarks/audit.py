@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.claims import published_claims, read_entered
-from helpers.files.tables import to_csv_bytes
+from helpers.claims.collection import read_entered
+from helpers.claims.verdicts import HOLDING, assess, judge
+from helpers.data.published import published_claims
+from helpers.data.tables import to_csv_bytes
 from helpers.stats import bootstrap
-from helpers.verdicts import HOLDING, assess, judge
 
 MOVES = (0.05, 0.10, 0.20, 0.30)
 N_STUDIES, N_PROMPTS, N_DRAWS = 2000, 60, 1000

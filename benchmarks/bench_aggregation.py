@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pandas as pd
 
-from helpers.files.ratings import aggregate
-from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking
+from helpers.stats.aggregation import aggregate
 
 ROUNDS = 7
 

@@ -24,7 +24,7 @@ import pandas as pd
 from joblib import parallel_config
 from sklearn.linear_model import Lasso
 
-from helpers.files.ratings import aggregate
+from helpers.stats.aggregation import aggregate
 from helpers.stats.bootstrap import in_batches
 from helpers.stats.lasso import lasso_bootstrap, lasso_table
 from helpers.stats.moments import ClusterMoments, cluster_moments

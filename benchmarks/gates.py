@@ -27,16 +27,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy import stats
 
-from helpers.own.inference import (
-    FEWEST_INFORMATIVE,
-    SIGNIFICANT,
-    THESE,
-    conclude,
-    numbers,
-)
-from helpers.own.intake import FEWEST_RATERS, Study, prepare
 from helpers.stats.bootstrap import adjust
 from helpers.stats.clustered import slopes
+from ratings.inference import FEWEST_INFORMATIVE, SIGNIFICANT, THESE, conclude, numbers
+from ratings.intake import FEWEST_RATERS, Study, prepare
 
 SEED = 20261122
 FALSE, HOLDS, LONG, POWER = 6.5, 93.5, 97.0, 80.0

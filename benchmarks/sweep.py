@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 
 from helpers import paths
 from helpers.run import notebooks, results
@@ -25,7 +24,6 @@ RUNS = Path(__file__).with_name("sweep.csv")
 FEW_DRAWS = {
     "n_boot": 200,
     "n_draws": 100,
-    "n_sets": 2,
     "n_sim": 40,
     "n_splits": 100,
     "n_studies": 20,
@@ -40,7 +38,7 @@ def read_runs(only: str = "") -> list[dict[str, str]]:
 
 
 def write_other_files() -> None:
-    """Write files for parameters that name one: answers that are often wrong, less coverage."""
+    """Write files for parameters that name one: answers that are often wrong."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     answers = {
         "all_minilm_l6_v2_word_classes.csv": "half_right.csv",
@@ -50,8 +48,6 @@ def write_other_files() -> None:
         fingerprint, header, *rows = (paths.DATA / "answers" / name).read_text().splitlines()
         changed = [row if number % 2 else f"{number},0" for number, row in enumerate(rows)]
         (FOLDER / other).write_text("\n".join([fingerprint, header, *changed]) + "\n")
-    coverage = pd.read_csv(paths.DATA / "coverage.csv")
-    coverage.iloc[::2].to_csv(FOLDER / "half_coverage.csv", index=False)
 
 
 def run(row: dict[str, str], data: str) -> tuple[str, list[str]]:

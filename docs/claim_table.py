@@ -4,7 +4,7 @@ from html import escape
 
 import pandas as pd
 
-from helpers import verdicts
+from helpers.claims import verdicts
 
 WIDTH, HEIGHT, MARGIN = 150, 22, 8
 

@@ -16,8 +16,9 @@ from docutils.nodes import make_id
 from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
-from helpers import claims, paths, verdicts
-from helpers.claims import read_text
+from helpers import paths
+from helpers.claims import collection, verdicts
+from helpers.data.published import read_text
 
 DOCS = Path(__file__).parent
 GUIDES = (
@@ -25,6 +26,7 @@ GUIDES = (
     *("benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
 )
 PACKAGE = Path("src/helpers")
+OWN_RATINGS = Path("src/ratings")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -73,25 +75,25 @@ def context_of(record: Record, target: Path) -> dict:
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
-    headlines = record.headlines.join(claims.how_sure(claimed))
+    headlines = record.headlines.join(collection.how_sure(claimed))
     return {
         "commit": commit(),
         "claims": claimed.to_dict("records"),
         "counted": verdicts.counted(claimed),
         "drawing": claim_table.drawing,
-        "counts": claims.verdict_counts(claimed),
+        "counts": collection.verdict_counts(claimed),
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "headlines": headlines.reset_index().to_dict("records"),
         "map": mirrored((paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target),
         "modules": modules(),
         "part": part,
         "picture": picture,
-        "problems": claims.problems(claimed).to_dict("records"),
+        "problems": collection.problems(claimed).to_dict("records"),
         "record": record,
         "section": section,
         "studies": STUDIES,
         "tally": verdicts.tally(claimed),
-        "touches": claims.TOUCHES,
+        "touches": collection.TOUCHES,
         "unchecked": unchecked_conclusions(claimed).to_dict("records"),
         "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
     }
@@ -100,7 +102,7 @@ def context_of(record: Record, target: Path) -> dict:
 def unchecked_conclusions(claimed: pd.DataFrame) -> pd.DataFrame:
     """Sentences on which a conclusion rests and which were not checked, with the reason."""
     why = verdicts.reasons(claimed)
-    return claimed.assign(why=why)[claims.carries_conclusion(claimed) & (why != "")]
+    return claimed.assign(why=why)[collection.carries_conclusion(claimed) & (why != "")]
 
 
 def commit() -> str:
@@ -122,6 +124,8 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
         linked = Path(os.path.normpath(folder / found[1]))
         if found[1].startswith("/") or (DOCS / "pages" / linked).is_file():
             return found[0]
+        if linked.is_relative_to(OWN_RATINGS):
+            return "](/reference/ratings.md)"
         if linked.is_relative_to(PACKAGE):
             return f"](/reference/{room_of(linked)}.md)"
         if linked.as_posix() in ("README.md", "notebooks/README.md"):
@@ -292,22 +296,25 @@ def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
 
 
 def modules() -> dict[str, list[str]]:
-    """Modules of the package, by room."""
-    package = paths.ROOT / "src" / "helpers"
+    """Modules of both packages, by room; those of `ratings` are a room of their own."""
     rooms = {}
-    for file in sorted(package.rglob("*.py")):
-        parts = file.relative_to(package).with_suffix("").parts
-        if parts[-1] != "__init__":
-            rooms.setdefault(parts[0] if parts[1:] else "top", []).append(".".join(parts))
-    return dict(sorted(rooms.items(), key=lambda room: room[0] == "top"))
+    for package in (PACKAGE, OWN_RATINGS):
+        for file in sorted((paths.ROOT / package).rglob("*.py")):
+            parts = file.relative_to(paths.ROOT / "src").with_suffix("").parts
+            if parts[-1] == "__init__":
+                continue
+            room = parts[1] if len(parts) > 2 else "top"
+            if package == OWN_RATINGS:
+                room = "ratings"
+            rooms.setdefault(room, []).append(".".join(parts))
+    return dict(sorted(rooms.items(), key=lambda room: room[0] in ("top", "ratings")))
 
 
 def reference_page(room: str, names: list[str]) -> str:
-    """Page of one room of the package."""
+    """Page of one room."""
     options = "   :members:\n   :member-order: bysource\n"
     sections = [
-        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: helpers.{name}\n{options}```\n"
-        for name in names
+        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}```\n" for name in names
     ]
     title = ", ".join(names) if room == "top" else room
     return f"# {title}\n\n" + "\n".join(sections)

@@ -9,17 +9,14 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
-from helpers import claims, paths, verdicts
-from helpers.claims import read_text
+from helpers import paths
+from helpers.claims import collection, verdicts
+from helpers.data.published import read_text
+from helpers.data.studies import titles
 from helpers.run import notebooks as run
 from helpers.run import results
 
-STUDIES = {
-    "hosking": "Hosking et al.",
-    "kamoda": "Kamoda et al.",
-    "chatbench": "ChatBench",
-    "humbel": "HumBEL",
-}
+STUDIES = titles()
 COMMITTED = paths.ROOT / "figures"
 
 
@@ -115,7 +112,7 @@ class Record:
         run_claims = self.last_claims
         if not self.committed:
             run_claims = read_text(self.folder / "claims.csv")
-        found = dict.fromkeys(STUDIES, "printed") | claims.sources(run_claims).to_dict()
+        found = dict.fromkeys(STUDIES, "printed") | collection.sources(run_claims).to_dict()
         if self.committed:
             return found
         for study in STUDIES:
@@ -135,7 +132,7 @@ class Record:
     @cached_property
     def last_claims(self) -> pd.DataFrame:
         """Claims of the last run on real data, with the way to their verdicts."""
-        return claims.chains(COMMITTED)
+        return collection.chains(COMMITTED)
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -143,7 +140,7 @@ class Record:
         last = self.last_claims
         if self.committed:
             return _in_order(last.assign(this_run=""))
-        new = claims.chains(self.folder)
+        new = collection.chains(self.folder)
         made_up = [study for study, source in self.sources.items() if source == "simulated"]
         lost = last["notebook"].isin(self.missing)
         old = last[last["study"].isin(made_up) | lost]
@@ -188,9 +185,9 @@ def _in_order(table: pd.DataFrame) -> pd.DataFrame:
 
     Sentences come before cells of tables; last is what was not checked. Adds `touches`.
     """
-    touches = claims.touched(table)
-    places = {"": len(claims.TOUCHES)}
-    for place, name in enumerate(claims.TOUCHES):
+    touches = collection.touched(table)
+    places = {"": len(collection.TOUCHES)}
+    for place, name in enumerate(collection.TOUCHES):
         places[name] = place
     keys = pd.DataFrame(
         {

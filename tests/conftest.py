@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from helpers import paths
-from helpers.files import registry
+from helpers.data import registry
 
 os.environ["MPLBACKEND"] = "Agg"
 # What a shell starts in the background ignores Ctrl-C, and so would all that tests start and stop.

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.claims import Ledger
+from helpers.claims.ledger import Ledger
 
 SPEC = importlib.util.spec_from_file_location("audit", paths.ROOT / "benchmarks" / "audit.py")
 audit = importlib.util.module_from_spec(SPEC)

@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims, paths, verdicts
-from helpers.claims import ClaimError, Ledger
-from helpers.files import registry
+from helpers import paths
+from helpers.claims import collection, verdicts
+from helpers.claims.ledger import Ledger
+from helpers.data import published, registry
+from helpers.data.published import ClaimError
+from helpers.data.studies import titles
 
 QUALITY = ["quality_biased", "quality_unbiased"]
 # Scores of wording that AI alone does not have; p-values that are printed as bounds; sub-tests that
@@ -64,7 +67,7 @@ Model 2,scope,0.28,%,2
 @pytest.fixture(scope="module")
 def papers() -> pd.DataFrame:
     """What the papers print."""
-    return claims.published_claims()
+    return published.published_claims()
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def ledger(demo) -> Ledger:
 
 def printed(table: str) -> pd.Series:
     """Numbers of a printed table by their keys."""
-    return claims.printed_table(table)["published"].astype(float)
+    return published.printed_table(table)["published"].astype(float)
 
 
 def number(papers: pd.DataFrame, claim_id: str) -> float:
@@ -110,7 +113,8 @@ def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers)
 
 
 def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(papers):
-    raw = papers["needs"].str.fullmatch(r"((hosking|kamoda|chatbench|humbel)(/[\w./]+)?( |$))+")
+    studies = "|".join(titles())
+    raw = papers["needs"].str.fullmatch(rf"(({studies})(/[\w./]+)?( |$))+")
     missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
     other = papers["needs"].isin(["print", "authors", "substitute", "method"])
     assert (raw | missing | other).all()
@@ -136,7 +140,7 @@ def test_how_a_claim_is_judged_fits_its_kind(papers):
 
 
 def test_printed_tables_have_each_cell_once():
-    for table in claims.table_names():
+    for table in published.table_names():
         cells = printed(table).index
         assert cells.is_unique
         assert len(cells) == np.prod(cells.levshape) - LEFT_OUT.get(table, 0)
@@ -230,7 +234,7 @@ def test_the_readme_states_the_number_of_rows_of_each_file():
     readme = (paths.PUBLISHED / "README.md").read_text()
     for file in sorted(paths.PUBLISHED.glob("*.csv")):
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{file.name}`"))
-        assert row.split("|")[-2].strip() == str(len(claims.read_text(file)))
+        assert row.split("|")[-2].strip() == str(len(published.read_text(file)))
 
 
 RULES = pd.read_csv(
@@ -422,7 +426,7 @@ def test_headlines_are_filled_from_results_and_joined(ledger, demo):
     other = Ledger("50_demo", source="simulated", out_dir=str(demo))
     other.headline_alternatives("cost", share="62")
     other.write()
-    joined = claims.headlines(demo / "headlines")
+    joined = collection.headlines(demo / "headlines")
     assert joined.loc["cost"].tolist() == [
         "11_demo",
         "A refusal costs 1.5 [1.1, 1.9] points (12 tests).",
@@ -453,9 +457,9 @@ def test_a_failed_write_leaves_the_old_file(ledger, demo, monkeypatch):
 def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo):
     ledger.enter("demo", {"rate.low": 3.2, "method.exact": False})
     ledger.write()
-    merged = claims.merge(demo / "claims")
-    assert merged.columns.tolist() == list(claims.COLUMNS)
-    assert merged["claim_id"].tolist() == claims.published_claims().index.tolist()
+    merged = collection.merge(demo / "claims")
+    assert merged.columns.tolist() == list(collection.COLUMNS)
+    assert merged["claim_id"].tolist() == published.published_claims().index.tolist()
     found = merged.set_index("claim_id")
     assert found.loc["demo.rate.low", ["evidence", "verdict", "detects"]].tolist() == [
         "raw",
@@ -468,7 +472,7 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
     assert why["demo.table2.model_1.scope"] == "not run"
     assert why["demo.cost.total"] == "not public: payment records"
     assert why["other.rate.only"] == "public: chatbench/questions.csv, not fetched here"
-    counts = claims.verdict_counts(merged, "evidence")
+    counts = collection.verdict_counts(merged, "evidence")
     assert counts.columns.tolist() == [*verdicts.VERDICTS, "not checked"]
     assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [1, 0, 0]
     assert counts.loc["none", ["open", "not checked"]].tolist() == [0, len(merged) - 2]
@@ -536,9 +540,9 @@ def test_a_conclusion_rests_on_sentences_of_abstract_introduction_conclusion_or_
         headline=["", "", "", "", "", "cost", ""],
         kind=["direction"] * 6 + ["split"],
     )
-    carries = claims.carries_conclusion(judged)
+    carries = collection.carries_conclusion(judged)
     assert carries.tolist() == [True, True, True, False, False, True, False]
-    in_humbel = claims.carries_conclusion(judged.assign(study="humbel"))
+    in_humbel = collection.carries_conclusion(judged.assign(study="humbel"))
     assert in_humbel.tolist() == [True, True, False, True, False, True, False]
 
 
@@ -555,7 +559,7 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
         evidence=["raw"] * 8 + ["none"],
         note=[""] * 8 + ["not public: b"],
     )
-    table = claims.problems(judged)
+    table = collection.problems(judged)
     assert table[["touches", "verdict", "claims"]].to_numpy().tolist() == [
         ["conclusion", "open", 1],
         ["conclusion", "leaning", 1],
@@ -565,7 +569,7 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
     ]
     assert table["explanation"].iloc[0] == "A is higher than B. Here: 0.1 [-0.1, 0.3]."
     assert table["explanation"].iloc[-1] == "Some outputs were counted twice."
-    assert claims.touched(judged).iloc[[1, 7, 8]].tolist() == ["statement", "number", ""]
+    assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == ["statement", "number", ""]
 
 
 @pytest.mark.parametrize(
@@ -582,9 +586,9 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
 )
 def test_sentences_decide_how_sure_a_headline_is_and_our_own_say_it(demo, rows, word):
     judged = of_demo(**rows).assign(headline="cost")
-    sure = claims.how_sure(judged)
+    sure = collection.how_sure(judged)
     assert sure.to_dict() == {"cost": word, "other": "holds"}
-    places = [claims.SURENESS.index(found) for found in sure]
+    places = [collection.SURENESS.index(found) for found in sure]
     assert places == sorted(places)
 
 
@@ -594,7 +598,7 @@ def test_a_study_is_as_real_as_its_least_real_part():
         source=["real", "simulated", "real", "real", ""],
     )
     judged["study"] = ["kamoda", "kamoda", "hosking", "chatbench", "chatbench"]
-    assert claims.sources(judged).to_dict() == {
+    assert collection.sources(judged).to_dict() == {
         "kamoda": "simulated",
         "hosking": "real",
         "chatbench": "printed",
@@ -612,7 +616,7 @@ def traced(ledger, demo, monkeypatch) -> Path:
     read = {file: registry.current_hash(file) for file in ("demo/a.csv", "other/b.csv")}
     monkeypatch.setattr(registry, "files_read", lambda: read)
     shell = SimpleNamespace(get_parent=lambda: {"content": {"code": "this\ncell"}})
-    monkeypatch.setattr(claims, "get_ipython", lambda: shell)
+    monkeypatch.setattr("helpers.claims.ledger.get_ipython", lambda: shell)
     ledger.enter("demo", {"rate.low": 3.2, "rate.gain": {"low": 21, "high": 23}})
     ledger.enter("demo", {"text.small": {"estimate": 0.1, "low": -0.1, "high": 0.3}})
     ledger.write()
@@ -621,15 +625,15 @@ def traced(ledger, demo, monkeypatch) -> Path:
     (demo / "notebooks").mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells), demo / "notebooks/11_demo.ipynb")
     for name, table in (
-        ("claims", claims.merge(demo / "claims")),
-        ("provenance", claims.provenance(demo / "provenance")),
+        ("claims", collection.merge(demo / "claims")),
+        ("provenance", collection.provenance(demo / "provenance")),
     ):
         table.to_csv(demo / f"{name}.csv", index=False)
     return demo
 
 
 def test_a_claim_names_its_cell_and_the_files_that_it_rests_on(traced):
-    chains = claims.chains(traced)
+    chains = collection.chains(traced)
     entered = ["demo.rate.low", "demo.rate.gain", "demo.text.small"]
     assert chains.loc[entered, "cell"].tolist() == ["11-2"] * 3
     assert chains.loc["demo.text.flat", "cell"] == ""
@@ -640,21 +644,23 @@ def test_a_claim_names_its_cell_and_the_files_that_it_rests_on(traced):
 
 def test_a_changed_byte_makes_exactly_the_claims_stale_that_rest_on_the_file(traced):
     (traced / "mirror/other/b.csv").write_text("other/B.csv")
-    changed = claims.chains(traced)["changed"]
+    changed = collection.chains(traced)["changed"]
     assert changed[changed.map(bool)].to_dict() == {"demo.text.small": ["other/b.csv"]}
-    told = claims.why("demo.text.small", traced)
+    told = collection.why("demo.text.small", traced)
     assert re.search(r"other/b\.csv [0-9a-f]{12} \(another today: stale\)$", told, re.MULTILINE)
-    assert "another today" not in claims.why("demo.rate.low", traced)
+    assert "another today" not in collection.why("demo.rate.low", traced)
 
 
 def test_why_says_each_step_of_a_claim_that_has_it(traced):
-    told = dict(line.split(maxsplit=1) for line in claims.why("demo.rate.low", traced).splitlines())
+    told = dict(
+        line.split(maxsplit=1) for line in collection.why("demo.rate.low", traced).splitlines()
+    )
     assert (told["published"], told["unit"]) == ("3.2", "%")
     assert (told["notebook"], told["cell"]) == ("11_demo", "11-2")
     assert told["detects"] == "0.015625"
     assert "margin" not in told
     with pytest.raises(ClaimError, match=r"did you mean demo\.rate\.low"):
-        claims.why("demo.rate.lov", traced)
+        collection.why("demo.rate.lov", traced)
 
 
 def test_shares_and_p_values_are_told_in_words():
@@ -665,25 +671,25 @@ def test_shares_and_p_values_are_told_in_words():
 
 def test_files_that_cannot_be_merged_are_refused(demo):
     with pytest.raises(ClaimError, match=r"There is no folder .*claims: run the notebooks first"):
-        claims.merge(demo / "claims")
+        collection.merge(demo / "claims")
     for notebook in ("11_demo", "12_demo"):
         ledger = Ledger(notebook, source="real", out_dir=str(demo))
         ledger.enter("demo", {"rate.low": 3.2})
         ledger.write()
     with pytest.raises(ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."):
-        claims.merge(demo / "claims")
+        collection.merge(demo / "claims")
     (demo / "claims/12_demo.csv").unlink()
-    entered = claims.read_entered(demo / "claims")
+    entered = collection.read_entered(demo / "claims")
     assert set(entered) == {"cell", *verdicts.ENTERED}
     file = paths.PUBLISHED / "claims.csv"
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo."
     with pytest.raises(ClaimError, match=re.escape(message)):
-        claims.merge(demo / "claims")
+        collection.merge(demo / "claims")
 
 
 def test_each_committed_claim_names_the_cell_that_enters_it():
-    committed = claims.read_text(paths.ROOT / "figures" / "claims.csv")
+    committed = published.read_text(paths.ROOT / "figures" / "claims.csv")
     entered = committed[committed["notebook"] != ""]
     for notebook, rows in entered.groupby("notebook"):
         cells = nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells

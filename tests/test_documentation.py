@@ -9,8 +9,9 @@ import pandas as pd
 import papermill
 import pytest
 
-from helpers import claims, paths, verdicts
-from helpers.claims import read_text
+from helpers import paths
+from helpers.claims import collection, verdicts
+from helpers.data.published import read_text
 from helpers.run import notebooks as run
 
 GUIDES = [
@@ -21,6 +22,7 @@ GUIDES = [
     "data/README.md",
     "notebooks/README.md",
     "src/helpers/README.md",
+    "src/ratings/README.md",
 ]
 LINK = re.compile(r"\]\(([^)#]+)\)")
 
@@ -39,35 +41,40 @@ def test_every_notebook_is_listed(guide):
     assert [name for name in run.notebook_names() if f"{name}.ipynb" not in text] == []
 
 
-def test_every_module_is_on_the_map():
-    package = paths.ROOT / "src" / "helpers"
-    text = (package / "README.md").read_text()
-    modules = [file.relative_to(package) for file in package.rglob("*.py")]
+@pytest.mark.parametrize("package", ["helpers", "ratings"])
+def test_every_module_is_on_the_map(package):
+    folder = paths.ROOT / "src" / package
+    text = (folder / "README.md").read_text()
+    modules = [file.relative_to(folder) for file in folder.rglob("*.py")]
     assert [
         str(file) for file in modules if f"]({file})" not in text and file.stem != "__init__"
     ] == []
 
 
-def test_rooms_import_only_from_rooms_above_them():
-    package = paths.ROOT / "src" / "helpers"
-    rooms = re.findall(r"^\| \[(\w+)/?\]", (package / "README.md").read_text(), re.MULTILINE)
-    assert set(rooms) == {file.stem for file in package.iterdir()} - {"README", "__init__"} - {
-        "__pycache__"
-    }
-    for file in package.rglob("*.py"):
-        room = file.relative_to(package).parts[0].removesuffix(".py")
-        for imported in imported_rooms(file) - {room}:
+@pytest.mark.parametrize("package", ["helpers", "ratings"])
+def test_rooms_import_only_from_rooms_above_them(package):
+    folder = paths.ROOT / "src" / package
+    text = (folder / "README.md").read_text()
+    rooms = re.findall(r"^\| \[(\w+)/?\]", text, re.MULTILINE)
+    there = {file.stem for file in folder.iterdir()}
+    assert set(rooms) == there - {"README", "__init__", "__pycache__"}
+    for file in folder.rglob("*.py"):
+        room = file.relative_to(folder).parts[0].removesuffix(".py")
+        for imported in imported_rooms(file, package) - {room}:
             assert rooms.index(imported) < rooms.index(room), f"{file} imports {imported}"
-            hidden = imported in ("beyond", "own") and room != "cli"
-            assert not hidden, f"{file} imports {imported}"
 
 
-def imported_rooms(file: Path) -> set[str]:
-    """Rooms of the package that a module names in its imports."""
+def test_helpers_never_import_ratings():
+    for file in (paths.ROOT / "src" / "helpers").rglob("*.py"):
+        assert imported_rooms(file, "ratings") == set(), file
+
+
+def imported_rooms(file: Path, package: str) -> set[str]:
+    """Rooms of a package that a module names in its imports."""
     return {
         f"{node.module}.{alias.name}".split(".")[1]
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "helpers"
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == package
         for alias in node.names
     }
 
@@ -114,10 +121,10 @@ def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
 def test_what_a_cause_touches_fits_the_form_and_place_of_its_claims():
     table = read_text(paths.ROOT / "figures" / "claims.csv")
     number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
-    carries = claims.carries_conclusion(table)
+    carries = collection.carries_conclusion(table)
     for cause, touches in published("causes").set_index("cause")["touches"].items():
         rows = table["cause"] == cause
-        assert touches in claims.TOUCHES, cause
+        assert touches in collection.TOUCHES, cause
         if touches != "wording":
             assert (touches == "number") == number[rows].all(), cause
             assert (touches == "conclusion") == carries[rows].any(), cause

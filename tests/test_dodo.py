@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from helpers import paths
-from helpers.cli import main
+from ratings.cli import main
 
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
@@ -27,7 +27,7 @@ SITE = """import sys, helpers.paths
 page = helpers.paths.ROOT / sys.argv[2] / "index.html"
 page.parent.mkdir(exist_ok=True)
 page.write_text((helpers.paths.BUILD / "data" / "hosking").read_text())"""
-CLAIMS = """from helpers.claims import Ledger
+CLAIMS = """from helpers.claims.ledger import Ledger
 claims = Ledger("11_good", data_source, out_dir)
 claims.enter("hosking.counts", {"outputs_1": 900})
 claims.show()"""

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
-from helpers.beyond import answerers
-from helpers.beyond.word_tests import SHOWN
-from helpers.files import recipes, schemas, tables
-from helpers.own import inspection
-from helpers.studies import chatbench, hosking, hosking_submissions, humbel, kamoda
+from helpers.data import columns, tables
+from helpers.studies import answerers, chatbench, hosking, hosking_submissions, humbel, kamoda
+from helpers.studies.word_tests import SHOWN
+from ratings import inspection, recipes
 
 hypothesis.configuration.set_hypothesis_home_dir(paths.BUILD / ".hypothesis")
 repeatable = settings(
@@ -47,7 +46,7 @@ SUBMISSION = {
     "label_annotations": {"email": "anna_1", "score_a": "4", "score_b": "1"},
     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
 }
-EXPERT = dict.fromkeys([f"{error}_a" for error in (*schemas.ERRORS_2, "inconsistent")], "No") | {
+EXPERT = dict.fromkeys([f"{error}_a" for error in (*columns.ERRORS_2, "inconsistent")], "No") | {
     "dataset": "wikihow",
     "sample_ix": 1,
     "model": "refs",
@@ -150,7 +149,7 @@ LOADERS = {
     "experts.jsonl": (lambda path: hosking.read_experts(path, "main"), json_lines(EXPERT)),
     "evaluator.jsonl": (lambda path: kamoda.read_evaluator(path, "gpt4"), json_lines(MARKS)),
     "pairs.parquet": (
-        lambda path: hosking.read_pairs(path, schemas.HOSKING_2_UNBIASED),
+        lambda path: hosking.read_pairs(path, columns.HOSKING_2_UNBIASED),
         parquet(PAIR_COLUMNS),
     ),
     "answers.csv": (chatbench.read_answers, delimited([*chatbench.ANSWER_COLUMNS])),

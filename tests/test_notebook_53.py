@@ -11,7 +11,7 @@ import pytest
 from example_study import ASPECTS, RATES, SEED, WEIGHTS, example_ratings
 
 from helpers import paths, show
-from helpers.files.tables import BadTableError, OptionError
+from helpers.data.tables import BadTableError, OptionError
 
 NOTEBOOK = nbformat.read(paths.NOTEBOOKS / "53_your_ratings.ipynb", as_version=4)
 EXAMPLE = paths.DATA / "example" / "ratings.csv"

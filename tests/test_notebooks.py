@@ -8,12 +8,13 @@ import endpoint
 import nbformat
 import pytest
 
-from helpers import claims, paths, show, verdicts
-from helpers.beyond.coverage import run_code
-from helpers.beyond.user_simulator import VARIABLES
-from helpers.beyond.word_tests import word_classes
-from helpers.files import tables
+from helpers import paths, show
+from helpers.claims import collection, verdicts
+from helpers.data import published, tables
+from helpers.run.code import run_code
 from helpers.studies import humbel
+from helpers.studies.user_simulator import VARIABLES
+from helpers.studies.word_tests import word_classes
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
@@ -25,7 +26,6 @@ FEW = {
     "n_trials": 50,
     "n_studies": 10,
     "n_sim": 10,
-    "n_sets": 2,
 }
 TEMPLATE = paths.DATA / "templates" / "new_notebook.ipynb"
 
@@ -99,7 +99,7 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
     monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
     given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_boot": 2}
     run_code(paths.NOTEBOOKS / "40_word_classes_test.ipynb", given)
-    entered = claims.read_entered(tmp_path / "claims")
+    entered = collection.read_entered(tmp_path / "claims")
     assert "humbel.word_classes.one_target" in set(entered["claim_id"])
 
 
@@ -123,11 +123,14 @@ def test_every_notebook_runs_on_simulated_data_and_draws(notebook, results):
 
 
 def test_the_overview_runs_on_simulated_claims(results):
-    merged = claims.merge(results / "claims")
-    needs = merged["claim_id"].map(claims.published_claims()["needs"])
+    merged = collection.merge(results / "claims")
+    needs = merged["claim_id"].map(published.published_claims()["needs"])
     of_studies = merged[(merged["evidence"] == "simulated") & (needs != "method")]
     assert set(of_studies["verdict"]) == {"open"}
-    tables = {"claims": merged, "headlines": claims.headlines(results / "headlines").reset_index()}
+    tables = {
+        "claims": merged,
+        "headlines": collection.headlines(results / "headlines").reset_index(),
+    }
     given = {"data_source": "simulated"}
     for name, table in tables.items():
         table.to_csv(results / f"{name}.csv", index=False)
@@ -137,7 +140,7 @@ def test_the_overview_runs_on_simulated_claims(results):
 
 
 def test_the_overview_is_as_real_as_the_least_real_study(tmp_path, monkeypatch, capsys):
-    table = claims.read_text(paths.ROOT / "figures" / "claims.csv")
+    table = published.read_text(paths.ROOT / "figures" / "claims.csv")
     made_up = (table["study"] == "kamoda") & (table["evidence"] == "raw")
     simulated = {"evidence": "simulated", "verdict": "open", "source": "simulated"}
     simulated["note"] = verdicts.SIMULATED_NOTE

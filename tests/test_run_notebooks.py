@@ -14,7 +14,7 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 
 from helpers import paths
-from helpers.files.tables import OptionError, PlainError
+from helpers.data.tables import OptionError, PlainError
 from helpers.run import notebooks as run
 from helpers.run.notebooks import parameter_values, parameters_of
 
@@ -188,9 +188,9 @@ def test_what_does_not_fit_is_named_with_what_does(name, parameter, text, must):
 
 @pytest.mark.usefixtures("inspected")
 def test_texts_become_values_of_their_kind():
-    given = {"raters": "[2, 4]", "expert_share": "1", "n_sim": "7", "coverage_file": ""}
+    given = {"raters": "[2, 4]", "expert_share": "1", "n_sim": "7"}
     assert repr(parameter_values(NOTEBOOKS["52_study_design"], given)) == repr(
-        {"raters": [2, 4], "expert_share": 1.0, "n_sim": 7, "coverage_file": ""}
+        {"raters": [2, 4], "expert_share": 1.0, "n_sim": 7}
     )
     assert parameter_values(NOTEBOOKS["24_automatic_evaluators"], {"use_stemmer": "True"}) == {
         "use_stemmer": True

@@ -5,7 +5,8 @@ import csv
 import matplotlib.pyplot as plt
 import pytest
 
-from helpers import claims, paths, show
+from helpers import paths, show
+from helpers.claims import ledger
 from helpers.run import notebooks, parameters
 
 TABLE = list(csv.DictReader(parameters.FILE.read_text().splitlines()))
@@ -57,16 +58,17 @@ def test_a_change_is_written_on_figures_and_in_their_alt_texts(changed_style, tm
     plt.close(fig)
 
 
-def test_no_claim_is_judged_with_a_change(tmp_path):
-    ledger = claims.Ledger(
+def test_no_claim_is_judged_with_a_change(tmp_path, capsys):
+    entered = ledger.Ledger(
         "example", "real", str(tmp_path), other_parameters="alpha = 0.05 instead of 0.01"
     )
-    ledger.enter("hosking.counts", {"outputs_1": 900, "not a claim": 3})
-    ledger.enter_table("no table", None)
-    ledger.headline("no headline")
-    assert len(ledger.write()) == 0
+    entered.enter("hosking.counts", {"outputs_1": 900, "not a claim": 3})
+    entered.enter_table("no table", None)
+    entered.headline("no headline")
+    assert len(entered.write()) == 0
     assert list(tmp_path.iterdir()) == []
-    assert ledger.show().endswith("alpha = 0.05 instead of 0.01.")
+    assert entered.show() is None
+    assert capsys.readouterr().out.endswith("alpha = 0.05 instead of 0.01.\n")
 
 
 def test_what_does_not_change_the_text_is_a_parameter_somewhere():

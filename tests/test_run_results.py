@@ -7,8 +7,8 @@ import nbformat
 import pytest
 
 from helpers import paths
-from helpers.files import registry
-from helpers.files.tables import PlainError
+from helpers.data import registry
+from helpers.data.tables import PlainError
 from helpers.run import results
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -12,11 +12,11 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from helpers.files import schemas
-from helpers.files.ratings import aggregate
-from helpers.files.schemas import ARMS, ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import columns
+from helpers.data.columns import ARMS, ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking as simulated
 from helpers.simulate.hosking import GROUPS, Hosking1Truth, Hosking2Truth
+from helpers.stats.aggregation import aggregate
 from helpers.studies import hosking, hosking_submissions
 
 SEED = 20240917
@@ -105,7 +105,7 @@ def test_a_seed_gives_tables_with_the_schemas_of_the_real_ones(name):
     for table, again, other, schema in made:
         pd.testing.assert_frame_equal(table, again)
         assert not table.equals(other)
-        checked = schemas.check(table, getattr(schemas, schema), name)
+        checked = columns.check(table, getattr(columns, schema), name)
         pd.testing.assert_frame_equal(table, checked)
         assert table["item_id"].str.contains("simulated").all()
 

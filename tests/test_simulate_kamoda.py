@@ -9,11 +9,11 @@ import statsmodels.api as sm
 from scipy import stats
 
 from helpers import text
-from helpers.files import schemas
-from helpers.files.ratings import aggregate
-from helpers.files.schemas import ASPECTS
+from helpers.data import columns
+from helpers.data.columns import ASPECTS
 from helpers.simulate import kamoda as simulated
 from helpers.simulate.kamoda import KamodaTruth
+from helpers.stats.aggregation import aggregate
 from helpers.studies import kamoda
 
 
@@ -37,12 +37,12 @@ def made():
 def test_tables_pass_the_schemas_of_the_real_ones_and_say_that_they_are_simulated(made):
     ratings, evaluators, answers, justifications = made
     for table, schema in (
-        (ratings, schemas.KAMODA_RATINGS),
-        (evaluators, schemas.KAMODA_EVALUATORS),
-        (answers, schemas.KAMODA_ANSWERS),
-        (justifications, schemas.KAMODA_JUSTIFICATIONS),
+        (ratings, columns.KAMODA_RATINGS),
+        (evaluators, columns.KAMODA_EVALUATORS),
+        (answers, columns.KAMODA_ANSWERS),
+        (justifications, columns.KAMODA_JUSTIFICATIONS),
     ):
-        pd.testing.assert_frame_equal(schemas.check(table, schema, "simulation"), table)
+        pd.testing.assert_frame_equal(columns.check(table, schema, "simulation"), table)
         assert table.iloc[:, 0].str.contains("simulated").all()
     assert justifications["text"].str.startswith("Simulated").all()
 
@@ -68,7 +68,7 @@ def test_three_workers_rate_a_question_and_each_prefers_the_most_acceptable_answ
 
 def test_the_mean_of_three_runs_is_a_third_of_a_whole_number(made):
     evaluators = made[1]
-    thirds = 3 * evaluators.loc[evaluators["evaluator"] == "gpt4_mean3", list(schemas.RANGES)]
+    thirds = 3 * evaluators.loc[evaluators["evaluator"] == "gpt4_mean3", list(columns.RANGES)]
     assert np.allclose(thirds, thirds.round())
     assert not np.allclose(thirds % 3, 0)
 

@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers import claims, paths, verdicts
-from helpers.claims import read_text
+from helpers import paths
+from helpers.claims import collection, verdicts
+from helpers.data.published import read_text
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 KINDS = (
@@ -205,7 +206,7 @@ def test_counts_and_problems_stand_on_the_front_page(pages):
     said = " ".join(pages["index.html"].find("article").get_text().split())
     assert verdicts.counted(table) in said
     listed = pages["index.html"].select("ul.causes li")
-    wanted = claims.problems(table)
+    wanted = collection.problems(table)
     touches = [row.find(class_="touches").get_text() for row in listed]
     verdict = [row.find(class_="verdict").get_text() for row in listed]
     assert touches == wanted["touches"].tolist()
@@ -215,7 +216,7 @@ def test_counts_and_problems_stand_on_the_front_page(pages):
 
 
 def test_each_finding_says_how_sure_it_is(pages):
-    sure = claims.how_sure(read_text(paths.ROOT / "figures" / "claims.csv"))
+    sure = collection.how_sure(read_text(paths.ROOT / "figures" / "claims.csv"))
     said = [word.get_text() for word in pages["index.html"].select("#what-we-find span.sure")]
     wanted = sure.replace("wrong", "wrong in the paper")
     assert sorted(said) == sorted(wanted)
@@ -339,12 +340,12 @@ def test_the_address_of_a_claim_opens_it_and_its_cell(page):
 
 
 def test_search_filters_and_order_give_the_right_claims(page):
-    table = claims.chains(paths.ROOT / "figures")
+    table = collection.chains(paths.ROOT / "figures")
     page.at("claims.html")
     first = shown(page)
     assert len(first) == 50
-    touches = claims.touched(table).loc[first]
-    assert touches.tolist() == sorted(touches, key=claims.TOUCHES.index)
+    touches = collection.touched(table).loc[first]
+    assert touches.tolist() == sorted(touches, key=collection.TOUCHES.index)
     assert first[0] in table.index[table["verdict"] == "contradicted"]
     page.select_option("select[name=verdict]", "contradicted")
     page.select_option("select[name=study]", "kamoda")
@@ -424,7 +425,7 @@ def test_a_changed_data_file_makes_the_claims_that_read_it_stale(write, tmp_path
     changed = "data/justifications_hand_check.csv"
     table.loc[table["file"] == changed, "sha256"] = "0" * 64
     table.to_csv(last / "provenance.csv", index=False)
-    before = claims.chains(paths.ROOT / "figures")
+    before = collection.chains(paths.ROOT / "figures")
     rest_on_it = before.index[[changed in files for files in before["files"]]]
     rows = rows_of(write(paths.ROOT, last))
     assert {name for name, text in rows.items() if "stale" in text} == set(rest_on_it)

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.files.ratings import to_tidy
-from helpers.files.schemas import ERRORS_1
+from helpers.data.columns import ERRORS_1
 from helpers.stats import agreement
+from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import cluster_weights
 from helpers.studies import hosking_submissions, kamoda
 

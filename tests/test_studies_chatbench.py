@@ -5,9 +5,10 @@ import json
 import pandas as pd
 import pytest
 
-from helpers import claims, paths, show
-from helpers.beyond.coverage import run_code
-from helpers.files import registry, tables
+from helpers import paths, show
+from helpers.claims import collection
+from helpers.data import published, registry, tables
+from helpers.run.code import run_code
 from helpers.stats import accuracy
 from helpers.studies import chatbench
 from helpers.studies.chatbench import ATTENTION_CHECK, CONVERSATIONS_FILE, QUESTIONS_FILE
@@ -102,9 +103,9 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     small = {"n_boot": 50, "n_draws": 50, "out_dir": str(released / "out")}
     for name in ("31_question_level", "32_user_simulator"):
         run_code(paths.NOTEBOOKS / f"{name}.ipynb", small)
-    merged = claims.merge(released / "out" / "claims").set_index("claim_id")
-    published = claims.published_claims().query("study == 'chatbench'")
-    needed = published["needs"].str.split().explode()
+    merged = collection.merge(released / "out" / "claims").set_index("claim_id")
+    printed = published.published_claims().query("study == 'chatbench'")
+    needed = printed["needs"].str.split().explode()
     unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
     unlocked = merged.loc[sorted(set(needed.index[needed.isin(unpinned)]))]
     assert set(unlocked["evidence"]) == {"raw"}

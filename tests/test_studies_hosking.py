@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.files import registry, schemas, tables
+from helpers.data import columns, registry, tables
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read
@@ -122,14 +122,14 @@ def failure(table, folder):
     path = folder / "unbiased_full.parquet"
     table.to_parquet(path)
     with pytest.raises(tables.BadTableError) as caught:
-        read(path, schemas.HOSKING_2_UNBIASED)
+        read(path, columns.HOSKING_2_UNBIASED)
     return str(caught.value)
 
 
 def test_a_distractor_takes_the_system_of_its_pair_but_keeps_its_arm(tmp_path):
     path = tmp_path / "unbiased_full.parquet"
     unbiased_pair().to_parquet(path)
-    table = read(path, schemas.HOSKING_2_UNBIASED)
+    table = read(path, columns.HOSKING_2_UNBIASED)
     expected = {
         "item_id": [
             "wikihow-7|Falcon 40B|baseline",
@@ -177,7 +177,7 @@ def test_an_expert_is_told_apart_by_name_without_the_number_of_the_submission(tm
     assert labels[["item_id", "rater_id", "batch"]].to_numpy().tolist() == [
         ["wikihow-7|MPT 30B|baseline", "anna_smith", "main"]
     ]
-    assert labels[list(schemas.ERRORS_2)].to_numpy().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
+    assert labels[list(columns.ERRORS_2)].to_numpy().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
 
 
 def test_an_expert_answer_other_than_yes_or_no_is_named_by_file_column_and_row(tmp_path):
@@ -214,7 +214,7 @@ def test_modes_of_errors_and_means_of_scores_give_the_averages_of_experiment_1(e
     assert averages.shape == (900, 19)
     assert hosking.distance(averages, experiment_1.outputs()).max() < 1e-12
     by_mean = hosking.distance(averages, experiment_1.outputs(errors_by="mean"))
-    assert (by_mean[list(schemas.ERRORS_1)] > 0.2).all()
+    assert (by_mean[list(columns.ERRORS_1)] > 0.2).all()
     errors = experiment_1.errors
     kept = errors[~errors["is_distractor"]].groupby("item_id")["quality_biased"].mean()
     assert not np.allclose(kept, averages["quality_biased"])

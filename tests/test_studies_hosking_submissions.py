@@ -6,8 +6,8 @@ import re
 import pandas as pd
 import pytest
 
-from helpers.files import registry
-from helpers.files.tables import BadTableError
+from helpers.data import registry
+from helpers.data.tables import BadTableError
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking_submissions import FORMS, pairings, repeats
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from helpers.beyond.word_tests import SHOWN, second_pairs, word_classes
-from helpers.files import registry, tables
+from helpers.data import registry, tables
 from helpers.studies import humbel
+from helpers.studies.word_tests import SHOWN, second_pairs, word_classes
 
 SHEET = [
     ["WORD", "MEANING", "AoAtestbased", "CDI"],

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from helpers.files import registry, schemas, tables
+from helpers.data import columns, registry, tables
 from helpers.studies import kamoda
 
 
@@ -28,7 +28,7 @@ def test_every_answer_has_three_raters_and_every_question_one_answer_by_system(s
     answers = study.answers()
     assert set(answers["n_ratings"]) == {3}
     assert (answers.groupby(["question_id", "system"]).size() == 1).all()
-    assert set(answers["system"]) == set(schemas.ANSWER_SYSTEMS)
+    assert set(answers["system"]) == set(columns.ANSWER_SYSTEMS)
 
 
 def test_means_of_the_example_printed_in_the_paper_are_among_the_answers(study):
@@ -70,7 +70,7 @@ def test_people_and_not_models_have_votes(texts):
 
 def test_the_question_printed_in_the_paper_is_asked_once(texts):
     asked = texts.answers.loc[texts.answers["question"].str.contains("our own voice"), "system"]
-    assert sorted(asked) == sorted(schemas.ANSWER_SYSTEMS)
+    assert sorted(asked) == sorted(columns.ANSWER_SYSTEMS)
 
 
 def test_raters_are_labelled_in_order_of_first_appearance(study):

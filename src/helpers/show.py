@@ -38,10 +38,8 @@ YELLOW = "#E69F00"
 GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
-
 # Of words in tables; verdicts that hold are not coloured.
 VERDICT_COLORS = {"contradicted": "#B42318", "open": GREY, "leaning": BLUE, "slip": "#B54708"}
-
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
     "baseline": "Baseline",
@@ -49,7 +47,6 @@ ARM_LABELS = {
     "complex_low": "Complexity −−",
     "complex_high": "Complexity ++",
 }
-
 MARKERS = "osD^v"
 STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
@@ -65,7 +62,6 @@ WEIGHT_LABELS = {
     "printed": "printed",
     "detectable": "too small to be seen",
 }
-
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
 
@@ -139,7 +135,8 @@ def as_png(fig: Figure, source: str) -> bytes:
     if _style["other_parameters"]:
         note = textwrap.fill(f"other parameters: {_style['other_parameters']}", width=90)
         look = {"color": ORANGE, "fontsize": 9, "weight": "bold"}
-        fig.text(0.01, -0.01, note, ha="left", va="top", **look)
+        # Above the title: below the figure there may be a legend.
+        fig.text(0.01, 1.01, note, ha="left", va="bottom", **look)
     if source != "real":
         mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
         mark.set(fontsize=44, rotation=25, weight="bold")
@@ -625,79 +622,3 @@ def _p_value(number: float, decimals: int) -> str:
         return ""
     unit = 10.0**-decimals
     return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
-
-
-def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
-    """Write the estimates of a table with their intervals, for tables of several comparisons.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        ``estimate``, ``low`` and ``high``.
-    decimals : int, optional
-        Digits after the point.
-
-    Returns
-    -------
-    pandas.Series of str
-        With the index of `table`.
-
-    Examples
-    --------
-    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
-    >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"])).to_dict()
-    {'refusal': '1.50 [1.10, 1.90]', 'scope': '0.40 [0.10, 0.70]'}
-    """
-    rows = table[["estimate", "low", "high"]].to_numpy()
-    return pd.Series([with_interval(*row, decimals) for row in rows], table.index)
-
-
-def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
-    """Write an estimate with its interval, for evidence and titles.
-
-    Parameters
-    ----------
-    estimate, low, high : float
-        In the same unit.
-    decimals : int, optional
-        Digits after the point.
-
-    Returns
-    -------
-    str
-        The estimate, and the interval in brackets.
-
-    Examples
-    --------
-    >>> with_interval(-5.42, -9.08, -0.001, decimals=1)
-    '-5.4 [-9.1, 0.0]'
-    """
-    shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
-
-
-def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
-    """List estimates with their intervals, for alt texts.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        ``estimate``, ``low`` and ``high``; the index names the rows.
-    decimals : int, optional
-        Digits after the point.
-    unit : str, optional
-        Written after each interval.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> rows = {"estimate": [1.5, 0.4], "low": [1.1, 0.1], "high": [1.9, 0.7]}
-    >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
-    'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
-    """
-    texts = with_intervals(table, decimals) + unit
-    names = [" ".join(map(str, key)) if isinstance(key, tuple) else key for key in table.index]
-    return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.files import registry
+from helpers.data import registry
 
 SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"

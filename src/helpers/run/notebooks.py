@@ -21,12 +21,11 @@ import papermill
 from nbclient.exceptions import DeadKernelError
 
 from helpers import paths
-from helpers.files.recipes import scales
-from helpers.files.tables import OptionError, PlainError, cell, find
+from helpers.data import studies
+from helpers.data.tables import OptionError, PlainError, cell, find
 from helpers.paths import replace_files
 from helpers.run.parameters import ANY_VALUES, WITHOUT_NOTICE
 
-STUDIES = {"1": "hosking", "2": "kamoda", "3": "chatbench", "4": "humbel"}
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
 KINDS = {
@@ -71,11 +70,12 @@ def title(name: str) -> str:
 
 def studies_of(name: str) -> list[str]:
     """List the studies whose data a notebook reads, told from its number or its imports."""
-    if name[0] in STUDIES:
-        return [STUDIES[name[0]]]
+    known = studies.by_digit()
+    if name[0] in known:
+        return [known[name[0]]]
     text = notebook_file(name).read_text(encoding="utf-8")
     imported = " ".join(re.findall(r"from helpers\.studies import ([\w, ]+)", text))
-    return [study for study in STUDIES.values() if study in re.findall(r"\w+", imported)]
+    return [study for study in known.values() if study in re.findall(r"\w+", imported)]
 
 
 def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
@@ -156,12 +156,20 @@ def _fits(value: object, allowed: str) -> bool:
     if isinstance(value, list):
         return len(value) > 0 and all(_fits(part, allowed) for part in value)
     if isinstance(value, dict):
-        return "by column" in allowed and isinstance(scales({"scales": value}), dict)
+        return "by column" in allowed and all(_is_scale(ends) for ends in value.values())
     if isinstance(value, str):
         return _text_fits(value, allowed)
     bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
     is_kind = type(value) is int or (type(value) is float and "whole" not in allowed)
     return is_kind and all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
+
+
+def _is_scale(ends: object) -> bool:
+    """Tell whether a value is a list of the lowest and the highest mark."""
+    if not isinstance(ends, list) or len(ends) != 2:
+        return False
+    low, high = ends
+    return _fits(low, "") and _fits(high, "") and float(low) < float(high)
 
 
 def _text_fits(text: str, allowed: str) -> bool:

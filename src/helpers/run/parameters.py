@@ -18,7 +18,6 @@ WITHOUT_NOTICE = {
     "headlines_file",
     "n_boot",
     "n_draws",
-    "n_sets",
     "n_sim",
     "n_splits",
     "n_studies",
@@ -33,7 +32,7 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
     """Compare the parameters of a run with those that the notebook's text describes.
 
     If one differs, a warning is printed. Pass what is returned to `helpers.show.use_style`, which
-    writes it on every figure, and to `helpers.claims.Ledger`, which then judges no claim.
+    writes it on every figure, and to `helpers.claims.ledger.Ledger`, which then judges no claim.
 
     Parameters
     ----------

@@ -15,9 +15,9 @@ from typing import IO
 import nbformat
 
 from helpers import paths
-from helpers.claims import read_text
-from helpers.files import registry
-from helpers.files.tables import PlainError
+from helpers.data import registry
+from helpers.data.published import read_text
+from helpers.data.tables import PlainError
 from helpers.paths import replace_files
 from helpers.run import notebooks, parameters
 

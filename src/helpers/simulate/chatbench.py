@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.files.schemas import (
+from helpers.data.columns import (
     AI_METHODS,
     ATTENTION_CHECK,
     CHAT_CONDITIONS,

@@ -34,8 +34,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from helpers.files import schemas
-from helpers.files.schemas import ARMS, ERRORS_1, ERRORS_2, FACTORS, SYSTEMS_1, SYSTEMS_2, TASKS
+from helpers.data import columns
+from helpers.data.columns import ARMS, ERRORS_1, ERRORS_2, FACTORS, SYSTEMS_1, SYSTEMS_2, TASKS
 
 WEIGHTS = {
     "contradiction": 0.2,
@@ -170,8 +170,8 @@ def hosking_experiment_1(
     errors = _score_with_factors(rng, errors, truth)
     unbiased = _score(rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth)
     return (
-        errors[[*schemas.HOSKING_1_ERRORS.columns]],
-        unbiased[[*schemas.HOSKING_1_UNBIASED.columns]],
+        errors[[*columns.HOSKING_1_ERRORS.columns]],
+        unbiased[[*columns.HOSKING_1_UNBIASED.columns]],
     )
 
 
@@ -189,9 +189,9 @@ def hosking_experiment_2(
     unbiased = _score(rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth)
     perception = _score(rng, _submissions(rng, outputs, shown), TONES, truth)
     return (
-        errors[[*schemas.HOSKING_2_ERRORS.columns]],
-        unbiased[[*schemas.HOSKING_2_UNBIASED.columns]],
-        perception[[*schemas.HOSKING_2_PERCEPTION.columns]],
+        errors[[*columns.HOSKING_2_ERRORS.columns]],
+        unbiased[[*columns.HOSKING_2_UNBIASED.columns]],
+        perception[[*columns.HOSKING_2_PERCEPTION.columns]],
     )
 
 
@@ -205,7 +205,7 @@ def hosking_experts(rng: np.random.Generator, truth: Hosking2Truth | None = None
     pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
     labels = pd.concat([pilot, main], ignore_index=True)
     labels = _mark(rng, labels, truth.expert_sensitivity, truth.expert_false_positive, truth)
-    return labels[[*schemas.HOSKING_EXPERTS.columns]]
+    return labels[[*columns.HOSKING_EXPERTS.columns]]
 
 
 def _outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:

@@ -13,7 +13,7 @@ The model, with the numbers below:
 import numpy as np
 import pandas as pd
 
-from helpers.files.schemas import AGES
+from helpers.data.columns import AGES
 
 ENDINGS = ("", "s", "ing", "ed", "ly", "ous", "", "")  # of words in turn: taggers go by them
 RELATIONS = {"UNK": 0.9, "Synonym": 0.04, "Location": 0.03, "Function": 0.03}

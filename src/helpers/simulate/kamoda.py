@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers.files import schemas
-from helpers.files.schemas import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
+from helpers.data import columns
+from helpers.data.columns import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
 from helpers.simulate.hosking import random_texts, to_scale
 
 LOW, HIGH = np.array(list(RANGES.values()), dtype=float).T
@@ -132,7 +132,7 @@ def _ratings(
         rater_id=np.repeat(names[workers], N_ANSWERS),
         preferred=(best == np.arange(N_ANSWERS)).ravel().astype(float),
     )
-    return ratings[[*schemas.KAMODA_RATINGS.columns]]
+    return ratings[[*columns.KAMODA_RATINGS.columns]]
 
 
 def _workers(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
@@ -175,7 +175,7 @@ def _evaluators(
         _with_marks(answers.assign(evaluator="llama2"), llama2[0])[tested],
         _with_marks(answers.assign(evaluator="gpt4_mean3"), gpt4.mean(axis=0)).iloc[repeated],
     ]
-    return pd.concat(tables, ignore_index=True)[[*schemas.KAMODA_EVALUATORS.columns]]
+    return pd.concat(tables, ignore_index=True)[[*columns.KAMODA_EVALUATORS.columns]]
 
 
 def _runs(
@@ -206,7 +206,7 @@ def _answer_texts(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFra
         text=texts,
         votes=votes.where(answers["system"].str.startswith("human")),
     )
-    return table[[*schemas.KAMODA_ANSWERS.columns]]
+    return table[[*columns.KAMODA_ANSWERS.columns]]
 
 
 def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
@@ -220,4 +220,4 @@ def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataF
         none_appropriate=rng.random(len(tasks)) < 0.03,
         minutes=minutes.clip(max=60),
     )
-    return table[[*schemas.KAMODA_JUSTIFICATIONS.columns]]
+    return table[[*columns.KAMODA_JUSTIFICATIONS.columns]]

@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.files.tables import check_clusters, check_numeric, check_regression
 from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
+from helpers.stats.checks import check_clusters, check_numeric, check_regression
 from helpers.stats.moments import cluster_moments
 
 NORMAL_95 = float(stats.norm.ppf(0.975))

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.files.ratings import to_tidy
-from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import (
     bootstrap_means,
     bootstrap_ratio,
@@ -22,6 +21,7 @@ from helpers.stats.bootstrap import (
     summary,
     with_everything_first,
 )
+from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 from helpers.stats.rates import error_rates
 

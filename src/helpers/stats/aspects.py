@@ -12,14 +12,9 @@ import pandas as pd
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers.files.tables import (
-    check_clusters,
-    check_full_rank,
-    check_numeric,
-    check_regression,
-)
 from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.checks import check_clusters, check_full_rank, check_numeric, check_regression
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
 
 N_SHUFFLES = 5  # of each feature in each split
@@ -335,7 +330,7 @@ def rater_pairs(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`), an item is in two
+        If a column cannot be used (see `helpers.stats.checks.check_regression`), an item is in two
         clusters or no item has two raters.
 
     References

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from threadpoolctl import ThreadpoolController
 
-from helpers.files.tables import check_clusters, check_numeric
+from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache

@@ -9,8 +9,8 @@ about what the rows left out would have shown.
 import numpy as np
 import pandas as pd
 
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
+from helpers.stats.checks import check_clusters, check_numeric
 
 METHODS = ("worst case", "trimming")
 ENDS = ("lowest", "highest")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2, t
 
-from helpers.files import tables
+from helpers.stats import checks
 from helpers.stats.moments import ROUNDING, cluster_sums
 
 TOLD_APART = 1e-9  # share of its variance that a feature's neighbours must leave
@@ -247,7 +247,7 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
     """Cluster-robust covariance of estimates, one-way or two-way."""
     for column in clusters:
-        tables.check_clusters(clusters, column)
+        checks.check_clusters(clusters, column)
     one_way = [_one_way(influence, clusters[column]) for column in clusters]
     if len(one_way) == 1:
         return one_way[0]
@@ -274,7 +274,7 @@ def linear_model(
     """Least squares; stop at a feature that carries nothing new."""
     from statsmodels.regression.linear_model import OLS  # here, as it takes long to load
 
-    tables.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept)
+    checks.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept)
     design = frame[list(features)].astype(float)
     if intercept:
         design.insert(0, "intercept", 1.0)
@@ -318,7 +318,7 @@ def fit_linear_probability(frame: pd.DataFrame, features: Sequence[str], outcome
     intercept      25.0            25.0
     hard           50.0            28.9
     """
-    tables.check_regression(frame, features, outcome)
+    checks.check_regression(frame, features, outcome)
     fit = linear_model(frame, features, outcome).fit()
     influence = fit.resid.to_numpy()[:, None] * (fit.model.exog @ fit.normalized_cov_params)
     return Estimates(100.0 * fit.params, 100.0 * np.asarray(influence))
@@ -369,12 +369,12 @@ def mark_contrasts(
     tone      factuality    50.0
     dtype: float64
     """
-    tables.check_numeric(marks, errors)
+    checks.check_numeric(marks, errors)
     weights = _contrast_weights(marks["arm"], arms)
     design = pd.get_dummies(marks["arm"], dtype=float)[weights.columns]
     outcomes = 100.0 * marks[list(errors)]
     if within is not None:
-        tables.check_clusters(marks, within)
+        checks.check_clusters(marks, within)
         design, outcomes = (
             table - table.groupby(marks[within]).transform("mean") for table in (design, outcomes)
         )
@@ -448,8 +448,8 @@ def associations(
            n   chi2  estimate
     part  80  26.67      0.57
     """
-    tables.check_numeric(frame, [outcome])
-    tables.check_clusters(frame, cluster)
+    checks.check_numeric(frame, [outcome])
+    checks.check_clusters(frame, cluster)
     samples = [frame[[name, outcome, cluster]].dropna(subset=name) for name in categories]
     tests = pd.DataFrame(map(_test, samples), index=list(categories), columns=NUMBERS)
     family = tests[["p_value", "p_clustered"]]

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.files.tables import check_numeric
 from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
+from helpers.stats.checks import check_numeric
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
 
@@ -45,7 +45,7 @@ def bootstrap_correlations(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
+        If a column cannot be used (see `helpers.stats.checks.check_regression`).
 
     References
     ----------
@@ -111,7 +111,7 @@ def compare_correlations(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
+        If a column cannot be used (see `helpers.stats.checks.check_regression`).
 
     References
     ----------

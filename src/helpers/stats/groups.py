@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import coo_array
 
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats.bootstrap import (
     bootstrap_means,
     bootstrap_p_value,
@@ -20,6 +19,7 @@ from helpers.stats.bootstrap import (
     cluster_weights,
     interval,
 )
+from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.files.tables import check_regression
 from helpers.stats.bootstrap import cluster_weights, in_batches
+from helpers.stats.checks import check_regression
 from helpers.stats.clustered import linear_model
 from helpers.stats.groups import interval_table
 from helpers.stats.moments import ClusterMoments, cluster_moments
@@ -108,7 +108,7 @@ def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: flo
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`) or `alpha` is not
+        If a column cannot be used (see `helpers.stats.checks.check_regression`) or `alpha` is not
         positive.
 
     References

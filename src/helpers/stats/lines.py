@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.files.tables import check_clusters, check_full_rank, check_numeric
 from helpers.stats import bootstrap
+from helpers.stats.checks import check_clusters, check_full_rank, check_numeric
 from helpers.stats.groups import group_means
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
 
@@ -194,7 +194,7 @@ def cell_sums(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables`), or a cell of the table is empty.
+        If a column cannot be used (see `helpers.data.tables`), or a cell of the table is empty.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def adjusted_slope(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
+        If a column cannot be used (see `helpers.stats.checks.check_regression`).
 
     References
     ----------
@@ -455,7 +455,7 @@ def fit_curve(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`) or a held column is
+        If a column cannot be used (see `helpers.stats.checks.check_regression`) or a held column is
         redundant, or the knots cannot be placed.
 
     References

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from helpers.files.tables import check_regression
+from helpers.stats.checks import check_regression
 
 BLOCK = 2**15  # sets that are added up together: few enough for the processor's cache
 LARGE = 200  # rows a cluster, from which clusters are taken one by one
@@ -157,7 +157,7 @@ def cluster_moments(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`).
+        If a column cannot be used (see `helpers.stats.checks.check_regression`).
 
     Examples
     --------

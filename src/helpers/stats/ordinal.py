@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from helpers.files.tables import check_full_rank, check_numeric, check_regression
+from helpers.stats.checks import check_full_rank, check_numeric, check_regression
 from helpers.stats.clustered import Estimates
 from helpers.stats.moments import ROUNDING
 
@@ -124,7 +124,7 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.files.tables.check_regression`), a feature is
+        If a column cannot be used (see `helpers.stats.checks.check_regression`), a feature is
         constant or a combination of those before it, or a rating is no whole number.
     SeparationError
         If a slope grows without end.

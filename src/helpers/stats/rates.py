@@ -3,7 +3,7 @@
 Labels are shares in [0, 1], rates are percentages and differences are percentage points; every
 interval knows that several outputs answer the same prompt. Expert labels count as the truth. Where
 experts labelled a random part of the outputs, prediction-powered rates take off what the crowd
-misses or imagines there; this part works on arrays, `helpers.beyond.crowd` on tables.
+misses or imagines there; this part works on arrays, `helpers.robustness.crowd` on tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.files.tables import check_clusters, check_numeric
 from helpers.stats import bootstrap, lasso
+from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
 REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}  # the highest label that stays

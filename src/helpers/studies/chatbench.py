@@ -18,14 +18,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import claims
-from helpers.files import registry, schemas, tables
-from helpers.files.ratings import anonymise
-from helpers.files.schemas import AI_METHODS, ATTENTION_CHECK
-from helpers.files.schemas import CHAT_CONDITIONS as CONDITION_NAMES
-from helpers.files.schemas import CHAT_DATASETS as DATASETS
-from helpers.files.schemas import CHAT_MODELS as MODELS
-from helpers.files.tables import as_numbers, is_text, require_plain
+from helpers.data import columns, published, registry, tables
+from helpers.data.columns import AI_METHODS, ATTENTION_CHECK
+from helpers.data.columns import CHAT_CONDITIONS as CONDITION_NAMES
+from helpers.data.columns import CHAT_DATASETS as DATASETS
+from helpers.data.columns import CHAT_MODELS as MODELS
+from helpers.data.raters import anonymise
+from helpers.data.tables import as_numbers, is_text, require_plain
 from helpers.simulate import chatbench as simulated
 from helpers.simulate.chatbench import BATCHES, LETTERS, USER_ALONE
 from helpers.stats import accuracy
@@ -59,7 +58,7 @@ VALUE_NAMES = {
     "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
 }
 _RELEASED_NAMES = {ours: theirs for theirs, ours in COLUMN_NAMES.items()}
-ANSWER_COLUMNS = [_RELEASED_NAMES.get(name, name) for name in schemas.CHATBENCH_ANSWERS.columns]
+ANSWER_COLUMNS = [_RELEASED_NAMES.get(name, name) for name in columns.CHATBENCH_ANSWERS.columns]
 METHOD_PREFIXES = dict(
     zip(("letter_only_zero_shot", "letter_only_few_shot", "free_text"), AI_METHODS, strict=True)
 )
@@ -87,10 +86,10 @@ class ChatBench:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `schemas.CHATBENCH_ANSWERS`. Attention checks, and users
+        One row per answer; columns of `columns.CHATBENCH_ANSWERS`. Attention checks, and users
         who failed them, are left out.
     ai_alone : pandas.DataFrame
-        One row per model, method and question; columns of `schemas.CHATBENCH_AI_ALONE`.
+        One row per model, method and question; columns of `columns.CHATBENCH_AI_ALONE`.
     """
 
     source: str
@@ -241,7 +240,7 @@ def read_answers(path: Path) -> pd.DataFrame:
     tables.require(table, ANSWER_COLUMNS, path.name)
     table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
     table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
-    return schemas.check(table, schemas.CHATBENCH_ANSWERS, path.name)
+    return columns.check(table, columns.CHATBENCH_ANSWERS, path.name)
 
 
 def read_ai_alone(path: Path) -> pd.DataFrame:
@@ -259,7 +258,7 @@ def read_ai_alone(path: Path) -> pd.DataFrame:
         for prefix, method in METHOD_PREFIXES.items()
     ]
     long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
-    return schemas.check(long[long["n_answers"] > 0], schemas.CHATBENCH_AI_ALONE, path.name)
+    return columns.check(long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name)
 
 
 def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
@@ -379,7 +378,7 @@ def simulators() -> pd.DataFrame:
 
 def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
-    return claims.printed_table(table)["published"].astype(float)
+    return published.printed_table(table)["published"].astype(float)
 
 
 @dataclass(frozen=True)

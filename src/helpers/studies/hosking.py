@@ -21,10 +21,11 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers.files import registry, schemas, tables
-from helpers.files.ratings import aggregate, anonymise
-from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import columns, registry, tables
+from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data.raters import anonymise
 from helpers.simulate import hosking as simulated
+from helpers.stats.aggregation import aggregate
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",
@@ -55,13 +56,13 @@ KEYS = ["dataset", "sample_ix", "model"]
 DESIGN = ("prompt_id", "task", "system", "arm")
 
 FILES_1 = {
-    "hosking/batch_v1/granular_full.parquet": schemas.HOSKING_1_ERRORS,
-    "hosking/batch_v1/unbiased_full.parquet": schemas.HOSKING_1_UNBIASED,
+    "hosking/batch_v1/granular_full.parquet": columns.HOSKING_1_ERRORS,
+    "hosking/batch_v1/unbiased_full.parquet": columns.HOSKING_1_UNBIASED,
 }
 FILES_2 = {
-    "hosking/batch_controlled/errors_full.parquet": schemas.HOSKING_2_ERRORS,
-    "hosking/batch_controlled/unbiased_full.parquet": schemas.HOSKING_2_UNBIASED,
-    "hosking/batch_controlled/groupings_full.parquet": schemas.HOSKING_2_PERCEPTION,
+    "hosking/batch_controlled/errors_full.parquet": columns.HOSKING_2_ERRORS,
+    "hosking/batch_controlled/unbiased_full.parquet": columns.HOSKING_2_UNBIASED,
+    "hosking/batch_controlled/groupings_full.parquet": columns.HOSKING_2_PERCEPTION,
 }
 EXPERT_FILES = {
     f"hosking/expert/annotated_instances_confound_validation_{number}.jsonl": batch
@@ -99,9 +100,9 @@ class Experiment1:
     source : {"real", "simulated"}
         Where the tables come from.
     errors : pandas.DataFrame
-        Error checks and ratings given beside them; columns of `schemas.HOSKING_1_ERRORS`.
+        Error checks and ratings given beside them; columns of `columns.HOSKING_1_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality by other raters, who checked no errors; columns of `schemas.HOSKING_1_UNBIASED`.
+        Quality by other raters, who checked no errors; columns of `columns.HOSKING_1_UNBIASED`.
     """
 
     source: str
@@ -148,11 +149,11 @@ class Experiment2:
     source : {"real", "simulated"}
         Where the tables come from.
     errors : pandas.DataFrame
-        Error checks and quality given beside them; columns of `schemas.HOSKING_2_ERRORS`.
+        Error checks and quality given beside them; columns of `columns.HOSKING_2_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality without error checks; columns of `schemas.HOSKING_2_UNBIASED`.
+        Quality without error checks; columns of `columns.HOSKING_2_UNBIASED`.
     perception : pandas.DataFrame
-        Perceived assertiveness and complexity; columns of `schemas.HOSKING_2_PERCEPTION`.
+        Perceived assertiveness and complexity; columns of `columns.HOSKING_2_PERCEPTION`.
     """
 
     source: str
@@ -283,7 +284,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
         rater_id="pair-" + pd.Series(pair).astype(str),
     )
     table["item_id"] = table["item_id"].where(~is_distractor, table["item_id"] + "|distractor")
-    return schemas.check(table, schema, path.name)
+    return columns.check(table, schema, path.name)
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
@@ -302,7 +303,7 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of `schemas.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch ``"main"``;
+        Columns of `columns.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch ``"main"``;
         batch ``"pilot"`` holds earlier labels of 16 of them.
 
     Raises
@@ -335,7 +336,7 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
         rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
         batch=batch,
     )
-    return schemas.check(table, schemas.HOSKING_EXPERTS, path.name)
+    return columns.check(table, columns.HOSKING_EXPERTS, path.name)
 
 
 def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:

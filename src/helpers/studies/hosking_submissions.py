@@ -26,10 +26,10 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.files import registry, schemas
-from helpers.files.ratings import anonymise
-from helpers.files.schemas import ERRORS_1, ERRORS_2, FACTORS
-from helpers.files.tables import bad_table, cell, json_objects
+from helpers.data import columns, registry
+from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data.raters import anonymise
+from helpers.data.tables import bad_table, cell, json_objects
 from helpers.simulate.hosking import hosking_submissions
 from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, DESIGN, SYSTEM_NAMES, without_checks
 
@@ -39,7 +39,7 @@ ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
 ATTENTION = {"positive_val", "negative_val"}
 UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
 OTHER_SIDE = {"a": "b", "b": "a"}
-PROMPT_SETS = {task: task for task in (*schemas.TASKS, "dialogsum", "factualnlg")}
+PROMPT_SETS = {task: task for task in (*columns.TASKS, "dialogsum", "factualnlg")}
 TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 
 EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
@@ -242,7 +242,7 @@ def _group(
         parts = zip(*files, strict=True)
         ratings, sessions = (pd.concat(part, ignore_index=True) for part in parts)
         ratings["rater_id"] = anonymise(ratings["rater_id"])
-    reported = ratings["task"].isin(schemas.TASKS)
+    reported = ratings["task"].isin(columns.TASKS)
     ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
     return ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]], sessions
 

@@ -14,10 +14,10 @@ import pandas as pd
 from python_calamine import CalamineError, CalamineWorkbook
 from scipy.stats import norm
 
-from helpers import claims, paths
-from helpers.files import registry, schemas, tables
-from helpers.files.schemas import AGES
-from helpers.files.tables import as_numbers
+from helpers import paths
+from helpers.data import columns, published, registry, tables
+from helpers.data.columns import AGES
+from helpers.data.tables import as_numbers
 from helpers.simulate.humbel import humbel
 
 __all__ = ["AGES", "Humbel", "authors_effects", "authors_test", "exam_scores", "load"]
@@ -52,9 +52,9 @@ class Humbel:
         Where the tables come from.
     associations : pandas.DataFrame
         One row per association that a person gave to a cue; columns of
-        `schemas.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends included.
+        `columns.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends included.
     norms : pandas.DataFrame
-        One row per meaning of a word; columns of `schemas.HUMBEL_NORMS`. The age, in years, is the
+        One row per meaning of a word; columns of `columns.HUMBEL_NORMS`. The age, in years, is the
         one at which about half of all people know the meaning.
     """
 
@@ -92,7 +92,7 @@ def exam_scores() -> pd.DataFrame:
     >>> float(exam_scores().loc["word classes", "Chat"])
     83.0
     """
-    printed = claims.read_text(paths.PUBLISHED / "humbel_table3.csv")
+    printed = published.read_text(paths.PUBLISHED / "humbel_table3.csv")
     cells = printed.set_index(["test", "administration"])["published"].astype(float)
     return cells.unstack("administration", sort=False)
 
@@ -162,7 +162,7 @@ def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
     Returns
     -------
     pandas.DataFrame or None
-        One row per question, with names as in `helpers.beyond.word_tests.word_classes`: the words
+        One row per question, with names as in `helpers.studies.word_tests.word_classes`: the words
         by role, the three ages in years, and the ``explanation`` of the association.
 
     Raises
@@ -191,7 +191,7 @@ def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
 def read_associations(path: Path) -> pd.DataFrame:
     """Read associations as released; the first column, without a name, numbers the rows."""
     table = tables.read_csv(path, keep_default_na=False).rename(columns={"Unnamed: 0": "row"})
-    return schemas.check(table, schemas.HUMBEL_ASSOCIATIONS, path.name)
+    return columns.check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
 
 
 def read_norms(path: Path) -> pd.DataFrame:
@@ -206,7 +206,7 @@ def read_norms(path: Path) -> pd.DataFrame:
         meaning=norms["meaning"].map(_text),
         age=norms["grade"] + YEARS_BEFORE_SCHOOL,
     )
-    return schemas.check(norms, schemas.HUMBEL_NORMS, path.name)
+    return columns.check(norms, columns.HUMBEL_NORMS, path.name)
 
 
 def _cells(path: Path) -> list[list]:

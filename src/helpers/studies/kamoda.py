@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.files import registry, schemas, tables
-from helpers.files.ratings import aggregate, anonymise
-from helpers.files.schemas import ASPECTS, IDEALS, RANGES
-from helpers.files.tables import as_numbers, as_text
+from helpers.data import columns, registry, tables
+from helpers.data.columns import ASPECTS, IDEALS, RANGES
+from helpers.data.raters import anonymise
+from helpers.data.tables import as_numbers, as_text
 from helpers.simulate.kamoda import kamoda, kamoda_texts
+from helpers.stats.aggregation import aggregate
 
 __all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]
 
@@ -60,9 +61,9 @@ class Kamoda:
     source : {"real", "simulated"}
         Where the tables come from.
     ratings : pandas.DataFrame
-        One row per (answer, worker); columns of `schemas.KAMODA_RATINGS`.
+        One row per (answer, worker); columns of `columns.KAMODA_RATINGS`.
     evaluators : pandas.DataFrame
-        One row per (answer, language model); columns of `schemas.KAMODA_EVALUATORS`. Their
+        One row per (answer, language model); columns of `columns.KAMODA_EVALUATORS`. Their
         overall rating is called acceptability, like the workers'.
     """
 
@@ -101,9 +102,9 @@ class KamodaTexts:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `schemas.KAMODA_ANSWERS`. ``votes`` is its score on Reddit.
+        One row per answer; columns of `columns.KAMODA_ANSWERS`. ``votes`` is its score on Reddit.
     justifications : pandas.DataFrame
-        One row per (question, worker); columns of `schemas.KAMODA_JUSTIFICATIONS`: why the worker
+        One row per (question, worker); columns of `columns.KAMODA_JUSTIFICATIONS`: why the worker
         preferred an answer, whether none was found appropriate, and the minutes on the task.
         Workers have the same labels as in the ratings.
     """
@@ -197,13 +198,13 @@ def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
         arm="baseline",
         rater_id=_look_up(ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path),
     )
-    return schemas.check(table, schemas.KAMODA_RATINGS, path.name)
+    return columns.check(table, columns.KAMODA_RATINGS, path.name)
 
 
 def read_evaluator(path: Path, name: str) -> pd.DataFrame:
     """Read the ratings by one language model."""
     table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
-    return schemas.check(table, schemas.KAMODA_EVALUATORS, path.name)
+    return columns.check(table, columns.KAMODA_EVALUATORS, path.name)
 
 
 def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
@@ -216,7 +217,7 @@ def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
     table = answers.rename(columns=ANSWER_COLUMNS).assign(
         question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
     )
-    return schemas.check(table, schemas.KAMODA_ANSWERS, path.name)
+    return columns.check(table, columns.KAMODA_ANSWERS, path.name)
 
 
 def read_justifications(path: Path) -> pd.DataFrame:
@@ -225,7 +226,7 @@ def read_justifications(path: Path) -> pd.DataFrame:
     tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
     table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
     table = table.rename(columns=REASON_COLUMNS).assign(minutes=table["WorkTimeInSeconds"] / 60)
-    return schemas.check(table, schemas.KAMODA_JUSTIFICATIONS, path.name)
+    return columns.check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
 
 
 def _read_assignments(path: Path) -> pd.DataFrame:

@@ -1,0 +1,1 @@
+"""Published claims, what was computed for them, and verdicts by one rule."""

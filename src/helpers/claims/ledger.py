@@ -1,0 +1,321 @@
+"""What a notebook enters for the claims that it checks, and the headlines that it fills."""
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+from IPython import get_ipython
+
+from helpers import paths
+from helpers.claims import verdicts
+from helpers.claims.collection import _digest, _unknown_claim, _written
+from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
+from helpers.data import registry
+from helpers.data.published import ClaimError, _cell_id, printed_table, published_claims, read_text
+from helpers.data.tables import to_csv_bytes
+from helpers.show import CaptionedTable, text_table
+from helpers.wording import with_interval
+
+
+class Ledger:
+    """The claims that one notebook checks.
+
+    Parameters
+    ----------
+    notebook : str
+        Name of the notebook, which becomes the name of the written file.
+    source : str
+        Where the data came from. Unless it is "real", claims about a study stay open.
+    out_dir : str, default "build"
+        Folder of the run; relative to the project root.
+    other_parameters : str, optional
+        What differs from the defaults, as `helpers.run.parameters.changed` returns it. Claims and
+        headlines are about the defaults: if anything differs, none is entered or written.
+
+    Examples
+    --------
+    >>> claims = Ledger("example", source="real")
+    >>> claims.enter("hosking.counts", {"outputs_1": 900, "tasks": 3})
+    """
+
+    def __init__(
+        self, notebook: str, source: str, out_dir: str = "build", other_parameters: str = ""
+    ):
+        self.notebook = notebook
+        self.source = source
+        self.out_dir = out_dir
+        self.other_parameters = other_parameters
+        self._published = published_claims()
+        self._rows: list[dict] = []
+        self._headlines: list[dict] = []
+
+    def enter(self, prefix: str, results: Mapping[str, object]) -> None:
+        """Enter what was computed for some claims.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the claims' names, such as "hosking.counts"; empty if keys are whole names.
+        results : mapping of str to object
+            For each claim a number, a truth value, or a mapping or Series with some of `estimate`,
+            `low`, `high`, `share` (of resamples), `p_value`, `p_family` (corrected over the whole
+            family), `holds`, `other` (a number that would explain a slip) and `shown` (words); a
+            DataFrame of such columns with one row for each part of the claim; a pair of one of
+            these and words; or, for a claim with two readings, a mapping from reading to these.
+            A bare number is the share of a ranking and the estimate of anything else.
+
+        Raises
+        ------
+        ClaimError
+            If a claim is unknown, cannot be entered or was entered before, or if what its rule
+            needs is missing or not finite.
+        """
+        if self.other_parameters:
+            return
+        for key, result in results.items():
+            claim_id = f"{prefix}.{key}" if prefix else key
+            self._enter(claim_id, self._claim(claim_id), result)
+
+    def enter_table(self, table: str, cells: pd.Series | pd.DataFrame) -> None:
+        """Enter cells of a printed table, one claim each.
+
+        Parameters
+        ----------
+        table : str
+            Name of a file in `data/published`, such as "hosking_table3".
+        cells : pandas.Series or pandas.DataFrame
+            Recomputed cells; some may be left out. The index levels are named like the columns
+            before `published` in the file, in any order. A frame has the columns of `enter`.
+
+        Raises
+        ------
+        ClaimError
+            If there is no such table, if its keys are not the index levels, or as for `enter`.
+
+        Examples
+        --------
+        >>> cells = pd.Series({("Falcon 40B", "refusal"): 2.78, ("Falcon 40B", "scope"): 2.5})
+        >>> claims = Ledger("example", source="real")
+        >>> claims.enter_table("hosking_table2", cells.rename_axis(["system", "measure"]))
+        >>> claims._entered()["estimate"].tolist()
+        [2.78, 2.5]
+        """
+        if self.other_parameters:
+            return
+        keys, names = list(printed_table(table).index.names), list(cells.index.names)
+        if sorted(map(str, names)) != sorted(keys):
+            raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
+        frame = cells.to_frame("estimate") if isinstance(cells, pd.Series) else cells
+        frame = frame.reorder_levels(keys)
+        results = dict(zip(frame.index, frame.to_dict("records"), strict=True))
+        self.enter("", {_cell_id(table, cell): row for cell, row in results.items()})
+
+    def headline(self, name: str, **values: object) -> None:
+        """Fill the sentence of a headline finding in `data/published/headlines.csv`.
+
+        Parameters
+        ----------
+        name : str
+            The headline.
+        **values : object
+            Fields of the sentence: a row with estimate, low and high is written with its interval,
+            a number to the digits that the field asks for, text as it is.
+
+        Raises
+        ------
+        ClaimError
+            If there is no such headline, or a field has no value.
+        """
+        self._fill(name, "sentence", values)
+
+    def headline_alternatives(self, name: str, **values: object) -> None:
+        """Fill what other ways of computing give for a headline finding, as `headline` does."""
+        self._fill(name, "alternatives", values)
+
+    def write(self) -> pd.DataFrame:
+        """Write `claims/<notebook>.csv` and its headlines to the output folder; return the table.
+
+        With other parameters than the defaults nothing is written.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by claim, as `assess` returns it, with the published columns.
+        """
+        entered = self._entered()
+        if self.other_parameters:
+            return self._published.join(assess(entered, self._published), how="right")
+        folder = paths.output_dir(self.out_dir)
+        headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
+        files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
+        tables = {
+            "claims": entered.map(_written, digits=12),
+            "headlines": headlines,
+            "provenance": files.sort_values("file").assign(notebook=self.notebook),
+        }
+        paths.replace_files(
+            {
+                folder / kind / f"{self.notebook}.csv": to_csv_bytes(table, index=False)
+                for kind, table in tables.items()
+                if kind == "claims" or len(table)
+            }
+        )
+        return self._published.join(assess(entered, self._published), how="right")
+
+    def show(self) -> CaptionedTable | None:
+        """Write the claims of this notebook and show them, worst first.
+
+        Cells of printed tables that hold are counted in the caption; claims that fail together,
+        for one cause, are one row.
+
+        Returns
+        -------
+        helpers.show.CaptionedTable or None
+            What the paper says, what it prints, what we get, and the verdict with its evidence;
+            nothing with other parameters than the defaults, which a printed sentence says.
+        """
+        judged = self.write()
+        if self.other_parameters:
+            differs = self.other_parameters
+            print(f"No claim is judged, since each is about the default: {differs}.")
+            return None
+        return listed(judged)
+
+    def _entered(self) -> pd.DataFrame:
+        """What was entered, as one table."""
+        rows = pd.DataFrame(self._rows, columns=["cell", *ENTERED])
+        rows = rows.assign(notebook=self.notebook, source=self.source)
+        rows[[*NUMBERS, "holds"]] = rows[[*NUMBERS, "holds"]].astype(float)
+        words = ["reading", "part", "shown", "cell"]
+        return rows.assign(**rows[words].astype(object).fillna(""))
+
+    def _claim(self, claim_id: str) -> pd.Series:
+        """Find a claim that may still be entered."""
+        if claim_id not in self._published.index:
+            raise ClaimError(_unknown_claim(claim_id, self._published.index))
+        if any(row["claim_id"] == claim_id for row in self._rows):
+            raise ClaimError(f"{claim_id} was already entered in {self.notebook}.")
+        claim = self._published.loc[claim_id]
+        if evidence_for(claim["needs"], "real") == "none":
+            raise ClaimError(f"{claim_id} cannot be entered: {claim['needs']}.")
+        return claim
+
+    def _enter(self, claim_id: str, claim: pd.Series, result: object) -> None:
+        """Keep the rows of one claim after checking them."""
+        names = [name for name in claim["readings"].split("|") if name]
+        by_reading = result if names else {"": result}
+        if names and not (isinstance(result, Mapping) and set(result) == set(names)):
+            raise ClaimError(f"{claim_id} needs the readings {' and '.join(names)}.")
+        for reading, values in by_reading.items():
+            for part, row in _parts(claim, values):
+                _require(claim_id, claim, row)
+                where = {"claim_id": claim_id, "reading": reading, "part": part, "cell": _cell()}
+                self._rows.append({**where, **row})
+
+    def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
+        """Keep one filled sentence, unless the run has other parameters."""
+        if self.other_parameters:
+            return
+        templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[field]
+        if name not in templates:
+            raise ClaimError(f"{name} is not in data/published/headlines.csv.")
+        try:
+            text = templates[name].format(**{key: _Value(value) for key, value in values.items()})
+        except KeyError as error:
+            raise ClaimError(f"The headline {name} needs a value for {error}.") from None
+        row = {"headline": name, "field": field, "text": text, "source": self.source}
+        self._headlines.append(row)
+
+
+class _Value:
+    """A value of a headline, written with its interval and the digits asked for."""
+
+    def __init__(self, value: object):
+        self.value = value
+
+    def __format__(self, digits: str) -> str:
+        """Write the value; the format is a number of digits."""
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, Real):
+            return f"{round(self.value, int(digits or 0)) + 0.0:.{int(digits or 0)}f}"
+        row = self.value
+        return with_interval(row["estimate"], row["low"], row["high"], int(digits or 2))
+
+
+def listed(judged: pd.DataFrame) -> CaptionedTable:
+    """Show judged claims for reading: worst first, one row for claims with one cause."""
+    cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
+        verdicts.HOLDING
+    )
+    shown = judged[~cells].assign(rank=judged["verdict"].map(verdicts.rank))
+    shown = shown.sort_values(["rank", "evidence"], kind="stable")
+    group = shown["cause"].where(shown["cause"] != "", shown.index)
+    rows = [_shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)]
+    columns = ["the paper says", "printed", "here", "verdict"]
+    folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
+    caption = f"{len(judged)} claims, contradictions first{folded}"
+    return text_table(pd.DataFrame(rows, columns=columns), caption)
+
+
+def _shown_row(rows: pd.DataFrame) -> list[str]:
+    """One row for claims that stand or fall together."""
+    first = rows.iloc[0]
+    many = f" (and {len(rows) - 1} more with the same cause)" * (len(rows) > 1)
+    printed = "" if first["published"] == "holds" else first["published"]
+    verdict = first["verdict"] + ", not after correction" * (first["after_correction"] == "no")
+    note = f"; {first['note']}" * bool(first["note"])
+    said = f"{first['statement']} ({first['where']}){many}"
+    return [said, printed, first["computed"] + note, f"{verdict} ({first['evidence']})"]
+
+
+def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
+    """Turn what a notebook hands over into rows, one for each part of the claim."""
+    if isinstance(result, tuple):
+        value, words = result
+        return [(part, {**row, "shown": words}) for part, row in _parts(claim, value)]
+    if isinstance(result, pd.DataFrame):
+        frame = result[[name for name in result if name in ENTERED]]
+        records = frame.to_dict("records")
+        names = [
+            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in frame.index
+        ]
+        return list(zip(names, records, strict=True))
+    if isinstance(result, bool | np.bool_):
+        return [("", {"holds": float(result)})]
+    if isinstance(result, Real):
+        return [("", {"share" if claim["kind"] == "ranking" else "estimate": float(result)})]
+    if isinstance(result, Mapping | pd.Series):
+        return [("", {name: value for name, value in dict(result).items() if name in ENTERED})]
+    raise ClaimError(f"{claim.name} cannot take {result!r}.")
+
+
+def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
+    """Refuse a row that the rule of its claim cannot judge."""
+    given = {name for name in (*NUMBERS, "holds") if name in row and not pd.isna(row[name])}
+    unbounded = [name for name in given if not math.isfinite(row[name])]
+    if unbounded:
+        raise ClaimError(f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}.")
+    needed = verdicts.NEEDED[claim["kind"]]
+    if claim["kind"] == "number" and claim["needs"] == "print" and "low" in given:
+        needed = ()
+    elif claim["kind"] == "fact" and not {"holds", "estimate"} & given:
+        needed = ("holds or estimate",)
+    if missing := [name for name in needed if name not in given]:
+        raise ClaimError(f"{claim_id} is a {claim['kind']}: give {' and '.join(missing)}.")
+    if ("low" in given) != ("high" in given):
+        raise ClaimError(f"{claim_id}: give both low and high, or neither.")
+    if {"low", "high"} <= given and row["low"] > row["high"]:
+        raise ClaimError(
+            f"{claim_id} has a reversed interval: {row['low']:.6g} > {row['high']:.6g}."
+        )
+
+
+def _cell() -> str:
+    """Name the notebook cell that is running by what stands in it; empty outside of kernels."""
+    shell = get_ipython()
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    code = request.get("content", {}).get("code")
+    return _digest(code) if code else ""

@@ -1,0 +1,518 @@
+"""How an estimate becomes a verdict: evidence and conclusion by the same rules for every claim.
+
+A rule reads how a claim is judged (`kind`, `direction`, `margin`, `needs` in
+data/published/claims.csv) and what was computed. It knows no claim by name. The rules are told in
+data/published/README.md; data/audit.csv says how much each of them notices.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from helpers.stats.accuracy import SLACK
+from helpers.stats.bootstrap import adjust
+from helpers.wording import with_interval
+
+# Worst first: the one order in which verdicts are listed, drawn and sorted.
+VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")
+HOLDING = ("consistent", "confirmed")
+NOT_CHECKED = "not checked"  # counted apart from what was checked and stays open
+NUMBERS_AND_COUNTS = "numbers and counts"
+SENTENCES = "sentences"
+FORMS = (NUMBERS_AND_COUNTS, SENTENCES)
+SIMULATED_NOTE = "simulated data say nothing about the study"
+# How the note of a claim that was not checked begins, and the reason as readers see it.
+REASONS = {
+    "public": "public data, not fetched here",
+    "not public": "data not public",
+    "illegible": "illegible in our copy of the paper",
+    SIMULATED_NOTE: "simulated data",
+}
+EVIDENCE = ("raw", "print", "authors", "substitute", "simulated", "none")
+NEEDED = {
+    "number": ("estimate",),
+    "split": ("estimate", "low"),
+    "fact": (),
+    "direction": ("estimate", "low"),
+    "ranking": ("share",),
+    "significance": ("p_value",),
+    "no effect": ("estimate", "low"),
+}
+NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
+ENTERED = ("claim_id", "reading", "part", *NUMBERS, "holds", "shown", "notebook", "source")
+JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed")
+DETAILS = ("estimate", "low", "high", "note", "notebook", "source")
+
+LEVEL = 0.05
+SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
+MOST_PARTS = 4  # told one by one
+BLIND = 0.2  # an error of a printed number that a check has to notice
+
+_COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+
+
+def judge(claim: Mapping, row: Mapping) -> str:
+    """Turn one estimate into a verdict, whatever the evidence.
+
+    Parameters
+    ----------
+    claim : mapping
+        A row of `published_claims()`.
+    row : mapping
+        What was computed: `estimate`, `low`, `high`, `share`, `p_value`, `other`, `holds`; missing
+        numbers are NaN.
+
+    Returns
+    -------
+    str
+        One of `VERDICTS`.
+
+    Examples
+    --------
+    >>> claim = {"kind": "direction", "direction": "+"}
+    >>> judge(claim, {"estimate": 0.11, "low": -0.02, "high": 0.24})
+    'leaning'
+    """
+    return _RULES[claim["kind"]](claim, row)
+
+
+def _judge_number(claim: Mapping, row: Mapping) -> str:
+    """Equal at the printed digits; from rounded numbers, possible and able to notice an error."""
+    if claim["needs"] == "print":
+        if not _in_reach(claim, row):
+            return _slip_or_contradicted(claim, row)
+        return "open" if _detects(claim, row) > BLIND else "consistent"
+    at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
+    return "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
+
+
+def _judge_split(claim: Mapping, row: Mapping) -> str:
+    """Inside the central 95 % of redrawn splits."""
+    return "consistent" if _in_reach(claim, row) else _slip_or_contradicted(claim, row)
+
+
+def _judge_fact(claim: Mapping, row: Mapping) -> str:
+    """Holds or does not: a truth value, a threshold, or an equal count."""
+    if not pd.isna(row["holds"]):
+        holds = bool(row["holds"])
+    elif claim["direction"]:
+        holds = _compares(claim["direction"], row["estimate"])
+    else:
+        holds = abs(row["estimate"] - float(claim["published"])) <= SLACK
+    return "confirmed" if holds else _slip_or_contradicted(claim, row)
+
+
+def _judge_direction(claim: Mapping, row: Mapping) -> str:
+    """Confirmed if the interval is on the claimed side, leaning if only the estimate is."""
+    low, high, estimate = row["low"], row["high"], row["estimate"]
+    if claim["direction"] == "-":
+        low, high, estimate = -high, -low, -estimate
+    if low > 0:
+        return "confirmed"
+    return "contradicted" if high < 0 else "leaning" if estimate > 0 else "open"
+
+
+def _judge_ranking(claim: Mapping, row: Mapping) -> str:
+    """Confirmed in 97.5 % of resamples or more, leaning in 50 %, open in 2.5 %."""
+    for verdict, least in (("confirmed", SURE), ("leaning", LIKELY), ("open", POSSIBLE)):
+        if row["share"] >= least - SLACK:
+            return verdict
+    return "contradicted"
+
+
+def _judge_significance(claim: Mapping, row: Mapping) -> str:
+    """Falls on the claimed side of the level, and of zero where a sign is claimed."""
+    significant = row["p_value"] < LEVEL
+    expected, _, sign = claim["direction"].partition(" ")
+    side = {"": True, "+": row["estimate"] > 0, "-": row["estimate"] < 0}
+    return "confirmed" if significant == (expected == "yes") and side[sign] else "contradicted"
+
+
+def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
+    """Confirmed if the interval is within the margin, leaning if only the estimate is."""
+    if not claim["margin"]:
+        return "open"
+    margin = float(claim["margin"])
+    if -margin <= row["low"] and row["high"] <= margin:
+        return "confirmed"
+    if row["low"] > margin or row["high"] < -margin:
+        return "contradicted"
+    return "leaning" if abs(row["estimate"]) <= margin else "open"
+
+
+_RULES = {
+    "number": _judge_number,
+    "split": _judge_split,
+    "fact": _judge_fact,
+    "direction": _judge_direction,
+    "ranking": _judge_ranking,
+    "significance": _judge_significance,
+    "no effect": _judge_no_effect,
+}
+
+
+def _half_unit(claim: Mapping) -> float:
+    """What rounding to the printed digits may change."""
+    return 0.5 * 10.0 ** -int(claim["decimals"]) + SLACK
+
+
+def _ends(row: Mapping) -> tuple[float, float]:
+    """Lowest and highest value that the computation allows."""
+    ends = row["low"], row["high"]
+    return (row["estimate"], row["estimate"]) if any(pd.isna(end) for end in ends) else ends
+
+
+def _in_reach(claim: Mapping, row: Mapping) -> bool:
+    """Whether a number between the ends rounds to the printed one."""
+    low, high = _ends(row)
+    return low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
+
+
+def _detects(claim: Mapping, row: Mapping) -> float:
+    """Smallest relative error of the printed number, up or down, that turns the verdict."""
+    if claim["direction"] and claim["kind"] == "fact" and not pd.isna(row["estimate"]):
+        limits = [float(limit) for limit in re.findall(r"-?[\d.]+", claim["direction"])]
+        return min(_relative(row["estimate"] - limit, limit) for limit in limits)
+    if not _is_numeric(claim["published"]) or claim["kind"] not in ("number", "split"):
+        return math.nan
+    printed = float(claim["published"])
+    low, high = _ends(row)
+    if claim["kind"] == "number" and claim["needs"] != "print":
+        low = high = row["estimate"]
+    return _relative(max(high - printed, printed - low) + _half_unit(claim), printed)
+
+
+def _relative(difference: float, printed: float) -> float:
+    """Size of a difference relative to a printed number."""
+    return abs(difference / printed) if printed else math.inf
+
+
+def _compares(comparison: str, value: float) -> bool:
+    """Check a threshold, such as "< 1" or "between 13 15"."""
+    word, *limits = comparison.split()
+    limits = [float(limit) for limit in limits]
+    if word == "between":
+        return limits[0] <= value <= limits[1]
+    return bool(_COMPARE[word](value, limits[0]))
+
+
+def _slip_or_contradicted(claim: Mapping, row: Mapping) -> str:
+    """Look for a cause that a machine can check; without one the claim does not hold."""
+    return "slip" if _slip(claim, row) else "contradicted"
+
+
+def _slip(claim: Mapping, row: Mapping) -> str:
+    """Say how a right number came to be printed wrong, or nothing."""
+    if not _is_numeric(claim["published"]) or pd.isna(row["estimate"]):
+        return ""
+    printed, decimals = float(claim["published"]), int(claim["decimals"])
+    unit, value = 10.0**-decimals, float(row["estimate"])
+    elsewhere = claim.get("elsewhere_published", "")
+    if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
+        return "the number of another heading"
+    if elsewhere and abs(float(elsewhere) - value) <= _half_unit(claim):
+        return f"the paper prints {elsewhere} elsewhere"
+    far = _relative(value - printed, printed) > BLIND
+    if far or claim["kind"] == "fact" or claim["needs"] == "print":
+        return ""
+    if abs(_half_up(value, decimals + 1) - printed) <= unit / 2 + SLACK:
+        return "rounded twice"
+    return "cut off" if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10 else ""
+
+
+def _half_up(value: float, decimals: int) -> float:
+    """Round as people do, halves away from zero."""
+    scaled = abs(value) * 10**decimals
+    return math.copysign(math.floor(scaled + 0.5 + SLACK) / 10**decimals, value)
+
+
+def _is_numeric(text: str) -> bool:
+    """Tell whether a printed entry is a number."""
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
+
+
+def evidence_for(needs: str, source: str) -> str:
+    """Say how we know: from the claim's needs and the source of the notebook's data."""
+    if re.match(r"(not public|public|illegible):", needs):
+        return "none"
+    if needs == "method" or (source != "real" and needs != "print"):
+        return "simulated"
+    return needs if needs in EVIDENCE else "raw"
+
+
+def _limited(verdict: str, evidence: str, needs: str) -> str:
+    """Let no verdict say more than its evidence can."""
+    if evidence == "simulated" and needs != "method":
+        return "open"
+    if evidence == "print":
+        return "consistent" if verdict == "confirmed" else verdict
+    if evidence == "substitute":
+        return "leaning" if verdict in HOLDING else "open" if verdict != "leaning" else verdict
+    return verdict
+
+
+def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Judge what notebooks entered.
+
+    Parameters
+    ----------
+    entered : pandas.DataFrame
+        Columns `ENTERED`; one row per claim, reading and part.
+    published : pandas.DataFrame
+        What `published_claims` returns, perhaps with other printed numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by `claim_id`: evidence, verdict, after_correction ("yes", "no" or empty), detects
+        (smallest relative error of a printed number that is noticed), computed (in words), and
+        estimate, low and high of the row that decided, note, notebook, source.
+    """
+    entered = entered.assign(p_family=_corrected(entered, published))
+    elsewhere = published["elsewhere"].map(published["published"]).fillna("")
+    known = published.assign(elsewhere_published=elsewhere).loc[entered["claim_id"].unique()]
+    rows = {claim_id: [] for claim_id in known.index}
+    for row in entered.to_dict("records"):
+        rows[row["claim_id"]].append(row)
+    judged = {
+        claim_id: _assess_claim(claim, rows[claim_id])
+        for claim_id, claim in known.to_dict("index").items()
+    }
+    names = pd.Index(list(judged), dtype=str, name="claim_id")
+    return pd.DataFrame(list(judged.values()), index=names, columns=[*JUDGED, *DETAILS])
+
+
+def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
+    """Judge one claim: the weakest part decides; readings that contradict each other do not."""
+    source = records[0]["source"]
+    evidence = evidence_for(claim["needs"], source)
+    for row in records:
+        row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
+    by_reading = {
+        reading: min((row["verdict"] for row in records if row["reading"] == reading), key=rank)
+        for reading in dict.fromkeys(row["reading"] for row in records)
+    }
+    found = set(by_reading.values())
+    disagree = "contradicted" in found and len(found) > 1
+    deciding = min(records, key=lambda row: rank(row["verdict"]))
+    verdict = "open" if disagree else deciding["verdict"]
+    note = (
+        "" if len(found) == 1 else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
+    )
+    if verdict == "slip":
+        note = _slip(claim, deciding)
+    elif evidence == "simulated" and claim["needs"] != "method":
+        note = SIMULATED_NOTE
+    elif verdict in HOLDING and claim["direction"] == "no":
+        note = "absence not shown"
+    tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
+    p_family = np.max([row["p_family"] for row in records])  # NaN if any is
+    corrected = "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
+    return {
+        "evidence": evidence,
+        "verdict": verdict,
+        "after_correction": corrected,
+        "detects": np.fmax.reduce([_detects(claim, row) for row in records]),
+        "computed": _in_words(claim, records, deciding),
+        **{name: deciding[name] for name in ("estimate", "low", "high")},
+        "note": note,
+        "notebook": records[0]["notebook"],
+        "source": source,
+    }
+
+
+def rule_in_words(kind: str) -> str:
+    """Say in one sentence how claims of a kind are judged."""
+    return _RULES[kind].__doc__
+
+
+def rank(verdict: str) -> int:
+    """Place of a verdict, worst first."""
+    return VERDICTS.index(verdict)
+
+
+def forms(claims: pd.DataFrame) -> pd.Series:
+    """Tell numbers and counts from sentences.
+
+    A *number or count* is a printed value: a number, a number on a random split, or a fact whose
+    printed value is a count. Every other claim is a *sentence*: a direction, ranking, significance
+    or absence of an effect, or a fact that is a statement, thresholds such as "under 1 %" among
+    them.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        Columns `kind` and `published` of `helpers.data.published.published_claims`.
+
+    Returns
+    -------
+    pandas.Series of str
+        One of `FORMS` for each claim.
+
+    Examples
+    --------
+    >>> claims = pd.DataFrame({"kind": ["number", "fact", "fact", "ranking"],
+    ...                        "published": ["3.2", "900", "holds", "a > b"]})
+    >>> forms(claims).tolist()
+    ['numbers and counts', 'numbers and counts', 'sentences', 'sentences']
+    """
+    number = claims["kind"].isin(["number", "split"])
+    count = (claims["kind"] == "fact") & (claims["published"] != "holds")
+    return pd.Series(np.where(number | count, *FORMS), claims.index)
+
+
+def reasons(judged: pd.DataFrame) -> pd.Series:
+    """Say why claims were not checked.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        Columns `evidence` and `note` of judged claims.
+
+    Returns
+    -------
+    pandas.Series of str
+        Empty for a claim that was checked, whatever its verdict.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"evidence": ["raw", "none"],
+    ...                        "note": ["", "public: a.csv, not fetched here"]})
+    >>> reasons(judged).tolist()
+    ['', 'public data, not fetched here']
+    """
+    beginning = judged["note"].str.partition(":")[0]
+    why = beginning.map(REASONS).fillna(beginning)
+    unchecked = (judged["evidence"] == "none") | (judged["note"] == SIMULATED_NOTE)
+    return why.where(unchecked, "")
+
+
+def tally(judged: pd.DataFrame) -> pd.DataFrame:
+    """Count claims, those that could be checked, and those that hold.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        Columns `kind`, `published`, `evidence`, `verdict` and `note` of judged claims.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
+    ...                        "evidence": ["raw", "raw"], "note": ["", ""],
+    ...                        "verdict": ["confirmed", "open"]})
+    >>> tally(judged).loc["all"].tolist()
+    [2, 2, 1]
+    """
+    checked = reasons(judged) == ""
+    marks = pd.DataFrame(
+        {"claims": 1, "checked": checked, "hold": checked & judged["verdict"].isin(HOLDING)}
+    )
+    counts = marks.astype(int).groupby(forms(judged)).sum().reindex(FORMS, fill_value=0)
+    counts.loc["all"] = counts.sum()
+    return counts
+
+
+def counted(judged: pd.DataFrame) -> str:
+    """Say how many claims there are, could be checked and hold, and why others were not checked.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        As for `tally`.
+
+    Returns
+    -------
+    str
+        What stands in README, overview and site.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
+    ...                        "evidence": ["raw", "none"], "verdict": ["confirmed", "open"],
+    ...                        "note": ["", "not public: the pages shown"]})
+    >>> hold, unchecked = counted(judged).split(". ")
+    >>> hold.partition(": ")[0]
+    'Of 2 claims, 1 could be checked, and 1 of these hold'
+    >>> unchecked
+    'Why the other 1 could not be checked: data not public (1).'
+    """
+    counts = tally(judged)
+    n_claims, n_checked, n_hold = (f"{number:,}" for number in counts.loc["all"])
+    numbers, sentences = (
+        f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}" for form in FORMS
+    )
+    told = (
+        f"Of {n_claims} claims, {n_checked} could be checked, and {n_hold} of these hold: "
+        f"{numbers}, and {sentences}."
+    )
+    why = reasons(judged)
+    why = why[why != ""].value_counts()
+    if len(why) == 0:
+        return told
+    listed = "; ".join(f"{reason} ({number})" for reason, number in why.items())
+    return f"{told} Why the other {why.sum()} could not be checked: {listed}."
+
+
+def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
+    """Correct p-values over the family that a notebook entered, unless it did so itself."""
+    width = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
+    from_interval = 2 * norm.sf((entered["estimate"] / width).abs())
+    p_values = entered["p_value"].fillna(pd.Series(from_interval, entered.index))
+    family = entered["claim_id"].map(published["family"])
+    in_family = p_values[family != ""].dropna()
+    holm = in_family.groupby([entered["notebook"], family]).transform(adjust)
+    return entered["p_family"].fillna(holm)
+
+
+def _in_words(claim: Mapping, records: list[dict], deciding: dict) -> str:
+    """Say what was computed, part by part, or how many parts hold and which is weakest."""
+    digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
+    rounded = claim["kind"] == "number" and claim["needs"] == "print"
+    words = []
+    for row in records:
+        reading = f"{row['reading']}:" if row["reading"] else ""
+        value = _value_in_words(row, digits, rounded)
+        words.append(" ".join(filter(None, (reading, row["part"], value))))
+    if len(records) <= MOST_PARTS:
+        return "; ".join(words)
+    holding = sum(row["verdict"] in HOLDING for row in records)
+    return f"{holding} of {len(records)} parts hold; weakest: {words[records.index(deciding)]}"
+
+
+def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
+    """Write what was computed for one part; the range of rounded numbers is no interval."""
+    if row["shown"]:
+        return row["shown"]
+    words = []
+    if rounded and not pd.isna(row["low"]):
+        ends = f"rounding allows {row['low']:.{digits}f} to {row['high']:.{digits}f}"
+        known = not pd.isna(row["estimate"])
+        words.append(f"{row['estimate']:.{digits}f}; {ends}" if known else ends)
+    elif not pd.isna(row["estimate"]):
+        words.append(_number_in_words(row, digits))
+    elif not pd.isna(row["low"]):
+        words.append(f"{row['low']:.{digits}f} to {row['high']:.{digits}f}")
+    if not pd.isna(row["share"]):
+        words.append(f"in {100 * row['share']:.0f} % of resamples")
+    if not pd.isna(row["p_value"]):
+        words.append(f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001")
+    return ", ".join(words) or ("yes" if row["holds"] else "no")
+
+
+def _number_in_words(row: Mapping, digits: int) -> str:
+    """Write a number with its interval, whole numbers as such."""
+    if not pd.isna(row["low"]):
+        return with_interval(row["estimate"], row["low"], row["high"], digits)
+    whole = row["estimate"] == round(row["estimate"])
+    return (
+        f"{row['estimate']:.0f}" if whole else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
+    )

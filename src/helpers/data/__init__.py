@@ -1,0 +1,1 @@
+"""Find a file, read it, check it; what the papers print."""

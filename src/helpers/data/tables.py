@@ -1,0 +1,309 @@
+"""Tables of files and of analyses: read and checked, with errors that say where and what to do."""
+
+import codecs
+import collections
+import contextlib
+import csv
+import difflib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from helpers import paths
+
+SHOWN_PROBLEMS = 10
+SHOWN_NAMES = 12
+LONGEST_CELL = 40  # characters of a cell that a message shows
+LONGEST_REASON = 120
+CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
+LARGEST = 2**63  # a number that can be computed with is smaller
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")  # nothing to call or look up
+UNREADABLE = (
+    pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
+)  # fmt: skip
+
+
+class PlainError(ValueError):
+    """A mistake in what was given to the code, not in the code; the message says what to do."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show readers of a notebook the message alone."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+def plainly(error: Exception) -> str:
+    """Say in plain words what went wrong."""
+    if isinstance(error, PlainError):
+        return str(error)
+    if isinstance(error, OSError):
+        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+class OptionError(PlainError):
+    """A parameter that cannot be used as it is; the message shows what can."""
+
+
+class BadTableError(PlainError):
+    """A table that breaks its schema, with the file, column, row and value at fault."""
+
+
+def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -> BadTableError:
+    """Build the error that lists what is wrong with a table."""
+    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+    lines = [f"  {problem}" for problem in problems[:shown]]
+    if len(problems) > shown:
+        lines.append(f"  ... and {len(problems) - shown} more")
+    return BadTableError(
+        "\n".join([f"{name}: {count}. Correct the file and load it again.", *lines])
+    )
+
+
+@contextlib.contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Let a file be read, and say so in plain words if it is not what its name says."""
+    try:
+        yield
+    except PlainError:
+        raise
+    except UNREADABLE as error:
+        raise unreadable(path, what, error) from None
+    if path in CHECKED and CHECKED[path] != state_of(path):
+        raise bad_table(path.name, ["the file changed while it was read"])
+
+
+def state_of(path: Path) -> tuple[int, int]:
+    """Give size and time of a file, which differ after it has changed."""
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
+
+
+def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
+    """Build the error for a file that is not what its name says."""
+    reason = str(error).partition("\n")[0].replace(str(path), path.name)
+    if len(reason) > LONGEST_REASON:
+        reason = f"{reason[:LONGEST_REASON]}…"
+    return bad_table(path.name, [f"the file cannot be read as {what} ({reason})"])
+
+
+def cell(value: object) -> str:
+    """Write a value as it is quoted in a message, cut if it is long."""
+    if isinstance(value, str) and len(value) > LONGEST_CELL:
+        value = f"{value[:LONGEST_CELL]}…"
+    text = repr(value)
+    return text if len(text) <= 2 * LONGEST_CELL else f"{text[: 2 * LONGEST_CELL]}…"
+
+
+def find(file: str | Path) -> Path:
+    """Find a file in the working folder or in the project."""
+    places = (Path(file), paths.ROOT / file)
+    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
+    if path is None:
+        raise BadTableError(
+            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
+            "folder in which the notebook or command runs, then in the project."
+        )
+    return path
+
+
+def choose(columns: Iterable[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
+    columns, problems, counts = list(columns), [], collections.Counter(names)
+    for column in columns:
+        if (times := counts[column]) > 1:
+            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
+        elif not times:
+            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
+            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
+            if similar := difflib.get_close_matches(column, names[:1000]):
+                hint = f"did you mean {cell(similar[0])}?"
+            problems.append(f"column {cell(column)} is missing; {hint}")
+    return [column for column in columns if counts[column] == 1], problems
+
+
+def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    """Raise unless a table has all the columns needed to make sense of it."""
+    _, problems = choose(columns, list(map(str, frame.columns)))
+    if problems:
+        raise bad_table(name, problems)
+
+
+def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> None:
+    """Raise unless every value of a column refers to something that exists elsewhere."""
+    unknown = ~values.isin(list(known)).to_numpy()
+    if unknown.any():
+        found = zip(unknown.nonzero()[0] + 1, values[unknown], strict=True)
+        problems = [
+            f"column {values.name!r}, row {row}: {cell(value)} is not in {where}"
+            for row, value in found
+        ]
+        raise bad_table(name, problems)
+
+
+def read_csv(path: Path, **options: object) -> pd.DataFrame:
+    """Read a CSV file in UTF-8."""
+    with readable(path, "a table of cells"):
+        return pd.read_csv(path, **options)
+
+
+def to_csv_bytes(frame: pd.DataFrame, **options: object) -> bytes:
+    """Write a table as CSV; text that a spreadsheet would compute gets an apostrophe before it."""
+    safe = frame.rename(index=_no_formula, columns=_no_formula)
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            safe.isetitem(place, frame.iloc[:, place].map(_no_formula).array)
+    return safe.to_csv(lineterminator="\n", **options).encode()
+
+
+def _no_formula(value: object) -> object:
+    """Quote text that begins like a formula, save for numbers and intervals with a sign."""
+    if isinstance(value, str) and value.startswith(FORMULA) and not SIGNED.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file."""
+    with readable(path, "a Parquet file"):
+        return pd.read_parquet(path)
+
+
+def read_jsonl(path: Path) -> pd.DataFrame:
+    """Read a file of JSON objects, one a line; what stands in inner objects gets a dotted name."""
+    records = json_records(path)
+    try:
+        return pd.json_normalize(list(records.values()))
+    except RecursionError:
+        raise bad_table(path.name, ["objects stand within each other too many times"]) from None
+    except UnicodeEncodeError:
+        raise bad_table(path.name, ["a key holds half a character, written \\ud…"]) from None
+
+
+def json_records(path: Path) -> dict[int, dict]:
+    """Read JSON objects, one a line, by the number of their line, or list all that are wrong."""
+    with readable(path, "text"):
+        lines = list(json_objects(path))
+    problems = [problem for _, record, problem in lines if record is None]
+    if problems:
+        raise bad_table(path.name, problems)
+    return {number: record for number, record, _ in lines}
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
+    """Parse JSON objects, one a line: number, object or None, problem; skip blank lines."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if text.strip():
+                yield number, *_parse(text, number)
+
+
+def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
+    """Turn one line into an object, or say why that cannot be done."""
+    try:
+        record = _DECODER.decode(line.decode())
+    except UnicodeDecodeError:
+        return None, f"line {number}: not UTF-8"
+    except json.JSONDecodeError as error:
+        return None, f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})"
+    except RecursionError:
+        return None, f"line {number}: too many JSON values within each other"
+    except ValueError as error:
+        return None, f"line {number}: {str(error).partition(':')[0]}"
+    if not isinstance(record, dict):
+        return None, f"line {number}: a JSON object is needed, found {type(record).__name__}"
+    return record, ""
+
+
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Make an object of its keys and values, each of which has a key of its own."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeated_keys)
+
+
+def as_text(frame: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """Make sure that columns of a file hold text."""
+    _require_kind(frame, columns, name, is_text, "text")
+    return frame.astype(dict.fromkeys(columns, "str"))
+
+
+def as_numbers(frame: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """Make sure that columns of a file hold numbers, or nothing in some rows."""
+    _require_kind(frame, columns, name, _is_number, "a number")
+    return frame.astype(dict.fromkeys(columns, float))
+
+
+def require_plain(frame: pd.DataFrame, columns: Sequence[str], name: str) -> None:
+    """Stop unless columns of a file hold text, numbers or truth values, or nothing."""
+    require(frame, columns, name)
+    mixed = [column for column in columns if frame[column].dtype.kind in "OMm"]
+    _require_kind(frame, mixed, name, _is_plain, "text or a number")
+
+
+def is_text(value: object) -> bool:
+    """Tell whether a cell holds text; half a character is none."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or value == value.encode(errors="ignore").decode()
+
+
+def _require_kind(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    name: str,
+    is_right: Callable[[object], bool],
+    kind: str,
+) -> None:
+    """List the cells of some columns that are not of a kind."""
+    require(frame, columns, name)
+    problems = [
+        f"column {column!r}, row {row}: {kind} is needed, found {_found(value)}"
+        for column in columns
+        for row, value in _suspects(frame[column], is_right("")).items()
+        if not is_right(value)
+    ]
+    if problems:
+        raise bad_table(name, problems)
+
+
+def _suspects(values: pd.Series, texts_are_right: bool) -> pd.Series:
+    """Cells to look at, by the number of their row: not those that can hold nothing but text."""
+    values = values.set_axis(range(1, len(values) + 1))
+    if texts_are_right and values.dtype == pd.StringDtype("pyarrow", np.nan):
+        values = values[values.isna()]
+    return values.astype(object)
+
+
+def _found(value: object) -> str:
+    """Name the kind of a value, without the value: it may be the name of a person."""
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "nothing"
+    if isinstance(value, str):
+        return "text" if is_text(value) else "broken text"
+    too_large = isinstance(value, int | float) and abs(value) >= LARGEST
+    return "too large a number" if too_large else type(value).__name__
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a cell holds a number that can be computed with, or nothing."""
+    if value is None or value is pd.NA:
+        return True
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and not abs(value) >= LARGEST
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether a cell holds a single value that every later check understands."""
+    return is_text(value) or isinstance(value, bool) or _is_number(value)

@@ -1,1 +1,0 @@
-"""Anybody's ratings: look them over, analyse them, say what they tell."""

@@ -1,0 +1,1 @@
+"""What the papers do not do: specifications, crowds and experts, study design."""

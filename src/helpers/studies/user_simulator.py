@@ -1,0 +1,622 @@
+"""A model that plays the user of an AI system: how it is told, trained, run and scored.
+
+A simulated user opens a conversation, and after each reply goes on or answers. The wording of the
+instructions is ours; what they ask for is described by Chang et al. (2025), section 5.1 and
+Figure 6. `examples` turns conversations into what such a model is fine-tuned on, in files of one
+JSON object a line, as services take them. `run` lets it talk through any endpoint that speaks
+OpenAI's protocol; `VARIABLES` names the environment variables that tell where, and nothing is sent
+to an address that they do not name.
+
+Section 5.2 names four measures of how close simulated users come to people: over questions, the
+correlation and the mean absolute error (MAE) of accuracies; over first messages, BLEU and ROUGE.
+The text does not say which variants. Those here follow the authors' published code
+(`generate_conversations.py` in serinachang5/interactive-eval), which scores each simulated message
+against each real one on the same question. What the scores do when the truth is known is seen on
+pretended simulators: these write nothing, but are right with some chance on each question.
+"""
+
+import importlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sacrebleu.metrics import BLEU
+from scipy import stats
+
+from helpers.data import tables
+from helpers.paths import replace_files
+from helpers.text import overlap
+
+VARIABLES = {
+    "USER_SIMULATOR_URL": "address of the endpoint, such as http://localhost:8000/v1",
+    "USER_SIMULATOR_KEY": "its key; any word if it asks for none",
+    "USER_SIMULATOR_MODEL": "model that plays the user",
+    "USER_SIMULATOR_AI": "model that the user talks with",
+}
+SPEAKERS = {"user": "You", "assistant": "AI"}
+AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
+AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
+SHORTEST_KEY = 6  # characters; less is a word for an endpoint that asks for no key
+COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
+KINDS = ("as people", "too able", "unrelated")
+TOO_ABLE = 0.6  # share of people's errors that a simulator "too able" avoids
+N_RUNS = 10  # conversations of a simulator about each question, as in the paper
+
+_ROLE = (
+    "Act as a person who has the following multiple-choice question and asks an AI system "
+    "for help with it.\n\n{question}"
+)
+_FIRST = "Write your first message to the AI system, in the words that a person would type."
+_SO_FAR = "Your conversation with the AI system so far:\n\n{conversation}\n\n"
+_ANSWER = 'write "Answer: " and the letter of one option (A, B, C or D), and nothing else.'
+_NEXT = (
+    f"If this settles your question, {_ANSWER} If it does not, write your next message to the AI "
+    "system, in the style of your messages so far."
+)
+_LAST = f"There is no time for another message. Choose an option: {_ANSWER}"
+
+_ANSWER_LINE = re.compile(r"\W*(?i:answer)\s*:\W*([A-D])(?:\W*|[.):,].*)")
+
+
+class SimulatorError(RuntimeError):
+    """A simulated conversation cannot be had; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where models answer, and which ones are used."""
+
+    url: str
+    key: str = field(repr=False)
+    user_model: str
+    ai_model: str
+    timeout: float = 60.0
+    retries: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sent, and a key in what is shown; no message has a value in it."""
+        given = [self.url, self.key, self.user_model, self.ai_model]
+        values = dict(zip(VARIABLES, given, strict=True))
+        for name, value in values.items():
+            if not value.isprintable() or value != value.strip():
+                raise SimulatorError(f"{name} has a line break or blanks around it: set it again.")
+        if not self.key.isascii():
+            raise SimulatorError("USER_SIMULATOR_KEY has letters that no header can hold.")
+        for name, value in values.items():
+            if name != "USER_SIMULATOR_KEY" and self.without_key(unquote(value)) != unquote(value):
+                raise SimulatorError(
+                    f"{name} has the key in it, and would be shown: leave it out there."
+                )
+        if not _is_address(self.url):
+            raise SimulatorError(
+                "USER_SIMULATOR_URL must be an address without user name, password or question "
+                "mark, such as http://localhost:8000/v1."
+            )
+
+    def without_key(self, text: str) -> str:
+        """Put a mark in the place of the key, for all that is printed or kept."""
+        if len(self.key) < SHORTEST_KEY:
+            return text
+        return text.replace(self.key, "[key]")
+
+
+def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Name the variables that are still to be set.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    list of str
+        Empty if an endpoint can be used.
+
+    Examples
+    --------
+    >>> missing_variables({"USER_SIMULATOR_URL": "http://localhost:8000/v1"})
+    ['USER_SIMULATOR_KEY', 'USER_SIMULATOR_MODEL', 'USER_SIMULATOR_AI']
+    """
+    return [name for name in VARIABLES if not environment.get(name)]
+
+
+def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
+    """Read the endpoint from environment variables.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    Endpoint
+        The endpoint.
+
+    Raises
+    ------
+    SimulatorError
+        If a variable is not set. The message names and explains all that are missing.
+    """
+    missing = missing_variables(environment)
+    if missing:
+        lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
+        raise SimulatorError("\n".join(["No endpoint is set. Set these variables:", *lines]))
+    return Endpoint(*(environment[name] for name in VARIABLES))
+
+
+def instructions(
+    question: str, conversation: Sequence[dict[str, str]], must_answer: bool = False
+) -> list[dict[str, str]]:
+    """Tell a model what a simulated user has to write now.
+
+    Parameters
+    ----------
+    question : str
+        The question with its lettered options.
+    conversation : sequence of dict
+        Messages so far, with ``role`` ("user" or "assistant") and ``content``. With none, the
+        first message is asked for; with some, an answer or the next message.
+    must_answer : bool, optional
+        Whether only an answer will do.
+
+    Returns
+    -------
+    list of dict
+        A system and a user message for the model that plays the user.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> first = instructions("How many?", [])
+    >>> [message["role"] for message in first]
+    ['system', 'user']
+    >>> print(first[1]["content"])
+    Write your first message to the AI system, in the words that a person would type.
+    """
+    task = _FIRST
+    if conversation:
+        said = [f"{SPEAKERS[each['role']]}: {each['content']}" for each in conversation]
+        task = _SO_FAR.format(conversation="\n\n".join(said))
+        task += _LAST if must_answer else _NEXT
+    return [
+        {"role": "system", "content": _ROLE.format(question=question)},
+        {"role": "user", "content": task},
+    ]
+
+
+def examples(conversations: pd.DataFrame) -> pd.DataFrame:
+    """Make the training examples of each conversation.
+
+    A conversation with k messages of the user gives k + 1 examples: one for the first message, one
+    for each later message, given the conversation before it, and one for the answer, given the
+    whole conversation. Without a message of the user it gives none; what the AI system says before
+    the first one is left out.
+
+    Parameters
+    ----------
+    conversations : pandas.DataFrame
+        One row per conversation: ``question_id``, ``question``, ``messages`` (dictionaries with
+        ``role``, "user" or "assistant", and ``content``) and ``answer``, a letter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per example: ``conversation``, the label of its row; ``question_id``; ``step``
+        ("first", "next" or "answer"); ``messages``, the instructions followed by what the user
+        wrote, as a message of the assistant.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.1.
+
+    Examples
+    --------
+    >>> talk = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
+    >>> conversations = pd.DataFrame({"question_id": ["q1"], "question": ["How many?"],
+    ...                               "messages": [talk], "answer": ["B"]})
+    >>> made = examples(conversations)
+    >>> made["step"].tolist(), [messages[-1]["content"] for messages in made["messages"]]
+    (['first', 'answer'], ['bado?', 'Answer: B'])
+    """
+    rows = []
+    for row in conversations.itertuples():
+        for step, before, text in _steps(row.messages, row.answer):
+            target = {"role": "assistant", "content": text}
+            messages = [*instructions(row.question, before), target]
+            rows.append((row.Index, row.question_id, step, messages))
+    return pd.DataFrame(rows, columns=["conversation", "question_id", "step", "messages"])
+
+
+def _steps(messages: Sequence[dict], letter: str) -> Iterator[tuple[str, Sequence[dict], str]]:
+    """Go through what a user wrote: the step, the conversation before it, and the text."""
+    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    for number, place in enumerate(places):
+        yield "next" if number else "first", messages[places[0] : place], messages[place]["content"]
+    if places:
+        yield "answer", messages[places[0] :], f"Answer: {letter}"
+
+
+def write_jsonl(records: Iterable[dict], path: Path) -> None:
+    r"""Write one JSON object a line, all in one step, so that no half file is ever seen.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        For training examples, each has the key ``messages``.
+    path : pathlib.Path
+        The file; its folder is made if needed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_jsonl([{"messages": []}], Path(folder) / "chats.jsonl")
+    ...     (Path(folder) / "chats.jsonl").read_text()
+    '{"messages": []}\n'
+    """
+    text = "".join(f"{json.dumps(record, allow_nan=False)}\n" for record in records)
+    replace_files({path: text.encode()})
+
+
+def run(
+    questions: pd.DataFrame,
+    endpoint: Endpoint,
+    path: Path,
+    n_runs: int = N_RUNS,
+    max_messages: int = 10,
+) -> pd.DataFrame:
+    """Hold several conversations about each question, and keep them in a file.
+
+    The file is renewed in one step whenever a question is finished, so that it never holds a part
+    of a conversation. If something fails, the questions finished so far stay, and a further call
+    with the same file goes on from there.
+
+    Parameters
+    ----------
+    questions : pandas.DataFrame
+        One row per question: ``question_id`` and ``question``.
+    endpoint : Endpoint
+        Where the two models are.
+    path : pathlib.Path
+        A file of one conversation a line; made if there is none.
+    n_runs : int, optional
+        Conversations about each question; ten in the paper.
+    max_messages : int, optional
+        Messages of the user after which only an answer is asked for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The conversations in the file: ``question_id``, ``run`` (from 1), ``user_model``,
+        ``ai_model``, ``max_messages``, ``messages`` and ``answer``, missing where there is none.
+
+    Raises
+    ------
+    SimulatorError
+        If the file was made with other models or another limit, or a conversation fails. The
+        message names the question.
+    tables.BadTableError
+        If the file is damaged.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+    """
+    setting = {
+        "user_model": endpoint.user_model,
+        "ai_model": endpoint.ai_model,
+        "max_messages": max_messages,
+    }
+    done = _finished(path, setting)
+    for asked in questions.itertuples():
+        held = {row["run"] for row in done if row["question_id"] == asked.question_id}
+        for number in sorted(set(range(1, n_runs + 1)) - held):
+            try:
+                messages, letter = _converse(asked.question, endpoint, max_messages)
+            except SimulatorError as error:
+                advice = "Finished questions are kept; run again to go on."
+                raise SimulatorError(f"question {asked.question_id}: {error} {advice}") from error
+            result = {"messages": messages, "answer": letter}
+            done.append({"question_id": asked.question_id, "run": number, **setting, **result})
+        write_jsonl(done, path)
+    return pd.DataFrame(done, columns=list(COLUMNS))
+
+
+def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
+    """Read the conversations of an earlier run, which must have had the same setting."""
+    if not path.is_file():
+        return []
+    found = tables.read_jsonl(path)
+    tables.require(found, COLUMNS, path.name)
+    for name, value in setting.items():
+        others = found.loc[found[name] != value, name]
+        if len(others):
+            raise SimulatorError(
+                f"{path.name} was made with {name} {others.iloc[0]!r}, not {value!r}: "
+                "delete it or choose another file."
+            )
+    return found.astype(object).where(found.notna(), None).to_dict("records")
+
+
+def _is_address(url: str) -> bool:
+    """Tell whether an address names a server, and nothing that is secret."""
+    if re.search("[@?#]", url):
+        return False
+    try:
+        parts = urlsplit(url)
+        has_host = parts.hostname is not None and parts.port != 0
+    except ValueError:
+        return False
+    return has_host and parts.scheme in ("http", "https")
+
+
+def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
+    """Let a simulated user ask an AI system about one question; give messages and answer."""
+    openai = _openai()
+    messages: list[dict[str, str]] = []
+    with openai.OpenAI(
+        base_url=endpoint.url,
+        api_key=endpoint.key,
+        timeout=endpoint.timeout,
+        max_retries=endpoint.retries,
+    ) as client:
+        by_user = partial(_reply, client, endpoint, endpoint.user_model, USER_TEMPERATURE)
+        by_ai = partial(_reply, client, endpoint, endpoint.ai_model, AI_TEMPERATURE)
+        for _ in range(max_messages):
+            reply = by_user(instructions(question, messages))
+            if messages and (letter := _parse_answer(reply)):
+                return messages, letter
+            messages.append({"role": "user", "content": _clean_message(reply) or reply})
+            messages.append({"role": "assistant", "content": by_ai([AI_ROLE, *messages])})
+        return messages, _parse_answer(by_user(instructions(question, messages, must_answer=True)))
+
+
+def _openai() -> Any:
+    """The package that talks with endpoints; it takes a second or two to load."""
+    try:
+        return importlib.import_module("openai")
+    except ImportError as error:
+        raise SimulatorError(
+            "the package openai is not installed: install this project with the extra 'endpoint', "
+            "as in .venv/bin/uv pip install --python .venv/bin/python --editable '.[endpoint]'."
+        ) from error
+
+
+def _parse_answer(reply: str) -> str | None:
+    """Find the letter in a reply that is an answer."""
+    first_line = reply.strip().partition("\n")[0]
+    found = _ANSWER_LINE.fullmatch(first_line)
+    return found[1] if found else None
+
+
+def _clean_message(reply: str) -> str:
+    """Take away what models put around a message: the speaker's name and quotation marks."""
+    message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
+    quoted = len(message) > 1 and message[0] == message[-1] == '"'
+    return message[1:-1].strip() if quoted else message
+
+
+def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list) -> str:
+    """Ask a model for a reply, which must have a text."""
+    try:
+        response = client.chat.completions.create(
+            model=model, messages=messages, temperature=temperature
+        )
+    except Exception as error:
+        # What it was raised from may show the key, or what the server says of it.
+        failure = endpoint.without_key(_failure(error, endpoint, model))
+        raise SimulatorError(f"{endpoint.url} {failure}.") from None
+    # Some endpoints send no text, or something else altogether.
+    choices = getattr(response, "choices", None) or [None]
+    text = getattr(getattr(choices[0], "message", None), "content", None)
+    if not isinstance(text, str) or not text.strip():
+        raise SimulatorError(f"{endpoint.url} sent no text as reply of model {model!r}.")
+    return endpoint.without_key(text.strip())
+
+
+def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
+    """Say what an endpoint did wrong, and what to do about it."""
+    openai = _openai()
+    match error:
+        case openai.APITimeoutError():
+            return f"did not reply within {endpoint.timeout:g} seconds"
+        case openai.APIConnectionError():
+            return f"cannot be reached ({error}): check USER_SIMULATOR_URL"
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            return f"refused the key (status {error.status_code}): check USER_SIMULATOR_KEY"
+        case openai.APIStatusError():
+            return f"answered with status {error.status_code} for model {model!r}"
+    return f"sent no reply that can be read ({error})"
+
+
+def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
+    """Take the first message of the user from each conversation.
+
+    Parameters
+    ----------
+    conversations : pandas.DataFrame
+        One row per conversation: ``question_id`` and ``messages`` (dictionaries with ``role`` and
+        ``content``).
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``question_id`` and ``message``. Left out are conversations that the user does not open,
+        as in the authors' code, and messages without a word, which cannot be compared.
+
+    Examples
+    --------
+    >>> talk = [{"role": "user", "content": "bado keli"}]
+    >>> first_messages(pd.DataFrame({"question_id": ["q1"], "messages": [talk]}))
+      question_id    message
+    0          q1  bado keli
+    """
+    opening = [messages[0] if messages else {} for messages in conversations["messages"]]
+    texts = [each["content"] if each.get("role") == "user" else "" for each in opening]
+    table = conversations[["question_id"]].assign(message=texts).reset_index(drop=True)
+    return table[table["message"].str.contains(r"\w")]
+
+
+def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
+    """Compare every simulated first message with every real one on the same question.
+
+    BLEU is that of a corpus: counts of n-grams are added up over the pairs of a question, without
+    smoothing and in the standard "13a" tokens, so that it is zero if no four words in a row are
+    shared. ROUGE-1 and ROUGE-L are F1 values without stemming, averaged over pairs.
+
+    Parameters
+    ----------
+    simulated, real : pandas.DataFrame
+        ``question_id`` and ``message``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per question of both, sorted: ``question_id``, ``n_pairs``, ``bleu``, ``rouge_1``
+        and ``rouge_l``, all from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If no question is in both, or a message has no word.
+
+    Notes
+    -----
+    The authors' code calls ``evaluate.load("bleu")`` and ``evaluate.load("rouge")`` and keeps
+    ROUGE-1. BLEU there has the same tokens, n-grams and brevity penalty as here. ROUGE-1 there is
+    the median of bootstrapped means over pairs, a random number close to the mean taken here.
+    Whether the version that is published is the one behind Table 1 is not known.
+
+    References
+    ----------
+    Papineni et al. (2002), BLEU; Post (2018), A Call for Clarity in Reporting BLEU Scores; Lin
+    (2004), ROUGE; Chang et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> real = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori seva"]})
+    >>> half = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori"]})
+    >>> wording_scores(half, real).round(2)
+      question_id  n_pairs  bleu  rouge_1  rouge_l
+    0          q1        1  0.78     0.89     0.89
+    """
+    pairs = simulated.merge(real, on="question_id", suffixes=("_simulated", "_real"))
+    if pairs.empty:
+        raise ValueError("no question has both simulated and real messages: check question_id")
+    pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
+    questions = pairs.groupby("question_id")
+    metric = BLEU(tokenize="13a", smooth_method="none")
+    bleu = {}
+    for question, rows in questions:
+        messages = [rows[f"message_{who}"].tolist() for who in ("simulated", "real")]
+        bleu[question] = metric.corpus_score(messages[0], messages[1:]).score / 100
+    scores = questions[["rouge_1", "rouge_l"]].mean()
+    scores.insert(0, "bleu", pd.Series(bleu))
+    scores.insert(0, "n_pairs", questions.size())
+    return scores.reset_index()
+
+
+def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """95 % interval of a correlation of which only its value and the number of rows are known.
+
+    Parameters
+    ----------
+    correlation : array-like
+        Pearson's correlations.
+    n : int
+        Number of rows, at least 4, that are independent and about normally distributed.
+
+    Returns
+    -------
+    low, high : numpy.ndarray or float
+        Ends of the interval.
+
+    References
+    ----------
+    Fisher (1921), On the Probable Error of a Coefficient of Correlation.
+
+    Examples
+    --------
+    >>> low, high = fisher_interval(0.5, 103)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.34, 0.63)
+    """
+    half = stats.norm.ppf(0.975) / np.sqrt(n - 3)
+    z = np.arctanh(np.asarray(correlation, dtype=float))
+    return np.tanh(z - half), np.tanh(z + half)
+
+
+def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> pd.DataFrame:
+    """Draw people and pretended simulators again and again, and score the simulators each time.
+
+    The chance of a right answer follows a beta distribution over questions. A simulator "as
+    people" has the same chance as people, one that is "too able" avoids 60 % of their errors, and
+    an "unrelated" one has a chance of its own from the same distribution.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    questions : pandas.DataFrame
+        One row per question: ``mean`` and ``variance`` of the chance over questions like this one;
+        ``n_answers``, given by people.
+    n_draws : int
+        Number of draws.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mean``, ``low`` and ``high`` (central 95 % of the draws), indexed by ``score``
+        ("correlation" or "mae", the mean absolute error) and ``simulator``, one of `KINDS`.
+
+    References
+    ----------
+    Chang et al. (2025), section 5.2.
+
+    Examples
+    --------
+    >>> questions = pd.DataFrame({"mean": 0.7, "variance": 0.05, "n_answers": [7] * 100})
+    >>> spread = score_spread(np.random.default_rng(0), questions, n_draws=50)
+    >>> spread.loc[("correlation", "as people"), "mean"].round(1)
+    np.float64(0.7)
+    """
+    people = _chances(rng, questions, n_draws)
+    chances = {
+        "people": people,
+        "as people": people,
+        "too able": people + TOO_ABLE * (1 - people),
+        "unrelated": _chances(rng, questions, n_draws),
+    }
+    n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
+    shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
+    people = shares["people"]
+    draws = {
+        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
+        for kind in KINDS
+    }
+    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
+    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
+    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
+
+
+def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> np.ndarray:
+    """Draw the chance of each question, with 2 to 95 % of the largest possible variance."""
+    mean = questions["mean"].to_numpy()
+    largest = mean * (1 - mean)
+    variance = np.clip(questions["variance"].to_numpy(), 0.02 * largest, 0.95 * largest)
+    strength = largest / variance - 1
+    return rng.beta(mean * strength, (1 - mean) * strength, (n_draws, len(questions)))

@@ -1,0 +1,1 @@
+"""Anybody's ratings: look, read, check, conclude, report; the command `ratings`."""

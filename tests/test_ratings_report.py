@@ -1,0 +1,262 @@
+"""Sentences to quote, and the page that holds them."""
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from example_study import ASPECTS, example_ratings
+
+from helpers import paths
+from helpers.data.tables import BadTableError, OptionError
+from ratings import inference, intake, recipes, report
+from ratings.inference import not_done
+
+TABLE = pd.DataFrame({"estimate": [1.0, 0.5], "low": 0.0, "high": 2.0}, index=["tone", "a" * 60])
+NO = not_done("one rater")
+EXAMPLE = paths.DATA / "example" / "ratings.csv"
+RECIPE = {
+    "item": ["item_id"], "rater": ["rater_id"], "cluster": ["prompt_id"],
+    "outcome": "overall", "aspects": ASPECTS,
+}  # fmt: skip
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def ax():
+    fig, axis = plt.subplots()
+    yield axis
+    plt.close(fig)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page of the example, its results, and what was said meanwhile."""
+    page, said = tmp_path_factory.mktemp("report") / "mine.html", []
+    report.write_page(EXAMPLE, RECIPE, page, said.append)
+    return page.read_text(), json.loads(page.with_suffix(".json").read_text()), said, page
+
+
+def conclusions(**verdicts):
+    numbers = {"alone": 0.6, "alone low": 0.5, "alone high": 0.7, "p Holm": 0.01}
+    rows = {
+        name: numbers | dict(zip(("weight", "low", "high"), (w, w - 0.1, w + 0.1), strict=True))
+        | {"verdict": verdict, "because": "too few", "scope": "these raters"}
+        for name, (verdict, w) in verdicts.items()
+    }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def study(names, identity=""):
+    frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
+    ends = pd.DataFrame({"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"])
+    return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
+
+
+def said(found, ranking=NO, agreement=NO, identity=""):
+    reliability = pd.DataFrame()
+    about = study(found.index, identity)
+    return report.sentences(about, found, ranking, agreement, reliability)["sentence"].tolist()
+
+
+def test_methods_that_were_not_done_are_passed_over_and_long_names_cut(ax):
+    report.intervals(ax, {"least squares": TABLE, "ordered marks": NO, "Lasso": TABLE})
+    assert ax.get_legend_handles_labels()[1] == ["least squares", "Lasso"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["tone", "a" * 27 + "…"]
+
+
+def test_an_empty_panel_says_why(ax):
+    report.intervals(ax, report.held_and_alone(NO))
+    assert [text.get_text() for text in ax.texts] == ["Not done: one rater"]
+
+
+def test_dollar_signs_are_no_formulas(ax):
+    ax.set_title(report.label("cost in $ per $"))
+    ax.figure.canvas.draw()
+    assert report.label("$") == r"\$"
+
+
+def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
+    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    found.loc["a39", "p Holm"] = np.nan
+    drawn = report.held_and_alone(found)["others held equal"]
+    assert drawn.index.tolist() == [f"a{number}" for number in range(38, 13, -1)]
+
+
+def test_each_verdict_has_its_sentence_with_interval_and_scope():
+    found = conclusions(
+        up=("higher", 1.0), down=("lower", -0.9), small=("hardly any link", 0.05),
+        own=("hardly anything of its own", 0.01), choice=("depends on choices", 0.4),
+        rare=("not known", 0.0),
+    )  # fmt: skip
+    assert said(found) == [
+        "From the lowest to the highest mark for “up” (0 to 2), “overall” is 1.00 [0.90, 1.10] "
+        "points higher with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
+        "raters.",
+        "From the lowest to the highest mark for “down” (0 to 2), “overall” is 0.90 [0.80, 1.00] "
+        "points lower with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
+        "raters.",
+        "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other aspects held "
+        "equal (0.60 [0.50, 0.70] alone), for these raters.",
+        "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of “overall” "
+        "with these held equal, 0.60 [0.50, 0.70] alone, for these raters.",
+        "What “choice” weighs in “overall” depends on how it is computed (too few), for these "
+        "raters.",
+        "Not known: “rare” (too few).",
+    ]
+
+
+def test_five_hundred_aspects_take_ten_sentences():
+    found = conclusions(**{f"a{number}": ("higher", 1.0) for number in range(500)})
+    few = said(found)
+    assert len(few) <= report.MOST_SENTENCES
+    assert few[-1] == "Higher: “a3”, “a4”, “a5” and 494 more."
+
+
+def test_an_outcome_computed_from_aspects_gives_no_finding():
+    found = conclusions(a=("computed from others", 1.0))
+    (only,) = said(found, identity="overall is a + b")
+    assert only == "overall is a + b: the weights of its parts are arithmetic, not a finding."
+
+
+def test_weighs_most_stands_only_with_its_share():
+    ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
+    found = conclusions(a=("higher", 1.0), b=("not known", 0.0))
+    expected = "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn weights."
+    assert expected in said(found, ranking)
+    unsure = "Which of the 2 aspects that can be judged weighs most is not sure: “a” in 60 % of"
+    ranking["weighs most, %"] = [60.0, 40.0]
+    assert any(text.startswith(unsure) for text in said(found, ranking))
+    assert expected not in said(conclusions(b=("not known", 0.0)), ranking)
+
+
+def test_agreement_is_told_of_the_outcome_and_of_the_least():
+    found = pd.DataFrame(
+        {"estimate": [0.5, 0.1, np.nan], "low": 0.0, "high": 1.0, "same mark, %": 40.0},
+        index=["overall", "tone", "flat"],
+    )
+    first, second = (text for text, _ in report.about_agreement(found, "overall"))
+    assert first.startswith("On “overall”, raters of the same item agree with a Krippendorff's al")
+    assert first.endswith("two of them give the same mark in 40 % of cases.")
+    assert second == "They agree least on “tone”: alpha 0.10 [0.00, 1.00]."
+    assert report.about_agreement(NO) == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "title"),
+    [
+        ({"a": ("not known", 0)}, "No aspect can be shown to go with overall"),
+        (
+            {"a": ("not known", 0), "b": ("not known", 0)},
+            "No aspect can be shown to go with overall, others held equal",
+        ),
+        ({"a": ("higher", 1)}, "a goes with overall"),
+        (
+            {"a": ("computed from others", 1), "b": ("computed from others", 1)},
+            "The weights are arithmetic: overall is computed from these columns",
+        ),
+        ({"a": ("higher", 1), "b": ("lower", 1)}, "With the others held equal, a and b go with o"),
+    ],
+)
+def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
+    assert report.message(conclusions(**verdicts), "overall").startswith(title)
+
+
+def test_what_cannot_be_computed_is_not_described_as_a_number():
+    table = pd.DataFrame({"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]})
+    said = report.described("Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])})
+    expected = "Two lines of a title. Dots with intervals; alpha: tone 0.50 [0.40, 0.60]."
+    assert said == expected
+
+
+def test_the_page_needs_nothing_else_and_keeps_its_order(written):
+    page, _, said, path = written
+    headings = ["To quote", "Checks that could not run, and why", "Figures", "Tables"]
+    places = [page.index(f"<h2>{heading}</h2>") for heading in headings]
+    assert places == sorted(places)
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count('<img src="data:image/png;base64,') == page.count(' alt="') == 2
+    assert "<strong>simulated</strong>" in page
+    assert said[0] == "reading ratings.csv"
+    assert {each.name for each in path.parent.iterdir()} == {
+        "mine.html", "mine.csv", "mine.json"
+    }  # fmt: skip
+
+
+def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
+    _, found, _, path = written
+    table = recipes.read(EXAMPLE, RECIPE)
+    prepared = intake.prepare(table, "overall", ASPECTS, np.random.default_rng(0))
+    expected = inference.conclude(prepared, np.random.default_rng(0))
+    results = pd.read_csv(path.with_suffix(".csv"), index_col="aspect")
+    np.testing.assert_allclose(results["weight"], expected["weight"], rtol=1e-5)
+    assert results["verdict"].tolist() == expected["verdict"].tolist()
+    assert 5 < len(found["sentences"]) <= report.MOST_SENTENCES
+    assert all(row["it does not say"] for row in found["sentences"])
+
+
+def test_hostile_names_and_formulas_stay_text(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(columns="source")
+    names = {"tone": HOSTILE, "typos": "=1+1", "overall": "\x1b$x_1$"}
+    table.rename(columns=names).to_csv(tmp_path / "<b>.csv", index=False)
+    recipe = RECIPE | {"outcome": names["overall"], "aspects": [HOSTILE, "=1+1", "factuality"]}
+    page = report.write_page(tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None)
+    assert "<script" not in page.read_text()
+    assert "<b>" not in page.read_text()
+    assert "'=1+1" in page.with_suffix(".csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"aspects": []}, "the recipe names no outcome, or no aspects that may explain it"),
+        ({"outcome": ""}, "the recipe names no outcome, or no aspects that may explain it"),
+    ],
+)
+def test_without_an_outcome_there_is_agreement_only(tmp_path, changes, why):
+    page = report.write_page(EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None)
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert found["not run"]["What goes with an overall rating"] == why
+    assert "Krippendorff" in found["sentences"][0]["sentence"]
+
+
+def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table["copy"] = table.groupby("item_id").cumcount()
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = {**RECIPE, "position": ["copy"]}
+    del recipe["rater"]
+    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None)
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert found["not run"]["Raters one by one"].startswith("the file does not say who gave")
+    assert report.AGREEMENT in found["tables"]
+    assert report.PEOPLE not in found["tables"]
+    assert found["sentences"][0]["sentence"].endswith("for these raters.")
+
+
+def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
+    (tmp_path / "bad.csv").write_text("overall,tone\n1,x\n")
+    recipe = {"outcome": "overall", "aspects": ["tone"]}
+    with pytest.raises(BadTableError, match="column 'tone', not a number: row 2 'x'"):
+        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None)
+    with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
+        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
+    assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.json"])
+def test_results_never_replace_the_ratings_themselves(tmp_path, name):
+    content = "overall,tone\n1,2\n"
+    (tmp_path / name).write_text(content)
+    recipe = {"outcome": "overall", "aspects": ["tone"]}
+    with pytest.raises(OptionError, match=rf"would replace {name} itself: name another page"):
+        report.write_page(tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, content)]
+
+
+def test_of_many_aspects_the_table_shows_the_heaviest():
+    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    (_, table), *_ = report._all_tables(report.Analysis("", found, found))
+    assert table.index[:2].tolist() == ["a39", "a38"]

