@@ -220,6 +220,8 @@ def about(book: Notebook, record: Record, address: str) -> str:
         for study in record.studies(book.name)
         if study in STUDIES
     ]
+    if book.whose_answers:
+        kinds = [f"{words} questions; {book.whose_answers}" for words in kinds]
     made_up = record.simulated(book.name)
     kind = "simulated" if made_up and book.ran else "real"
     if book.simulates and not made_up:

@@ -49,10 +49,20 @@ class Notebook:
         return [cell for cell in self.content.cells if cell.cell_type == "code"]
 
     @property
+    def printed(self) -> str:
+        """All that its cells print."""
+        return "".join(output.get("text", "") for cell in self.code() for output in cell.outputs)
+
+    @property
     def simulates(self) -> bool:
         """Tell whether it says of a source that it is simulated."""
-        said = "".join(output.get("text", "") for cell in self.code() for output in cell.outputs)
-        return bool(re.search(r"^source.*: simulated", said, re.MULTILINE))
+        return bool(re.search(r"^source.*: simulated", self.printed, re.MULTILINE))
+
+    @property
+    def whose_answers(self) -> str:
+        """Say whose answers it is about, if it prints that after the source of its questions."""
+        found = re.search(r"^source of questions: \w+; (.+)", self.printed, re.MULTILINE)
+        return found[1] if found else ""
 
     @cached_property
     def images(self) -> dict[str, str]:

@@ -37,7 +37,7 @@ demo.counts.again,demo,App. A,Outputs again.,901,count,0,fact,,,,demo,,,,countin
 demo.rate.below,demo,§1,The rate is below one.,holds,,,fact,< 1,,,demo,,,,
 demo.split.rho,demo,§2,Correlation on a split.,0.853,Pearson r,3,split,,,,demo,,,,
 demo.text.higher,demo,§2,A is higher than B.,holds,,,direction,+,,demo 2,demo,,,,
-demo.text.lower,demo,§2,C is lower than B.,holds,,,direction,-,,demo 2,demo,,,,
+demo.text.lower,demo,§2,C is lower than B.,holds,"points, C minus B",,direction,-,,demo 2,demo,,,,
 demo.text.highest,demo,§2,A is the highest.,holds,,,ranking,,,,demo,,,,
 demo.text.flat,demo,§2,D makes no difference.,holds,,,significance,no,,,demo,,,,
 demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,substitute,,,,
@@ -277,6 +277,23 @@ def test_square_brackets_hold_intervals_and_no_range_of_rounded_numbers(ledger):
     assert "[" not in computed
 
 
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "computed"),
+    [
+        (0.016, -0.00486, 0.0365, "0.016 [-0.005, 0.036]"),
+        (0.5, 0.00004, 0.9, "0.50000 [0.00004, 0.90000]"),
+        (0.3, 0, 0.6, "0.30 [0.00, 0.60]"),
+        (0.3, 1e-17, 0.6, "0.30 [0.00, 0.60]"),
+        (0.3, 0.0000001, 0.6, "0.30 [0.00, 0.60]"),
+        (0.001, -0.5, 0.5, "0.00 [-0.50, 0.50]"),
+    ],
+)
+def test_the_end_of_an_interval_does_not_look_like_zero(ledger, estimate, low, high, computed):
+    result = {"estimate": estimate, "low": low, "high": high}
+    ledger.enter("demo.text", {"higher": result})
+    assert ledger.write()["computed"].tolist() == [computed]
+
+
 def test_the_weakest_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
     parts = pd.DataFrame({"estimate": [0.5, 1.5, 0.2]}, index=["a", "b", "c"])
     ledger.enter("demo.rate", {"below": parts})
@@ -321,9 +338,9 @@ def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
     ("entry", "verdict", "note"),
     [
         ({"rate.low": {"estimate": 3.24999}}, "confirmed", ""),
-        ({"rate.low": {"estimate": 3.26}}, "slip", "cut off"),
+        ({"rate.low": {"estimate": 3.26}}, "slip", "as if cut off"),
         ({"rate.low": {"estimate": 3.1449}}, "contradicted", ""),
-        ({"rate.low": {"estimate": 3.1495}}, "slip", "rounded twice"),
+        ({"rate.low": {"estimate": 3.1495}}, "slip", "as if rounded twice"),
         ({"rate.low": {"estimate": 9, "other": 3.2}}, "slip", "the number of another heading"),
         ({"counts.outputs": 901}, "slip", "the paper prints 901 elsewhere"),
         ({"counts.outputs": 899}, "contradicted", ""),
@@ -518,20 +535,47 @@ def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
         published=["3.2", "900", "holds", "5", "0.8", "", "a > b", "holds"],
         evidence=["raw", "print", "raw", "none", "none", "none", "none", "simulated"],
         verdict=["confirmed", "consistent", "leaning", "open", "open", "open", "open", "open"],
+        after_correction=["", "no", "", "", "", "", "", ""],
         note=notes,
     )
     assert verdicts.tally(judged).to_dict("index") == {
-        "numbers and counts": {"claims": 5, "checked": 2, "hold": 2},
-        "sentences": {"claims": 3, "checked": 1, "hold": 0},
-        "all": {"claims": 8, "checked": 3, "hold": 2},
+        "numbers and counts": {
+            "claims": 5,
+            "checked": 2,
+            "hold": 2,
+            "confirmed": 1,
+            "consistent": 1,
+            "uncorrected": 1,
+        },
+        "sentences": {
+            "claims": 3,
+            "checked": 1,
+            "hold": 0,
+            "confirmed": 0,
+            "consistent": 0,
+            "uncorrected": 0,
+        },
+        "all": {
+            "claims": 8,
+            "checked": 3,
+            "hold": 2,
+            "confirmed": 1,
+            "consistent": 1,
+            "uncorrected": 1,
+        },
     }
     assert verdicts.counted(judged) == (
-        "Of 8 claims, 3 could be checked, and 2 of these hold: 2 of 2 numbers and counts, "
-        "and 0 of 1 sentences. Why the other 5 could not be checked: "
+        "Of 8 claims, 3 could be checked: 1 are confirmed, and 1 are consistent, which says only "
+        "that nothing in the paper's own rounded numbers, or in random splits drawn anew, speaks "
+        "against them; 1 of these 2 hold only before a correction for many tests. "
+        "The 2 that hold are 2 of 2 numbers and counts, and 0 of 1 sentences. "
+        "Why the other 5 could not be checked: "
         "public data, not fetched here (1); data not public (1); "
         "illegible in our copy of the paper (1); not run (1); simulated data (1)."
     )
     assert verdicts.counted(judged[:3]).endswith("0 of 1 sentences.")
+    surviving = judged.assign(after_correction="")
+    assert "correction" not in verdicts.counted(surviving)
 
 
 def test_a_conclusion_rests_on_sentences_of_abstract_introduction_conclusion_or_headline():
@@ -569,6 +613,10 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
     ]
     assert table["explanation"].iloc[0] == "A is higher than B. Here: 0.1 [-0.1, 0.3]."
     assert table["explanation"].iloc[-1] == "Some outputs were counted twice."
+    known = judged[4:5].assign(claim_id="demo.text.lower")
+    assert collection.problems(known)["explanation"].tolist() == [
+        "A is higher than B. Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
+    ]
     assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == ["statement", "number", ""]
 
 
@@ -578,7 +626,7 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
         ({"verdict": ["confirmed", "consistent"]}, "holds"),
         ({"verdict": ["confirmed", "leaning"]}, "not settled"),
         ({"verdict": ["confirmed"], "after_correction": ["no"]}, "not settled"),
-        ({"verdict": ["open", "contradicted"]}, "wrong"),
+        ({"verdict": ["open", "contradicted"]}, collection.CONTRADICTED),
         ({"verdict": ["confirmed", "open"], "kind": ["direction", "number"]}, "holds"),
         ({"verdict": ["contradicted"], "kind": ["number"]}, "not settled"),
         ({"verdict": ["confirmed"], "kind": ["number"]}, "holds"),

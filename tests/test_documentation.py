@@ -157,10 +157,10 @@ def test_counts_stand_in_readme_and_overview_as_they_were_computed():
     assert verdicts.counted(table) in overview
     number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
     raw = table.loc[number & (table["evidence"] == "raw"), "verdict"].value_counts()
-    hold = raw.reindex(list(verdicts.HOLDING), fill_value=0).sum()
     assert f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
-    assert f"{hold} hold, {raw['slip']} are slips" in overview
-    assert f"and {raw['contradicted']} are others" in overview
+    assert f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent, " in overview
+    assert f"{raw['slip']} are slips" in overview
+    assert f"and {raw['contradicted']} are contradicted" in overview
     sentences = table[~number & (verdicts.reasons(table) == "")]["verdict"].value_counts()
     failing = sentences.drop(list(verdicts.HOLDING), errors="ignore")
     assert f"of the {failing.sum()} that do not hold, {failing['leaning']} lean" in overview

@@ -203,7 +203,7 @@ def test_the_front_page_says_the_headlines_word_by_word(pages):
 
 def test_counts_and_problems_stand_on_the_front_page(pages):
     table = read_text(paths.ROOT / "figures" / "claims.csv")
-    said = " ".join(pages["index.html"].find("article").get_text().split())
+    said = " ".join(pages["index.html"].find("article").get_text().replace("’", "'").split())
     assert verdicts.counted(table) in said
     listed = pages["index.html"].select("ul.causes li")
     wanted = collection.problems(table)
@@ -217,9 +217,22 @@ def test_counts_and_problems_stand_on_the_front_page(pages):
 
 def test_each_finding_says_how_sure_it_is(pages):
     sure = collection.how_sure(read_text(paths.ROOT / "figures" / "claims.csv"))
-    said = [word.get_text() for word in pages["index.html"].select("#what-we-find span.sure")]
-    wanted = sure.replace("wrong", "wrong in the paper")
-    assert sorted(said) == sorted(wanted)
+    words = pages["index.html"].select("#what-we-find span.sure")
+    said = [word.get_text().replace("’", "'") for word in words]
+    assert sorted(said) == sorted(sure)
+
+
+def test_a_page_about_the_answers_of_a_stand_in_says_whose_they_are(pages):
+    told = {}
+    for file in sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb")):
+        outputs = " ".join(re.findall(r'"source of questions: (.+?)\\n"', file.read_text()))
+        about = pages[f"notebooks/{file.stem}.html"].find(class_="about")
+        page = " ".join(about.get_text().split())
+        if outputs:
+            told[file.stem[:2]] = f"real questions; {outputs.partition('; ')[2]}" in page
+        else:
+            assert "in place of" not in page
+    assert told == {"41": True, "42": True}
 
 
 def test_notebooks_are_called_by_the_words_of_their_files(pages):

@@ -28,8 +28,11 @@ COLUMNS = (
 )
 # What a claim that does not hold touches, worst first; data/published/README.md defines each.
 TOUCHES = ("conclusion", "statement", "number", "wording")
-# How sure a headline finding is, surest first.
-SURENESS = ("holds", "not settled", "wrong")
+# How sure a headline finding is, surest first; the last word is about the paper, not the finding.
+CONTRADICTED = "the paper's claim: contradicted"
+SURENESS = ("holds", "not settled", CONTRADICTED)
+# The side of zero that a direction claims.
+SIDES = {"+": "above zero", "-": "below zero"}
 # The section of each paper that is called its conclusion.
 CONCLUDING_SECTION = {"hosking": "§6", "kamoda": "§6", "chatbench": "§6", "humbel": "§5"}
 
@@ -200,9 +203,10 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
     wrong = table["verdict"].isin(["contradicted", "slip"])
     listed = (table["cause"] != "") | (table["touches"] == "conclusion") | wrong
     table = table[listed & (table["touches"] != "")]
-    computed = table["statement"] + " Here: " + table["computed"] + "."
+    here = table["computed"] + _unit_and_side(table)
+    said = table["statement"] + " Here: " + here + "."
     table = table.assign(
-        explanation=table["cause"].map(causes).fillna(computed),
+        explanation=table["cause"].map(causes).fillna(said),
         problem=table["cause"].where(table["cause"] != "", table["claim_id"]),
         touches_rank=table["touches"].map(TOUCHES.index),
         verdict_rank=table["verdict"].map(verdicts.rank),
@@ -212,6 +216,19 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
     by_problem = table.groupby("problem", sort=False)
     rows = by_problem[names].first().assign(claims=by_problem.size())
     return rows.reset_index(drop=True)
+
+
+def _unit_and_side(merged: pd.DataFrame) -> pd.Series:
+    """Say in brackets what the number of a direction is, and the side of zero that is claimed."""
+    published = published_claims()
+    units = merged["claim_id"].map(published["unit"]).fillna("")
+    sides = merged["claim_id"].map(published["direction"]).map(SIDES).fillna("")
+    told = []
+    for kind, unit, side in zip(merged["kind"], units, sides, strict=True):
+        claimed = f"claimed: {side}" if side and kind == "direction" else ""
+        words = "; ".join(filter(None, (unit, claimed)))
+        told.append(f" ({words})" if words else "")
+    return pd.Series(told, merged.index, dtype=object)
 
 
 def how_sure(merged: pd.DataFrame) -> pd.Series:
@@ -226,7 +243,7 @@ def how_sure(merged: pd.DataFrame) -> pd.Series:
     -------
     pandas.Series of str
         One of `SURENESS` by headline, surest first. Sentences of the papers that name the headline
-        decide, without any its numbers: "wrong" if a sentence is contradicted, "not settled" if
+        decide, without any its numbers: `CONTRADICTED` if a sentence is, "not settled" if
         one is open or leaning, does not survive its correction or was not checked, or if there is
         no sentence and a number does not hold or was not checked; else "holds". A finding of our
         own, which no claim names, has the word in `data/published/headlines.csv`.
@@ -245,7 +262,7 @@ def _sure(rows: pd.DataFrame) -> str:
     """How sure a finding is, by the claims of the papers that it is about."""
     sentences = rows[verdicts.forms(rows) == verdicts.SENTENCES]
     if (sentences["verdict"] == "contradicted").any():
-        return "wrong"
+        return CONTRADICTED
     deciding = rows if sentences.empty else sentences
     holds = deciding["verdict"].isin(verdicts.HOLDING) & (deciding["after_correction"] != "no")
     return "holds" if holds.all() else "not settled"

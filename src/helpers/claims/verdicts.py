@@ -24,6 +24,7 @@ NOT_CHECKED = "not checked"  # counted apart from what was checked and stays ope
 NUMBERS_AND_COUNTS = "numbers and counts"
 SENTENCES = "sentences"
 FORMS = (NUMBERS_AND_COUNTS, SENTENCES)
+CORRECTED_AWAY = "no"  # in `after_correction`: holds only before a correction
 SIMULATED_NOTE = "simulated data say nothing about the study"
 # How the note of a claim that was not checked begins, and the reason as readers see it.
 REASONS = {
@@ -50,6 +51,7 @@ DETAILS = ("estimate", "low", "high", "note", "notebook", "source")
 LEVEL = 0.05
 SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
 MOST_PARTS = 4  # told one by one
+MOST_DIGITS = 6  # after the point; the end of an interval that these show as zero is zero
 BLIND = 0.2  # an error of a printed number that a check has to notice
 
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
@@ -220,8 +222,10 @@ def _slip(claim: Mapping, row: Mapping) -> str:
     if far or claim["kind"] == "fact" or claim["needs"] == "print":
         return ""
     if abs(_half_up(value, decimals + 1) - printed) <= unit / 2 + SLACK:
-        return "rounded twice"
-    return "cut off" if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10 else ""
+        return "as if rounded twice"
+    if abs(math.trunc(value / unit + SLACK) * unit - printed) < unit / 10:
+        return "as if cut off"
+    return ""
 
 
 def _half_up(value: float, decimals: int) -> float:
@@ -392,37 +396,42 @@ def reasons(judged: pd.DataFrame) -> pd.Series:
 
 
 def tally(judged: pd.DataFrame) -> pd.DataFrame:
-    """Count claims, those that could be checked, and those that hold.
+    """Count claims, those that could be checked, those that hold, and how far they do.
 
     Parameters
     ----------
     judged : pandas.DataFrame
-        Columns `kind`, `published`, `evidence`, `verdict` and `note` of judged claims.
+        Columns `kind`, `published`, `evidence`, `verdict`, `after_correction` and `note` of judged
+        claims.
 
     Returns
     -------
     pandas.DataFrame
-        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`.
+        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`, of which `confirmed` and
+        `consistent`, and `uncorrected`: those of them that hold only before a correction for many
+        tests.
 
     Examples
     --------
     >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
     ...                        "evidence": ["raw", "raw"], "note": ["", ""],
-    ...                        "verdict": ["confirmed", "open"]})
+    ...                        "verdict": ["confirmed", "open"], "after_correction": ["", ""]})
     >>> tally(judged).loc["all"].tolist()
-    [2, 2, 1]
+    [2, 2, 1, 1, 0, 0]
     """
     checked = reasons(judged) == ""
-    marks = pd.DataFrame(
-        {"claims": 1, "checked": checked, "hold": checked & judged["verdict"].isin(HOLDING)}
-    )
+    hold = checked & judged["verdict"].isin(HOLDING)
+    marks = pd.DataFrame({"claims": 1, "checked": checked, "hold": hold})
+    for verdict in ("confirmed", "consistent"):
+        marks[verdict] = hold & (judged["verdict"] == verdict)
+    marks["uncorrected"] = hold & (judged["after_correction"] == CORRECTED_AWAY)
     counts = marks.astype(int).groupby(forms(judged)).sum().reindex(FORMS, fill_value=0)
     counts.loc["all"] = counts.sum()
     return counts
 
 
 def counted(judged: pd.DataFrame) -> str:
-    """Say how many claims there are, could be checked and hold, and why others were not checked.
+    """Say how many claims there are, could be checked and hold, how far, and why others were not.
 
     Parameters
     ----------
@@ -438,21 +447,33 @@ def counted(judged: pd.DataFrame) -> str:
     --------
     >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
     ...                        "evidence": ["raw", "none"], "verdict": ["confirmed", "open"],
+    ...                        "after_correction": ["", ""],
     ...                        "note": ["", "not public: the pages shown"]})
-    >>> hold, unchecked = counted(judged).split(". ")
-    >>> hold.partition(": ")[0]
-    'Of 2 claims, 1 could be checked, and 1 of these hold'
+    >>> verdict, forms, unchecked = counted(judged).split(". ")
+    >>> verdict.partition(", which")[0]
+    'Of 2 claims, 1 could be checked: 1 are confirmed, and 0 are consistent'
+    >>> forms
+    'The 1 that hold are 1 of 1 numbers and counts, and 0 of 0 sentences'
     >>> unchecked
     'Why the other 1 could not be checked: data not public (1).'
     """
     counts = tally(judged)
-    n_claims, n_checked, n_hold = (f"{number:,}" for number in counts.loc["all"])
-    numbers, sentences = (
+    total = counts.loc["all"]
+    uncorrected = ""
+    if total["uncorrected"]:
+        uncorrected = (
+            f"; {total['uncorrected']:,} of these {total['hold']:,} hold only before a correction "
+            "for many tests"
+        )
+    by_form = [
         f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}" for form in FORMS
-    )
+    ]
     told = (
-        f"Of {n_claims} claims, {n_checked} could be checked, and {n_hold} of these hold: "
-        f"{numbers}, and {sentences}."
+        f"Of {total['claims']:,} claims, {total['checked']:,} could be checked: "
+        f"{total['confirmed']:,} are confirmed, and {total['consistent']:,} are consistent, "
+        "which says only that nothing in the paper's own rounded numbers, or in random splits "
+        f"drawn anew, speaks against them{uncorrected}. "
+        f"The {total['hold']:,} that hold are {by_form[0]}, and {by_form[1]}."
     )
     why = reasons(judged)
     why = why[why != ""].value_counts()
@@ -509,10 +530,21 @@ def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
 
 
 def _number_in_words(row: Mapping, digits: int) -> str:
-    """Write a number with its interval, whole numbers as such."""
+    """Write a number with its interval, whole numbers as such.
+
+    An end of the interval that is not zero gets the digits that show it.
+    """
     if not pd.isna(row["low"]):
+        ends = (row["low"], row["high"])
+        while any(_looks_like_zero(end, digits) for end in ends):
+            digits += 1
         return with_interval(row["estimate"], row["low"], row["high"], digits)
     whole = row["estimate"] == round(row["estimate"])
     return (
         f"{row['estimate']:.0f}" if whole else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
     )
+
+
+def _looks_like_zero(number: float, digits: int) -> bool:
+    """Whether a number that is not zero is written as zero."""
+    return round(number, digits) == 0 and round(number, MOST_DIGITS) != 0
