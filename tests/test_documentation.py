@@ -56,8 +56,9 @@ def test_rooms_import_only_from_rooms_above_them(package):
     folder = paths.ROOT / "src" / package
     text = (folder / "README.md").read_text()
     rooms = re.findall(r"^\| \[(\w+)/?\]", text, re.MULTILINE)
-    there = {file.stem for file in folder.iterdir()}
-    assert set(rooms) == there - {"README", "__init__", "__pycache__"}
+    files = [file.relative_to(folder) for file in folder.rglob("*.py")]
+    there = {file.parts[0].removesuffix(".py") for file in files} - {"__init__"}
+    assert set(rooms) == there
     for file in folder.rglob("*.py"):
         room = file.relative_to(folder).parts[0].removesuffix(".py")
         for imported in imported_rooms(file, package) - {room}:
