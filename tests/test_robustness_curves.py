@@ -118,7 +118,7 @@ def test_every_combination_is_computed_or_listed_and_rare_errors_are_not_estimat
     assert len(result.specifications) + len(result.left_out) == 7 * 3 * 5 * 8 * 2
     reasons = result.left_out["reason"].value_counts()
     assert reasons["an ordinal model needs single ratings"] == 6 * 3 * 8 * 2
-    assert reasons["those who gave the unbiased score marked no errors"] == 2 * 5 * 8 * 2
+    assert reasons["the form of the unbiased score did not ask about errors"] == 2 * 5 * 8 * 2
     assert len(result.too_rare(["harmful"])) == len(result.specifications)
     few = result.too_rare(["refusal"])
     assert set(few["reason"]) == {"fewer than 5 cases of refusal"}

@@ -191,6 +191,7 @@ def test_curves_of_several_questions_share_their_scale(stacked, shape):
     assert limits[0] == limits[1] == limits[2]
     assert limits[0][0] < -2 < 3 < limits[0][1]
     titles = [ax.get_title(loc="left") for ax in fig.axes]
-    assert titles[0] == "scale: 2 ways\n100 % significant\n0 % against expectation"
-    assert titles[1] == "step: 2 ways\n0 % significant\n50 % against expectation"
+    between = ": " if stacked else ":\n"
+    assert titles[0] == f"scale{between}2 ways\n100 % significant\n0 % against expectation"
+    assert titles[1] == f"step{between}2 ways\n0 % significant\n50 % against expectation"
     assert [ax.get_ylabel() for ax in fig.axes].count("points") == 1

@@ -136,6 +136,33 @@ def test_rho_is_undefined_where_the_held_out_outcome_does_not_vary(ratings):
     assert np.isnan(aspects.split_weights(table, FEATURES, "distance", held_out)["rho"]).all()
 
 
+def test_weights_from_other_questions_hardly_change_how_a_judge_follows_people(real_data):
+    study = kamoda.load(real_data)
+    features = list(kamoda.ASPECTS)
+    ideals = kamoda.IDEALS
+    ranges = kamoda.RANGES
+    distances = aspects.ideal_distance(study.ratings, list(ranges), ideals, ranges)
+    judged = study.evaluators.merge(study.answers(), on="item_id", suffixes=("", "_human"))
+
+    def weighted(rows, fitted_to):
+        learned = ideals["acceptability"] * aspects.weights(fitted_to, features, "acceptability")
+        return aspects.judge_scores(rows, learned, ideals, ranges, "acceptability")["weighted"]
+
+    from_all = weighted(judged, distances)
+    from_others = []
+    for question, rows in judged.groupby("question_id"):
+        other_questions = distances[study.ratings["question_id"] != question]
+        from_others.append(weighted(rows, other_questions))
+    scores = judged.assign(all=from_all, others=pd.concat(from_others))
+    changes = {}
+    for judge, rows in scores.groupby("evaluator"):
+        r = rows[["all", "others"]].corrwith(rows["acceptability_human"])
+        changes[judge] = r["all"] - r["others"]
+    assert sorted(changes) == ["gpt4", "gpt4_mean3", "llama2"]
+    assert min(changes.values()) > 0
+    assert max(changes.values()) < 0.001
+
+
 def test_published_results_are_those_of_a_random_split(real_data):
     ratings = kamoda.load(real_data).ratings
     distances = aspects.ideal_distance(ratings, FEATURES, kamoda.IDEALS, kamoda.RANGES)

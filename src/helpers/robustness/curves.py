@@ -248,7 +248,7 @@ def _cost_choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFra
     }
     combined = [rule for rule in rules if rule != SINGLE]
     impossible = {
-        "those who gave the unbiased score marked no errors": {
+        "the form of the unbiased score did not ask about errors": {
             "labels": [SINGLE],
             "score": ["unbiased", "mean of both"],
         },

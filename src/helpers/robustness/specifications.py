@@ -421,7 +421,7 @@ def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool =
     >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
     >>> fig = curves_plot({"whole scale": table, "step": table}, "points")
     >>> fig.axes[0].get_title(loc="left").splitlines()
-    ['whole scale: 2 ways', '50 % significant']
+    ['whole scale:', '2 ways', '50 % significant']
     >>> plt.close(fig)
     """
     many = len(tables)
@@ -434,7 +434,8 @@ def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool =
         ranked = table.sort_values("estimate", kind="stable").reset_index(drop=True)
         _draw_curve(ax, ranked)
         share = 100 * table["finding"].value_counts(normalize=True)
-        words = f"{name}: {len(table)} ways\n{share.get(EXPECTED, 0):.0f} % significant"
+        between = ": " if stacked else ":\n"  # panels side by side are narrow
+        words = f"{name}{between}{len(table)} ways\n{share.get(EXPECTED, 0):.0f} % significant"
         if AGAINST in set(together["finding"]):
             words = f"{words}\n{share.get(AGAINST, 0):.0f} % against expectation"
         ax.set_title(words, fontsize=TEXT, loc="left")

@@ -218,6 +218,46 @@ def load_groups(
     return "real", ratings, sessions.assign(rater_id=anonymise(sessions["rater_id"]))
 
 
+def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
+    """Count the people who scored quality alone, and those of them who also checked errors.
+
+    The forms for quality alone ask nothing about errors. But the same person may have checked
+    errors on other forms of the experiment.
+
+    Parameters
+    ----------
+    sessions : pandas.DataFrame
+        As from `load_groups`.
+    experiment : {1, 2}
+        The experiment.
+
+    Returns
+    -------
+    pandas.Series
+        ``scorers``, ``also_checked`` (numbers of people) and ``share`` (of the submissions of
+        scores, those by people who also checked errors, in percent).
+
+    Examples
+    --------
+    >>> sessions = pd.DataFrame({
+    ...     "experiment": 1, "group": ["errors", "unbiased", "unbiased", "unbiased", "unbiased"],
+    ...     "rater_id": ["ann", "ann", "ben", "ben", "cleo"]})
+    >>> scorers_who_checked(sessions, 1).to_dict()
+    {'scorers': 3.0, 'also_checked': 1.0, 'share': 25.0}
+    """
+    here = sessions[sessions["experiment"] == experiment]
+    scores = here.loc[here["group"] == "unbiased", "rater_id"]
+    checkers = set(here.loc[here["group"] == "errors", "rater_id"])
+    by_checkers = scores.isin(checkers)
+    return pd.Series(
+        {
+            "scorers": float(scores.nunique()),
+            "also_checked": float(scores[by_checkers].nunique()),
+            "share": 100 * by_checkers.mean(),
+        }
+    )
+
+
 def _files(experiment: int, group: str) -> list[str]:
     """Return the files of a group of raters."""
     names = FILES[experiment, group]
@@ -228,6 +268,16 @@ def _group(
     experiment: int, group: str, located: Mapping[str, Path] | None, seed: int, texts: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read or simulate the ratings of one group and its sessions, the latter with raters' names."""
+    ratings, sessions = _group_with_names(experiment, group, located, seed, texts)
+    if located is not None:
+        ratings["rater_id"] = anonymise(ratings["rater_id"])
+    return ratings, sessions
+
+
+def _group_with_names(
+    experiment: int, group: str, located: Mapping[str, Path] | None, seed: int, texts: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read or simulate the ratings of one group and its sessions, both with raters' names."""
     if located is None:
         rng = np.random.default_rng(seed)
         ratings = hosking_submissions(rng, experiment, group, texts)
@@ -241,7 +291,6 @@ def _group(
         ]
         parts = zip(*files, strict=True)
         ratings, sessions = (pd.concat(part, ignore_index=True) for part in parts)
-        ratings["rater_id"] = anonymise(ratings["rater_id"])
     reported = ratings["task"].isin(columns.TASKS)
     ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
     return ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]], sessions
@@ -284,6 +333,55 @@ def single_ratings(
     """
     _, ratings = load_submissions(experiment, group, data_source, seed)
     return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
+
+
+def same_raters(
+    experiment: int, groups: Collection[str], data_source: str = "auto", seed: int = 0
+) -> dict[str, pd.DataFrame]:
+    """Load the single ratings of several groups, with labels of raters that hold across them.
+
+    Parameters
+    ----------
+    experiment : {1, 2}
+        Experiment of section 2 or of section 3.
+    groups : collection of str
+        Groups as in `load_submissions`.
+    data_source : {"auto", "real", "simulated"}, optional
+        As `registry.locate`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        For each group the rows of `single_ratings`, in the same order, with other labels of
+        raters: whoever is in two groups has one label.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> groups = same_raters(1, ["errors", "unbiased"], "simulated")
+    >>> len(groups["unbiased"])
+    4080
+    """
+    files = [file for group in groups for file in _files(experiment, group)]
+    located = registry.locate(files, data_source)
+    parts = {}
+    for group in groups:
+        ratings, _ = _group_with_names(experiment, group, located, seed, texts=False)
+        parts[group] = without_checks(ratings[ratings["reported"]])
+    together = pd.concat(parts)
+    if located is not None:
+        together["rater_id"] = anonymise(together["rater_id"])
+    found = {}
+    for group, ratings in parts.items():
+        labelled = together.loc[group, ratings.columns]
+        found[group] = labelled.astype(ratings.dtypes).reset_index(drop=True)
+    return found
 
 
 def read_submissions(
