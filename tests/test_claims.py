@@ -294,7 +294,7 @@ def test_the_end_of_an_interval_does_not_look_like_zero(ledger, estimate, low, h
     assert ledger.write()["computed"].tolist() == [computed]
 
 
-def test_the_weakest_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
+def test_the_worst_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
     parts = pd.DataFrame({"estimate": [0.5, 1.5, 0.2]}, index=["a", "b", "c"])
     ledger.enter("demo.rate", {"below": parts})
     pay = {"with breaks": {"estimate": 9.7}, "without": {"estimate": 16.0, "shown": "about 16"}}
@@ -308,10 +308,72 @@ def test_the_weakest_part_decides_and_readings_that_disagree_leave_a_claim_open(
     assert unclear["computed"] == "with breaks: 9.70; without: about 16"
 
 
-def test_many_parts_are_counted_and_the_weakest_is_named(ledger):
+@pytest.mark.parametrize(
+    ("claim", "columns", "told"),
+    [
+        (
+            "rate.below",
+            {"estimate": [0.1, 1.5, 0.3, 2.0, 0.4]},
+            "3 of 5 parts hold; furthest from holding: d 2",
+        ),
+        (
+            "rate.below",
+            {"estimate": [0.1, 0.2, 0.9, 0.3, 0.4]},
+            "5 of 5 parts hold; least room: c 0.90",
+        ),
+        (
+            "text.higher",
+            {"estimate": [2, 3, 1, 3, 4], "low": [1, -1, -2, 2, 2], "high": [3, 7, 4, 4, 6]},
+            "3 of 5 parts hold; furthest from holding: c 1.00 [-2.00, 4.00]",
+        ),
+        (
+            "text.lower",
+            {"estimate": [-2] * 5, "low": [-3] * 5, "high": [-1, -0.5, -1, -1, -1]},
+            "5 of 5 parts hold; least room: b -2.00 [-3.00, -0.50]",
+        ),
+        (
+            "text.highest",
+            {"share": [0.99, 0.98, 1.0, 1.0, 1.0]},
+            "5 of 5 parts hold; least room: b in 98 % of resamples",
+        ),
+        (
+            "text.flat",
+            {"p_value": [0.9, 0.04, 0.01, 0.5, 0.6]},
+            "3 of 5 parts hold; furthest from holding: c p = 0.010",
+        ),
+    ],
+)
+def test_of_many_parts_the_one_with_least_room_is_named(ledger, claim, columns, told):
+    prefix, _, name = f"demo.{claim}".rpartition(".")
+    ledger.enter(prefix, {name: pd.DataFrame(columns, index=list("abcde"))})
+    assert ledger.write()["computed"].tolist() == [told]
+
+
+def test_room_is_the_distance_from_the_limit_of_each_rule():
+    empty = dict.fromkeys(verdicts.NUMBERS, np.nan) | {"holds": np.nan}
+    cases = [
+        ({"kind": "fact", "direction": "between 13 15"}, {"estimate": 14.5}, 0.5),
+        ({"kind": "fact", "direction": ">= 99"}, {"estimate": 98}, -1),
+        ({"kind": "fact", "direction": "", "published": "holds"}, {"holds": 0.0}, 0),
+        ({"kind": "significance", "direction": "yes -"}, {"estimate": -1, "p_value": 0.04}, 0.01),
+        ({"kind": "significance", "direction": "yes +"}, {"estimate": -1, "p_value": 0}, -np.inf),
+        ({"kind": "no effect", "margin": "3"}, {"estimate": 0, "low": -4, "high": 1}, -1),
+        ({"kind": "no effect", "margin": ""}, {"estimate": 0, "low": -4, "high": 1}, 0),
+        (
+            {"kind": "split", "direction": "", "published": "0.5"},
+            {"estimate": 0.6, "low": 0.4, "high": 0.8},
+            0.1,
+        ),
+    ]
+    for claim, row, room in cases:
+        assert verdicts._room(claim, empty | row) == pytest.approx(room)
+
+
+def test_simulated_parts_are_not_counted_as_holding(ledger):
     parts = pd.DataFrame({"estimate": [0.1, 0.2, 0.3, 0.4, 2.0]}, index=list("abcde"))
-    ledger.enter("demo.rate", {"below": parts})
-    assert ledger.write()["computed"].tolist() == ["4 of 5 parts hold; weakest: e 2"]
+    simulated = Ledger("11_demo", source="simulated", out_dir=ledger.out_dir)
+    simulated.enter("demo.rate", {"below": parts})
+    assert simulated.write()["computed"].tolist() == ["5 parts, the first: a 0.10"]
 
 
 def test_a_verdict_is_corrected_over_the_family_entered_or_as_the_notebook_did(ledger):

@@ -291,7 +291,7 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
-    """Judge one claim: the weakest part decides; readings that contradict each other do not."""
+    """Judge one claim: the worst part decides; readings that contradict each other do not."""
     source = records[0]["source"]
     evidence = evidence_for(claim["needs"], source)
     for row in records:
@@ -302,7 +302,7 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
     }
     found = set(by_reading.values())
     disagree = "contradicted" in found and len(found) > 1
-    deciding = min(records, key=lambda row: rank(row["verdict"]))
+    deciding = min(records, key=lambda row: (rank(row["verdict"]), _room(claim, row)))
     verdict = "open" if disagree else deciding["verdict"]
     note = (
         "" if len(found) == 1 else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
@@ -321,7 +321,7 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
         "verdict": verdict,
         "after_correction": corrected,
         "detects": np.fmax.reduce([_detects(claim, row) for row in records]),
-        "computed": _in_words(claim, records, deciding),
+        "computed": _in_words(claim, records, deciding, note == SIMULATED_NOTE),
         **{name: deciding[name] for name in ("estimate", "low", "high")},
         "note": note,
         "notebook": records[0]["notebook"],
@@ -494,8 +494,48 @@ def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
     return entered["p_family"].fillna(holm)
 
 
-def _in_words(claim: Mapping, records: list[dict], deciding: dict) -> str:
-    """Say what was computed, part by part, or how many parts hold and which is weakest."""
+def _room(claim: Mapping, row: Mapping) -> float:
+    """How far a part is inside the limit of its rule, in the unit of the limit; outside below 0."""
+    kind = claim["kind"]
+    if kind == "direction":
+        room = -row["high"] if claim["direction"] == "-" else row["low"]
+    elif kind == "ranking":
+        room = row["share"] - SURE
+    elif kind == "significance":
+        room = _room_of_significance(claim, row)
+    elif kind == "no effect":
+        furthest = max(abs(row["low"]), abs(row["high"]))
+        room = float(claim["margin"] or "nan") - furthest
+    elif pd.isna(row["holds"]) and claim["direction"]:
+        room = _room_of_threshold(claim["direction"], row["estimate"])
+    elif pd.isna(row["holds"]) and _is_numeric(claim["published"]):
+        low, high = _ends(row)
+        room = min(float(claim["published"]) - low, high - float(claim["published"]))
+    else:
+        room = row["holds"]
+    return 0.0 if pd.isna(room) else float(room)
+
+
+def _room_of_significance(claim: Mapping, row: Mapping) -> float:
+    """Distance of a p-value from the level; a sign other than the claimed one is furthest out."""
+    expected, _, sign = claim["direction"].partition(" ")
+    if (sign == "+" and row["estimate"] < 0) or (sign == "-" and row["estimate"] > 0):
+        return -math.inf
+    below = LEVEL - row["p_value"]
+    return below if expected == "yes" else -below
+
+
+def _room_of_threshold(comparison: str, value: float) -> float:
+    """Distance from a threshold, such as "< 1" or "between 13 15"."""
+    word, *limits = comparison.split()
+    limits = [float(limit) for limit in limits]
+    if word == "between":
+        return min(value - limits[0], limits[1] - value)
+    return limits[0] - value if word in ("<", "<=") else value - limits[0]
+
+
+def _in_words(claim: Mapping, records: list[dict], deciding: dict, simulated: bool = False) -> str:
+    """Say what was computed, part by part, or how many parts hold and which decides."""
     digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
     rounded = claim["kind"] == "number" and claim["needs"] == "print"
     words = []
@@ -505,8 +545,12 @@ def _in_words(claim: Mapping, records: list[dict], deciding: dict) -> str:
         words.append(" ".join(filter(None, (reading, row["part"], value))))
     if len(records) <= MOST_PARTS:
         return "; ".join(words)
+    if simulated:
+        return f"{len(records)} parts, the first: {words[0]}"
     holding = sum(row["verdict"] in HOLDING for row in records)
-    return f"{holding} of {len(records)} parts hold; weakest: {words[records.index(deciding)]}"
+    which = "least room" if holding == len(records) else "furthest from holding"
+    told = words[records.index(deciding)]
+    return f"{holding} of {len(records)} parts hold; {which}: {told}"
 
 
 def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
