@@ -1,6 +1,7 @@
 """Sentences to quote, and the page that holds them."""
 
 import json
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -90,13 +91,14 @@ def test_each_verdict_has_its_sentence_with_interval_and_scope():
         own=("hardly anything of its own", 0.01), choice=("depends on choices", 0.4),
         rare=("not known", 0.0),
     )  # fmt: skip
+    found.loc["down", ["alone", "alone low", "alone high"]] = [-0.31, -0.60, -0.01]
     assert said(found) == [
         "From the lowest to the highest mark for “up” (0 to 2), “overall” is 1.00 [0.90, 1.10] "
-        "points higher with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
-        "raters.",
+        "points higher with the other aspects held equal (0.60 [0.50, 0.70] higher alone), for "
+        "these raters.",
         "From the lowest to the highest mark for “down” (0 to 2), “overall” is 0.90 [0.80, 1.00] "
-        "points lower with the other aspects held equal (0.60 [0.50, 0.70] alone), for these "
-        "raters.",
+        "points lower with the other aspects held equal (0.31 [0.01, 0.60] lower alone), for "
+        "these raters.",
         "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other aspects held "
         "equal (0.60 [0.50, 0.70] alone), for these raters.",
         "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of “overall” "
@@ -157,6 +159,19 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
             "The weights are arithmetic: overall is computed from these columns",
         ),
         ({"a": ("higher", 1), "b": ("lower", 1)}, "With the others held equal, a and b go with o"),
+        (
+            {
+                "a": ("higher", 1),
+                "b": ("hardly any link", 0),
+                "c": ("hardly anything of its own", 0),
+                "d": ("depends on choices", 0),
+                "e": ("not known", 0),
+                "f": ("left out", 0),
+                "g": ("not told apart", 0),
+            },
+            "With the others held equal, a goes with overall; 2 others add hardly anything, "
+            "1 depends on choices, 1 is not known, 2 cannot be judged",
+        ),
     ],
 )
 def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
@@ -254,6 +269,35 @@ def test_results_never_replace_the_ratings_themselves(tmp_path, name):
     with pytest.raises(OptionError, match=rf"would replace {name} itself: name another page"):
         report.write_page(tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, content)]
+
+
+def test_a_weight_alone_has_the_words_of_the_one_beside_it():
+    assert report._beside("lower", -0.31, -0.6, -0.01) == "0.31 [0.01, 0.60] lower"
+    assert report._beside("lower", -0.1, -0.3, 0.1) == "0.10 [−0.10, 0.30] lower"
+    assert report._beside("lower", 0.1, -0.1, 0.3) == "0.10 [−0.10, 0.30] higher"
+    assert report._beside("hardly any link", -0.1, -0.3, 0.1) == "−0.10 [−0.30, 0.10]"
+
+
+def test_what_cannot_be_judged_is_not_shown_with_a_covariate():
+    recipe = RECIPE | {"covariate": "response_words"}
+    found = report.analyse(recipes.read(EXAMPLE, recipe), recipe, lambda _: None)
+    assert found.conclusions.loc["refusal", "verdict"] == "not known"
+    shown = found.tables[report.COVARIATE].index.tolist()
+    assert shown == [aspect for aspect in ASPECTS if aspect != "refusal"]
+    nothing = pd.DataFrame({"p Holm": [np.nan]}, ["tone"])
+    assert report.only_judged(TABLE, nothing)["not done"].item() == "no aspect can be judged"
+    assert report.only_judged(NO, nothing) is NO
+
+
+def test_a_reliability_for_more_ratings_than_there_are_is_called_a_projection(written):
+    _, found, _, _ = written
+    numbers = [row["ratings"] for row in found["tables"][report.RELIABLE]]
+    assert numbers == ["1", "2", "3", "5 (projected)", "10 (projected)"]
+    frame = pd.DataFrame({"item_id": [1, 1, 2], "cluster": 0, "tone": 1.0})
+    about = replace(study(["tone"]), frame=frame)
+    ends = {"estimate": 0.6, "low": 0.5, "high": 0.7}
+    ((text, _),) = report._about_means(pd.DataFrame(ends, [3]), about)
+    assert text.endswith("of such a mean, projected from items with at most 2 ratings.")
 
 
 def test_of_many_aspects_the_table_shows_the_heaviest():

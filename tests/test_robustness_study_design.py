@@ -189,19 +189,49 @@ def test_detection_asks_for_an_interval_on_the_right_side():
     assert shares == [0.5, 0.0, 0.0]
 
 
-def test_more_raters_and_prompts_give_more_power_and_a_gain_is_no_loss(outputs):
-    tables = {number: outputs.table(number) for number in (1, 3)}
-    loss = pd.Series({"refusal": 1.0})
-    found = study_design.loss_power(tables, loss, [4, 12], 300, 0)["estimate"]
-    assert found[1, 4, "refusal"] < found[1, 12, "refusal"]
-    assert found[1, 4, "refusal"] < found[3, 4, "refusal"]
-    assert study_design.loss_power(tables, -loss, [20], 50, 0)["estimate"].eq(0).all()
+def test_more_raters_and_prompts_give_more_power_and_a_gain_is_no_loss():
+    cases = {"loss": pd.Series({"refusal": 1.0})}
+    found = study_design.loss_power(example_model(), cases, [1, 3], [4, 12], 300, 0)["estimate"]
+    assert found["loss", 1, 4, "refusal"] < found["loss", 1, 12, "refusal"]
+    assert found["loss", 1, 4, "refusal"] < found["loss", 3, 4, "refusal"]
+    studies = study_design.new_studies(example_model(), cases, [3], [20], 50, 0)["loss", 3]
+    assert study_design.detection(studies, {"refusal": 1}, "feature")["estimate"].eq(0).all()
 
 
-def test_gaps_are_those_of_the_population_and_do_not_depend_on_the_run(outputs):
-    power, again = (study_design.gap_power(outputs, [3], [(50, 10)], 20, 5) for _ in range(2))
-    gap = 100 * (outputs.labels(3).mean() - outputs.expert.mean())
-    assert power["gap"].item() == pytest.approx(gap)
+def test_without_a_loss_one_study_in_forty_finds_one():
+    cases = {"none": pd.Series({"refusal": 0.0})}
+    studies = study_design.new_studies(example_model(), cases, [3], [60], 2000, 0)["none", 3]
+    found = study_design.detection(studies, {"refusal": -1}, "feature")["estimate"].item()
+    assert found == pytest.approx(0.025, abs=0.015)
+
+
+def test_every_study_is_drawn_anew_however_many_are_drawn_at_once(monkeypatch):
+    monkeypatch.setattr(study_design, "PROMPTS_AT_ONCE", 25)
+    assert study_design._portions(5, 12) == [2, 2, 1]
+    assert study_design._portions(2, 40) == [1, 1]
+    cases = {"loss": pd.Series({"refusal": 1.0})}
+    studies = study_design.new_studies(example_model(), cases, [2], [6, 12], 3, 0)["loss", 2]
+    drawn = rng()
+    expected = []
+    for count in (2, 1):
+        table = draw(example_model(), count * 12, 2, drawn).table(2)
+        for study in range(count):
+            rows = table[table["prompt_id"] // 12 == study]
+            expected.append(ols(rows, ["refusal"], "score", "prompt_id").loc["refusal"])
+    columns = ["estimate", "standard_error", "low", "high"]
+    assert np.allclose(studies.loc[12, columns], pd.DataFrame(expected)[columns])
+
+
+def test_gaps_are_those_of_the_model_and_do_not_depend_on_the_run():
+    power, again = (
+        study_design.gap_power(example_model(), [1, 3], [(500, 100)], 40, 5) for _ in range(2)
+    )
+    # marks and experts' labels that the model's probabilities lead to, in percent
+    single = 0.3 * 80 + 0.7 * 5
+    both_of_three = 0.3 * (3 * 0.8**2 * 0.2 + 0.8**3) + 0.7 * (3 * 0.05**2 * 0.95 + 0.05**3)
+    expert = 0.3 * 90 + 0.7 * 2
+    expected = [single - expert, 100 * both_of_three - expert]
+    assert power["gap"].tolist() == pytest.approx(expected, abs=0.3)
     pd.testing.assert_frame_equal(power, again)
 
 

@@ -36,6 +36,18 @@ MOST_ROWS = 25  # of a figure or a table on the page
 SURE = 95  # % of redrawn weights in which the same aspect weighs most
 N_BOOT, SEED = 500, 20240917
 MARKS = ("higher", "lower")
+KINDS = {
+    "hardly any link": "small",
+    "hardly anything of its own": "small",
+    "depends on choices": "choices",
+    "not known": "not known",
+}
+KIND_WORDS = {
+    "small": ("adds hardly anything", "add hardly anything"),
+    "choices": ("depends on choices", "depend on choices"),
+    "not known": ("is not known", "are not known"),
+    "cannot": ("cannot be judged", "cannot be judged"),
+}
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
     *((name, f"{name} low", f"{name} high") for name in ("alone", "change", "AC1", "leniency")),
@@ -147,6 +159,67 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     }
 
 
+def only_judged(table: pd.DataFrame, conclusions: pd.DataFrame) -> pd.DataFrame:
+    """Leave out aspects that cannot be judged, whose intervals cannot be trusted.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `ratings.inference.ways` or `confounder`, a row per aspect; or one that says why
+        there is none.
+    conclusions : pandas.DataFrame
+        From `ratings.inference.conclude`; those not judged have no ``p Holm``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The other rows; or, where none is left, one that says so.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"estimate": [0.5, -2.0]}, ["tone", "refusal"])
+    >>> found = pd.DataFrame({"p Holm": [0.01, np.nan]}, ["tone", "refusal"])
+    >>> only_judged(table, found).index.tolist()
+    ['tone']
+    """
+    if "not done" in table:
+        return table
+    judged = conclusions.index[conclusions["p Holm"].notna()]
+    left = table[table.index.isin(judged)]
+    return left if len(left) else inference.not_done("no aspect can be judged")
+
+
+def projected(reliability: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Mark numbers of ratings that no item has: their reliability is a projection.
+
+    Parameters
+    ----------
+    reliability : pandas.DataFrame
+        From `ratings.raters.reliability`.
+    study : Study
+        Ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same with words in the index, as "10 (projected)".
+
+    Examples
+    --------
+    >>> study = intake.Study(pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1}), "", [], None, {})
+    >>> table = pd.DataFrame({"estimate": [0.4, 0.6]}, pd.Index([2, 3], name="ratings"))
+    >>> projected(table, study).index.tolist()
+    ['2', '3 (projected)']
+    """
+    if reliability.empty:
+        return reliability
+    most = most_ratings(study)
+    names = [
+        f"{number} (projected)" if number > most else f"{number}" for number in reliability.index
+    ]
+    return reliability.set_axis(pd.Index(names, name=reliability.index.name))
+
+
 def _heaviest_first(table: pd.DataFrame) -> pd.DataFrame:
     """Sort aspects by their weights, or where these are not known by their slopes alone."""
     sizes = table["weight"].fillna(table["alone"]).abs()
@@ -208,7 +281,7 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
     --------
     >>> found = pd.DataFrame({"verdict": ["higher", "not known"]}, index=["tone", "typos"])
     >>> message(found, "overall")
-    'With the others held equal, tone goes with overall; nothing is sure of 1 other aspect'
+    'With the others held equal, tone goes with overall; 1 other is not known'
     """
     told = conclusions["verdict"].isin(MARKS)
     names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
@@ -222,12 +295,26 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
     if len(names) > 2:
         few = f"{len(names)} of {len(conclusions)} aspects"
     go = "goes" if len(names) == 1 else "go"
-    small = conclusions["verdict"].isin(["hardly any link", "hardly anything of its own"]).sum()
-    rest = int(len(conclusions) - len(names) - small)
-    unsure = f"; nothing is sure of {rest} other aspect{'s' * (rest > 1)}" if rest else ""
     if len(conclusions) == 1:
         return f"{few} {go} with {label(outcome)}"
-    return f"With the others held equal, {few} {go} with {label(outcome)}{unsure}"
+    title = f"With the others held equal, {few} {go} with {label(outcome)}"
+    others = _others(conclusions["verdict"][~told])
+    return f"{title}; {others}" if others else title
+
+
+def _others(verdicts: pd.Series) -> str:
+    """Say how many aspects that do not go with the outcome got which kind of verdict."""
+    kinds = verdicts.map(KINDS).fillna("cannot")
+    parts = []
+    for kind, (one, several) in KIND_WORDS.items():
+        number = int((kinds == kind).sum())
+        if number == 0:
+            continue
+        noun = ""
+        if not parts:
+            noun = " other" if number == 1 else " others"
+        parts.append(f"{number}{noun} {one if number == 1 else several}")
+    return ", ".join(parts)
 
 
 def sentences(
@@ -254,7 +341,7 @@ def sentences(
         Up to ten rows: ``sentence``, and what ``it does not say``.
     """
     rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
-    people = [*about_agreement(agreement, study.outcome), *_about_means(reliability, study.outcome)]
+    people = [*about_agreement(agreement, study.outcome), *_about_means(reliability, study)]
     rows = [*rows[: MOST_SENTENCES - len(people)], *people]
     return pd.DataFrame(rows, columns=QUOTED)
 
@@ -291,7 +378,7 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
         "outcome": _cut(study.outcome),
         "size": with_interval(*size),
         "weight": signed(*weight),
-        "alone": signed(*alone),
+        "alone": _beside(row["verdict"], *alone),
         "scope": WORDS["scope"][row["scope"]],
     }
     start = WORDS["start"]["flag" if is_flag else "scale"]
@@ -299,6 +386,15 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     words["held"] = WORDS["held"].format(**words) if len(study.aspects) > 1 else ""
     said, not_said = SAID[row["verdict"]]
     return said.format(**words), not_said.format(**words)
+
+
+def _beside(verdict: str, estimate: float, low: float, high: float) -> str:
+    """Write a weight alone: beside "points higher" or "lower" without a sign, in the same words."""
+    if verdict not in MARKS:
+        return signed(estimate, low, high)
+    if estimate < 0:
+        return f"{signed(-estimate, -high, -low)} lower"
+    return f"{signed(estimate, low, high)} higher"
 
 
 def signed(estimate: float, low: float, high: float) -> str:
@@ -361,14 +457,29 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     return rows
 
 
-def _about_means(reliability: pd.DataFrame, outcome: str) -> list[tuple[str, str]]:
-    """Say how reliable a mean of three raters is."""
+def most_ratings(study: Study) -> int:
+    """Largest number of complete ratings that an item has.
+
+    Examples
+    --------
+    >>> study = intake.Study(pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1}), "", [], None, {})
+    >>> most_ratings(study)
+    2
+    """
+    return int(study.frame.groupby(["cluster", "item_id"], observed=True).size().max())
+
+
+def _about_means(reliability: pd.DataFrame, study: Study) -> list[tuple[str, str]]:
+    """Say how reliable a mean of three raters is, or would be if no item has three."""
     if reliability.empty:
         return []
     share = signed(*reliability.loc[3, ["estimate", "low", "high"]])
-    text = f"Of the differences between items in the mean “{_cut(outcome)}” of 3 raters, a share of"
-    text += f" {share} is more than chance: the reliability of such a mean."
-    return [(text, "that the mean is right: people can agree and be wrong")]
+    text = f"Of the differences between items in the mean “{_cut(study.outcome)}” of 3 raters, a"
+    text += f" share of {share} is more than chance: the reliability of such a mean"
+    most = most_ratings(study)
+    if most < 3:
+        text += f", projected from items with at most {most} ratings"
+    return [(f"{text}.", "that the mean is right: people can agree and be wrong")]
 
 
 def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
@@ -497,9 +608,10 @@ def _judge_aspects(
     study = found.study
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
-    found.add(COVARIATE, inference.confounder(study))
+    found.add(COVARIATE, only_judged(inference.confounder(study), found.conclusions))
     found.add(PEOPLE, raters.table(study))
-    reliability = found.add(RELIABLE, raters.reliability(study, N_BOOT, rng))
+    reliability = raters.reliability(study, N_BOOT, rng)
+    found.add(RELIABLE, projected(reliability, study))
     found.add(NEEDED, raters.needed(study, small))
     found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
 

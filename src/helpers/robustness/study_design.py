@@ -4,10 +4,9 @@
 mark it with one probability if it is there and with another if it is not, experts with
 probabilities of their own; other people score the output, and each error that is there costs
 points. What raters tend to agree on is what the model calls an error: it cannot know more. `draw`
-draws outputs from it, of which studies of any size are samples of prompts. Estimates and their
-cluster-robust errors need only sums within prompts, so that hundreds of studies of every size take
-seconds; `loss_power` and `gap_power` tell how many of them find what is there, and
-`outputs_needed` at which size four in five do.
+draws outputs from it. `loss_power` and `gap_power` draw every study anew and tell how many find
+what is there, `outputs_needed` at which size four in five do. Estimates and their cluster-robust
+errors need only sums within prompts, so that hundreds of studies of every size take seconds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +26,7 @@ from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, clu
 
 REFERENCE_PROMPTS = 10_000  # drawn to translate losses from labels to errors
 REFERENCE_SEED = 0
+PROMPTS_AT_ONCE = 10_000  # drawn for simulated studies
 STRONGEST = 0.95  # no correlation between liabilities is taken to be beyond this
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
 TESTABLE = 1e-6  # a feature is told apart if its projection is within this of one
@@ -499,11 +499,18 @@ def study_losses(
     for _ in range(n_sim):
         products = moments.products[rng.integers(len(moments.products), size=sizes[-1])]
         studies.append(_least_squares(products, sizes))
+    return _with_intervals(studies, sizes, moments.features)
+
+
+def _with_intervals(
+    studies: Sequence[np.ndarray], sizes: Sequence[int], features: Sequence[str]
+) -> pd.DataFrame:
+    """Set out estimates and errors of studies, from `_least_squares`, with 95 % intervals."""
     estimate, error = np.stack(studies, axis=2)
     margin = t.ppf(0.975, np.array(sizes) - 1)[:, None, None] * error
     results = {"estimate": estimate, "standard_error": error}
     results |= {"low": estimate - margin, "high": estimate + margin}
-    levels = {"prompts": sizes, "study": range(n_sim), "feature": moments.features}
+    levels = {"prompts": sizes, "study": range(len(studies)), "feature": features}
     index = pd.MultiIndex.from_product(levels.values(), names=list(levels))
     return pd.DataFrame({name: each.ravel() for name, each in results.items()}, index)
 
@@ -582,50 +589,108 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     return pd.DataFrame({"estimate": counts["sum"] / counts["size"], "low": low, "high": high})
 
 
+def new_studies(
+    model: StudyModel,
+    cases: Mapping[str, pd.Series],
+    raters: Sequence[int],
+    n_prompts: Sequence[int],
+    n_sim: int,
+    seed: int,
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """Least squares in many studies of several sizes, each study drawn anew.
+
+    The smaller studies are parts of the largest one of the same number, those with fewer raters
+    are the same outputs with fewer ratings, and other losses bring other scores of the same
+    outputs; this makes all of them comparable.
+
+    Parameters
+    ----------
+    model : StudyModel
+        Result of `fit_model`.
+    cases : mapping of str to pandas.Series
+        For each case the points lost by each error, as least squares on labels finds them.
+    raters : sequence of int
+        People who check an output, and as many others who score it.
+    n_prompts : sequence of int
+        Prompts in a study, at least 2.
+    n_sim : int
+        Studies of each size.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    dict
+        For each case and number of raters a table as from `study_losses`.
+
+    Examples
+    --------
+    >>> cases = {"as found": pd.Series({"refusal": 1.0}), "none": pd.Series({"refusal": 0.0})}
+    >>> studies = new_studies(example_model(), cases, [2], [20], 100, 0)
+    >>> sorted(studies), len(studies["none", 2])
+    ([('as found', 2), ('none', 2)], 100)
+    """
+    sizes = sorted(n_prompts)
+    rng = np.random.default_rng(seed)
+    losses = {case: model.losses_behind(found) for case, found in cases.items()}
+    found = {(case, number): [] for case in cases for number in raters}
+    for count in _portions(n_sim, sizes[-1]):
+        drawn = draw(model, count * sizes[-1], max(raters), rng)
+        for case, number in found:
+            table = drawn.with_losses(losses[case]).table(number)
+            moments = cluster_moments(table, model.errors, "score", "prompt_id")
+            for products in np.split(moments.products, count):
+                found[case, number].append(_least_squares(products, sizes))
+    return {key: _with_intervals(studies, sizes, model.errors) for key, studies in found.items()}
+
+
 def loss_power(
-    tables: Mapping, found: pd.Series, n_prompts: Sequence[int], n_sim: int, seed: int
+    model: StudyModel,
+    cases: Mapping[str, pd.Series],
+    raters: Sequence[int],
+    n_prompts: Sequence[int],
+    n_sim: int,
+    seed: int,
 ) -> pd.DataFrame:
-    """Power to detect what each error costs, for several ways to label the same outputs.
+    """Power to detect what each error costs, from studies that are each drawn anew.
 
     A loss is detected if the 95 % interval of least squares, clustered by prompt, lies on the
     side of zero where the loss is.
 
     Parameters
     ----------
-    tables : mapping
-        For each way to label, a table like `Outputs.table` of the same large population.
-    found : pandas.Series
-        Points lost by each error; only the signs count.
-    n_prompts : sequence of int
-        Prompts in a study.
-    n_sim : int
-        Simulated studies.
-    seed : int
-        Of the random numbers; all ways to label get the same prompts.
+    model, cases, raters, n_prompts, n_sim, seed
+        As in `new_studies`.
 
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``labels`` (the keys of
-        `tables`), ``prompts`` and ``feature``.
+        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``case``, ``labels``
+        (the number of raters), ``prompts`` and ``feature``.
 
     Examples
     --------
-    >>> outputs = draw(example_model(), 500, 2, np.random.default_rng(0))
-    >>> tables = {raters: outputs.table(raters) for raters in (1, 2)}
-    >>> loss_power(tables, pd.Series({"refusal": 1.0}), [20], 100, 0)["estimate"].min() > 0.5
+    >>> cases = {"as found": pd.Series({"refusal": 1.0})}
+    >>> power = loss_power(example_model(), cases, [1, 2], [20], 100, 0)
+    >>> power["estimate"].min() > 0.5
     np.True_
     """
+    studies = new_studies(model, cases, raters, n_prompts, n_sim, seed)
     powers = {}
-    for name, table in tables.items():
-        moments = cluster_moments(table, list(found.index), "score", "prompt_id")
-        studies = study_losses(moments, n_prompts, n_sim, np.random.default_rng(seed))
-        powers[name] = detection(studies, -np.sign(found), "feature")
-    return pd.concat(powers, names=["labels"])
+    for case, number in studies:
+        sides = -np.sign(cases[case])
+        powers[case, number] = detection(studies[case, number], sides, "feature")
+    return pd.concat(powers, names=["case", "labels"])
+
+
+def _portions(n_sim: int, n_prompts: int) -> list[int]:
+    """How many studies to draw at once, so that there are neither too many prompts nor too few."""
+    at_once = max(1, PROMPTS_AT_ONCE // n_prompts)
+    return [min(at_once, n_sim - start) for start in range(0, n_sim, at_once)]
 
 
 def gap_power(
-    outputs: Outputs,
+    model: StudyModel,
     raters: Sequence[int],
     designs: Sequence[tuple[int, int]],
     n_sim: int,
@@ -635,12 +700,12 @@ def gap_power(
 
     A gap is detected if the 95 % interval of the difference of rates, clustered by prompt, lies
     on the side of zero where the difference is. The crowd's rate is that of its majority labels,
-    and so depends on how many raters there are.
+    and so depends on how many raters there are. Each study is drawn anew.
 
     Parameters
     ----------
-    outputs : Outputs
-        A large population, see `draw`.
+    model : StudyModel
+        Result of `fit_model`, with experts.
     raters : sequence of int
         People who check an output.
     designs : sequence of (int, int)
@@ -653,34 +718,38 @@ def gap_power(
     Returns
     -------
     pandas.DataFrame
-        ``gap`` (percentage points), and ``estimate``, ``low`` and ``high`` as from `detection`,
-        indexed by ``raters``, ``prompts``, ``expert_prompts`` and ``error``.
+        ``gap`` (percentage points, over all outputs that were drawn), and ``estimate``, ``low``
+        and ``high`` as from `detection`, indexed by ``raters``, ``prompts``, ``expert_prompts``
+        and ``error``.
 
     Examples
     --------
-    >>> outputs = draw(example_model(), 500, 1, np.random.default_rng(0))
-    >>> gap_power(outputs, [1], [(40, 10)], 50, 0).round(2)["gap"].tolist()
-    [-1.36]
+    >>> power = gap_power(example_model(), [1], [(40, 10)], 100, 0)
+    >>> power["gap"].item() < 0
+    True
     """
-    errors = outputs.model.errors
-    n_population, size = outputs.expert.shape[:2]
-    expert = outputs.expert.sum(axis=1)
+    errors = model.errors
     largest = max(prompts for prompts, _ in designs)
+    rng = np.random.default_rng(seed)
+    gaps = {number: [] for number in raters}
+    studies = {number: [] for number in raters}
+    for count in _portions(n_sim, largest):
+        drawn = draw(model, count * largest, max(raters), rng)
+        expert = 100 * drawn.expert.mean(axis=1)
+        expert_parts = np.split(expert, count)
+        for number in raters:
+            crowd = 100 * drawn.labels(number).mean(axis=1)
+            crowd_parts = np.split(crowd, count)
+            for crowd_rate, expert_rate in zip(crowd_parts, expert_parts, strict=True):
+                gaps[number].append((crowd_rate - expert_rate).mean(axis=0))
+                studies[number].append([_gap(crowd_rate, expert_rate, *pair) for pair in designs])
     quantiles = t.ppf(0.975, [checked - 1 for _, checked in designs])
     keys = [(*pair, study, error) for pair in designs for study in range(n_sim) for error in errors]
     index = pd.MultiIndex.from_tuples(keys, names=["prompts", "expert_prompts", "study", "error"])
     powers = {}
     for number in raters:
-        crowd = outputs.labels(number).sum(axis=1)
-        gap = pd.Series(100 * (crowd - expert).mean(axis=0) / size, errors)
-        rates = 100 * crowd / size, 100 * expert / size
-        rng = np.random.default_rng(seed)
-        studies = []
-        for _ in range(n_sim):
-            chosen = rng.integers(n_population, size=largest)
-            crowd_rate, expert_rate = (each[chosen] for each in rates)
-            studies.append([_gap(crowd_rate, expert_rate, *pair) for pair in designs])
-        found, error = np.array(studies).transpose(2, 1, 0, 3)
+        gap = pd.Series(np.mean(gaps[number], axis=0), errors)
+        found, error = np.array(studies[number]).transpose(2, 1, 0, 3)
         margin = quantiles[:, None, None] * error
         ends = np.column_stack([(found - margin).ravel(), (found + margin).ravel()])
         power = detection(pd.DataFrame(ends, index, ["low", "high"]), np.sign(gap), "error")
