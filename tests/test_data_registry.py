@@ -476,7 +476,7 @@ def test_a_file_that_may_not_be_read_is_no_missing_file(place, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-@pytest.mark.parametrize("step", ["os.makedirs", "pathlib.Path.write_bytes", "shutil.move"])
+@pytest.mark.parametrize("step", ["pathlib.Path.mkdir", "pathlib.Path.write_bytes", "shutil.move"])
 def test_a_disk_that_takes_nothing_is_no_missing_network(place, monkeypatch, number, step):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))

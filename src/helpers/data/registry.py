@@ -399,6 +399,8 @@ def _download(entry: Entry, folder: Path) -> None:
     )
     download = _Download(entry)
     try:
+        # Pooch makes the folder itself, and stops if another process makes it meanwhile.
+        (folder / entry.file).parent.mkdir(parents=True, exist_ok=True)
         files.fetch(entry.file, downloader=download)
         (folder / entry.file).chmod(0o644)  # pooch leaves it to its owner alone
     except DataError:
