@@ -1,9 +1,9 @@
 """Tasks of the project: `doit list` names them, `doit` re-derives all results.
 
-`doit data=real` or `doit data=simulated` chooses the data; otherwise real data are used where they
-can be had. A notebook runs again only if something that it reads, or wrote, has changed. A fault
-costs only what needs it: tasks of data and notebooks note it and let the others go on; `reproduce`
-names what is missing and fails.
+`doit data=real` or `doit data=simulated` chooses the data; otherwise real data are used
+where they can be had. A notebook runs again only if something that it reads, or wrote,
+has changed. A fault costs only what needs it: tasks of data and notebooks note it and
+let the others go on; `reproduce` names what is missing and fails.
 """
 
 from helpers.run import say_stopped
@@ -49,7 +49,9 @@ CODE = [
 
 def refuse_simulated(kinds: Mapping[str, str]) -> None:
     """Stop if any study is simulated."""
-    simulated = [study for study, kind in kinds.items() if kind in ("simulated", "missing")]
+    simulated = [
+        study for study, kind in kinds.items() if kind in ("simulated", "missing")
+    ]
     if simulated:
         raise PlainError(
             f"committed results must come from real data, but {', '.join(simulated)} would be "
@@ -63,7 +65,9 @@ try:
     LOCK = results.hold(BUILD)
     notebooks.set_environment(BUILD)
     if "refresh" in sys.argv:  # rather now than after all notebooks have run
-        refuse_simulated({study: results.resolve(study, CHOICE)[0] for study in STUDIES})
+        refuse_simulated(
+            {study: results.resolve(study, CHOICE)[0] for study in STUDIES}
+        )
 except PlainError as error:
     raise InvalidDodoFile(str(error)) from None
 sys.stdout.reconfigure(line_buffering=True)
@@ -74,7 +78,8 @@ DOIT_CONFIG = {
     "default_tasks": ["reproduce"],
     "dep_file": str(BUILD / ".doit.json"),
     "num_process": max(1, min(os.cpu_count(), len(NAMES))),
-    # Threads share one record of ports in use; kernels of separate processes race for them.
+    # Threads share one record of ports in use; kernels of separate processes race for
+    # them.
     "par_type": "thread",
     "verbosity": 2,
 }
@@ -83,7 +88,9 @@ DOIT_CONFIG = {
 def task_data():
     """Find out which studies have real data and which are simulated."""
     for study in STUDIES:
-        yield task(lambda study=study: find_data(study), name=study, targets=[stamp(study)])
+        yield task(
+            lambda study=study: find_data(study), name=study, targets=[stamp(study)]
+        )
 
 
 def task_execute():
@@ -276,7 +283,9 @@ def notebook_task(name: str, studies: list[str]) -> dict:
         seconds = notebooks.execute(notebook, executed(name, BUILD), parameters)
         after = [file.stat().st_mtime_ns for file in inputs]
         if before != after:
-            raise PlainError(f"{name}, or what it reads, was changed while it ran: run again")
+            raise PlainError(
+                f"{name}, or what it reads, was changed while it ran: run again"
+            )
         print(f"{name}: finished in {seconds:.1f} s")
 
     return task(
@@ -339,7 +348,9 @@ def summary_lines() -> list[str]:
         found = []
         if study in counts.index:
             found = [
-                f"{number} {verdict}" for verdict, number in counts.loc[study].items() if number
+                f"{number} {verdict}"
+                for verdict, number in counts.loc[study].items()
+                if number
             ]
         told = ", ".join(found) or "no claims"
         lines.append(f"{study}: {source} data, {told}")
@@ -368,8 +379,8 @@ def task(function: Callable, **settings) -> dict:
 def as_left(files: Callable[[], list[Path]]) -> Callable:
     """Make a condition for `uptodate`: the files are as the task left them.
 
-    doit itself only asks whether targets are there. They may be of a run that was killed before
-    doit noted it, or of somebody who ran a notebook by hand.
+    doit itself only asks whether targets are there. They may be of a run that was
+    killed before doit noted it, or of somebody who ran a notebook by hand.
     """
 
     def digest() -> dict[str, str]:

@@ -1,8 +1,9 @@
 """An audit of the rules of verdicts: what they would notice, and how often they err.
 
-Every printed number that holds is moved, and the rule asked again; studies without any difference
-are drawn, and every confirmed difference counted. `python benchmarks/audit.py` reads what a run of
-all notebooks entered in build/claims and writes data/audit.csv.
+Every printed number that holds is moved, and the rule asked again; studies without any
+difference are drawn, and every confirmed difference counted. `python
+benchmarks/audit.py` reads what a run of all notebooks entered in build/claims and
+writes data/audit.csv.
 """
 
 import re
@@ -26,7 +27,9 @@ COLUMNS = ["audit", "kind", "evidence", "tried", "share"]
 
 def of_rules(claims_dir: str | Path, seed: int = 20261122) -> pd.DataFrame:
     """Join both audits: what was done, kind of claim, evidence, number tried, share."""
-    return pd.concat([moved_numbers(claims_dir), false_findings(N_STUDIES, seed)])[COLUMNS]
+    return pd.concat([moved_numbers(claims_dir), false_findings(N_STUDIES, seed)])[
+        COLUMNS
+    ]
 
 
 def moved_numbers(claims_dir: str | Path) -> pd.DataFrame:
@@ -40,8 +43,12 @@ def moved_numbers(claims_dir: str | Path) -> pd.DataFrame:
     entered = entered[entered["claim_id"].isin(judged.index)]
     tables = []
     for move in MOVES:
-        sides = [assess(entered, _moved(published, 1 + side * move)) for side in (1, -1)]
-        turned = sum((~side["verdict"].isin(HOLDING)).astype(float) for side in sides) / 2
+        sides = [
+            assess(entered, _moved(published, 1 + side * move)) for side in (1, -1)
+        ]
+        turned = (
+            sum((~side["verdict"].isin(HOLDING)).astype(float) for side in sides) / 2
+        )
         by = turned.groupby([judged["kind"], judged["evidence"]])
         table = pd.DataFrame({"tried": 2 * by.size(), "share": by.mean()}).reset_index()
         tables.append(table.assign(audit=f"printed number moved by {100 * move:.0f} %"))
@@ -52,12 +59,16 @@ def _moved(published: pd.DataFrame, factor: float) -> pd.DataFrame:
     """Multiply all printed numbers and thresholds."""
 
     def moved(text: str) -> str:
-        return re.sub(r"[\d.]*\d", lambda number: f"{float(number[0]) * factor:.9f}", text)
+        return re.sub(
+            r"[\d.]*\d", lambda number: f"{float(number[0]) * factor:.9f}", text
+        )
 
     numeric = published["published"].str.fullmatch(r"-?[\d.]+")
     limits = published["direction"].where(published["kind"] == "fact")
     return published.assign(
-        published=published["published"].mask(numeric, published["published"].map(moved)),
+        published=published["published"].mask(
+            numeric, published["published"].map(moved)
+        ),
         direction=limits.map(moved, na_action="ignore").fillna(published["direction"]),
     )
 
@@ -65,8 +76,8 @@ def _moved(published: pd.DataFrame, factor: float) -> pd.DataFrame:
 def false_findings(n_studies: int, seed: int) -> pd.DataFrame:
     """Share of studies without any difference in which a rule confirms one, either way.
 
-    A study has five systems that answer the same prompts equally well; prompts differ in how
-    easy they are. Prompts are resampled, as the notebooks do.
+    A study has five systems that answer the same prompts equally well; prompts differ
+    in how easy they are. Prompts are resampled, as the notebooks do.
     """
     rng = np.random.default_rng(seed)
     studies = {"scores": _equal_scores, "marks of a rare error": _equal_marks}
@@ -74,14 +85,18 @@ def false_findings(n_studies: int, seed: int) -> pd.DataFrame:
     for name, draw in studies.items():
         found = pd.DataFrame(_confirmed(draw, rng) for _ in range(n_studies)).mean()
         for kind, share in found.items():
-            rows.append({"audit": f"no difference, {name}", "kind": kind, "share": share})
+            rows.append(
+                {"audit": f"no difference, {name}", "kind": kind, "share": share}
+            )
     return pd.DataFrame(rows).assign(evidence="simulated", tried=n_studies)
 
 
 def _equal_scores(rng: np.random.Generator) -> np.ndarray:
     """Mean scores from 1 to 5 of three raters."""
     easy = rng.normal(3.5, 0.7, (N_PROMPTS, 1, 1))
-    return np.clip(np.rint(easy + rng.normal(0, 1, (N_PROMPTS, 5, 3))), 1, 5).mean(axis=2)
+    return np.clip(np.rint(easy + rng.normal(0, 1, (N_PROMPTS, 5, 3))), 1, 5).mean(
+        axis=2
+    )
 
 
 def _equal_marks(rng: np.random.Generator) -> np.ndarray:
@@ -94,11 +109,15 @@ def _confirmed(draw: Callable, rng: np.random.Generator) -> dict[str, bool]:
     values = pd.DataFrame(draw(rng), columns=list("abcde"))
     values["first minus second"] = values["a"] - values["b"]
     values["prompt_id"] = np.arange(N_PROMPTS)
-    draws = bootstrap.bootstrap_means(values, list(values)[:6], "prompt_id", N_DRAWS, rng)
+    draws = bootstrap.bootstrap_means(
+        values, list(values)[:6], "prompt_id", N_DRAWS, rng
+    )
     low, high = np.percentile(draws[:, 5], [2.5, 97.5])
     row = {"estimate": values["first minus second"].mean(), "low": low, "high": high}
     sides = [judge({"kind": "direction", "direction": side}, row) for side in "+-"]
-    ahead = [np.mean(draws[:, one] > draws[:, other]) for one, other in ((0, 1), (1, 0))]
+    ahead = [
+        np.mean(draws[:, one] > draws[:, other]) for one, other in ((0, 1), (1, 0))
+    ]
     two = [judge({"kind": "ranking"}, {"share": share}) for share in ahead]
     first = np.bincount(draws[:, :5].argmax(axis=1), minlength=5) / N_DRAWS
     five = [judge({"kind": "ranking"}, {"share": share}) for share in first]

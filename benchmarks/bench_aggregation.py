@@ -42,13 +42,21 @@ def main():
             list(ERRORS_1),
             ["quality_biased", *FACTORS],
         ),
-        "experiment 2": (hosking.hosking_experiment_2(rng)[0], list(ERRORS_2), ["quality_biased"]),
+        "experiment 2": (
+            hosking.hosking_experiment_2(rng)[0],
+            list(ERRORS_2),
+            ["quality_biased"],
+        ),
     }
     print(f"{'table':14} {'rows':>6} {'naive ms':>9} {'ours ms':>8} {'ratio':>6}")
     for name, (table, mode, mean) in tables.items():
         slow = best_seconds(lambda t=table, a=mode, b=mean: naive(t, a, b))
-        fast = best_seconds(lambda t=table, a=mode, b=mean: aggregate(t, "item_id", b, a))
-        print(f"{name:14} {len(table):6} {1000 * slow:9.0f} {1000 * fast:8.1f} {slow / fast:6.0f}")
+        fast = best_seconds(
+            lambda t=table, a=mode, b=mean: aggregate(t, "item_id", b, a)
+        )
+        print(
+            f"{name:14} {len(table):6} {1000 * slow:9.0f} {1000 * fast:8.1f} {slow / fast:6.0f}"
+        )
 
 
 if __name__ == "__main__":

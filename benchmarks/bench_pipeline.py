@@ -1,8 +1,8 @@
 """Time of each notebook, and of all together, beside that of importing their libraries only.
 
-The floor of a notebook is a run of its first code cell, which holds the imports, in a kernel of its
-own. First all floors are run, then all notebooks as `make reproduce` runs them; both on all
-processors, so that other work on the machine disturbs them alike.
+The floor of a notebook is a run of its first code cell, which holds the imports, in a
+kernel of its own. First all floors are run, then all notebooks as `make reproduce` runs
+them; both on all processors, so that other work on the machine disturbs them alike.
 """
 
 import os
@@ -26,12 +26,16 @@ def imports_only(notebook: Path, folder: Path) -> Path:
     return target
 
 
-def seconds_of(notebooks: list[Path], folder: Path, parameters: dict) -> tuple[list[float], float]:
+def seconds_of(
+    notebooks: list[Path], folder: Path, parameters: dict
+) -> tuple[list[float], float]:
     """Run notebooks side by side; give the seconds of each and of all together."""
     targets = [folder / "executed" / notebook.name for notebook in notebooks]
     started = time.perf_counter()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        each = list(pool.map(run.execute, notebooks, targets, [parameters] * len(targets)))
+        each = list(
+            pool.map(run.execute, notebooks, targets, [parameters] * len(targets))
+        )
     return each, time.perf_counter() - started
 
 

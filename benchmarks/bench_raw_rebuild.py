@@ -1,7 +1,8 @@
 """Rating tables from raw submissions: flattening every field with pandas against our reader.
 
-Run `python benchmarks/bench_raw_rebuild.py`. Both ways are timed in one process on simulated
-files with as many submissions as those of Hosking et al. (2024), and must give equal ratings.
+Run `python benchmarks/bench_raw_rebuild.py`. Both ways are timed in one process on
+simulated files with as many submissions as those of Hosking et al. (2024), and must
+give equal ratings.
 """
 
 import json
@@ -13,7 +14,13 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from helpers.studies.hosking_submissions import FORMS, LABELS, NO_YES, ONE_TO_FIVE, read_submissions
+from helpers.studies.hosking_submissions import (
+    FORMS,
+    LABELS,
+    NO_YES,
+    ONE_TO_FIVE,
+    read_submissions,
+)
 
 N_FILES, N_SUBMISSIONS, N_WORDS, N_REPEATS, SEED = 20, 882, 150, 3, 0
 FORM = FORMS[1, "errors"]
@@ -26,7 +33,9 @@ def submission(number: int, answers: dict[str, str]) -> dict:
     models = {"model_a": "falcon40", "model_b": "refs"}
     return {
         "id": str(number),
-        "input_text": dict.fromkeys(("Prompt", "Response A", "Response B"), "word " * N_WORDS),
+        "input_text": dict.fromkeys(
+            ("Prompt", "Response A", "Response B"), "word " * N_WORDS
+        ),
         "input_meta": {"dataset": "amazon", "sample_ix": number} | models,
         "label_annotations": {"email": f"rater_{number}"} | checks | answers,
         "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
@@ -38,7 +47,9 @@ def write_files(folder: Path) -> list[Path]:
     rng = np.random.default_rng(SEED)
     drawn = pd.DataFrame(
         {
-            f"{LABELS.get(aspect, aspect)}_{side}": rng.choice(list(scale), N_SUBMISSIONS)
+            f"{LABELS.get(aspect, aspect)}_{side}": rng.choice(
+                list(scale), N_SUBMISSIONS
+            )
             for aspect, scale in FORM.scales.items()
             for side in "ab"
         }
@@ -60,13 +71,15 @@ def ours(paths: list[Path]) -> np.ndarray:
 def naive(paths: list[Path]) -> np.ndarray:
     """The naive way: flatten all fields, replace answers, stack sides; nothing is checked."""
     tables = [
-        pd.json_normalize(pd.read_json(path, lines=True).to_dict("records")) for path in paths
+        pd.json_normalize(pd.read_json(path, lines=True).to_dict("records"))
+        for path in paths
     ]
     table = pd.concat(tables, ignore_index=True)
     sides = []
     for side in "ab":
         columns = [
-            f"label_annotations.{LABELS.get(aspect, aspect)}_{side}" for aspect in FORM.aspects
+            f"label_annotations.{LABELS.get(aspect, aspect)}_{side}"
+            for aspect in FORM.aspects
         ]
         sides.append(table[columns].replace(NO_YES | ONE_TO_FIVE).to_numpy(dtype=float))
     return np.stack(sides, axis=1).reshape(-1, len(FORM.aspects))
@@ -90,9 +103,13 @@ def main() -> None:
         naive_seconds, expected = best_time(naive, paths)
         our_seconds, ratings = best_time(ours, paths)
     np.testing.assert_array_equal(ratings, expected)
-    print(f"{N_FILES * N_SUBMISSIONS:,} submissions; best of {N_REPEATS} runs; equal ratings\n")
+    print(
+        f"{N_FILES * N_SUBMISSIONS:,} submissions; best of {N_REPEATS} runs; equal ratings\n"
+    )
     print(f"{'naive s':>9}{'ours s':>9}{'ratio':>7}")
-    print(f"{naive_seconds:>9.2f}{our_seconds:>9.2f}{naive_seconds / our_seconds:>7.1f}")
+    print(
+        f"{naive_seconds:>9.2f}{our_seconds:>9.2f}{naive_seconds / our_seconds:>7.1f}"
+    )
 
 
 if __name__ == "__main__":

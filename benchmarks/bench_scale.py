@@ -1,12 +1,13 @@
 """From 10,000 to 10,000,000 ratings: time and memory of error weights with bootstrap intervals.
 
-Run `python benchmarks/bench_scale.py`, and for ten million ratings with
-`--rows 10000 100000 1000000 10000000`. The job aggregates ratings over raters, fits a Lasso of ten
-features and draws 1,000 bootstrap replicates of prompts, on two threads. Each size has a process of
-its own, whose peak memory is reported. The first sizes are also timed the naive way. Last,
-replicates of the largest size are drawn in one process, two threads, two processes and by two Dask
-workers, and must be the same everywhere; with `--scheduler tcp://127.0.0.1:8786` the workers are
-those of a Dask scheduler that runs there.
+Run `python benchmarks/bench_scale.py`, and for ten million ratings with `--rows 10000
+100000 1000000 10000000`. The job aggregates ratings over raters, fits a Lasso of ten
+features and draws 1,000 bootstrap replicates of prompts, on two threads. Each size has
+a process of its own, whose peak memory is reported. The first sizes are also timed the
+naive way. Last, replicates of the largest size are drawn in one process, two threads,
+two processes and by two Dask workers, and must be the same everywhere; with
+`--scheduler tcp://127.0.0.1:8786` the workers are those of a Dask scheduler that runs
+there.
 """
 
 import argparse
@@ -59,7 +60,9 @@ def simulate(n_rows: int) -> pd.DataFrame:
 
 def reduced(ratings: pd.DataFrame) -> ClusterMoments:
     """Ratings of items, reduced to sums within prompts."""
-    items = aggregate(ratings, "item_id", mean=["score"], mode=FEATURES, first=["prompt_id"])
+    items = aggregate(
+        ratings, "item_id", mean=["score"], mode=FEATURES, first=["prompt_id"]
+    )
     return cluster_moments(items, FEATURES, "score", "prompt_id")
 
 
@@ -72,18 +75,24 @@ def ours(ratings: pd.DataFrame) -> pd.DataFrame:
 def naive(ratings: pd.DataFrame) -> pd.DataFrame:
     """The naive way: a Python function for each group, and a fit of rows for each replicate."""
     modes = dict.fromkeys(FEATURES, lambda values: values.mode().mean())
-    items = ratings.groupby("item_id").agg(modes | {"score": "mean", "prompt_id": "first"})
+    items = ratings.groupby("item_id").agg(
+        modes | {"score": "mean", "prompt_id": "first"}
+    )
     items = items.sort_values("prompt_id")
     x, y = items[FEATURES].to_numpy(), items["score"].to_numpy()
     rows_of_prompt = np.arange(len(items)).reshape(-1, SYSTEMS)
     rng = np.random.default_rng(SEED)
     draws = []
     for _ in range(N_BOOT):
-        rows = rows_of_prompt[rng.integers(len(rows_of_prompt), size=len(rows_of_prompt))].ravel()
+        rows = rows_of_prompt[
+            rng.integers(len(rows_of_prompt), size=len(rows_of_prompt))
+        ].ravel()
         draws.append(Lasso(ALPHA).fit(x[rows], y[rows]).coef_)
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     estimate = Lasso(ALPHA).fit(x, y).coef_
-    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=FEATURES)
+    return pd.DataFrame(
+        {"estimate": estimate, "low": low, "high": high}, index=FEATURES
+    )
 
 
 def replicates(moments: ClusterMoments, place: dict) -> np.ndarray:
@@ -110,7 +119,11 @@ def measure(n_rows: int) -> None:
     seconds, _ = best_time(ours, ratings)
     used = (process_time() - started) / N_ROUNDS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps([seconds, used, peak / (2**20 if sys.platform == "darwin" else 2**10)]))
+    print(
+        json.dumps(
+            [seconds, used, peak / (2**20 if sys.platform == "darwin" else 2**10)]
+        )
+    )
 
 
 def print_sizes(sizes: list[int]) -> None:
@@ -125,14 +138,18 @@ def print_sizes(sizes: list[int]) -> None:
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
         seconds, used, peak = json.loads(output)
         line = f"{n_rows:>12,}{seconds:>9.2f}{used:>8.2f}{1e6 * used / n_rows:>11.2f}{peak:>9.0f}"
-        growth = [f"{log(used / less) / log(n_rows / fewer):>10.2f}" for fewer, less in before]
+        growth = [
+            f"{log(used / less) / log(n_rows / fewer):>10.2f}" for fewer, less in before
+        ]
         print(line, *growth, sep="", flush=True)
         before = [(n_rows, used)]
 
 
 def print_naive(sizes: list[int]) -> None:
     """The naive way and ours, both in this process."""
-    print(f"\n{'ratings':>12}{'naive s':>9}{'ours s':>9}{'ratio':>7}{'largest difference':>20}")
+    print(
+        f"\n{'ratings':>12}{'naive s':>9}{'ours s':>9}{'ratio':>7}{'largest difference':>20}"
+    )
     for n_rows in sizes:
         ratings = simulate(n_rows)
         slow, expected = best_time(naive, ratings)
@@ -153,12 +170,16 @@ def print_places(n_rows: int, scheduler: str | None) -> None:
     if find_spec("distributed"):
         with dask_workers(scheduler) as client:
             n_workers = len(client.scheduler_info(n_workers=-1)["workers"])
-            print_place(f"{n_workers} Dask workers", moments, {"backend": "dask"}, expected)
+            print_place(
+                f"{n_workers} Dask workers", moments, {"backend": "dask"}, expected
+            )
     else:
         print("Dask is not installed and left out: install the extra dask")
 
 
-def print_place(where: str, moments: ClusterMoments, place: dict, expected: np.ndarray) -> None:
+def print_place(
+    where: str, moments: ClusterMoments, place: dict, expected: np.ndarray
+) -> None:
     """Time of the replicates in one place, and whether they are as expected."""
     seconds, draws = best_time(replicates, moments, place)
     verdict = "the same" if np.array_equal(draws, expected) else "DIFFERENT"
@@ -175,8 +196,12 @@ def dask_workers(scheduler: str | None):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time and memory against the number of ratings.")
-    parser.add_argument("--rows", type=int, nargs="+", default=SIZES, help="numbers of ratings")
+    parser = argparse.ArgumentParser(
+        description="Time and memory against the number of ratings."
+    )
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=SIZES, help="numbers of ratings"
+    )
     parser.add_argument("--scheduler", help="address of a Dask scheduler")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()

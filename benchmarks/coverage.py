@@ -1,9 +1,9 @@
 """How often the intervals that notebooks print hold the truth, measured on data drawn anew.
 
-A notebook runs while `recording` keeps each call that gives an interval: the function, its tables
-and all other arguments, with the calls that led to it. `measure` takes these tables for all there
-is, so that their own numbers are the truth, draws data sets of the same size from them, whole
-clusters at a time, and makes the very same calls again.
+A notebook runs while `recording` keeps each call that gives an interval: the function,
+its tables and all other arguments, with the calls that led to it. `measure` takes these
+tables for all there is, so that their own numbers are the truth, draws data sets of the
+same size from them, whole clusters at a time, and makes the very same calls again.
 """
 
 import functools
@@ -105,15 +105,23 @@ class Call:
 
     def clusters(self) -> list[str]:
         """Columns whose values share rows: one, or two for raters and prompts at once."""
-        named = [self.arguments[name] for name in ("cluster", "pair") if name in self.arguments]
+        named = [
+            self.arguments[name]
+            for name in ("cluster", "pair")
+            if name in self.arguments
+        ]
         if isinstance(self.arguments.get("clusters"), pd.DataFrame):
             return list(self.arguments["clusters"])
         if isinstance(self.arguments.get("clusters"), pd.Series):
             return ["cluster"]
-        before = [call.clusters() for call in _flat(self.arguments) if isinstance(call, Call)]
+        before = [
+            call.clusters() for call in _flat(self.arguments) if isinstance(call, Call)
+        ]
         return named or next(filter(None, before), [PROMPTS])
 
-    def again(self, sample: Callable, n_boot: int, rng: object, done: dict | None = None) -> object:
+    def again(
+        self, sample: Callable, n_boot: int, rng: object, done: dict | None = None
+    ) -> object:
         """Make this call, and those before it, with other tables and random numbers."""
         done = {} if done is None else done
         if self not in done:
@@ -129,7 +137,9 @@ class Call:
                     return int(rng.integers(2**32))
                 return n_boot if name == "n_boot" else sample(value)
 
-            arguments = {name: given(name, value) for name, value in self.arguments.items()}
+            arguments = {
+                name: given(name, value) for name, value in self.arguments.items()
+            }
             done[self] = self.function(**arguments)
         return done[self]
 
@@ -147,8 +157,9 @@ def recording() -> Iterator[list[Call]]:
     Yields
     ------
     list of Call
-        Filled as the calls are made; those inside other ones are left out. A function must be
-        called by its module (``groups.group_means``), or imported inside the block.
+        Filled as the calls are made; those inside other ones are left out. A function
+        must be called by its module (``groups.group_means``), or imported inside the
+        block.
 
     Examples
     --------
@@ -181,7 +192,11 @@ def recording() -> Iterator[list[Call]]:
             bound = signature.bind(*args, **settings)
             bound.apply_defaults()
             known = "" if bound.arguments.get("weights", bound) is None else kind
-            call = Call(known, function, {name: traced(v) for name, v in bound.arguments.items()})
+            call = Call(
+                known,
+                function,
+                {name: traced(v) for name, v in bound.arguments.items()},
+            )
             made[id(result)] = result, call
             for place, part in enumerate(result if isinstance(result, tuple) else ()):
                 step = Call("", _part, {"whole": call, "place": place})
@@ -248,9 +263,18 @@ def intervals_of(
         _pairs(np.asarray(getattr(each, "slope", each), dtype=float))
         for each in (call.again(sample, 1, EachOnce()), result)
     )
-    names = result.columns if isinstance(result, pd.DataFrame) else call.arguments.get("columns")
-    found, draws = pd.Series(found.reshape(len(found), -1)[0]), draws.reshape(len(draws), -1)
-    found.index = names if names is not None and len(names) == len(found) else found.index
+    names = (
+        result.columns
+        if isinstance(result, pd.DataFrame)
+        else call.arguments.get("columns")
+    )
+    found, draws = (
+        pd.Series(found.reshape(len(found), -1)[0]),
+        draws.reshape(len(draws), -1),
+    )
+    found.index = (
+        names if names is not None and len(names) == len(found) else found.index
+    )
     return _named(interval_table(found, pd.DataFrame(draws, columns=found.index)))
 
 
@@ -271,7 +295,11 @@ def _bounds(table: pd.DataFrame, stems: list[str]) -> pd.DataFrame:
         labels = [str(row) for row in range(len(table))]
     parts = []
     for stem in stems:
-        columns = [stem or "estimate", f"{stem}_low".lstrip("_"), f"{stem}_high".lstrip("_")]
+        columns = [
+            stem or "estimate",
+            f"{stem}_low".lstrip("_"),
+            f"{stem}_high".lstrip("_"),
+        ]
         part = table[columns].set_axis(["estimate", "low", "high"], axis="columns")
         parts.append(part.set_axis([f"{stem} {label}".strip() for label in labels]))
     return _named(pd.concat(parts))
@@ -279,10 +307,14 @@ def _bounds(table: pd.DataFrame, stems: list[str]) -> pd.DataFrame:
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
     """Tell statistics with equal names apart by numbers."""
-    words = table.index.map(lambda key: ", ".join(map(str, key)) if isinstance(key, tuple) else key)
+    words = table.index.map(
+        lambda key: ", ".join(map(str, key)) if isinstance(key, tuple) else key
+    )
     names = pd.Series(words.astype(str))
     again = names.groupby(names).cumcount()
-    return table.set_axis(names.where(again == 0, names + " " + again.astype(str)).to_list())
+    return table.set_axis(
+        names.where(again == 0, names + " " + again.astype(str)).to_list()
+    )
 
 
 class Population:
@@ -290,16 +322,24 @@ class Population:
 
     def __init__(self, call: Call) -> None:
         self.clusters = call.clusters()
-        self.beside = call.arguments.get("clusters")  # labels that stand beside a table, if any
-        tables = [table for table in map(self._labelled, call.tables()) if table is not None]
-        self.labels = [pd.unique(pd.concat(t[c] for t in tables)) for c in self.clusters]
+        # labels that stand beside a table, if any
+        self.beside = call.arguments.get("clusters")
+        tables = [
+            table for table in map(self._labelled, call.tables()) if table is not None
+        ]
+        self.labels = [
+            pd.unique(pd.concat(t[c] for t in tables)) for c in self.clusters
+        ]
         self._inside = {}
 
     def draw(self, rng: np.random.Generator) -> Callable[[object], object]:
         """Draw clusters with replacement; give the function that draws a table accordingly."""
         times = {
             column: pd.Series(
-                np.bincount(rng.integers(len(each), size=len(each)), minlength=len(each)), each
+                np.bincount(
+                    rng.integers(len(each), size=len(each)), minlength=len(each)
+                ),
+                each,
             )
             for column, each in zip(self.clusters, self.labels, strict=True)
         }
@@ -323,7 +363,9 @@ class Population:
         rows = np.repeat(np.arange(len(full)), np.prod(each, axis=0))
         copy = np.arange(len(rows)) - np.searchsorted(rows, rows)
         *other, last = self.clusters
-        copies = {last: copy % each[-1][rows]} | dict.fromkeys(other, copy // each[-1][rows])
+        copies = {last: copy % each[-1][rows]} | dict.fromkeys(
+            other, copy // each[-1][rows]
+        )
         if id(table) not in self._inside:
             self._inside[id(table)] = table, _nested(full, last, self.clusters)
         copies |= dict.fromkeys(self._inside[id(table)][1], copies[last])
@@ -342,7 +384,8 @@ def _nested(table: pd.DataFrame, cluster: str, clusters: list[str]) -> list[str]
     return [
         name
         for name in names
-        if name not in clusters and table.groupby(name, observed=True)[cluster].nunique().max() == 1
+        if name not in clusters
+        and table.groupby(name, observed=True)[cluster].nunique().max() == 1
     ]
 
 
@@ -363,10 +406,10 @@ def measure(call: Call, n_sets: int, n_boot: int, seed: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (n_sets, n_statistics)
-        1 where the interval holds the number of the whole table, 0 where it does not, missing
-        where there is no interval. Intervals that are meant to hold together are one column. The
-        columns name the kind of interval, with ", truth zero" where zero is the truth, and the
-        statistic.
+        1 where the interval holds the number of the whole table, 0 where it does not,
+        missing where there is no interval. Intervals that are meant to hold together
+        are one column. The columns name the kind of interval, with ", truth zero" where
+        zero is the truth, and the statistic.
     """
     rng = np.random.default_rng(seed)
     population = Population(call)
@@ -375,7 +418,9 @@ def measure(call: Call, n_sets: int, n_boot: int, seed: int) -> pd.DataFrame:
     covered = []
     for _ in range(n_sets):
         try:
-            found = intervals_of(call, population.draw(rng), n_boot, rng).reindex(truth.index)
+            found = intervals_of(call, population.draw(rng), n_boot, rng).reindex(
+                truth.index
+            )
         except (ValueError, np.linalg.LinAlgError):
             found = pd.DataFrame(np.nan, truth.index, ["low", "high"])
         holds = (found["low"] <= truth + slack) & (found["high"] >= truth - slack)
@@ -385,7 +430,9 @@ def measure(call: Call, n_sets: int, n_boot: int, seed: int) -> pd.DataFrame:
         table = table.min(axis="columns", skipna=False).to_frame("all")
         truth = pd.Series(1.0, table.columns)
     kinds = np.where(truth == 0, call.kind + TRUTH_ZERO, call.kind)
-    return table.set_axis(pd.MultiIndex.from_arrays([kinds, truth.index]), axis="columns")
+    return table.set_axis(
+        pd.MultiIndex.from_arrays([kinds, truth.index]), axis="columns"
+    )
 
 
 def count(covered: pd.DataFrame) -> pd.DataFrame:
@@ -420,17 +467,21 @@ def measure_all(
     Returns
     -------
     pandas.DataFrame
-        Numbers of intervals that ``covered`` and ``missed`` the truth or were ``undefined``, and
-        the ``effective`` number of independent ones, by ``interval`` (its kind), ``notebook`` and
-        ``statistic``.
+        Numbers of intervals that ``covered`` and ``missed`` the truth or were
+        ``undefined``, and the ``effective`` number of independent ones, by ``interval``
+        (its kind), ``notebook`` and ``statistic``.
     """
     calls = [call for call in calls if call.kind]
     task = joblib.delayed(measure)
-    results = joblib.Parallel(n_jobs)(task(call, n_sets, n_boot, seed) for call in calls)
+    results = joblib.Parallel(n_jobs)(
+        task(call, n_sets, n_boot, seed) for call in calls
+    )
     counts = {}
     for number, (call, covered) in enumerate(zip(calls, results, strict=True), 1):
         for kind in covered.columns.unique(0):
-            part = count(covered[kind]).rename(index=lambda name, n=number: f"{n}: {name}")
+            part = count(covered[kind]).rename(
+                index=lambda name, n=number: f"{n}: {name}"
+            )
             counts[kind, call.where, number] = part
     table = pd.concat(counts, names=["interval", "notebook", "call", "statistic"])
     return table.droplevel("call")

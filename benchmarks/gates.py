@@ -1,21 +1,26 @@
 """Do the conclusions about own ratings hold? Files with a known truth, drawn again and again.
 
-Run `python benchmarks/gates.py` (`--files 200` for a quick look, `--only halo` for some). Three
-kinds of files: *nulls*, in which some aspects have no link, whatever else is wrong with the file;
-*truths*, in which the weight of each aspect is known; and *power*, in which one aspect has a weight
-of four times the spread that its estimate has over files. Every gate has random numbers of its own.
+Run `python benchmarks/gates.py` (`--files 200` for a quick look, `--only halo` for
+some). Three kinds of files: *nulls*, in which some aspects have no link, whatever else
+is wrong with the file; *truths*, in which the weight of each aspect is known; and
+*power*, in which one aspect has a weight of four times the spread that its estimate has
+over files. Every gate has random numbers of its own.
 
-- False findings: files in which a null aspect is called "higher" or "lower", at most 6.5 %.
-- Intervals: those that hold the truth, at least 93.5 % for each aspect; beside it their mean length
-  over 3.92 times the spread of the estimates: 1 is as long as a known error would make them.
-- Power: files in which the verdict is right, at least 80 %. "Not known" and "depends on choices"
+- False findings: files in which a null aspect is called "higher" or "lower", at most
+6.5 %.
+- Intervals: those that hold the truth, at least 93.5 % for each aspect; beside it their
+mean length
+  over 3.92 times the spread of the estimates: 1 is as long as a known error would make
+  them.
+- Power: files in which the verdict is right, at least 80 %. "Not known" and "depends on
+choices"
   are misses. Beside it what an exact t-test with as many raters less one would find.
 
-The truth is meant at the scope that a verdict claims: for "raters and items like these" every file
-has new raters; for "these raters" (also in a file of more raters, for an aspect that fewer than
-five of them mark) it is that of the raters in the file. Where raters have no names and differ in
-leniency and in how readily they mark, there is a link in their ratings: such files are among the
-truths, not the nulls.
+The truth is meant at the scope that a verdict claims: for "raters and items like these"
+every file has new raters; for "these raters" (also in a file of more raters, for an
+aspect that fewer than five of them mark) it is that of the raters in the file. Where
+raters have no names and differ in leniency and in how readily they mark, there is a
+link in their ratings: such files are among the truths, not the nulls.
 """
 
 import argparse
@@ -37,7 +42,13 @@ FALSE, HOLDS, LONG, POWER = 6.5, 93.5, 97.0, 80.0
 TRUE_ERRORS = 4
 FOUND = {"higher", "lower"}
 ASPECTS = ["tone", "depth", "typos"]
-SCALES = {"tone": (1, 5), "depth": (1, 5), "typos": (0, 1), "rare": (0, 1), "overall": (1, 5)}
+SCALES = {
+    "tone": (1, 5),
+    "depth": (1, 5),
+    "typos": (0, 1),
+    "rare": (0, 1),
+    "overall": (1, 5),
+}
 OFF = 50  # no mark but a typing error is so large
 WHOLE = 100  # files of each gate of power that go to the verdict
 WIDTH = {name: high - low for name, (low, high) in SCALES.items()}
@@ -57,7 +68,8 @@ class Design:
     rates: float = 0.7  # spread of raters in how readily they mark, in probits
     slopes: float = 0.5  # spread of raters in the weight of each aspect
     busy: float = 0.6  # how much the busiest rater is preferred to the last one
-    halo: float = 0.0  # impression of a single rating that goes into tone, depth and outcome
+    # impression of a single rating that goes into tone, depth and outcome
+    halo: float = 0.0
     marks: int = 0  # how often the aspect `rare` is marked; 0: there is no such aspect
     weights: dict = field(default_factory=dict)  # from the lowest to the highest mark
     rounded: bool = True
@@ -97,10 +109,16 @@ def draw(design: Design, rng: np.random.Generator) -> tuple[File, dict[str, floa
         "typos": (latent[:, 2] > 1.2).astype(float),
     }
     if design.marks:
-        values["rare"] = np.isin(np.arange(n), rng.choice(n, design.marks, replace=False)) * 1.0
-    shares = np.transpose([(values[name] - SCALES[name][0]) / WIDTH[name] for name in values])
+        values["rare"] = (
+            np.isin(np.arange(n), rng.choice(n, design.marks, replace=False)) * 1.0
+        )
+    shares = np.transpose(
+        [(values[name] - SCALES[name][0]) / WIDTH[name] for name in values]
+    )
     truth = {name: design.weights.get(name, 0.0) for name in values}
-    own = design.slopes * rng.normal(size=(n_raters, len(truth)))[rater] + list(truth.values())
+    own = design.slopes * rng.normal(size=(n_raters, len(truth)))[rater] + list(
+        truth.values()
+    )
     values["known"] = (own * shares).sum(axis=1)
     overall = (
         (3.0 if design.rounded else 0.0)
@@ -133,7 +151,11 @@ def these_raters(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
     n_items, own = 120, 1 + rng.normal(size=3)
     item, rater = np.divmod(np.arange(3 * n_items), 3)
     typos = (rng.random(3 * n_items) < 0.4).astype(float)
-    overall = rng.normal(size=3)[rater] + own[rater] * typos + 0.6 * rng.normal(size=3 * n_items)
+    overall = (
+        rng.normal(size=3)[rater]
+        + own[rater] * typos
+        + 0.6 * rng.normal(size=3 * n_items)
+    )
     overall += 0.4 * rng.normal(size=n_items)[item]
     table = {"item_id": item, "prompt_id": item // 3, "rater_id": rater, "typos": typos}
     return table | {"overall": overall}, {"typos": own.mean()}
@@ -146,10 +168,19 @@ def unnamed_raters(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
     rater = np.argsort(rng.random((n_items, 9)), axis=1)[:, :3].ravel()
     typos = (rng.random(len(item)) < share[rater]).astype(float)
     overall = (
-        lenient[rater] + 0.6 * rng.normal(size=len(item)) + 0.4 * rng.normal(size=n_items)[item]
+        lenient[rater]
+        + 0.6 * rng.normal(size=len(item))
+        + 0.4 * rng.normal(size=n_items)[item]
     )
-    slope = np.cov(lenient, share, bias=True)[0, 1] / (share.mean() * (1 - share.mean()))
-    table = {"item_id": item, "prompt_id": item // 3, "typos": typos, "overall": overall}
+    slope = np.cov(lenient, share, bias=True)[0, 1] / (
+        share.mean() * (1 - share.mean())
+    )
+    table = {
+        "item_id": item,
+        "prompt_id": item // 3,
+        "typos": typos,
+        "overall": overall,
+    }
     return table, {"typos": float(slope)}
 
 
@@ -181,7 +212,9 @@ def by_prompt(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
     table, _ = draw(Design(prompts=30, **UNNAMED), rng)
     shared, level = rng.integers(0, 2, 30) * 1.0, rng.normal(size=30)
     overall = np.clip(np.round(table["overall"] + level[table["prompt_id"]]), 1, 5)
-    return table | {"typos": shared[table["prompt_id"]], "overall": overall}, {"typos": 0.0}
+    return table | {"typos": shared[table["prompt_id"]], "overall": overall}, {
+        "typos": 0.0
+    }
 
 
 LINK = {"tone": 1.5}
@@ -191,7 +224,10 @@ NULLS = {
         f"marked {k} times, no names": nulls(marks=k, weights=LINK, **UNNAMED)
         for k in (1, 2, 3, 5, 8, 10, 12, 16, 20, 40)
     },
-    **{f"marked {k} times, 9 raters": nulls(marks=k, weights=LINK) for k in (3, 10, 12, 20, 40)},
+    **{
+        f"marked {k} times, 9 raters": nulls(marks=k, weights=LINK)
+        for k in (3, 10, 12, 20, 40)
+    },
     **{
         f"{n} raters, {what}": nulls(raters=n, **changes)
         for n in (5, 9, 30)
@@ -216,7 +252,10 @@ NULLS = {
 MIXED = {"tone": 1.5, "depth": 0.5}
 TRUTHS = {
     **{f"{n} raters": truths(raters=n, weights=MIXED) for n in (5, 9, 30)},
-    **{f"{n} raters, same slopes": truths(raters=n, weights=MIXED, slopes=0.0) for n in (5, 9, 30)},
+    **{
+        f"{n} raters, same slopes": truths(raters=n, weights=MIXED, slopes=0.0)
+        for n in (5, 9, 30)
+    },
     **{
         f"{n} raters, slopes differ much": truths(raters=n, weights=MIXED, slopes=1.5)
         for n in (5, 9, 30)
@@ -254,25 +293,33 @@ def study_of(table: File, only: list | None = None) -> Study:
     is_settled = all(table[name].max() < OFF for name in (*aspects, "overall"))
     scales = {name: SCALES[name] for name in aspects}
     rng = np.random.default_rng(0)
-    return prepare(pd.DataFrame(table), "overall", aspects, rng, scales if is_settled else None)
+    return prepare(
+        pd.DataFrame(table), "overall", aspects, rng, scales if is_settled else None
+    )
 
 
 def quickly(table: File, only: list | None = None) -> pd.DataFrame:
     """Weights, intervals and corrected p-values, as `numbers` gives them for files without fault.
 
-    Beside them, for aspects of which these raters only can be judged, the weight of ``these``: what
-    least squares would find in this file if nothing but the aspects moved the outcome.
+    Beside them, for aspects of which these raters only can be judged, the weight of
+    ``these``: what least squares would find in this file if nothing but the aspects
+    moved the outcome.
 
-    It goes to the same sums without looking the file over, which takes most of the time; `both`
-    compares the two.
+    It goes to the same sums without looking the file over, which takes most of the
+    time; `both` compares the two.
     """
     aspects = only or [name for name in (*ASPECTS, "rare") if name in table]
     low, high = np.transpose([SCALES[name] for name in aspects])
     x = (np.transpose([table[name] for name in aspects]) - low) / (high - low)
-    values = np.column_stack([x, table["overall"], table.get("known", np.zeros(len(x)))])
+    values = np.column_stack(
+        [x, table["overall"], table.get("known", np.zeros(len(x)))]
+    )
     rater = table.get("rater_id", np.zeros(len(x), dtype=int))
     count = np.maximum(np.bincount(rater), 1)
-    means = np.transpose([np.bincount(rater, column) for column in values.T]) / count[:, None]
+    means = (
+        np.transpose([np.bincount(rater, column) for column in values.T])
+        / count[:, None]
+    )
     values -= means[rater]
     prompt = table["prompt_id"]
     found = slopes(values[:, :-2], values[:, -2], aspects)
@@ -291,7 +338,13 @@ def quickly(table: File, only: list | None = None) -> pd.DataFrame:
     holm = np.full(len(aspects), np.nan)
     holm[judged] = adjust(p_value[judged])
     names = ("weight", "low", "high", "p Holm", "these")
-    parts = (weight, weight - reach, weight + reach, holm, np.where(is_wide, np.nan, these))
+    parts = (
+        weight,
+        weight - reach,
+        weight + reach,
+        holm,
+        np.where(is_wide, np.nan, these),
+    )
     return pd.DataFrame(dict(zip(names, parts, strict=True)), index=aspects)
 
 
@@ -309,7 +362,10 @@ def false_finding(gate: Null, key: tuple[int, ...]) -> bool:
     """Whether a null aspect is called higher or lower."""
     table, truth = gate.draw(np.random.default_rng(key))
     names = [name for name, weight in truth.items() if weight == 0]
-    if gate.is_clean and not (both(table, key).loc[names, "p Holm"] < SIGNIFICANT).any():
+    if (
+        gate.is_clean
+        and not (both(table, key).loc[names, "p Holm"] < SIGNIFICANT).any()
+    ):
         return False
     verdicts = conclude(study_of(table), np.random.default_rng(0)).loc[names]
     wrong = verdicts["verdict"].isin(FOUND)
@@ -330,7 +386,9 @@ def interval_found(draw_file: Draw, key: tuple[int, ...]) -> np.ndarray:
     return np.array([found["weight"] - true, holds, found["high"] - found["low"]])
 
 
-def power_found(gate: Power, key: tuple[int, ...], weight: float) -> tuple[float, bool, str]:
+def power_found(
+    gate: Power, key: tuple[int, ...], weight: float
+) -> tuple[float, bool, str]:
     """Weight found, whether it is told from zero, and for some files the verdict."""
     table, _ = draw(gate.design, np.random.default_rng(key))
     low, high = SCALES[gate.aspect]
@@ -340,7 +398,11 @@ def power_found(gate: Power, key: tuple[int, ...], weight: float) -> tuple[float
     if weight and key[-1] < WHOLE:
         study = study_of(table, gate.aspects)
         word = conclude(study, np.random.default_rng(0)).loc[gate.aspect, "verdict"]
-    return found["weight"], bool(found["p Holm"] < SIGNIFICANT and found["weight"] > 0), word
+    return (
+        found["weight"],
+        bool(found["p Holm"] < SIGNIFICANT and found["weight"] > 0),
+        word,
+    )
 
 
 def nulls_table(run: Callable, places: list[int], n_files: int) -> None:
@@ -353,7 +415,10 @@ def nulls_table(run: Callable, places: list[int], n_files: int) -> None:
             for number in range(n_files if gate.is_clean else n_files // 10)
         ]
         wrong = 100 * np.mean(run(delayed(false_finding)(gate, key) for key in keys))
-        print(f"  {name:44} {wrong:5.1f}{_fails(wrong > FALSE)}  of {len(keys)}", flush=True)
+        print(
+            f"  {name:44} {wrong:5.1f}{_fails(wrong > FALSE)}  of {len(keys)}",
+            flush=True,
+        )
 
 
 def truths_table(run: Callable, places: list[int], n_files: int) -> None:
@@ -364,14 +429,21 @@ def truths_table(run: Callable, places: list[int], n_files: int) -> None:
         keys = ((SEED, 1, place, number) for number in range(n_files))
         files = np.array(run(delayed(interval_found)(draw_file, key) for key in keys))
         error, holds, length = np.moveaxis(files, 1, 0)
-        share, long = 100 * holds.mean(axis=0), length.mean(axis=0) / (3.92 * error.std(axis=0))
-        each = "  ".join(f"{a:.1f} (x{b:.2f})" for a, b in zip(share, long, strict=True))
+        share, long = (
+            100 * holds.mean(axis=0),
+            length.mean(axis=0) / (3.92 * error.std(axis=0)),
+        )
+        each = "  ".join(
+            f"{a:.1f} (x{b:.2f})" for a, b in zip(share, long, strict=True)
+        )
         print(f"  {name:44} {each}{_fails(share.min() < HOLDS)}", flush=True)
 
 
 def powers_table(run: Callable, places: list[int], n_files: int) -> None:
     """Print how often a weight of four true errors is found."""
-    print(f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); exact t-test;")
+    print(
+        f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); exact t-test;"
+    )
     print(f"verdicts that were not 'higher' in the first {WHOLE} files")
     for place in places:
         name, gate = list(POWERS.items())[place]

@@ -1,10 +1,11 @@
 """Count how many small faults, planted one at a time in the package, the tests notice.
 
-Run it as `python benchmarks/mutants.py [--count 120] [--seed 2026] [FILE ...]`. Files, operators
-and seed say which faults are planted before anything has run: each mutant changes one operator or
-constant in one line of `src/helpers` (the core by default: all rooms but `simulate`, `beyond` and
-`own`). It is killed if the tests of its module fail, or else any other test. Survivors are printed
-with their change, so that each can get a test, or be named as equivalent to the original.
+Run it as `python benchmarks/mutants.py [--count 120] [--seed 2026] [FILE ...]`. Files,
+operators and seed say which faults are planted before anything has run: each mutant
+changes one operator or constant in one line of `src/helpers` (the core by default: all
+rooms but `simulate`, `beyond` and `own`). It is killed if the tests of its module fail,
+or else any other test. Survivors are printed with their change, so that each can get a
+test, or be named as equivalent to the original.
 """
 
 import argparse
@@ -34,7 +35,9 @@ def core_files() -> list[Path]:
     """Modules of the core, in the order of their names."""
     package = ROOT / "src" / "helpers"
     files = sorted(package.rglob("*.py"))
-    return [file for file in files if not NOT_CORE & set(file.relative_to(package).parts)]
+    return [
+        file for file in files if not NOT_CORE & set(file.relative_to(package).parts)
+    ]
 
 
 def mutations(node: ast.AST) -> list[tuple[ast.AST, str]]:
@@ -47,8 +50,12 @@ def mutations(node: ast.AST) -> list[tuple[ast.AST, str]]:
         return [(node, f"(({left}) {ARITHMETIC[type(node.op)]} ({right}))")]
     if isinstance(node, ast.BoolOp):
         word = " or " if isinstance(node.op, ast.And) else " and "
-        return [(node, f"({word.join(f'({ast.unparse(value)})' for value in node.values)})")]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub | ast.Invert):
+        return [
+            (node, f"({word.join(f'({ast.unparse(value)})' for value in node.values)})")
+        ]
+    if isinstance(node, ast.UnaryOp) and isinstance(
+        node.op, ast.Not | ast.USub | ast.Invert
+    ):
         return [(node, f"({ast.unparse(node.operand)})")]
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         return [(node, str(not node.value))]
@@ -80,8 +87,12 @@ def mutants_of(file: Path) -> list[tuple[Path, int, str, str]]:
             if old.lineno != old.end_lineno:
                 continue
             line = lines[old.lineno - 1].encode()
-            changed = line[: old.col_offset] + text.encode() + line[old.end_col_offset :]
-            new = "".join([*lines[: old.lineno - 1], changed.decode(), *lines[old.lineno :]])
+            changed = (
+                line[: old.col_offset] + text.encode() + line[old.end_col_offset :]
+            )
+            new = "".join(
+                [*lines[: old.lineno - 1], changed.decode(), *lines[old.lineno :]]
+            )
             try:
                 ast.parse(new)
             except SyntaxError:  # inside an f-string the quotes may clash
@@ -97,10 +108,15 @@ def survives(folder: Path, mutant: tuple[Path, int, str, str], own_only: bool) -
     target = folder / inside
     original = target.read_text(encoding="utf-8")
     own = "test_" + "_".join(inside.with_suffix("").parts[2:]) + ".py"
-    first = [str(inside), *([f"tests/{own}"] if (folder / "tests" / own).exists() else [])]
+    first = [
+        str(inside),
+        *([f"tests/{own}"] if (folder / "tests" / own).exists() else []),
+    ]
     try:
         target.write_text(new, encoding="utf-8")
-        return passes(folder, first) and (own_only or passes(folder, ["tests", "src/helpers"]))
+        return passes(folder, first) and (
+            own_only or passes(folder, ["tests", "src/helpers"])
+        )
     finally:
         target.write_text(original, encoding="utf-8")
 
@@ -111,7 +127,12 @@ def passes(folder: Path, tests: list[str]) -> bool:
     setting = os.environ | {"PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1"}
     try:
         run = subprocess.run(
-            command, cwd=folder, env=setting, capture_output=True, timeout=SECONDS, check=False
+            command,
+            cwd=folder,
+            env=setting,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return False
@@ -124,8 +145,12 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="default: the core")
     parser.add_argument("--count", type=int, default=120)
     parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--own", action="store_true", help="only the tests of the module itself")
-    parser.add_argument("--part", default="1/1", help="run only every n-th mutant, as 1/2 or 2/2")
+    parser.add_argument(
+        "--own", action="store_true", help="only the tests of the module itself"
+    )
+    parser.add_argument(
+        "--part", default="1/1", help="run only every n-th mutant, as 1/2 or 2/2"
+    )
     given = parser.parse_args()
     files = [file.resolve() for file in given.files] or core_files()
     every = [mutant for file in files for mutant in mutants_of(file)]
@@ -143,8 +168,13 @@ def main() -> None:
             left += lived
             state = "SURVIVED" if lived else "killed"
             where = mutant[0].relative_to(ROOT / "src")
-            print(f"{number}/{len(chosen)} {state} {where}:{mutant[1]}  {mutant[2]}", flush=True)
-    print(f"{len(chosen) - left} of {len(chosen)} mutants were noticed, of {len(every)} there are")
+            print(
+                f"{number}/{len(chosen)} {state} {where}:{mutant[1]}  {mutant[2]}",
+                flush=True,
+            )
+    print(
+        f"{len(chosen) - left} of {len(chosen)} mutants were noticed, of {len(every)} there are"
+    )
 
 
 if __name__ == "__main__":

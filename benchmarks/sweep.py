@@ -1,9 +1,9 @@
 """Runs every notebook with other values of each parameter, and lists what it then says.
 
-Each row of sweep.csv is a run. It fails if the run fails, does not begin with the line that names
-the parameter, leaves a claim or a headline, or draws a figure without that line. What code printed
-and the words of each figure go to build/sweep/report.md, to be read beside the tables of the run:
-no program can tell whether a title is true.
+Each row of sweep.csv is a run. It fails if the run fails, does not begin with the line
+that names the parameter, leaves a claim or a headline, or draws a figure without that
+line. What code printed and the words of each figure go to build/sweep/report.md, to be
+read beside the tables of the run: no program can tell whether a title is true.
 """
 
 import csv
@@ -34,7 +34,9 @@ FEW_DRAWS = {
 def read_runs(only: str = "") -> list[dict[str, str]]:
     """List the runs: notebook, parameter and value, of notebooks whose name begins with `only`."""
     with RUNS.open(encoding="utf-8", newline="") as lines:
-        return [row for row in csv.DictReader(lines) if row["notebook"].startswith(only)]
+        return [
+            row for row in csv.DictReader(lines) if row["notebook"].startswith(only)
+        ]
 
 
 def write_other_files() -> None:
@@ -45,8 +47,12 @@ def write_other_files() -> None:
         "all_minilm_l6_v2_definitions.csv": "half_right_definitions.csv",
     }
     for name, other in answers.items():
-        fingerprint, header, *rows = (paths.DATA / "answers" / name).read_text().splitlines()
-        changed = [row if number % 2 else f"{number},0" for number, row in enumerate(rows)]
+        fingerprint, header, *rows = (
+            (paths.DATA / "answers" / name).read_text().splitlines()
+        )
+        changed = [
+            row if number % 2 else f"{number},0" for number, row in enumerate(rows)
+        ]
         (FOLDER / other).write_text("\n".join([fingerprint, header, *changed]) + "\n")
 
 
@@ -55,10 +61,16 @@ def run(row: dict[str, str], data: str) -> tuple[str, list[str]]:
     name = row["notebook"]
     file = notebooks.notebook_file(name)
     title = f"{name}: {row['parameter']} = {row['value']}"
-    folder = FOLDER / f"{name[:2]}-{row['parameter']}-{row['value'].replace('/', '-')[:30]}"
+    folder = (
+        FOLDER / f"{name[:2]}-{row['parameter']}-{row['value'].replace('/', '-')[:30]}"
+    )
     shutil.rmtree(folder, ignore_errors=True)
     target = results.executed(name, folder)
-    few = {key: value for key, value in FEW_DRAWS.items() if key in notebooks.parameters_of(file)}
+    few = {
+        key: value
+        for key, value in FEW_DRAWS.items()
+        if key in notebooks.parameters_of(file)
+    }
     given = notebooks.parameter_values(file, {row["parameter"]: row["value"]})
     own = {"data_source": data, "out_dir": str(folder)}
     try:
@@ -68,7 +80,9 @@ def run(row: dict[str, str], data: str) -> tuple[str, list[str]]:
         faults = [] if "ModelUnavailableError" in str(error) else [f"{title}: {error}"]
         return f"## {title}\n\n{error}\n", faults
     words = what_is_said(target)
-    faults = [f"{title}: {fault}" for fault in faults_of(words, folder, row["parameter"])]
+    faults = [
+        f"{title}: {fault}" for fault in faults_of(words, folder, row["parameter"])
+    ]
     return "\n".join([f"## {title}\n", *words, ""]), faults
 
 
@@ -78,7 +92,9 @@ def what_is_said(notebook: Path) -> list[str]:
     for cell in nbformat.read(notebook, as_version=4).cells:
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
-                said += [f"- printed: {line}" for line in output.text.splitlines() if line]
+                said += [
+                    f"- printed: {line}" for line in output.text.splitlines() if line
+                ]
             elif "image/png" in output.get("data", {}):
                 alt = output.metadata.get("image/png", {}).get("alt", "no words")
                 said.append(f"- figure: {' '.join(alt.split())}")
@@ -110,7 +126,9 @@ def main(only: str = "", data: str = "auto") -> int:
     report.write_text("\n".join(section for section, _ in found), encoding="utf-8")
     faults = [fault for _, each in found for fault in each]
     print(*faults, sep="\n")
-    print(f"{len(rows)} runs, {len(faults)} faults; read {report.relative_to(paths.ROOT)}")
+    print(
+        f"{len(rows)} runs, {len(faults)} faults; read {report.relative_to(paths.ROOT)}"
+    )
     return 1 if faults else 0
 
 

@@ -15,7 +15,8 @@ from record import Record
 
 from helpers import paths
 
-# Address of the repository, for links to GitHub and Binder; the workflow that publishes knows it.
+# Address of the repository, for links to GitHub and Binder; the workflow that publishes
+# knows it.
 repository = os.environ.get("GITHUB_REPOSITORY", "")
 repository_url = f"https://github.com/{repository}" if repository else ""
 
@@ -46,7 +47,8 @@ html_theme_options = {
 }
 
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True  # as written: a value could be the environment of this machine
+# as written: a value could be the environment of this machine
+autodoc_preserve_defaults = True
 autodoc_inherit_docstrings = False
 default_role = "code"
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "attrs_block"]
@@ -58,7 +60,9 @@ nb_code_prompt_hide = "Hide code"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # Spaces inside an interval, before % and after < must not end a line.
-INSIDE = re.compile(r"(?<=\d,) (?=[-−]?[\d.,]+\])|(?<=[\d\]]) (?=%)|(?<=&[lg]t;) (?=\d)")
+INSIDE = re.compile(
+    r"(?<=\d,) (?=[-−]?[\d.,]+\])|(?<=[\d\]]) (?=%)|(?<=&[lg]t;) (?=\d)"
+)
 CODE = (nodes.FixedTextElement, nodes.literal, nodes.math)
 record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
 
@@ -100,7 +104,9 @@ def keep_together(app, doctree: nodes.document) -> None:
     """Keep on one line what is read as one number, but not in code."""
     for text in list(doctree.findall(nodes.Text)):
         if isinstance(text.parent, nodes.raw) or not isinstance(text.parent, CODE):
-            joined = INSIDE.sub("\N{NO-BREAK SPACE}", text).replace("−−", "−\N{WORD JOINER}−")
+            joined = INSIDE.sub("\N{NO-BREAK SPACE}", text).replace(
+                "−−", "−\N{WORD JOINER}−"
+            )
             text.parent.replace(text, nodes.Text(joined))
 
 

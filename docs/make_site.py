@@ -20,7 +20,17 @@ def main(run: str, target: str) -> int:
     sources = Path(target).with_name(f"{Path(target).name}-sources")
     pages_of.write(conf.record, sources, conf.repository_url)
     return sphinx(
-        ["-q", "-E", "-a", "-c", str(DOCS), "-d", f"{sources}-trees", str(sources), target]
+        [
+            "-q",
+            "-E",
+            "-a",
+            "-c",
+            str(DOCS),
+            "-d",
+            f"{sources}-trees",
+            str(sources),
+            target,
+        ]
     )
 
 

@@ -45,10 +45,16 @@ def write(record: Record, target: Path, address: str) -> None:
         text = environment.get_template(name).render(context)
         _put(target / name, mirrored(text, Path(), target))
     for name in GUIDES:
-        _put(target / name, mirrored((paths.ROOT / name).read_text(), Path(name).parent, target))
+        _put(
+            target / name,
+            mirrored((paths.ROOT / name).read_text(), Path(name).parent, target),
+        )
     for name, book in record.notebooks.items():
         page = notebook_page(book, record, address, target)
-        for folder, content in {"notebooks": page, "extra/notebooks": book.content}.items():
+        for folder, content in {
+            "notebooks": page,
+            "extra/notebooks": book.content,
+        }.items():
             _put(target / folder / f"{name}.ipynb", nbformat.v4.writes_json(content))
     for room, names in modules().items():
         _put(target / "reference" / f"{room}.md", reference_page(room, names))
@@ -71,7 +77,9 @@ def context_of(record: Record, target: Path) -> dict:
         return f"![{escaped}](/figures/{file.name})"
 
     def part(*digits: str) -> list[Notebook]:
-        return [book for name, book in record.notebooks.items() if name.startswith(digits)]
+        return [
+            book for name, book in record.notebooks.items() if name.startswith(digits)
+        ]
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
@@ -84,7 +92,9 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": collection.verdict_counts(claimed),
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "headlines": headlines.reset_index().to_dict("records"),
-        "map": mirrored((paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target),
+        "map": mirrored(
+            (paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target
+        ),
         "modules": modules(),
         "part": part,
         "picture": picture,
@@ -107,14 +117,24 @@ def unchecked_conclusions(claimed: pd.DataFrame) -> pd.DataFrame:
 
 def commit() -> str:
     """Commit that the site is built from; empty outside of a clone."""
-    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
+    command = [
+        "git",
+        "-C",
+        str(paths.ROOT),
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=10",
+    ]
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def section(heading: str) -> str:
     """Text under a heading of the README."""
     text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    return re.search(
+        rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )[1]
 
 
 def mirrored(text: str, folder: Path, target: Path) -> str:
@@ -145,7 +165,9 @@ def room_of(linked: Path) -> str:
     return {".py": "top", ".md": "index"}.get(Path(room).suffix, room)
 
 
-def notebook_page(book: Notebook, record: Record, address: str, target: Path) -> NotebookNode:
+def notebook_page(
+    book: Notebook, record: Record, address: str, target: Path
+) -> NotebookNode:
     """Make the page of a notebook: data and links on top, code folded, pictures described."""
     page = copy.deepcopy(book.content)
     last = read_last(book.name) if record.simulated(book.name) and book.ran else {}
@@ -180,7 +202,11 @@ def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
     """Show on phones the figure NAME_small, if there is one, in place of the figure NAME."""
     small = []
     for output in cell.outputs:
-        file = record.folder / "figures" / f"{record.stems.get(picture_of(output))}_small.png"
+        file = (
+            record.folder
+            / "figures"
+            / f"{record.stems.get(picture_of(output))}_small.png"
+        )
         if file.is_file():
             shown = copy.deepcopy(output)
             shown.data = {"image/png": base64.b64encode(file.read_bytes()).decode()}
@@ -208,7 +234,9 @@ def _shown_last(cell: NotebookNode) -> NotebookNode:
     shown.metadata["tags"] = ["remove-input", "last-real-run"]
     shown.execution_count = None
     shown.id = f"{shown.id}-last"[:64]
-    shown.outputs = [output for output in shown.outputs if "image/png" in output.get("data", {})]
+    shown.outputs = [
+        output for output in shown.outputs if "image/png" in output.get("data", {})
+    ]
     _describe(shown)
     return shown
 
@@ -242,16 +270,22 @@ def about(book: Notebook, record: Record, address: str) -> str:
     elif book.name.startswith("00") and record.missing:
         kind = "missing"
         labels = ", ".join(record.notebooks[name].label for name in record.missing)
-        lines.append(f"<strong>Without results of</strong> {labels}: totals here leave them out.")
+        lines.append(
+            f"<strong>Without results of</strong> {labels}: totals here leave them out."
+        )
     links = [f'<a href="{book.name}.ipynb" download>notebook file</a>']
     if address:
-        links[0] = f'<a href="{address}/blob/HEAD/notebooks/{book.name}.ipynb">on GitHub</a>'
+        links[0] = (
+            f'<a href="{address}/blob/HEAD/notebooks/{book.name}.ipynb">on GitHub</a>'
+        )
         place = address.partition("github.com/")[2]
         binder = f"https://mybinder.org/v2/gh/{place}/HEAD?labpath=notebooks/{book.name}.ipynb"
         links.append(f'<a href="{binder}">open in Binder</a>')
     number = (record.claims["notebook"] == book.name).sum()
     if number:
-        links.append(f'<a href="../claims.html#notebook={book.name}">{number} claims</a>')
+        links.append(
+            f'<a href="../claims.html#notebook={book.name}">{number} claims</a>'
+        )
     button = '<button type="button" class="show-code" hidden>show all code</button>'
     told = f"<p>{' '.join(lines)}</p><p>{' · '.join(links)} {button}</p>"
     return f'<div class="about {kind}">{told}</div>\n'
@@ -262,7 +296,9 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
         known = row["notebook"] in record.notebooks
-        heading, name = _version(record, row["notebook"], row["exhibit"]) if known else ("", "")
+        heading, name = (
+            _version(record, row["notebook"], row["exhibit"]) if known else ("", "")
+        )
         anchor = f"#{make_id(heading)}" if heading else ""
         row |= {"heading": heading, "anchor": anchor, "picture": "", "alt": ""}
         if name:
@@ -283,7 +319,10 @@ def _place(row: dict) -> tuple[int, str, str]:
 def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
     """Heading of the section that names an exhibit, and its first figure."""
     kind, number = exhibit.split()[:2]
-    named, heading = re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b"), ""
+    named, heading = (
+        re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b"),
+        "",
+    )
     for cell in record.notebooks[name].content.cells:
         if cell.cell_type == "markdown":
             for title in re.findall(r"^##+ (.+)", cell.source, re.MULTILINE):
@@ -316,7 +355,8 @@ def reference_page(room: str, names: list[str]) -> str:
     """Page of one room."""
     options = "   :members:\n   :member-order: bysource\n"
     sections = [
-        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}```\n" for name in names
+        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}```\n"
+        for name in names
     ]
     title = ", ".join(names) if room == "top" else room
     return f"# {title}\n\n" + "\n".join(sections)

@@ -51,7 +51,9 @@ class Notebook:
     @property
     def printed(self) -> str:
         """All that its cells print."""
-        return "".join(output.get("text", "") for cell in self.code() for output in cell.outputs)
+        return "".join(
+            output.get("text", "") for cell in self.code() for output in cell.outputs
+        )
 
     @property
     def simulates(self) -> bool:
@@ -61,14 +63,20 @@ class Notebook:
     @property
     def whose_answers(self) -> str:
         """Say whose answers it is about, if it prints that after the source of its questions."""
-        found = re.search(r"^source of questions: \w+; (.+)", self.printed, re.MULTILINE)
+        found = re.search(
+            r"^source of questions: \w+; (.+)", self.printed, re.MULTILINE
+        )
         return found[1] if found else ""
 
     @cached_property
     def images(self) -> dict[str, str]:
         """Alt text of each picture, by the picture as text."""
         outputs = [output for cell in self.code() for output in cell.outputs]
-        return {picture_of(output): alt_of(output) for output in outputs if picture_of(output)}
+        return {
+            picture_of(output): alt_of(output)
+            for output in outputs
+            if picture_of(output)
+        }
 
 
 def picture_of(output: nbformat.NotebookNode) -> str:
@@ -106,14 +114,20 @@ class Record:
         for name in run.notebook_names():
             file = self.folder / "notebooks" / f"{name}.ipynb"
             ran = file.is_file()
-            found[name] = read_notebook(file if ran else paths.NOTEBOOKS / file.name, ran)
+            found[name] = read_notebook(
+                file if ran else paths.NOTEBOOKS / file.name, ran
+            )
         return found
 
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why notebooks did not run."""
         told = {} if self.committed else results.missing(self.folder)
-        absent = {name: "it did not run" for name, book in self.notebooks.items() if not book.ran}
+        absent = {
+            name: "it did not run"
+            for name, book in self.notebooks.items()
+            if not book.ran
+        }
         return absent | told
 
     @cached_property
@@ -122,7 +136,9 @@ class Record:
         run_claims = self.last_claims
         if not self.committed:
             run_claims = read_text(self.folder / "claims.csv")
-        found = dict.fromkeys(STUDIES, "printed") | collection.sources(run_claims).to_dict()
+        found = (
+            dict.fromkeys(STUDIES, "printed") | collection.sources(run_claims).to_dict()
+        )
         if self.committed:
             return found
         for study in STUDIES:
@@ -137,7 +153,11 @@ class Record:
 
     def simulated(self, name: str) -> list[str]:
         """Studies of a notebook whose data this run made up."""
-        return [study for study in self.studies(name) if self.sources.get(study) == "simulated"]
+        return [
+            study
+            for study in self.studies(name)
+            if self.sources.get(study) == "simulated"
+        ]
 
     @cached_property
     def last_claims(self) -> pd.DataFrame:
@@ -151,7 +171,9 @@ class Record:
         if self.committed:
             return _in_order(last.assign(this_run=""))
         new = collection.chains(self.folder)
-        made_up = [study for study, source in self.sources.items() if source == "simulated"]
+        made_up = [
+            study for study, source in self.sources.items() if source == "simulated"
+        ]
         lost = last["notebook"].isin(self.missing)
         old = last[last["study"].isin(made_up) | lost]
         told = "on simulated data: " + new["verdict"] + " " + new["computed"]
@@ -174,15 +196,21 @@ class Record:
     def stems(self) -> dict[str, str]:
         """Names of the figures of this run, by the picture as text."""
         files = (self.folder / "figures").glob("*.png")
-        return {base64.b64encode(file.read_bytes()).decode(): file.stem for file in files}
+        return {
+            base64.b64encode(file.read_bytes()).decode(): file.stem for file in files
+        }
 
     def figure(self, name: str) -> tuple[Path, str]:
         """File of a figure on real data, and its alt text."""
-        (notebook,) = (book for key, book in self.notebooks.items() if key[:2] == name[:2])
+        (notebook,) = (
+            book for key, book in self.notebooks.items() if key[:2] == name[:2]
+        )
         sums_up_a_part = notebook.name.startswith("00") and self.missing
         made_up = self.simulated(notebook.name)
         if self.committed or not notebook.ran or made_up or sums_up_a_part:
-            notebook = read_notebook(paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False)
+            notebook = read_notebook(
+                paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False
+            )
             file = COMMITTED / f"{name}.png"
         else:
             file = self.folder / "figures" / f"{name}.png"

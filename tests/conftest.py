@@ -9,7 +9,8 @@ from helpers import paths
 from helpers.data import registry
 
 os.environ["MPLBACKEND"] = "Agg"
-# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and stop.
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests
+# start and stop.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 SHARED_DATA = paths.ROOT.parent / "shared" / "data"
 if SHARED_DATA.is_dir():

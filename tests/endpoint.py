@@ -14,7 +14,13 @@ def completion(text: str | None) -> bytes:
     """Body of a reply as a chat model sends it."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
-    body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    body = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+    }
     return json.dumps(body).encode()
 
 
@@ -41,7 +47,9 @@ class Server(HTTPServer):
         self.asked.append(request)
         if self.status != 200 or self.body is not None:
             return self.status, self.body or b"{}"
-        return 200, completion("two." if request["model"] == "ai" else next(self.user_replies))
+        return 200, completion(
+            "two." if request["model"] == "ai" else next(self.user_replies)
+        )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -51,7 +59,9 @@ class Handler(BaseHTTPRequestHandler):
         """Read a request and send what the server replies."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         time.sleep(self.server.seconds)
-        status, body = self.server.reply(request, self.path, self.headers["Authorization"])
+        status, body = self.server.reply(
+            request, self.path, self.headers["Authorization"]
+        )
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -1,13 +1,17 @@
 """A small simulated rating study of known truth, also the example of a file to bring.
 
-1. Each of four systems answers every prompt. Answers differ in length; longer ones are found more
+1. Each of four systems answers every prompt. Answers differ in length; longer ones are
+found more
    complete.
-2. Some raters work more than others. Three of them rate each answer: marks from 1 to 5 for
-   factuality, completeness and tone, and whether it is repetitive, refuses to answer or has typos.
-   A rater misses some of these errors and sees a few where there are none.
-3. The overall rating is a sum over the aspects just marked and the length, plus the leniency of the
+2. Some raters work more than others. Three of them rate each answer: marks from 1 to 5
+for
+   factuality, completeness and tone, and whether it is repetitive, refuses to answer or
+   has typos. A rater misses some of these errors and sees a few where there are none.
+3. The overall rating is a sum over the aspects just marked and the length, plus the
+leniency of the
    rater and noise, put on the scale from 1 to 5.
-4. A few cells are empty, and one rating is in the table twice: something for a check-up to find.
+4. A few cells are empty, and one rating is in the table twice: something for a check-up
+to find.
 """
 
 import numpy as np
@@ -24,7 +28,9 @@ WEIGHTS = pd.Series([1.8, 1.0, 0.0, -0.5, -1.5, 0.0], ASPECTS)
 N_SYSTEMS, N_RATERS, RATERS_PER_ITEM = 4, 16, 3
 
 
-def example_ratings(rng: np.random.Generator, n_prompts: int = 50, n_gaps: int = 9) -> pd.DataFrame:
+def example_ratings(
+    rng: np.random.Generator, n_prompts: int = 50, n_gaps: int = 9
+) -> pd.DataFrame:
     """One row per item and rater; the last row repeats another."""
     n_items = n_prompts * N_SYSTEMS
     words = rng.normal(0, 1, n_items)
@@ -49,13 +55,18 @@ def example_ratings(rng: np.random.Generator, n_prompts: int = 50, n_gaps: int =
     shares = pd.DataFrame(marks)
     shares[[*MARKS]] = (shares[[*MARKS]] - 1) / 4
     opinion = 2.1 + shares @ WEIGHTS + 0.2 * words[item]
-    overall = to_scale(opinion.to_numpy() + leniency + rng.normal(0, 0.5, len(item)), 1, 5)
+    overall = to_scale(
+        opinion.to_numpy() + leniency + rng.normal(0, 0.5, len(item)), 1, 5
+    )
     prompts = [f"prompt-{number // N_SYSTEMS + 1:02}" for number in item]
     table = pd.DataFrame(
         {
             "source": "simulated",
             "prompt_id": prompts,
-            "item_id": [f"{p}-{'ABCD'[i % N_SYSTEMS]}" for p, i in zip(prompts, item, strict=True)],
+            "item_id": [
+                f"{p}-{'ABCD'[i % N_SYSTEMS]}"
+                for p, i in zip(prompts, item, strict=True)
+            ],
             "rater_id": [f"simulated-rater-{rater + 1:02}" for rater in raters],
             "response_words": np.exp(4.6 + 0.4 * words).round().astype(int)[item],
             "overall": overall,

@@ -19,8 +19,12 @@ FILE = paths.ROOT / "LICENCES.csv"
 LOCKS = sorted(paths.ROOT.glob("requirements*.lock"))
 SETTINGS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
 PROJECT = SETTINGS["project"]
-CHECKS = SETTINGS["dependency-groups"] | {"dev": PROJECT["optional-dependencies"]["dev"]}
-FAMILIES = CHECKS | PROJECT["optional-dependencies"] | {"run time": PROJECT["dependencies"]}
+CHECKS = SETTINGS["dependency-groups"] | {
+    "dev": PROJECT["optional-dependencies"]["dev"]
+}
+FAMILIES = (
+    CHECKS | PROJECT["optional-dependencies"] | {"run time": PROJECT["dependencies"]}
+)
 IN_WORDS = {"axe-playwright-python": "MIT AND MPL-2.0"}  # told by the files in it alone
 
 
@@ -79,14 +83,19 @@ def licence(name: str) -> str:
 
 def only_gpl(licence: str) -> bool:
     """Whether a licence leaves no choice but a GPL; the Lesser GPL is another licence."""
-    return all(re.search(r"\bA?GPL|GNU (Affero )?General", each) for each in licence.split(" OR "))
+    return all(
+        re.search(r"\bA?GPL|GNU (Affero )?General", each)
+        for each in licence.split(" OR ")
+    )
 
 
 def main() -> None:
     """Write the list."""
     lines = {**(listed() if FILE.exists() else {}), **found()}
     text = io.StringIO()
-    writer = csv.DictWriter(text, ["package", "needed by", "licence"], lineterminator="\n")
+    writer = csv.DictWriter(
+        text, ["package", "needed by", "licence"], lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(lines[name] for name in locked() if name in lines)
     paths.replace_files({FILE: text.getvalue().encode()})

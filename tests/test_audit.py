@@ -8,12 +8,16 @@ import pytest
 from helpers import paths
 from helpers.claims.ledger import Ledger
 
-SPEC = importlib.util.spec_from_file_location("audit", paths.ROOT / "benchmarks" / "audit.py")
+SPEC = importlib.util.spec_from_file_location(
+    "audit", paths.ROOT / "benchmarks" / "audit.py"
+)
 audit = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(audit)
 
 
-def test_a_move_turns_what_is_judged_by_digits_or_threshold_and_counts_only_what_held(tmp_path):
+def test_a_move_turns_what_is_judged_by_digits_or_threshold_and_counts_only_what_held(
+    tmp_path,
+):
     claims = Ledger("11_demo", source="real", out_dir=str(tmp_path))
     claims.enter(
         "hosking",

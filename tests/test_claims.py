@@ -17,8 +17,8 @@ from helpers.data.published import ClaimError
 from helpers.data.studies import titles
 
 QUALITY = ["quality_biased", "quality_unbiased"]
-# Scores of wording that AI alone does not have; p-values that are printed as bounds; sub-tests that
-# were not given with every prompt; agreement of one model with itself.
+# Scores of wording that AI alone does not have; p-values that are printed as bounds;
+# sub-tests that were not given with every prompt; agreement of one model with itself.
 LEFT_OUT = {
     "chatbench_table1": 8,
     "chatbench_tablea1": 24,
@@ -104,7 +104,9 @@ def cells(values: dict) -> pd.Series:
 def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers):
     assert papers.index.is_unique
     assert papers.index.str.fullmatch(r"[a-z]+(\.[a-z0-9_]+){2,}").all()
-    assert (papers.index.str.partition(".").get_level_values(0) == papers["study"]).all()
+    assert (
+        papers.index.str.partition(".").get_level_values(0) == papers["study"]
+    ).all()
     place = r"(Abstract|Limitations|(§|Table |Figure |App\. )\w+.*)"
     assert papers["where"].str.split("; ").explode().str.fullmatch(place).all()
     assert papers["statement"].str.len().max() <= 160
@@ -112,7 +114,9 @@ def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers)
     assert not papers.duplicated(["study", "statement"]).any()
 
 
-def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(papers):
+def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(
+    papers,
+):
     studies = "|".join(titles())
     raw = papers["needs"].str.fullmatch(rf"(({studies})(/[\w./]+)?( |$))+")
     missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
@@ -146,7 +150,9 @@ def test_printed_tables_have_each_cell_once():
         assert len(cells) == np.prod(cells.levshape) - LEFT_OUT.get(table, 0)
 
 
-@pytest.mark.parametrize(("table", "outputs"), [("hosking_table2", 180), ("hosking_table4", 300)])
+@pytest.mark.parametrize(
+    ("table", "outputs"), [("hosking_table2", 180), ("hosking_table4", 300)]
+)
 def test_error_rates_by_system_are_whole_or_half_outputs(table, outputs):
     rates = printed(table).drop(index=QUALITY, level="measure")
     halves = (2 * outputs * rates / 100).round()
@@ -184,10 +190,16 @@ def test_example_ratings_are_means_of_three():
 def test_parts_add_up_to_their_wholes(papers):
     evaluators = "kamoda.evaluators.llama2_"
     for unit in ("questions", "answers"):
-        parts = [number(papers, f"{evaluators}{use}{unit}") for use in ("", "training_")]
+        parts = [
+            number(papers, f"{evaluators}{use}{unit}") for use in ("", "training_")
+        ]
         assert sum(parts) == number(papers, f"kamoda.counts.{unit}")
     batches = number(papers, "chatbench.counts.math_batches")
-    for dataset, size in {"elementary_math": 5, "high_school_math": 5, "college_math": 2}.items():
+    for dataset, size in {
+        "elementary_math": 5,
+        "high_school_math": 5,
+        "college_math": 2,
+    }.items():
         assert number(papers, f"chatbench.counts.{dataset}") == batches * size
 
 
@@ -195,14 +207,17 @@ def test_copies_of_a_printed_accuracy_agree():
     for table in ("chatbench_tablea1", "chatbench_tablea2"):
         cells = printed(table).unstack("measure")
         alone = cells.groupby(level=["dataset", "alone"])[["mean_alone", "se_alone"]]
-        user_ai = cells.groupby(level=["dataset", "condition"])[["mean_user_ai", "se_user_ai"]]
+        user_ai = cells.groupby(level=["dataset", "condition"])[
+            ["mean_user_ai", "se_user_ai"]
+        ]
         pd.testing.assert_frame_equal(alone.min(), alone.max())
         pd.testing.assert_frame_equal(user_ai.min(), user_ai.max())
 
 
 def test_the_printed_share_that_knows_and_agrees_needs_twice_the_printed_sample(papers):
     disagree = printed("humbel_table4").loc["annotators", "disagreement"] / 100
-    half_width = {n: np.sqrt(np.log(2 / 0.05) / (2 * n)) for n in (108, 216)}  # Hoeffding (1963)
+    # Hoeffding (1963)
+    half_width = {n: np.sqrt(np.log(2 / 0.05) / (2 * n)) for n in (108, 216)}
     share = {n: round(50 * (1 - disagree - width)) for n, width in half_width.items()}
     assert number(papers, "humbel.word_classes.sample") == 108
     assert share == {108: 36, 216: number(papers, "humbel.expected.knows_and_agrees")}
@@ -225,7 +240,9 @@ def test_numbers_printed_in_the_text_are_not_those_of_the_tables(papers):
         "contradiction": 1.56,
     }
     weight = "kamoda.regression.weight_"
-    ratio = number(papers, f"{weight}factuality") / number(papers, f"{weight}amount_info")
+    ratio = number(papers, f"{weight}factuality") / number(
+        papers, f"{weight}amount_info"
+    )
     assert round(ratio) == number(papers, "kamoda.regression.ratio_in_results")
     assert round(ratio, 1) != number(papers, "kamoda.regression.ratio_in_conclusion")
 
@@ -233,7 +250,9 @@ def test_numbers_printed_in_the_text_are_not_those_of_the_tables(papers):
 def test_the_readme_states_the_number_of_rows_of_each_file():
     readme = (paths.PUBLISHED / "README.md").read_text()
     for file in sorted(paths.PUBLISHED.glob("*.csv")):
-        row = next(line for line in readme.splitlines() if line.startswith(f"| `{file.name}`"))
+        row = next(
+            line for line in readme.splitlines() if line.startswith(f"| `{file.name}`")
+        )
         assert row.split("|")[-2].strip() == str(len(published.read_text(file)))
 
 
@@ -249,16 +268,25 @@ def test_the_rules_say_what_a_reader_says_by_hand_of_forty_varied_claims(claim_i
     empty = dict.fromkeys(["family", "readings", "elsewhere", "headline", "cause"], "")
     claim = rows[fixed].iloc[[0]].assign(**empty).set_axis([claim_id])
     numbers = rows[list(verdicts.NUMBERS)].replace("", np.nan).astype(float)
-    entered = numbers.assign(claim_id=claim_id, part=rows["part"], holds=np.nan, reading="")
+    entered = numbers.assign(
+        claim_id=claim_id, part=rows["part"], holds=np.nan, reading=""
+    )
     entered = entered.assign(shown="", notebook="by hand", source="real")
     judged = verdicts.assess(entered, claim).iloc[0]
-    said = judged["verdict"] + ", not after correction" * (judged["after_correction"] == "no")
+    said = judged["verdict"] + ", not after correction" * (
+        judged["after_correction"] == "no"
+    )
     assert rows["by_hand"].unique().tolist() == [said]
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(21.8, 22.2, "consistent"), (17, 27, "open"), (22.6, 23, "contradicted"), (18, 22, "open")],
+    [
+        (21.8, 22.2, "consistent"),
+        (17, 27, "open"),
+        (22.6, 23, "contradicted"),
+        (18, 22, "open"),
+    ],
 )
 def test_a_number_from_rounded_numbers_confirms_only_if_an_error_would_be_noticed(
     ledger, low, high, verdict
@@ -288,7 +316,9 @@ def test_square_brackets_hold_intervals_and_no_range_of_rounded_numbers(ledger):
         (0.001, -0.5, 0.5, "0.00 [-0.50, 0.50]"),
     ],
 )
-def test_the_end_of_an_interval_does_not_look_like_zero(ledger, estimate, low, high, computed):
+def test_the_end_of_an_interval_does_not_look_like_zero(
+    ledger, estimate, low, high, computed
+):
     result = {"estimate": estimate, "low": low, "high": high}
     ledger.enter("demo.text", {"higher": result})
     assert ledger.write()["computed"].tolist() == [computed]
@@ -297,7 +327,10 @@ def test_the_end_of_an_interval_does_not_look_like_zero(ledger, estimate, low, h
 def test_the_worst_part_decides_and_readings_that_disagree_leave_a_claim_open(ledger):
     parts = pd.DataFrame({"estimate": [0.5, 1.5, 0.2]}, index=["a", "b", "c"])
     ledger.enter("demo.rate", {"below": parts})
-    pay = {"with breaks": {"estimate": 9.7}, "without": {"estimate": 16.0, "shown": "about 16"}}
+    pay = {
+        "with breaks": {"estimate": 9.7},
+        "without": {"estimate": 16.0, "shown": "about 16"},
+    }
     ledger.enter("demo.text", {"unclear": pay})
     judged = ledger.write()
     assert judged.loc["demo.rate.below", "verdict"] == "contradicted"
@@ -323,7 +356,11 @@ def test_the_worst_part_decides_and_readings_that_disagree_leave_a_claim_open(le
         ),
         (
             "text.higher",
-            {"estimate": [2, 3, 1, 3, 4], "low": [1, -1, -2, 2, 2], "high": [3, 7, 4, 4, 6]},
+            {
+                "estimate": [2, 3, 1, 3, 4],
+                "low": [1, -1, -2, 2, 2],
+                "high": [3, 7, 4, 4, 6],
+            },
             "3 of 5 parts hold; furthest from holding: c 1.00 [-2.00, 4.00]",
         ),
         (
@@ -355,9 +392,21 @@ def test_room_is_the_distance_from_the_limit_of_each_rule():
         ({"kind": "fact", "direction": "between 13 15"}, {"estimate": 14.5}, 0.5),
         ({"kind": "fact", "direction": ">= 99"}, {"estimate": 98}, -1),
         ({"kind": "fact", "direction": "", "published": "holds"}, {"holds": 0.0}, 0),
-        ({"kind": "significance", "direction": "yes -"}, {"estimate": -1, "p_value": 0.04}, 0.01),
-        ({"kind": "significance", "direction": "yes +"}, {"estimate": -1, "p_value": 0}, -np.inf),
-        ({"kind": "no effect", "margin": "3"}, {"estimate": 0, "low": -4, "high": 1}, -1),
+        (
+            {"kind": "significance", "direction": "yes -"},
+            {"estimate": -1, "p_value": 0.04},
+            0.01,
+        ),
+        (
+            {"kind": "significance", "direction": "yes +"},
+            {"estimate": -1, "p_value": 0},
+            -np.inf,
+        ),
+        (
+            {"kind": "no effect", "margin": "3"},
+            {"estimate": 0, "low": -4, "high": 1},
+            -1,
+        ),
         ({"kind": "no effect", "margin": ""}, {"estimate": 0, "low": -4, "high": 1}, 0),
         (
             {"kind": "split", "direction": "", "published": "0.5"},
@@ -392,7 +441,9 @@ def test_a_verdict_is_corrected_over_the_family_entered_or_as_the_notebook_did(l
 
 def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
     weak = {"estimate": 1, "low": 0.02, "high": 1.98}
-    ledger.enter("demo.text", {"higher": weak, "lower": {"estimate": 1, "low": -1, "high": 3}})
+    ledger.enter(
+        "demo.text", {"higher": weak, "lower": {"estimate": 1, "low": -1, "high": 3}}
+    )
     assert ledger.write()["after_correction"].tolist() == ["no", ""]
 
 
@@ -403,7 +454,11 @@ def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
         ({"rate.low": {"estimate": 3.26}}, "slip", "as if cut off"),
         ({"rate.low": {"estimate": 3.1449}}, "contradicted", ""),
         ({"rate.low": {"estimate": 3.1495}}, "slip", "as if rounded twice"),
-        ({"rate.low": {"estimate": 9, "other": 3.2}}, "slip", "the number of another heading"),
+        (
+            {"rate.low": {"estimate": 9, "other": 3.2}},
+            "slip",
+            "the number of another heading",
+        ),
         ({"counts.outputs": 901}, "slip", "the paper prints 901 elsewhere"),
         ({"counts.outputs": 899}, "contradicted", ""),
         ({"text.flat": {"p_value": 0.2}}, "confirmed", "absence not shown"),
@@ -419,17 +474,28 @@ def test_a_cause_that_a_machine_can_check_makes_a_slip(ledger, entry, verdict, n
 
 @pytest.mark.parametrize(
     ("ends", "verdict"),
-    [((0.1, -0.2, 0.4), "leaning"), ((0.1, -0.2, 0.6), "leaning"), ((0.8, 0.3, 1.3), "open")],
+    [
+        ((0.1, -0.2, 0.4), "leaning"),
+        ((0.1, -0.2, 0.6), "leaning"),
+        ((0.8, 0.3, 1.3), "open"),
+    ],
 )
 def test_another_model_or_other_people_can_only_lean(ledger, ends, verdict):
-    ledger.enter("demo.text", {"small": dict(zip(("estimate", "low", "high"), ends, strict=True))})
-    assert ledger.write()[["evidence", "verdict"]].to_numpy().tolist() == [["substitute", verdict]]
+    ledger.enter(
+        "demo.text",
+        {"small": dict(zip(("estimate", "low", "high"), ends, strict=True))},
+    )
+    assert ledger.write()[["evidence", "verdict"]].to_numpy().tolist() == [
+        ["substitute", verdict]
+    ]
 
 
 def test_no_effect_needs_a_margin(demo):
     claim = {"kind": "no effect", "margin": "0.5"}
     ends = [(-0.4, 0.4), (0.2, 0.9), (0.6, 0.9), (-0.9, -0.6)]
-    rows = [{"estimate": sum(pair) / 2, "low": pair[0], "high": pair[1]} for pair in ends]
+    rows = [
+        {"estimate": sum(pair) / 2, "low": pair[0], "high": pair[1]} for pair in ends
+    ]
     found = [verdicts.judge(claim, row) for row in rows]
     assert found == ["confirmed", "open", "contradicted", "contradicted"]
     assert verdicts.judge({**claim, "margin": ""}, rows[0]) == "open"
@@ -442,28 +508,60 @@ def test_simulated_data_give_no_verdict_on_a_study_only_on_a_method(demo):
     ledger.enter("demo", {"rate.gain": {"low": 22, "high": 22}})
     judged = ledger.write()
     assert judged["evidence"].tolist() == ["simulated"] * 4 + ["print"]
-    assert judged["verdict"].tolist() == ["open", "open", "confirmed", "open", "consistent"]
+    assert judged["verdict"].tolist() == [
+        "open",
+        "open",
+        "confirmed",
+        "open",
+        "consistent",
+    ]
     assert judged["note"].iloc[0] == "simulated data say nothing about the study"
 
 
 @pytest.mark.parametrize(
     ("claim_id", "value", "message"),
     [
-        ("demo.rate.lo", 3, "demo.rate.lo is not a published claim; did you mean demo.rate."),
+        (
+            "demo.rate.lo",
+            3,
+            "demo.rate.lo is not a published claim; did you mean demo.rate.",
+        ),
         ("zzz", 3, "zzz is not a published claim; see data/published/claims.csv."),
-        ("demo.counts.outputs", 9, "demo.counts.outputs was already entered in 11_demo."),
+        (
+            "demo.counts.outputs",
+            9,
+            "demo.counts.outputs was already entered in 11_demo.",
+        ),
         ("demo.cost.total", 5, "cannot be entered: not public: payment records."),
-        ("demo.text.unclear", 5, "demo.text.unclear needs the readings with breaks and without."),
+        (
+            "demo.text.unclear",
+            5,
+            "demo.text.unclear needs the readings with breaks and without.",
+        ),
         ("demo.text.higher", 5, "demo.text.higher is a direction: give low."),
-        ("demo.rate.below", {"share": 5}, "demo.rate.below is a fact: give holds or estimate."),
-        ("demo.rate.low", {"estimate": 3, "low": 3}, "give both low and high, or neither."),
-        ("demo.rate.low", {"estimate": 3, "low": 4, "high": 2}, "has a reversed interval: 4 > 2."),
+        (
+            "demo.rate.below",
+            {"share": 5},
+            "demo.rate.below is a fact: give holds or estimate.",
+        ),
+        (
+            "demo.rate.low",
+            {"estimate": 3, "low": 3},
+            "give both low and high, or neither.",
+        ),
+        (
+            "demo.rate.low",
+            {"estimate": 3, "low": 4, "high": 2},
+            "has a reversed interval: 4 > 2.",
+        ),
         ("demo.rate.low", np.inf, "demo.rate.low needs a finite estimate, not inf."),
         ("demo.rate.low", np.nan, "demo.rate.low is a number: give estimate."),
         ("demo.rate.low", "3.2", "demo.rate.low cannot take '3.2'."),
     ],
 )
-def test_what_cannot_be_judged_is_refused_and_leaves_no_trace(ledger, claim_id, value, message):
+def test_what_cannot_be_judged_is_refused_and_leaves_no_trace(
+    ledger, claim_id, value, message
+):
     ledger.enter("demo.counts", {"outputs": np.int64(900)})
     with pytest.raises(ClaimError, match=re.escape(message)):
         ledger.enter("", {claim_id: value})
@@ -471,7 +569,9 @@ def test_what_cannot_be_judged_is_refused_and_leaves_no_trace(ledger, claim_id, 
 
 
 def test_table_cells_are_claims_whatever_the_order_of_levels(ledger):
-    values = cells({("Model 1", "refusal"): 2.504, ("Model 2", "scope"): 0.5}).swaplevel()
+    values = cells(
+        {("Model 1", "refusal"): 2.504, ("Model 2", "scope"): 0.5}
+    ).swaplevel()
     ledger.enter_table("demo_table2", values.to_frame("estimate").assign(low=0, high=9))
     assert ledger.write()["verdict"].to_dict() == {
         "demo.table2.model_1.refusal": "confirmed",
@@ -479,7 +579,9 @@ def test_table_cells_are_claims_whatever_the_order_of_levels(ledger):
     }
     with pytest.raises(ClaimError, match="needs the index levels"):
         ledger.enter_table("demo_table2", values.rename_axis(["measure", "set"]))
-    with pytest.raises(ClaimError, match=r"There is no table 'x' in .*lished, only demo_table2\."):
+    with pytest.raises(
+        ClaimError, match=r"There is no table 'x' in .*lished, only demo_table2\."
+    ):
         ledger.enter_table("x", values)
 
 
@@ -500,7 +602,9 @@ def test_the_shown_table_is_worst_first_with_one_row_for_one_cause(ledger):
 
 
 def test_headlines_are_filled_from_results_and_joined(ledger, demo):
-    ledger.headline("cost", refusal={"estimate": 1.5, "low": 1.08, "high": 1.92}, tests=12)
+    ledger.headline(
+        "cost", refusal={"estimate": 1.5, "low": 1.08, "high": 1.92}, tests=12
+    )
     ledger.write()
     other = Ledger("50_demo", source="simulated", out_dir=str(demo))
     other.headline_alternatives("cost", share="62")
@@ -513,9 +617,13 @@ def test_headlines_are_filled_from_results_and_joined(ledger, demo):
         "real+simulated",
     ]
     assert joined.loc["other"].tolist() == ["12_demo", "", "", ""]
-    with pytest.raises(ClaimError, match=r"The headline cost needs a value for 'tests'\."):
+    with pytest.raises(
+        ClaimError, match=r"The headline cost needs a value for 'tests'\."
+    ):
         ledger.headline("cost", refusal=1)
-    with pytest.raises(ClaimError, match=r"costs is not in data/published/headlines\.csv\."):
+    with pytest.raises(
+        ClaimError, match=r"costs is not in data/published/headlines\.csv\."
+    ):
         ledger.headline("costs")
 
 
@@ -553,7 +661,11 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
     assert why["other.rate.only"] == "public: chatbench/questions.csv, not fetched here"
     counts = collection.verdict_counts(merged, "evidence")
     assert counts.columns.tolist() == [*verdicts.VERDICTS, "not checked"]
-    assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [1, 0, 0]
+    assert counts.loc["raw", ["confirmed", "contradicted", "open"]].tolist() == [
+        1,
+        0,
+        0,
+    ]
     assert counts.loc["none", ["open", "not checked"]].tolist() == [0, len(merged) - 2]
 
 
@@ -590,13 +702,38 @@ def test_numbers_and_counts_are_told_from_sentences_by_kind_and_printed_value(pa
 
 
 def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
-    notes = ["", "", "", "public: a.csv, not fetched here", "not public: b", "illegible: c"]
+    notes = [
+        "",
+        "",
+        "",
+        "public: a.csv, not fetched here",
+        "not public: b",
+        "illegible: c",
+    ]
     notes += ["not run", verdicts.SIMULATED_NOTE]
     judged = of_demo(
-        kind=["number", "fact", "fact", "number", "split", "number", "ranking", "direction"],
+        kind=[
+            "number",
+            "fact",
+            "fact",
+            "number",
+            "split",
+            "number",
+            "ranking",
+            "direction",
+        ],
         published=["3.2", "900", "holds", "5", "0.8", "", "a > b", "holds"],
         evidence=["raw", "print", "raw", "none", "none", "none", "none", "simulated"],
-        verdict=["confirmed", "consistent", "leaning", "open", "open", "open", "open", "open"],
+        verdict=[
+            "confirmed",
+            "consistent",
+            "leaning",
+            "open",
+            "open",
+            "open",
+            "open",
+            "open",
+        ],
         after_correction=["", "no", "", "", "", "", "", ""],
         note=notes,
     )
@@ -679,7 +816,11 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
     assert collection.problems(known)["explanation"].tolist() == [
         "A is higher than B. Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
     ]
-    assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == ["statement", "number", ""]
+    assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == [
+        "statement",
+        "number",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -731,9 +872,13 @@ def traced(ledger, demo, monkeypatch) -> Path:
     ledger.enter("demo", {"text.small": {"estimate": 0.1, "low": -0.1, "high": 0.3}})
     ledger.write()
     sources = {1: "first cell", 2: "this\ncell"}
-    cells = [nbformat.v4.new_code_cell(code, id=f"11-{n}") for n, code in sources.items()]
+    cells = [
+        nbformat.v4.new_code_cell(code, id=f"11-{n}") for n, code in sources.items()
+    ]
     (demo / "notebooks").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), demo / "notebooks/11_demo.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells), demo / "notebooks/11_demo.ipynb"
+    )
     for name, table in (
         ("claims", collection.merge(demo / "claims")),
         ("provenance", collection.provenance(demo / "provenance")),
@@ -757,13 +902,16 @@ def test_a_changed_byte_makes_exactly_the_claims_stale_that_rest_on_the_file(tra
     changed = collection.chains(traced)["changed"]
     assert changed[changed.map(bool)].to_dict() == {"demo.text.small": ["other/b.csv"]}
     told = collection.why("demo.text.small", traced)
-    assert re.search(r"other/b\.csv [0-9a-f]{12} \(another today: stale\)$", told, re.MULTILINE)
+    assert re.search(
+        r"other/b\.csv [0-9a-f]{12} \(another today: stale\)$", told, re.MULTILINE
+    )
     assert "another today" not in collection.why("demo.rate.low", traced)
 
 
 def test_why_says_each_step_of_a_claim_that_has_it(traced):
     told = dict(
-        line.split(maxsplit=1) for line in collection.why("demo.rate.low", traced).splitlines()
+        line.split(maxsplit=1)
+        for line in collection.why("demo.rate.low", traced).splitlines()
     )
     assert (told["published"], told["unit"]) == ("3.2", "%")
     assert (told["notebook"], told["cell"]) == ("11_demo", "11-2")
@@ -774,19 +922,29 @@ def test_why_says_each_step_of_a_claim_that_has_it(traced):
 
 
 def test_shares_and_p_values_are_told_in_words():
-    row = {"shown": "", "estimate": np.nan, "low": np.nan, "share": 0.8, "p_value": 0.02}
+    row = {
+        "shown": "",
+        "estimate": np.nan,
+        "low": np.nan,
+        "share": 0.8,
+        "p_value": 0.02,
+    }
     assert verdicts._value_in_words(row, 1) == "in 80 % of resamples, p = 0.020"
     assert verdicts._value_in_words(row | {"p_value": 0.0004}, 1).endswith("p < 0.001")
 
 
 def test_files_that_cannot_be_merged_are_refused(demo):
-    with pytest.raises(ClaimError, match=r"There is no folder .*claims: run the notebooks first"):
+    with pytest.raises(
+        ClaimError, match=r"There is no folder .*claims: run the notebooks first"
+    ):
         collection.merge(demo / "claims")
     for notebook in ("11_demo", "12_demo"):
         ledger = Ledger(notebook, source="real", out_dir=str(demo))
         ledger.enter("demo", {"rate.low": 3.2})
         ledger.write()
-    with pytest.raises(ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."):
+    with pytest.raises(
+        ClaimError, match=r"demo\.rate\.low was entered by 11_demo and 12_demo\."
+    ):
         collection.merge(demo / "claims")
     (demo / "claims/12_demo.csv").unlink()
     entered = collection.read_entered(demo / "claims")

@@ -61,7 +61,11 @@ def too_narrow(frame, cluster, n_boot, rng):
 
 def called(function, frame, kind="mean"):
     rng = np.random.default_rng(0)
-    return Call(kind, function, {"frame": frame, "cluster": "prompt_id", "n_boot": 9, "rng": rng})
+    return Call(
+        kind,
+        function,
+        {"frame": frame, "cluster": "prompt_id", "n_boot": 9, "rng": rng},
+    )
 
 
 def test_calls_are_kept_with_what_they_were_given_and_not_those_inside_them(answers):
@@ -97,9 +101,13 @@ def test_steps_are_taken_again_with_the_tables_drawn(answers):
 
 
 def test_parts_of_a_result_are_steps_too(answers):
-    both = answers.assign(other=answers["score"] + answers["error"], human=answers["score"])
+    both = answers.assign(
+        other=answers["score"] + answers["error"], human=answers["score"]
+    )
     with coverage.recording() as calls:
-        moments = {"all": sums.cluster_moments(both, ["error", "other"], "human", "prompt_id")}
+        moments = {
+            "all": sums.cluster_moments(both, ["error", "other"], "human", "prompt_id")
+        }
         found, draws = correlations.compare_evaluators(moments, 5, 0)
         correlations.evaluator_differences(found, draws, {"gain": ("other", "error")})
     assert [call.kind for call in calls if call.kind] == [
@@ -126,9 +134,13 @@ def test_each_pair_of_columns_counts_once_and_no_column_with_itself(answers):
     assert table["estimate"].iloc[1] == pytest.approx(r)
 
 
-def test_a_good_interval_covers_as_often_as_it_says_and_a_narrow_one_is_found_out(answers):
+def test_a_good_interval_covers_as_often_as_it_says_and_a_narrow_one_is_found_out(
+    answers,
+):
     counts = {
-        ("mean", "11", name): count(measure(called(function, answers), 80, 99, 0)["mean"]).iloc[0]
+        ("mean", "11", name): count(
+            measure(called(function, answers), 80, 99, 0)["mean"]
+        ).iloc[0]
         for name, function in (("good", mean), ("narrow", too_narrow))
     }
     table = pd.DataFrame(counts).T.rename_axis(["interval", "notebook", "statistic"])
@@ -162,7 +174,9 @@ def test_a_truth_of_zero_and_intervals_that_hold_at_once_are_told_apart(answers)
     assert covered.columns.tolist() == [("mean, truth zero", "score")]
     assert covered.columns.unique(0).str.endswith(CONSERVATIVE).tolist() == [True]
     with coverage.recording() as calls:
-        curve = curves.fit_curve(answers.assign(x=range(500)), "x", "score", "prompt_id")
+        curve = curves.fit_curve(
+            answers.assign(x=range(500)), "x", "score", "prompt_id"
+        )
         curve.band(np.linspace(50, 450, 5), 9, np.random.default_rng(0))
     band = measure(calls[-1], 2, 19, 0)
     assert band.columns.tolist() == [("curve, at once", "all")]
@@ -196,7 +210,9 @@ def test_raters_and_prompts_are_drawn_together():
         assert sample.groupby("item_id")["prompt_id"].nunique().max() == 1
         pd.testing.assert_frame_equal(sample[["rater_id", "prompt_id"]], labels)
     sparse = RATINGS[[True, False, False, True, True, True]]
-    population = Population(Call("", mean, {"clusters": sparse[["rater_id", "prompt_id"]]}))
+    population = Population(
+        Call("", mean, {"clusters": sparse[["rater_id", "prompt_id"]]})
+    )
     rng = np.random.default_rng(0)
     sizes = [len(population.draw(rng)(sparse)) for _ in range(500)]
     assert np.mean(sizes) == pytest.approx(4, rel=0.1)
@@ -213,7 +229,9 @@ def test_clusters_may_stand_beside_a_table():
 
 def test_statistics_that_err_together_count_as_one():
     one = pd.Series([1.0, 0.0] * 50)
-    alone, twins = (count(pd.DataFrame(dict.fromkeys(names, one))) for names in ("a", "ab"))
+    alone, twins = (
+        count(pd.DataFrame(dict.fromkeys(names, one))) for names in ("a", "ab")
+    )
     assert twins["effective"].iloc[0] == pytest.approx(alone["effective"].iloc[0])
 
 
@@ -232,7 +250,12 @@ def test_low_statistics_are_counted_after_holm_and_the_lowest_is_named():
         index,
     )
     row = coverage_table(counts).loc["mean"]
-    assert row[["printed in", "too low", "lowest", "where"]].tolist() == ["11", 2, 0.6, "d"]
+    assert row[["printed in", "too low", "lowest", "where"]].tolist() == [
+        "11",
+        2,
+        0.6,
+        "d",
+    ]
 
 
 def test_the_calls_of_a_notebook_are_kept_and_measured(tmp_path):
@@ -243,11 +266,17 @@ def test_the_calls_of_a_notebook_are_kept_and_measured(tmp_path):
         "table = pd.DataFrame({'prompt_id': range(size), 'score': range(size)})\n"
         "group_means(table, ['score'], None, 'prompt_id', 9, np.random.default_rng(0))",
     ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells]
+    )
     notebook.cells[1].metadata["tags"] = ["parameters"]
     nbformat.write(notebook, tmp_path / "11_test.ipynb")
     (call,) = coverage.printed_by(tmp_path / "11_test.ipynb", {"size": 20})
-    assert (call.where, call.kind, len(call.arguments["frame"])) == ("11", "mean of a group", 20)
+    assert (call.where, call.kind, len(call.arguments["frame"])) == (
+        "11",
+        "mean of a group",
+        20,
+    )
     counts = coverage.measure_all([call], 3, 9, 0)
     assert counts.index.tolist() == [("mean of a group", "11", "1: score")]
     assert counts[["covered", "missed"]].sum(axis=None) == 3

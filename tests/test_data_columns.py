@@ -32,7 +32,9 @@ PAIR = {
 
 def ratings(*rows):
     """Right ratings of one answer by several people, but for the given changes."""
-    return pd.DataFrame([{"rater_id": f"r{n}"} | RATING | row for n, row in enumerate(rows)])
+    return pd.DataFrame(
+        [{"rater_id": f"r{n}"} | RATING | row for n, row in enumerate(rows)]
+    )
 
 
 def problems(frame, schema=columns.KAMODA_RATINGS):
@@ -42,7 +44,11 @@ def problems(frame, schema=columns.KAMODA_RATINGS):
 
 
 def test_a_good_table_comes_back_in_the_order_of_the_schema_with_float_ratings():
-    frame = ratings({}, {"factuality": "2"}).iloc[:, ::-1].assign(comment="not in the schema")
+    frame = (
+        ratings({}, {"factuality": "2"})
+        .iloc[:, ::-1]
+        .assign(comment="not in the schema")
+    )
     frame.index = [7, 7]
     checked = columns.check(frame, columns.KAMODA_RATINGS, "ratings.jsonl")
     assert list(checked) == list(columns.KAMODA_RATINGS.columns)
@@ -103,7 +109,9 @@ def test_columns_that_must_be_missing_or_empty_nowhere_may_be_so_elsewhere():
 
 
 def test_all_problems_are_told_at_once_missing_columns_first_then_by_row():
-    frame = ratings({"preferred": 2}, {"task": "eli6", "factuality": 9}).drop(columns="formality")
+    frame = ratings({"preferred": 2}, {"task": "eli6", "factuality": 9}).drop(
+        columns="formality"
+    )
     assert problems(frame) == [
         "column 'formality' is missing",
         "column 'preferred', row 1: 2.0 is not allowed; allowed: 0 or 1",
@@ -113,7 +121,11 @@ def test_all_problems_are_told_at_once_missing_columns_first_then_by_row():
 
 
 def test_words_and_scales_of_the_studies():
-    assert set(columns.IDEALS) == set(columns.RANGES) == {*columns.ASPECTS, "acceptability"}
+    assert (
+        set(columns.IDEALS)
+        == set(columns.RANGES)
+        == {*columns.ASPECTS, "acceptability"}
+    )
     for aspect, (low, high) in columns.RANGES.items():
         assert low <= columns.IDEALS[aspect] <= high
     assert len(columns.ERRORS_1) == 10

@@ -24,7 +24,8 @@ CONTENT = b"one honest rating\n" * 1000
 BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
 COLUMNS = ["file", "url", "sha256", "git_blob", "bytes", "licence", "note"]
 FILE = "study/ratings.txt"
-BUFFERS = 1_000_000  # more than what lies between a server that sends and a client that reads
+# more than what lies between a server that sends and a client that reads
+BUFFERS = 1_000_000
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -34,7 +35,12 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answers, self.requests, self.sent, self.closing = [right], [], 0, threading.Event()
+        self.answers, self.requests, self.sent, self.closing = (
+            [right],
+            [],
+            0,
+            threading.Event(),
+        )
 
     @property
     def url(self):
@@ -189,10 +195,14 @@ def files_in(folder):
 
 
 def go_offline(place, monkeypatch, **settings):
-    register(monkeypatch, place / "offline.csv", "http://127.0.0.1:1/ratings.txt", **settings)
+    register(
+        monkeypatch, place / "offline.csv", "http://127.0.0.1:1/ratings.txt", **settings
+    )
 
 
-def test_the_mirror_comes_before_the_cache_and_the_cache_before_a_download(place, server):
+def test_the_mirror_comes_before_the_cache_and_the_cache_before_a_download(
+    place, server
+):
     downloaded = registry.fetch(FILE)
     assert downloaded == place / "cache" / "study" / "ratings.txt"
     assert downloaded.read_bytes() == CONTENT
@@ -214,8 +224,12 @@ def test_relative_folders_lie_under_the_project_root(place, monkeypatch):
     assert registry.fetch(FILE) == mirrored
 
 
-@pytest.mark.parametrize("sha256", [f"{'0' * 64} {hashlib.sha256(CONTENT).hexdigest()}", "0" * 64])
-def test_any_listed_hash_or_the_git_blob_identifies_a_file(place, monkeypatch, server, sha256):
+@pytest.mark.parametrize(
+    "sha256", [f"{'0' * 64} {hashlib.sha256(CONTENT).hexdigest()}", "0" * 64]
+)
+def test_any_listed_hash_or_the_git_blob_identifies_a_file(
+    place, monkeypatch, server, sha256
+):
     git_blob = BLOB if sha256 == "0" * 64 else "0" * 40
     register(monkeypatch, place / "other.csv", server.url, sha256, git_blob)
     assert registry.fetch(FILE).read_bytes() == CONTENT
@@ -235,7 +249,9 @@ def test_an_unknown_name_is_refused_and_the_nearest_one_suggested(place):
         ("cache", "Delete it and run again."),
     ],
 )
-def test_a_corrupt_copy_is_named_and_never_replaced_by_a_simulation(place, folder, advice):
+def test_a_corrupt_copy_is_named_and_never_replaced_by_a_simulation(
+    place, folder, advice
+):
     path = put(place / folder, b"tampered")
     message = (
         f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: 18000) "
@@ -259,7 +275,9 @@ def test_a_copy_that_changes_between_check_and_reading_is_refused(place):
     registry.fetch(FILE)
     assert len(tables.read_csv(path)) == 999
     path.write_bytes(CONTENT[:-18])
-    with pytest.raises(tables.BadTableError, match="the file changed while it was read"):
+    with pytest.raises(
+        tables.BadTableError, match="the file changed while it was read"
+    ):
         tables.read_csv(path)
     with pytest.raises(registry.DataError):
         registry.fetch(FILE)
@@ -277,10 +295,26 @@ FAULTS = {
     "right at the third try": ([CUT, partial(status, 500), right], None, 3),
     "right after a redirect": ([partial(to, "/moved"), right], None, 2),
     "cut": ([CUT], "(ChunkedEncodingError; tries: 4)", 4),
-    "cut in chunks": ([partial(in_chunks, end=b"")], "(ChunkedEncodingError; tries: 4)", 4),
-    "promises less than it has": ([partial(right, promised=100)], "(100 bytes arrived that", 4),
-    "empty": ([partial(status, 200)], "(5 bytes arrived that are not the registered file", 4),
-    "without a body": ([partial(right, content=b"")], "(0 bytes arrived that are not the", 4),
+    "cut in chunks": (
+        [partial(in_chunks, end=b"")],
+        "(ChunkedEncodingError; tries: 4)",
+        4,
+    ),
+    "promises less than it has": (
+        [partial(right, promised=100)],
+        "(100 bytes arrived that",
+        4,
+    ),
+    "empty": (
+        [partial(status, 200)],
+        "(5 bytes arrived that are not the registered file",
+        4,
+    ),
+    "without a body": (
+        [partial(right, content=b"")],
+        "(0 bytes arrived that are not the",
+        4,
+    ),
     "another file": ([partial(right, content=OTHER)], OTHERS, 4),
     "a web page": ([web_page], "(a web page came, not the file; tries: 4)", 4),
     "a byte too much": ([partial(right, content=CONTENT + b"x")], TOO_MANY, 4),
@@ -288,7 +322,11 @@ FAULTS = {
     "a gzip bomb": ([gzip_bomb], TOO_MANY, 4),
     "endless redirects": ([partial(to, "/again")], "(TooManyRedirects; tries: 4)", 124),
     "a redirect without end": ([endless_redirect, right], None, 2),
-    "sent on to a file": ([partial(to, "file:///etc/passwd")], "(InvalidSchema; tries: 4)", 4),
+    "sent on to a file": (
+        [partial(to, "file:///etc/passwd")],
+        "(InvalidSchema; tries: 4)",
+        4,
+    ),
     "sent on to nonsense": ([partial(to, "http://[")], "; tries: 4)", 4),
     "only a choice": ([partial(status, 300)], "(HTTP status 300; tries: 4)", 4),
     "not found": ([partial(status, 404)], "(HTTP status 404; tries: 1)", 1),
@@ -296,15 +334,25 @@ FAULTS = {
     "gone": ([partial(status, 410)], "(HTTP status 410; tries: 1)", 1),
     "server error": ([partial(status, 500)], "(HTTP status 500; tries: 4)", 4),
     "busy": ([partial(status, 429, Retry_After=3600), right], None, 2),
-    "asks to wait for ever": ([partial(status, 429, Retry_After=DIGITS)], "status 429; tries", 4),
-    "answers, then closes": ([partial(status, 500), closing], "(ConnectionError; tries: 4)", 4),
+    "asks to wait for ever": (
+        [partial(status, 429, Retry_After=DIGITS)],
+        "status 429; tries",
+        4,
+    ),
+    "answers, then closes": (
+        [partial(status, 500), closing],
+        "(ConnectionError; tries: 4)",
+        4,
+    ),
     "closes at once": ([closing], "(ConnectionError)", 2),
     "not a web server": ([not_http], "(ConnectionError)", 2),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_of_a_server_end_soon_and_leave_nothing_behind(place, server, pauses, fault):
+def test_faults_of_a_server_end_soon_and_leave_nothing_behind(
+    place, server, pauses, fault
+):
     server.answers, message, requests = FAULTS[fault]
     if message is None:
         assert registry.fetch(FILE).read_bytes() == CONTENT
@@ -325,7 +373,9 @@ def test_faults_of_a_server_end_soon_and_leave_nothing_behind(place, server, pau
         (dripping_header, UNANSWERED, r"\(only 0 bytes came in time\)"),
     ],
 )
-def test_a_server_that_is_too_slow_is_given_up(place, server, monkeypatch, answer, error, message):
+def test_a_server_that_is_too_slow_is_given_up(
+    place, server, monkeypatch, answer, error, message
+):
     monkeypatch.setattr(registry, "START_SECONDS", 0)
     server.answers = [answer]
     with pytest.raises(error, match=message):
@@ -334,7 +384,9 @@ def test_a_server_that_is_too_slow_is_given_up(place, server, monkeypatch, answe
     assert len(server.requests) == 1
 
 
-def test_a_name_look_up_that_hangs_is_given_up_once_for_the_whole_process(place, monkeypatch):
+def test_a_name_look_up_that_hangs_is_given_up_once_for_the_whole_process(
+    place, monkeypatch
+):
     look_ups, end = [], threading.Event()
 
     def hang(*arguments, **_):
@@ -369,7 +421,9 @@ def test_a_server_without_a_byte_for_long_is_given_up(
     assert len(server.requests) == tries
 
 
-def test_a_file_that_is_not_found_says_so_and_its_server_is_asked_for_others(place, server):
+def test_a_file_that_is_not_found_says_so_and_its_server_is_asked_for_others(
+    place, server
+):
     server.answers = [partial(status, 404), right]
     message = (
         r"^study/ratings\.txt did not arrive from 127\.0\.0\.1:\d+ \(HTTP status 404; tries: 1\)"
@@ -387,7 +441,9 @@ def test_from_https_nothing_leads_to_http(place, server, monkeypatch):
     original = requests.get
     register(monkeypatch, place / "https.csv", server.url.replace("http:", "https:"))
     monkeypatch.setattr(requests, "get", without_encryption)
-    with pytest.raises(INCOMPLETE, match="leads to an address without encryption; tries: 1"):
+    with pytest.raises(
+        INCOMPLETE, match="leads to an address without encryption; tries: 1"
+    ):
         registry.fetch(FILE)
 
 
@@ -404,11 +460,14 @@ def test_a_missing_list_of_certificates_is_no_missing_network(place, monkeypatch
 THREE = ["study/a.txt", "study/b.txt", "study/c.txt"]
 
 
-def test_a_study_of_which_a_part_has_arrived_is_continued_not_simulated(place, monkeypatch, server):
+def test_a_study_of_which_a_part_has_arrived_is_continued_not_simulated(
+    place, monkeypatch, server
+):
     register(monkeypatch, place / "three.csv", server.url, files=THREE)
     server.answers = [right, partial(status, 404)]
     message = (
-        r"^study: 1 of 3 files are here\. study/b\.txt did not arrive.*Run again to continue, "
+        r"^study: 1 of 3 files are here\. study/b\.txt did not arrive.*"
+        r"Run again to continue, "
     )
     with pytest.raises(INCOMPLETE, match=message):
         registry.locate(THREE, "auto")
@@ -420,14 +479,20 @@ def test_a_study_of_which_a_part_has_arrived_is_continued_not_simulated(place, m
 
 def test_a_server_that_answers_wrongly_is_no_reason_to_simulate(place, server):
     server.answers = [partial(status, 500)]
-    with pytest.raises(INCOMPLETE, match=r"^study: 0 of 1 files are here\. .*HTTP status 500"):
+    with pytest.raises(
+        INCOMPLETE, match=r"^study: 0 of 1 files are here\. .*HTTP status 500"
+    ):
         registry.locate([FILE], "auto")
 
 
-def test_a_part_of_a_study_without_a_network_is_no_reason_to_simulate(place, monkeypatch):
+def test_a_part_of_a_study_without_a_network_is_no_reason_to_simulate(
+    place, monkeypatch
+):
     go_offline(place, monkeypatch, files=THREE)
     put(place / "mirror", file=THREE[2])
-    with pytest.raises(INCOMPLETE, match=r"^study: 1 of 3 files are here\. .*Connect to the inter"):
+    with pytest.raises(
+        INCOMPLETE, match=r"^study: 1 of 3 files are here\. .*Connect to the inter"
+    ):
         registry.locate(THREE, "auto")
 
 
@@ -440,7 +505,9 @@ def test_a_terminal_shows_how_far_a_download_is(place, server, monkeypatch, caps
     assert "100%" in capsys.readouterr().err
 
 
-def test_a_mirror_that_does_not_exist_is_an_error_even_if_data_may_be_simulated(place, monkeypatch):
+def test_a_mirror_that_does_not_exist_is_an_error_even_if_data_may_be_simulated(
+    place, monkeypatch
+):
     monkeypatch.setenv("DATA_MIRROR", str(place / "nowhere"))
     message = f"DATA_MIRROR names no folder: {place / 'nowhere'}. Correct the variable or unset it."
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
@@ -461,7 +528,9 @@ def test_a_file_in_the_place_of_the_cache_is_named_with_what_to_do(place, monkey
 @pytest.mark.parametrize("folder", ["mirror", "cache"])
 def test_a_folder_in_the_place_of_a_file_is_no_missing_file(place, folder):
     (place / folder / FILE).mkdir(parents=True)
-    message = re.escape(f"{place / folder / FILE} cannot be read (it is not a file). Correct")
+    message = re.escape(
+        f"{place / folder / FILE} cannot be read (it is not a file). Correct"
+    )
     with pytest.raises(registry.DataError, match=message):
         registry.locate([FILE], "auto")
     assert registry.status("study")["state"].tolist() == ["wrong"]
@@ -471,13 +540,19 @@ def test_a_file_that_may_not_be_read_is_no_missing_file(place, monkeypatch):
     put(place / "mirror")
     refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     monkeypatch.setattr(Path, "read_bytes", lambda _: (_ for _ in ()).throw(refused))
-    with pytest.raises(registry.DataError, match=r"cannot be read \(Permission denied\)"):
+    with pytest.raises(
+        registry.DataError, match=r"cannot be read \(Permission denied\)"
+    ):
         registry.locate([FILE], "auto")
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-@pytest.mark.parametrize("step", ["pathlib.Path.mkdir", "pathlib.Path.write_bytes", "shutil.move"])
-def test_a_disk_that_takes_nothing_is_no_missing_network(place, monkeypatch, number, step):
+@pytest.mark.parametrize(
+    "step", ["pathlib.Path.mkdir", "pathlib.Path.write_bytes", "shutil.move"]
+)
+def test_a_disk_that_takes_nothing_is_no_missing_network(
+    place, monkeypatch, number, step
+):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
@@ -492,7 +567,9 @@ def test_a_disk_that_takes_nothing_is_no_missing_network(place, monkeypatch, num
     assert files_in(place / "cache") == []
 
 
-def test_without_network_the_message_names_the_file_and_the_ways_out(place, monkeypatch):
+def test_without_network_the_message_names_the_file_and_the_ways_out(
+    place, monkeypatch
+):
     go_offline(place, monkeypatch)
     message = (
         r"^study/ratings\.txt is neither in the mirror nor in the cache and cannot be downloaded "
@@ -528,7 +605,9 @@ def test_two_downloads_at_once_both_get_the_whole_file(place, server):
     assert files_in(place / "cache") == ["ratings.txt"]
 
 
-def test_data_are_simulated_only_when_they_cannot_be_had_or_should_be(place, monkeypatch, server):
+def test_data_are_simulated_only_when_they_cannot_be_had_or_should_be(
+    place, monkeypatch, server
+):
     path = put(place / "mirror")
     assert registry.locate([FILE], "auto") == {FILE: path}
     assert registry.locate([FILE], "simulated") is None
@@ -565,7 +644,9 @@ def test_files_without_hashes_are_taken_from_mirror_or_cache(place, public, serv
     assert server.requests == []
 
 
-def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(place, public, server):
+def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
+    place, public, server
+):
     assert registry.status("study")["state"].tolist() == ["missing"] * 2
     assert registry.fetch_unpinned("study") == dict.fromkeys(public, "")
     kept = place / "cache" / "study" / "ratings.txt.sha256"
@@ -579,7 +660,10 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(place, p
         f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the cache or a "
         "download."
     )
-    for look in (registry.fetch_unpinned, lambda _: registry.locate_unpinned(public, "auto")):
+    for look in (
+        registry.fetch_unpinned,
+        lambda _: registry.locate_unpinned(public, "auto"),
+    ):
         with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
             look("study")
     expected = [(FILE, "mirror", "wrong"), ("study/b.txt", "cache", "right")]
@@ -597,14 +681,21 @@ def test_why_a_public_file_is_not_here_is_told_and_stops_nothing(place, public, 
     assert files_in(place / "cache") == []
 
 
-@pytest.mark.parametrize("answer", [web_page, partial(right, content=b""), endless, CUT])
-def test_what_cannot_be_a_public_file_is_not_taken_for_one(place, public, server, answer):
+@pytest.mark.parametrize(
+    "answer", [web_page, partial(right, content=b""), endless, CUT]
+)
+def test_what_cannot_be_a_public_file_is_not_taken_for_one(
+    place, public, server, answer
+):
     server.answers = [answer]
     assert all(registry.fetch_unpinned("study").values())
     assert files_in(place / "cache") == []
 
 
-LISTED = {"sha": "c0ffee", "siblings": [{"rfilename": "README.md"}, {"rfilename": "a test.csv"}]}
+LISTED = {
+    "sha": "c0ffee",
+    "siblings": [{"rfilename": "README.md"}, {"rfilename": "a test.csv"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -612,7 +703,10 @@ LISTED = {"sha": "c0ffee", "siblings": [{"rfilename": "README.md"}, {"rfilename"
     [
         (LISTED, ""),
         (LISTED | {"siblings": LISTED["siblings"][:1]}, "it lists no single CSV file"),
-        (LISTED | {"siblings": LISTED["siblings"][1:] * 2}, "it lists no single CSV file"),
+        (
+            LISTED | {"siblings": LISTED["siblings"][1:] * 2},
+            "it lists no single CSV file",
+        ),
         (["other"], "it lists no single CSV file"),
     ],
 )
@@ -620,10 +714,16 @@ def test_the_only_table_of_a_data_set_is_found_by_the_list_of_its_hub(
     place, public, server, listed, reason
 ):
     table = (
-        (place / "unpinned.csv").read_text().replace("ratings.txt,18000", "datasets/who/x,18000")
+        (place / "unpinned.csv")
+        .read_text()
+        .replace("ratings.txt,18000", "datasets/who/x,18000")
     )
     (place / "unpinned.csv").write_text(table)
-    server.answers = [partial(right, content=json.dumps(listed).encode()), right, closing]
+    server.answers = [
+        partial(right, content=json.dumps(listed).encode()),
+        right,
+        closing,
+    ]
     assert registry.fetch_unpinned("study")[FILE] == reason
     addresses = ["/api/datasets/who/x", "/datasets/who/x/resolve/c0ffee/a%20test.csv"]
     assert server.requests[: 1 + (not reason)] == addresses[: 1 + (not reason)]
@@ -632,11 +732,15 @@ def test_the_only_table_of_a_data_set_is_found_by_the_list_of_its_hub(
 def test_a_kept_hash_that_cannot_be_read_is_named(place, public):
     put(place / "mirror")
     (place / "cache" / "study" / "ratings.txt.sha256").mkdir(parents=True)
-    with pytest.raises(registry.DataError, match=r"ratings\.txt\.sha256 cannot be read"):
+    with pytest.raises(
+        registry.DataError, match=r"ratings\.txt\.sha256 cannot be read"
+    ):
         registry.locate_unpinned(public, "auto")
 
 
-def test_the_state_of_registered_files_is_told_without_a_download(place, server, monkeypatch):
+def test_the_state_of_registered_files_is_told_without_a_download(
+    place, server, monkeypatch
+):
     register(monkeypatch, place / "three.csv", server.url, files=THREE)
     put(place / "cache", file=THREE[0])
     put(place / "mirror", OTHER, file=THREE[1])
@@ -658,7 +762,9 @@ def test_the_registry_gives_every_file_a_pinned_address_and_whole_hashes():
     table = pd.read_csv(registry.REGISTRY_FILE, dtype=str, keep_default_na=False)
     assert list(table) == COLUMNS
     assert table["file"].is_unique
-    address = r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./%-]+"
+    address = (
+        r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/[\w./%-]+"
+    )
     assert table["url"].str.fullmatch(address).all()
     assert table["sha256"].str.fullmatch(r"[0-9a-f]{64}").all()
     assert table["git_blob"].str.fullmatch(r"[0-9a-f]{40}").all()

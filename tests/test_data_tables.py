@@ -35,7 +35,9 @@ def written(tmp_path, content):
 
 def test_columns_needed_to_read_a_file_are_asked_for_by_the_names_of_the_file():
     frame = pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"])
-    assert refusal(tables.require, frame, ["dataset", "x", "y", "length"], "a.jsonl") == [
+    assert refusal(
+        tables.require, frame, ["dataset", "x", "y", "length"], "a.jsonl"
+    ) == [
         "column 'dataset' is missing; there are 'x', 'x', 'y'",
         "column 'x' stands there 2 times; rename all but one",
         "column 'length' is missing; there are 'x', 'x', 'y'",
@@ -58,7 +60,14 @@ def test_blank_lines_are_skipped_and_objects_within_objects_become_columns(tmp_p
 
 
 def test_all_bad_lines_are_listed(tmp_path):
-    lines = [b"\xff", b'{"a": 1, "a": 2}', b'{"a": 1}', b"[1]", b'{"a": 2', b"[" * 100_000]
+    lines = [
+        b"\xff",
+        b'{"a": 1, "a": 2}',
+        b'{"a": 1}',
+        b"[1]",
+        b'{"a": 2',
+        b"[" * 100_000,
+    ]
     assert refusal(tables.read_jsonl, written(tmp_path, b"\n\n".join(lines))) == [
         "line 1: not UTF-8",
         "line 3: a key stands there twice",
@@ -80,9 +89,13 @@ def test_objects_that_make_no_table_are_refused(tmp_path, text, problem):
     assert problem in found
 
 
-@pytest.mark.parametrize("read", [tables.read_jsonl, tables.read_csv, tables.read_parquet])
+@pytest.mark.parametrize(
+    "read", [tables.read_jsonl, tables.read_csv, tables.read_parquet]
+)
 def test_a_file_that_cannot_be_read_is_named(tmp_path, read):
-    assert refusal(read, tmp_path / "a.jsonl")[0].startswith("the file cannot be read as ")
+    assert refusal(read, tmp_path / "a.jsonl")[0].startswith(
+        "the file cannot be read as "
+    )
 
 
 def test_long_cells_and_reasons_are_cut_in_messages(tmp_path):
@@ -90,13 +103,18 @@ def test_long_cells_and_reasons_are_cut_in_messages(tmp_path):
     assert tables.cell("x" * 41) == f"'{'x' * 40}…'"
     assert tables.cell(10**79) == str(10**79)
     assert tables.cell(10**80) == f"{10**79}…"
-    error = tables.unreadable(tmp_path / "a.csv", "text", ValueError("x" * 121 + "\nmore"))
+    error = tables.unreadable(
+        tmp_path / "a.csv", "text", ValueError("x" * 121 + "\nmore")
+    )
     assert f"(the file cannot be read as text ({'x' * 120}…)"[1:] in str(error)
 
 
 def test_ten_problems_are_shown_unless_more_are_wanted():
     numbers = [str(number) for number in range(30)]
-    assert str(tables.bad_table("a.csv", numbers)).splitlines()[-2:] == ["  9", "  ... and 20 more"]
+    assert str(tables.bad_table("a.csv", numbers)).splitlines()[-2:] == [
+        "  9",
+        "  ... and 20 more",
+    ]
     assert str(tables.bad_table("a.csv", numbers, shown=30)).splitlines()[-1] == "  29"
 
 
@@ -122,26 +140,36 @@ def test_cells_of_one_kind_get_its_type():
          {("a",): "tuple", pd.Timestamp(0): "Timestamp", 2**63: "too large a number"}),
     ],
 )  # fmt: skip
-def test_cells_of_another_kind_are_named_by_row_and_kind_without_their_value(check, kind, found):
-    right = ["anna"] if check is tables.as_text else [2**62, 2.5, None, pd.NA, float("nan")]
+def test_cells_of_another_kind_are_named_by_row_and_kind_without_their_value(
+    check, kind, found
+):
+    right = (
+        ["anna"] if check is tables.as_text else [2**62, 2.5, None, pd.NA, float("nan")]
+    )
     right += ["a", True] if check is tables.require_plain else []
     frame = pd.DataFrame({"x": pd.Series([*right, *found], dtype=object)})
     assert refusal(check, frame, ["x"], "a.jsonl") == [
         f"column 'x', row {row}: {kind} is needed, found {name}"
         for row, name in enumerate(found.values(), start=len(right) + 1)
     ]
-    assert refusal(check, frame, ["y"], "a.jsonl") == ["column 'y' is missing; there are 'x'"]
+    assert refusal(check, frame, ["y"], "a.jsonl") == [
+        "column 'y' is missing; there are 'x'"
+    ]
 
 
 def test_a_good_table_passes_every_check():
     features = ["refusal", "scope"]
     checks.check_regression(FRAME, features, "quality", "task")
     checks.check_full_rank(FRAME, features, intercept=True)
-    checks.check_full_rank(FRAME.assign(scope=FRAME["scope"] * 1e-20), features, intercept=True)
+    checks.check_full_rank(
+        FRAME.assign(scope=FRAME["scope"] * 1e-20), features, intercept=True
+    )
     checks.check_full_rank(FRAME.assign(scope=1), features, intercept=False)
     for dtype in ("bool", "Int64", "float32", "boolean"):
         checks.check_numeric(FRAME.astype({"refusal": dtype}), dict.fromkeys(features))
-    checks.check_numeric(FRAME.assign(scope=[np.nan, 1, 0, 0]), ["scope"], missing="allow")
+    checks.check_numeric(
+        FRAME.assign(scope=[np.nan, 1, 0, 0]), ["scope"], missing="allow"
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +198,9 @@ def test_a_table_that_cannot_be_analysed_is_refused(changes, features, message):
 
 
 def test_an_empty_table_has_no_clusters_and_infinite_values_are_never_allowed():
-    with pytest.raises(ValueError, match="column 'task' has 0 distinct values: clusters need"):
+    with pytest.raises(
+        ValueError, match="column 'task' has 0 distinct values: clusters need"
+    ):
         checks.check_clusters(FRAME[:0], "task")
     frame = FRAME.assign(scope=[None, np.inf, 0, 0])
     with pytest.raises(ValueError, match="'scope' is infinite in row b"):
@@ -189,7 +219,9 @@ def test_a_redundant_feature_is_named_with_the_features_that_determine_it(
     values, intercept, reason
 ):
     with pytest.raises(ValueError, match=f"feature 'extra' is {reason}: leave it out"):
-        checks.check_full_rank(FRAME.assign(extra=values), ["refusal", "extra"], intercept)
+        checks.check_full_rank(
+            FRAME.assign(extra=values), ["refusal", "extra"], intercept
+        )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +235,17 @@ def test_no_cell_label_or_name_is_written_as_a_formula(text):
 
 
 def test_numbers_and_intervals_with_a_sign_are_written_as_they_are():
-    texts = ["-0.5", "+3", "-2.81 [-2.99, -2.62], p < 0.001", "-5.25 to -3.50", "-", "-inf", "a=1"]
-    frame = pd.DataFrame({"text": texts, "n": -0.5}).assign(k=pd.array([-1] * 7, dtype="Int64"))
+    texts = [
+        "-0.5",
+        "+3",
+        "-2.81 [-2.99, -2.62], p < 0.001",
+        "-5.25 to -3.50",
+        "-",
+        "-inf",
+        "a=1",
+    ]
+    frame = pd.DataFrame({"text": texts, "n": -0.5}).assign(
+        k=pd.array([-1] * 7, dtype="Int64")
+    )
     assert tables.to_csv_bytes(frame, index=False) == frame.to_csv(index=False).encode()
     assert tables.to_csv_bytes(frame[:0], index=False) == b"text,n,k\n"

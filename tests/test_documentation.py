@@ -30,7 +30,9 @@ LINK = re.compile(r"\]\(([^)#]+)\)")
 @pytest.mark.parametrize("guide", GUIDES)
 def test_local_links_lead_somewhere(guide):
     file = paths.ROOT / guide
-    targets = [target for target in LINK.findall(file.read_text()) if "://" not in target]
+    targets = [
+        target for target in LINK.findall(file.read_text()) if "://" not in target
+    ]
     missing = [target for target in targets if not (file.parent / target).exists()]
     assert not missing
 
@@ -47,7 +49,9 @@ def test_every_module_is_on_the_map(package):
     text = (folder / "README.md").read_text()
     modules = [file.relative_to(folder) for file in folder.rglob("*.py")]
     assert [
-        str(file) for file in modules if f"]({file})" not in text and file.stem != "__init__"
+        str(file)
+        for file in modules
+        if f"]({file})" not in text and file.stem != "__init__"
     ] == []
 
 
@@ -62,7 +66,9 @@ def test_rooms_import_only_from_rooms_above_them(package):
     for file in folder.rglob("*.py"):
         room = file.relative_to(folder).parts[0].removesuffix(".py")
         for imported in imported_rooms(file, package) - {room}:
-            assert rooms.index(imported) < rooms.index(room), f"{file} imports {imported}"
+            assert rooms.index(imported) < rooms.index(room), (
+                f"{file} imports {imported}"
+            )
 
 
 def test_helpers_never_import_ratings():
@@ -75,7 +81,8 @@ def imported_rooms(file: Path, package: str) -> set[str]:
     return {
         f"{node.module}.{alias.name}".split(".")[1]
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == package
+        if isinstance(node, ast.ImportFrom)
+        and str(node.module).split(".")[0] == package
         for alias in node.names
     }
 
@@ -106,7 +113,11 @@ def published(name: str) -> pd.DataFrame:
 
 
 def first_cell(notebook: str) -> str:
-    return nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells[0].source
+    return (
+        nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4)
+        .cells[0]
+        .source
+    )
 
 
 def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
@@ -135,7 +146,9 @@ def test_a_headline_says_how_sure_it_is_itself_only_if_no_claim_names_it():
     headlines = published("headlines").set_index("headline")["sure"]
     named = set(published("claims")["headline"])
     for headline, word in headlines.items():
-        assert word in ([""] if headline in named else ["holds", "not settled"]), headline
+        assert word in ([""] if headline in named else ["holds", "not settled"]), (
+            headline
+        )
 
 
 def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
@@ -158,14 +171,27 @@ def test_counts_stand_in_readme_and_overview_as_they_were_computed():
     assert verdicts.counted(table) in overview
     number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
     raw = table.loc[number & (table["evidence"] == "raw"), "verdict"].value_counts()
-    assert f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
-    assert f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent, " in overview
+    assert (
+        f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
+    )
+    assert (
+        f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent, "
+        in overview
+    )
     assert f"{raw['slip']} are slips" in overview
     assert f"and {raw['contradicted']} are contradicted" in overview
-    sentences = table[~number & (verdicts.reasons(table) == "")]["verdict"].value_counts()
+    sentences = table[~number & (verdicts.reasons(table) == "")][
+        "verdict"
+    ].value_counts()
     failing = sentences.drop(list(verdicts.HOLDING), errors="ignore")
-    assert f"of the {failing.sum()} that do not hold, {failing['leaning']} lean" in overview
-    assert f"{failing['open']} stay open, and {failing['contradicted']} are contra" in overview
+    assert (
+        f"of the {failing.sum()} that do not hold, {failing['leaning']} lean"
+        in overview
+    )
+    assert (
+        f"{failing['open']} stay open, and {failing['contradicted']} are contra"
+        in overview
+    )
 
 
 def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_reason():
@@ -174,7 +200,9 @@ def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_r
     drawn = exhibits[exhibits["notebook"] != ""]
     assert (exhibits.loc[exhibits["notebook"] == "", "reason"] != "").all()
     for row in drawn.itertuples():
-        cells = nbformat.read(paths.NOTEBOOKS / f"{row.notebook}.ipynb", as_version=4).cells
+        cells = nbformat.read(
+            paths.NOTEBOOKS / f"{row.notebook}.ipynb", as_version=4
+        ).cells
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         headings = re.findall(r"^#.*", prose, re.MULTILINE)
         kind, number = row.exhibit.split(" ", 1)
@@ -184,7 +212,9 @@ def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_r
 
 def test_every_notebook_links_the_overview_and_its_neighbours():
     names = run.notebook_names()
-    for before, name, after in zip(["", *names[:-1]], names, [*names[1:], ""], strict=True):
+    for before, name, after in zip(
+        ["", *names[:-1]], names, [*names[1:], ""], strict=True
+    ):
         links = set(re.findall(r"\]\((\w+)\.ipynb\)", first_cell(name)))
         assert {"00_overview", before, after} - {"", name} <= links, name
 

@@ -82,9 +82,19 @@ def start_doit(root: Path, *arguments: str) -> subprocess.Popen:
 
 def test_every_make_target_is_a_task_or_command_and_every_task_is_described():
     dodo = (paths.ROOT / "dodo.py").read_text()
-    tasks = dict(re.findall(r'^def task_(\w+)\(\):\n    """(.*)"""$', dodo, re.MULTILINE))
-    targets = re.search(r"^\.PHONY: (.*)$", (paths.ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(targets[1].split()) <= {*tasks, *main.commands, "help", "clean", "notebook"}
+    tasks = dict(
+        re.findall(r'^def task_(\w+)\(\):\n    """(.*)"""$', dodo, re.MULTILINE)
+    )
+    targets = re.search(
+        r"^\.PHONY: (.*)$", (paths.ROOT / "Makefile").read_text(), re.MULTILINE
+    )
+    assert set(targets[1].split()) <= {
+        *tasks,
+        *main.commands,
+        "help",
+        "clean",
+        "notebook",
+    }
     assert len(tasks) == dodo.count("\ndef task_")
     assert all(description.endswith(".") for description in tasks.values())
 
@@ -101,7 +111,9 @@ def test_a_failure_is_named_and_costs_nothing_but_what_needs_it(project):
         "12_bad stopped in cell In [3] of build/notebooks/12_bad.unfinished.ipynb\n"
         "    ZeroDivisionError: division by zero\n"
     ) in run.stdout
-    assert re.search(r"12_bad has no results.*00_all: finished", run.stdout, flags=re.DOTALL)
+    assert re.search(
+        r"12_bad has no results.*00_all: finished", run.stdout, flags=re.DOTALL
+    )
     assert "these notebooks have no results:\n  12_bad: 12_bad stopped" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
     assert not list((project / "build").glob("*/12_bad.csv"))
@@ -117,7 +129,9 @@ def test_what_changed_or_was_overwritten_runs_again(project):
     run = doit(project, "reproduce", "data=simulated")
     assert run.returncode == 0
     assert "-- execute:10_other" in run.stdout
-    assert re.search(r"12_bad: finished.*-- execute:00_all", run.stdout, flags=re.DOTALL)
+    assert re.search(
+        r"12_bad: finished.*-- execute:00_all", run.stdout, flags=re.DOTALL
+    )
     assert claims.read_bytes() == right
     assert re.search(r"hosking: simulated data, \d+ not checked", run.stdout)
     executed = (project / "build" / "notebooks" / "12_bad.ipynb").read_text()
@@ -129,7 +143,11 @@ def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run
     project, monkeypatch
 ):
     registry = project / "data" / "registry.csv"
-    rows = [row for row in registry.read_text().splitlines() if not row.startswith("hosking/")]
+    rows = [
+        row
+        for row in registry.read_text().splitlines()
+        if not row.startswith("hosking/")
+    ]
     registry.write_text("\n".join(rows))
     damaged = project / "mirror" / "kamoda" / "answers.jsonl"
     damaged.parent.mkdir(parents=True)
@@ -152,7 +170,9 @@ def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run
     assert "20_late has no results: data of kamoda are missing: " in output
     noted = json.loads((project / "build" / "missing.json").read_text())
     assert list(noted) == ["20_late"]
-    assert "answers.jsonl is not the registered kamoda/answers.jsonl" in noted["20_late"]
+    assert (
+        "answers.jsonl is not the registered kamoda/answers.jsonl" in noted["20_late"]
+    )
     assert "Traceback" not in output + errors
     (project / "notebooks" / "20_late.ipynb").unlink()
 
@@ -160,9 +180,13 @@ def test_a_damaged_file_of_a_study_or_of_the_state_costs_little_and_a_second_run
 def test_an_interrupted_run_ends_with_one_line_and_keeps_what_was_done(project):
     write_notebook(project / "notebooks" / "10_other.ipynb", "2")
     begun = project / "begun"
-    code = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    code = (
+        f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    )
     write_notebook(project / "notebooks" / "11_good.ipynb", code)
-    run = start_doit(project, "-n1", "execute:10_other", "execute:11_good", "data=simulated")
+    run = start_doit(
+        project, "-n1", "execute:10_other", "execute:11_good", "data=simulated"
+    )
     while not begun.exists() and run.poll() is None:
         time.sleep(0.1)
     run.send_signal(signal.SIGINT)
@@ -184,7 +208,8 @@ def test_what_a_killed_run_has_left_is_not_taken_for_that_of_an_earlier_one(proj
     files = {file: file.read_bytes() for file in (notebook, state)}
     write_notebook(notebook, "'second'")
     doit(project, *arguments)
-    for file, content in files.items():  # as if killed before doit wrote its state, and undone
+    # as if killed before doit wrote its state, and undone
+    for file, content in files.items():
         file.write_bytes(content)
     assert "second" in executed.read_text()
     doit(project, *arguments)
@@ -207,6 +232,8 @@ def test_a_folder_of_results_that_cannot_be_written_to_is_named(project):
 def test_a_refresh_from_simulated_data_is_refused_before_anything_runs(project):
     run = doit(project, "refresh", "data=simulated")
     assert run.returncode == 3
-    assert run.stderr.startswith("ERROR: committed results must come from real data, but hosking")
+    assert run.stderr.startswith(
+        "ERROR: committed results must come from real data, but hosking"
+    )
     assert "finished" not in run.stdout
     assert not (project / "figures").exists()

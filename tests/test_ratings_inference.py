@@ -16,7 +16,9 @@ from helpers.stats.agreement import agreement_table
 from ratings import inference
 from ratings.intake import prepare
 
-SPEC = importlib.util.spec_from_file_location("gates", paths.ROOT / "benchmarks" / "gates.py")
+SPEC = importlib.util.spec_from_file_location(
+    "gates", paths.ROOT / "benchmarks" / "gates.py"
+)
 gates = importlib.util.module_from_spec(SPEC)
 sys.modules["gates"] = gates
 SPEC.loader.exec_module(gates)
@@ -37,7 +39,9 @@ def changed(study, **columns):
 def wide(n_rows, n_aspects):
     """Marks and overall ratings drawn at random, five to each cluster."""
     drawn = rng(0)
-    table = pd.DataFrame(drawn.integers(0, 2, (n_rows, n_aspects)).astype(float)).add_prefix("a")
+    table = pd.DataFrame(
+        drawn.integers(0, 2, (n_rows, n_aspects)).astype(float)
+    ).add_prefix("a")
     names = list(table)
     table = table.assign(overall=drawn.integers(1, 6, n_rows), item_id=range(n_rows))
     return study_of(table.assign(prompt_id=table["item_id"] // 5), names)
@@ -73,7 +77,9 @@ def test_ordered_marks_find_the_truth_again(large):
 def test_leniency_of_raters_is_taken_out_within_raters():
     table = example_ratings(rng(5), n_prompts=150, n_gaps=0)
     strict = table["rater_id"].isin(table["rater_id"].unique()[:8])
-    table = table.assign(tone=table["tone"].mask(strict, 1), overall=table["overall"] - 2 * strict)
+    table = table.assign(
+        tone=table["tone"].mask(strict, 1), overall=table["overall"] - 2 * strict
+    )
     found = inference.ways(study_of(table), rng())
     assert found["all ratings"].loc["tone", "estimate"] > 1
     assert abs(found["within raters"].loc["tone", "estimate"]) < 0.25
@@ -81,11 +87,18 @@ def test_leniency_of_raters_is_taken_out_within_raters():
 
 def test_items_averaged_are_least_squares_on_their_means(study):
     found = inference.ways(study, rng())
-    assert list(found) == ["within raters", "all ratings", "items averaged", "ordered marks"]
+    assert list(found) == [
+        "within raters",
+        "all ratings",
+        "items averaged",
+        "ordered marks",
+    ]
     means = study.scaled().groupby("item_id")[[*ASPECTS, "overall"]].mean()
     expected = lasso.ols(means.reset_index(), ASPECTS, "overall", "item_id")["estimate"]
     np.testing.assert_allclose(found["items averaged"]["estimate"], expected[ASPECTS])
-    once = replace(study, frame=study.frame.drop_duplicates("item_id").drop(columns="rater_id"))
+    once = replace(
+        study, frame=study.frame.drop_duplicates("item_id").drop(columns="rater_id")
+    )
     assert "items averaged" not in inference.ways(once, rng())
 
 
@@ -108,19 +121,32 @@ def test_an_aspect_that_separates_high_from_low_has_no_effect_but_the_others_hav
 
 
 def test_agreement_is_that_of_the_known_statistics(table):
-    found = inference.agreement(table.assign(typos=0.0), ["tone", "refusal", "typos"], 50, rng())
+    found = inference.agreement(
+        table.assign(typos=0.0), ["tone", "refusal", "typos"], 50, rng()
+    )
     categories = {"tone": [1, 2, 3, 4, 5], "refusal": [0, 1]}
     expected = agreement_table(
-        table, ["tone", "refusal"], "item_id", "prompt_id", categories, 50, rng(), "ordinal"
+        table,
+        ["tone", "refusal"],
+        "item_id",
+        "prompt_id",
+        categories,
+        50,
+        rng(),
+        "ordinal",
     )
     assert found.index.tolist() == ["tone", "refusal"]
     np.testing.assert_allclose(found["estimate"], expected["alpha"])
     np.testing.assert_allclose(found["AC1"], expected["ac1"])
-    np.testing.assert_allclose(found["same mark, %"], 100 * expected["observed_agreement"])
+    np.testing.assert_allclose(
+        found["same mark, %"], 100 * expected["observed_agreement"]
+    )
 
 
 def test_agreement_on_numbers_is_alpha_of_the_package(table):
-    frame = table.iloc[:300].assign(tone=lambda t: t["tone"] + rng(0).normal(0, 0.3, len(t)))
+    frame = table.iloc[:300].assign(
+        tone=lambda t: t["tone"] + rng(0).normal(0, 0.3, len(t))
+    )
     found = inference.agreement(frame, ["tone"], 50, rng()).loc["tone"]
     matrix = frame.pivot(index="rater_id", columns="item_id", values="tone").to_numpy()
     expected = krippendorff.alpha(matrix, level_of_measurement="interval")
@@ -143,7 +169,9 @@ def test_agreement_needs_two_people_on_an_item(table):
 
 def test_a_second_rating_by_the_same_person_is_no_agreement(table):
     again = pd.concat([table, table], ignore_index=True)
-    found, expected = (inference.agreement(each, ["tone"], 9, rng()) for each in (again, table))
+    found, expected = (
+        inference.agreement(each, ["tone"], 9, rng()) for each in (again, table)
+    )
     pd.testing.assert_frame_equal(found, expected)
 
 
@@ -169,7 +197,8 @@ def test_labels_are_held_constant_by_comparing_within_them(study):
         overall=study.frame["overall"] + 10 * is_first,
         typos=np.where(is_first, study.frame["typos"], 0.0),
     )
-    shifted.frame.index = shifted.frame.index // 3  # as rows are called that were lists in a cell
+    # as rows are called that were lists in a cell
+    shifted.frame.index = shifted.frame.index // 3
     found = inference.confounder(shifted)
     assert found.loc["typos", "alone"] > 3
     assert abs(found.loc["typos", "estimate"]) < 0.5
@@ -180,7 +209,10 @@ def test_a_confounder_needs_a_covariate_that_varies(study):
     few = study.frame[study.frame["cluster"] < 8]
     needed = "values in 600 ratings; numbers, or 2 to 30 labels, are needed"
     for other, reason in (
-        (replace(study, frame=study.frame.drop(columns="covariate")), "no covariate is named"),
+        (
+            replace(study, frame=study.frame.drop(columns="covariate")),
+            "no covariate is named",
+        ),
         (changed(study, covariate=1.0), f"the covariate has 1 {needed}"),
         (changed(study, covariate=names), f"the covariate has 600 {needed}"),
         (replace(study, frame=few), "8 clusters are too few for 8 numbers"),
@@ -212,7 +244,9 @@ def test_verdicts_tell_what_goes_with_the_outcome_and_for_whom():
     row = found.loc["tone"]
     numbers = (row["weight"], row["low"], row["high"])
     held = "{:+.2f} [{:.2f}, {:.2f}]".format(*numbers)
-    assert row["because"].startswith(f"others held equal {held} points of overall; alone +")
+    assert row["because"].startswith(
+        f"others held equal {held} points of overall; alone +"
+    )
 
 
 def test_numbers_are_those_of_least_squares_with_a_level_for_each_rater():
@@ -266,7 +300,11 @@ def test_no_verdict_before_the_scale_is_settled():
         wrong.loc[3, column] = 55.0
         found = verdicts(wrong)
         assert found["verdict"].tolist() == expected
-        assert found["because"].iloc[0].startswith(f"{column}: 55 in 1 rating; no verdict before")
+        assert (
+            found["because"]
+            .iloc[0]
+            .startswith(f"{column}: 55 in 1 rating; no verdict before")
+        )
 
 
 def test_an_outcome_that_is_computed_gets_no_other_verdict():
@@ -274,7 +312,11 @@ def test_an_outcome_that_is_computed_gets_no_other_verdict():
     table["overall"] = (table["tone"] + table["depth"]) / 2
     found = verdicts(table)
     assert set(found["verdict"]) == {"computed from others"}
-    assert found["because"].iloc[0].startswith("overall is computed from tone, depth (exactly)")
+    assert (
+        found["because"]
+        .iloc[0]
+        .startswith("overall is computed from tone, depth (exactly)")
+    )
 
 
 def test_aspects_that_are_not_told_apart_get_no_other_verdict():
@@ -292,7 +334,9 @@ def test_aspects_that_are_not_told_apart_get_no_other_verdict():
     assert set(many["verdict"]) == {"not told apart"}
     assert many["weight"].isna().all()
     assert many["alone"].notna().all()
-    assert many["because"].iloc[0].startswith("more aspects than the ratings can tell: 60")
+    assert (
+        many["because"].iloc[0].startswith("more aspects than the ratings can tell: 60")
+    )
 
 
 def test_a_reversed_rater_who_turns_a_verdict_makes_it_depend_on_choices():
@@ -316,7 +360,8 @@ def test_methods_that_contradict_each_other_make_a_verdict_depend_on_choices():
     table["overall"] = table["overall"].round().clip(1, 5)
     study = prepare(table, "overall", ["tone"], rng(0))
     signs = {
-        name: np.sign(each["low"].item()) for name, each in inference.ways(study, rng()).items()
+        name: np.sign(each["low"].item())
+        for name, each in inference.ways(study, rng()).items()
     }
     assert signs["items averaged"] == -1
     row = inference.conclude(study, rng(0)).loc["tone"]
@@ -327,9 +372,11 @@ def test_methods_that_contradict_each_other_make_a_verdict_depend_on_choices():
 @pytest.mark.parametrize(
     ("one", "other", "disagree"),
     [
-        ((0.22, 0.05, 0.39), (0.26, 0.10, 0.42), False),  # within the margin, or nearly; both above
+        # within the margin, or nearly; both above
+        ((0.22, 0.05, 0.39), (0.26, 0.10, 0.42), False),
         ((0.10, -0.10, 0.30), (0.25, 0.02, 0.48), False),
-        ((0.70, 0.50, 0.90), (0.25, 0.20, 0.30), True),  # clearly more, and hardly anything
+        # clearly more, and hardly anything
+        ((0.70, 0.50, 0.90), (0.25, 0.20, 0.30), True),
         ((0.50, 0.20, 0.80), (-0.50, -0.80, -0.20), True),
         ((0.15, 0.05, 0.25), (-0.15, -0.25, -0.05), False),  # both hardly anything
         ((0.50, 0.20, 0.80), (0.00, -0.60, 0.60), False),  # the second says nothing
@@ -359,27 +406,39 @@ def test_the_ranking_tells_how_often_each_aspect_weighs_most():
 
 @pytest.mark.parametrize(
     "name",
-    ["marked 12 times, no names", "5 raters, slopes", "9 raters, leniency, rates and slopes"],
+    [
+        "marked 12 times, no names",
+        "5 raters, slopes",
+        "9 raters, leniency, rates and slopes",
+    ],
 )
 def test_null_aspects_are_hardly_ever_called_a_finding(name):
     place = list(gates.NULLS).index(name)
     files = [(gates.SEED, 0, place, number) for number in range(100)]
     wrong = sum(gates.false_finding(gates.NULLS[name], key) for key in files)
-    assert wrong <= 12  # one in 1,000 such tests would have more, were the true share 5 %
+    # one in 1,000 such tests would have more, were the true share 5 %
+    assert wrong <= 12
 
 
-@pytest.mark.parametrize("name", ["9 raters, slopes differ much", "marked 12 times, no names"])
+@pytest.mark.parametrize(
+    "name", ["9 raters, slopes differ much", "marked 12 times, no names"]
+)
 def test_intervals_hold_the_truth(name):
     place = list(gates.TRUTHS).index(name)
     files = [(gates.SEED, 1, place, number) for number in range(150)]
-    held = np.mean([gates.interval_found(gates.TRUTHS[name], key)[1] for key in files], axis=0)
+    held = np.mean(
+        [gates.interval_found(gates.TRUTHS[name], key)[1] for key in files], axis=0
+    )
     assert held.min() >= 0.88
 
 
 def test_a_strong_link_is_found():
     gate = gates.POWERS["10 raters, 1 aspect"]
     place = list(gates.POWERS).index("10 raters, 1 aspect")
-    keys = [[(gates.SEED, kind, place, number) for number in range(1000, 1100)] for kind in (3, 2)]
+    keys = [
+        [(gates.SEED, kind, place, number) for number in range(1000, 1100)]
+        for kind in (3, 2)
+    ]
     spread = np.std([gates.power_found(gate, key, 0.0)[0] for key in keys[0]])
     told = [gates.power_found(gate, key, 4 * spread)[1] for key in keys[1]]
     assert np.mean(told) >= 0.7

@@ -1,8 +1,9 @@
 """A first look at files of every shape, among them the exports of annotation tools.
 
-The examples have the form that the tools document: Label Studio (guide, "task format"), Argilla
-(`Record.to_dict`), Potato ("export formats"), Qualtrics ("understanding your dataset"), Prolific
-(parameters of a study's address) and the error tables of Google's MQM viewer.
+The examples have the form that the tools document: Label Studio (guide, "task format"),
+Argilla (`Record.to_dict`), Potato ("export formats"), Qualtrics ("understanding your
+dataset"), Prolific (parameters of a study's address) and the error tables of Google's
+MQM viewer.
 """
 
 import json
@@ -25,7 +26,9 @@ def look(tmp_path):
         elif isinstance(content, bytes):
             path.write_bytes(content)
         else:
-            path.write_text(content if isinstance(content, str) else json.dumps(content))
+            path.write_text(
+                content if isinstance(content, str) else json.dumps(content)
+            )
         seen = inspect(path, known)
         return seen, recipes.read(path, seen.recipe) if len(seen.sample) else None
 
@@ -38,9 +41,12 @@ def told(seen, start):
 
 def test_wide(look):
     rows = [
-        f"p{n // 4},p{n // 4}-{n % 4},r{n % 3},{n * 7 % 90},{n % 5},{n % 2},ok" for n in range(24)
+        f"p{n // 4},p{n // 4}-{n % 4},r{n % 3},{n * 7 % 90},{n % 5},{n % 2},ok"
+        for n in range(24)
     ]
-    seen, found = look("prompt,item,annotator,words,overall,polite,note\n" + "\n".join(rows))
+    seen, found = look(
+        "prompt,item,annotator,words,overall,polite,note\n" + "\n".join(rows)
+    )
     assert seen.recipe == {
         "rater": ["annotator"], "cluster": ["prompt"], "item": ["item"], "covariate": "words",
         "outcome": "overall", "aspects": ["polite"],
@@ -65,7 +71,9 @@ def test_long(look):
 
 
 def test_raters_as_columns_are_not_taken_for_people(look):
-    seen, found = look("id,rater_1,rater_2,rater_1_zscore\na,1,2,.3\nb,3,4,.1\nc,5,1,.2\n")
+    seen, found = look(
+        "id,rater_1,rater_2,rater_1_zscore\na,1,2,.3\nb,3,4,.1\nc,5,1,.2\n"
+    )
     assert told(seen, "if each column is one person, write 'rater: [rater]'")
     assert found["score"].tolist() == [1, 3, 5, 2, 4, 1]
     assert "position" in found
@@ -73,8 +81,13 @@ def test_raters_as_columns_are_not_taken_for_people(look):
 
 def test_words_get_an_order_that_is_told(look):
     words = ["Strongly agree", "agree", "Neutral", "N/A", "disagree"] * 2
-    seen, found = look("overall,tone\n" + "".join(f"{n % 4},{w}\n" for n, w in enumerate(words)))
-    assert told(seen, "'strongly disagree' is taken as lowest, 'strongly agree' as highest: tone")
+    seen, found = look(
+        "overall,tone\n" + "".join(f"{n % 4},{w}\n" for n, w in enumerate(words))
+    )
+    assert told(
+        seen,
+        "'strongly disagree' is taken as lowest, 'strongly agree' as highest: tone",
+    )
     assert found["tone"].dropna().tolist() == [5, 4, 3, 2] * 2
     assert recipes.scales(seen.recipe) == {"tone": (1, 5)}
 
@@ -82,9 +95,17 @@ def test_words_get_an_order_that_is_told(look):
 @pytest.mark.parametrize(
     ("cells", "marks", "line"),
     [
-        (["4 - Good", "5 - Great"], [4, 5], "the number counts with which a cell begins: tone"),
+        (
+            ["4 - Good", "5 - Great"],
+            [4, 5],
+            "the number counts with which a cell begins: tone",
+        ),
         (["4/5", "3/5"], [4, 3], "the number counts with which a cell begins: tone"),
-        (["80 %", "7.5 %"], [80, 7.5], "the number counts with which a cell begins: tone"),
+        (
+            ["80 %", "7.5 %"],
+            [80, 7.5],
+            "the number counts with which a cell begins: tone",
+        ),
         (["1,5", "2"], [1.5, 2], "a comma in a number is taken as a decimal point"),
         (["1", "5", "3", "-99"], [1, 5, 3, None], "taken as missing: -99"),
         (["1", "5", "?"], [1, 5, None], "taken as missing: ?"),
@@ -93,11 +114,16 @@ def test_words_get_an_order_that_is_told(look):
 def test_marks_that_are_not_plain_numbers(look, cells, marks, line):
     seen, found = look("overall;tone\n" + "".join(f"1;{cell}\n" for cell in cells))
     assert told(seen, line)
-    assert found["tone"].astype(object).where(found["tone"].notna(), None).tolist() == marks
+    assert (
+        found["tone"].astype(object).where(found["tone"].notna(), None).tolist()
+        == marks
+    )
 
 
 def test_codes_within_a_scale_stay(look):
-    seen, _ = look("overall,slider\n" + "".join(f"1,{value}\n" for value in range(0, 100, 3)))
+    seen, _ = look(
+        "overall,slider\n" + "".join(f"1,{value}\n" for value in range(0, 100, 3))
+    )
     assert "missing" not in seen.recipe
 
 
@@ -108,10 +134,16 @@ def test_windows_text_is_told(look):
 
 
 def test_one_object_per_rater(look):
-    marks = {f"t{n}__{aspect}": n % 5 for n in range(9) for aspect in ("tone", "overall")}
+    marks = {
+        f"t{n}__{aspect}": n % 5 for n in range(9) for aspect in ("tone", "overall")
+    }
     seen, found = look({"anna": marks, "bob": marks}, "a.json")
     assert seen.recipe["names"] == "(?P<rater>[^.]+)\\.(?P<item>.+)__(?P<aspect>[^_.]+)"
-    assert (found["rater_id"].nunique(), found["item_id"].nunique(), len(found)) == (2, 9, 18)
+    assert (found["rater_id"].nunique(), found["item_id"].nunique(), len(found)) == (
+        2,
+        9,
+        18,
+    )
 
 
 def test_lists_of_marks_in_a_benchmark(look):
@@ -188,7 +220,12 @@ def test_the_state_that_potato_keeps(tmp_path):
         r"instance_id_to_label_to_value\.(?P<item>[^.]+)\.(?P<aspect>[^.]+)\.(?:labels\.)?"
         "(?P<score>.+)"
     )
-    recipe = {"names": names, "item": "item", "rater": "user_id", "aspects": ["tone", "overall"]}
+    recipe = {
+        "names": names,
+        "item": "item",
+        "rater": "user_id",
+        "aspects": ["tone", "overall"],
+    }
     found = recipes.read(path, recipe)
     assert found[["item_id", "tone"]].to_numpy().tolist() == [["i1", 4], ["i2", 1]]
 
@@ -196,7 +233,10 @@ def test_the_state_that_potato_keeps(tmp_path):
 def test_qualtrics(look):
     header = "StartDate,Status,Finished,ResponseId,1_Q1,1_Q2,2_Q1,2_Q2\n"
     second = 'Start Date,Response Type,Finished,Response ID,"How good,\noverall?",Polite?,a,b\n'
-    third = ",".join(f'"{{""ImportId"":""{name}""}}"' for name in header.strip().split(",")) + "\n"
+    third = (
+        ",".join(f'"{{""ImportId"":""{name}""}}"' for name in header.strip().split(","))
+        + "\n"
+    )
     rows = "".join(
         f"2024-01-01,{'Survey Preview' if n == 3 else 'IP Address'},True,R_{n},"
         f"Good,{n % 2},Very good,{(n + 1) % 2}\n"
@@ -249,6 +289,8 @@ def test_what_is_not_understood_is_said(look, content, name, message):
 
 
 def test_what_is_known_is_not_asked_again(look):
-    text = "item,overall,tone,other\n" + "".join(f"{n},{n % 5},{n % 3},1\n" for n in range(9))
+    text = "item,overall,tone,other\n" + "".join(
+        f"{n},{n % 5},{n % 3},1\n" for n in range(9)
+    )
     seen, _ = look(text, outcome="tone", aspects=["overall"])
     assert (seen.recipe["outcome"], seen.recipe["aspects"]) == ("tone", ["overall"])

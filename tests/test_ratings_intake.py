@@ -35,11 +35,15 @@ def changed(frame, column, rows, value):
 
 
 def found(table):
-    return [list(row[:3]) for row in intake.findings(table, ["overall", "tone", "harm"], {})]
+    return [
+        list(row[:3]) for row in intake.findings(table, ["overall", "tone", "harm"], {})
+    ]
 
 
 def study_of(table, aspects=("tone", "harm"), **settings):
-    return prepare(table, "overall", list(aspects), np.random.default_rng(0), **settings)
+    return prepare(
+        table, "overall", list(aspects), np.random.default_rng(0), **settings
+    )
 
 
 RARE = ratings(harm=0.0, tone=np.r_[np.full(397, 3.0), 1, 5, 2])
@@ -55,7 +59,10 @@ UNNAMED = ratings().drop(columns="rater_id").drop_duplicates()
         (ratings(harm=1.0), [["always the same", "harm", 400]]),
         (changed(RARE, "harm", [1], 1), []),
         (LENGTHS, []),
-        (changed(LENGTHS, "tone", [0], 9999), [["far from the other marks", "tone", 1]]),
+        (
+            changed(LENGTHS, "tone", [0], 9999),
+            [["far from the other marks", "tone", 1]],
+        ),
         (TWICE, [["an item rated again by the same rater", "", 3]]),
         (
             pd.concat([UNNAMED, UNNAMED.iloc[:2]]),
@@ -82,7 +89,9 @@ def test_a_slip_of_the_pen_is_listed_left_out_and_not_settled(slip):
     table = changed(ratings(), "tone", [7], slip)
     *row, consequence, affects = next(intake.findings(table, ["overall", "tone"], {}))
     assert row == ["far from the other marks", "tone", 1]
-    assert consequence.startswith(f"is {slip} on the scale? Left out for now; no verdict")
+    assert consequence.startswith(
+        f"is {slip} on the scale? Left out for now; no verdict"
+    )
     assert affects == ["tone"]
     study = study_of(table)
     assert study.unsettled == {"tone": f"{slip} in 1 rating"}
@@ -104,7 +113,9 @@ def test_codes_for_no_answer_are_asked_about_however_many_there_are(code):
     assert len(study.frame) == 340
 
 
-@pytest.mark.parametrize("marks", [(0, 1), (-1, 0, 1), (0, 1, 2, 3), (0, 25, 50, 75, 99, 100)])
+@pytest.mark.parametrize(
+    "marks", [(0, 1), (-1, 0, 1), (0, 1, 2, 3), (0, 25, 50, 75, 99, 100)]
+)
 def test_marks_that_belong_to_a_scale_are_no_codes(marks):
     table = ratings(tone=np.resize(marks, 400).astype(float))
     assert study_of(table).unsettled == {}
@@ -138,7 +149,10 @@ def test_an_item_in_two_clusters_joins_them_and_numbers_that_begin_anew_do_not()
 @pytest.mark.parametrize(
     ("overall", "expected"),
     [
-        (lambda t: t["tone"] + 2 * t["harm"], "overall is computed from tone, harm (exactly)"),
+        (
+            lambda t: t["tone"] + 2 * t["harm"],
+            "overall is computed from tone, harm (exactly)",
+        ),
         (lambda t: t["tone"] * 2, "overall is computed from tone (exactly)"),
         (
             lambda t: ((t["tone"] + t["depth"]) / 2).round(),
@@ -167,7 +181,9 @@ def test_aspects_that_move_together_are_grouped():
 
 
 def test_more_aspects_than_the_ratings_can_tell_are_called_so():
-    table = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 60))).add_prefix("a")
+    table = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 60))).add_prefix(
+        "a"
+    )
     study = study_of(ratings().join(table), list(table))
     assert study.too_many == (
         "more aspects than the ratings can tell: 60, with 400 ratings in 50 clusters"
@@ -180,7 +196,10 @@ def test_raters_are_compared_with_themselves_if_they_rate_often():
     assert not study_of(ratings(rater_id=np.arange(400) // 2)).is_within
     assert not study_of(ratings().drop(columns="rater_id")).is_within
     centred = study_of(ratings()).centred()
-    assert np.abs(pd.DataFrame(centred).groupby(np.arange(400) % 10).mean()).max().max() < 1e-12
+    assert (
+        np.abs(pd.DataFrame(centred).groupby(np.arange(400) % 10).mean()).max().max()
+        < 1e-12
+    )
     table = ratings(tone=lambda t: t["rater_id"].str[1].astype(float))
     assert study_of(table).left_out == {"tone": "no rater gave it two different marks"}
 
@@ -191,17 +210,24 @@ def test_simulated_ratings_never_pass_for_real():
         ("simulated", ["simulated"] * 3),
     ):
         table = pd.DataFrame({"source": [word] * 2})
-        assert [intake.source(table, choice) for choice in intake.DATA_SOURCES] == expected
+        assert [
+            intake.source(table, choice) for choice in intake.DATA_SOURCES
+        ] == expected
     with pytest.raises(OptionError, match=r"data_source must be one of .*, not 'mine'"):
         intake.source(table, "mine")
 
 
 def test_the_description_counts_everything():
-    assert intake.describe_file(ratings()) == "400 ratings of 100 items in 50 clusters; 10 raters."
+    assert (
+        intake.describe_file(ratings())
+        == "400 ratings of 100 items in 50 clusters; 10 raters."
+    )
 
 
 def test_complete_first_ratings_are_kept():
-    table = pd.concat([ratings(), ratings().iloc[:5].assign(overall=9.0)], ignore_index=True)
+    table = pd.concat(
+        [ratings(), ratings().iloc[:5].assign(overall=9.0)], ignore_index=True
+    )
     study = study_of(changed(table, "tone", [7], NAN))
     assert len(study.frame) == 399
     assert study.frame["overall"].max() == 5
@@ -222,7 +248,9 @@ def test_aspects_run_from_zero_to_one_on_known_scales_or_the_marks_that_occur():
     scaled = study_of(ratings()).scaled()
     assert set(scaled["tone"]) == {0, 0.25, 0.5, 0.75, 1}
     assert scaled["overall"].max() == 5
-    study = study_of(ratings(), scales={"tone": (0, 10), "overall": (0, 10), "other": (0, 1)})
+    study = study_of(
+        ratings(), scales={"tone": (0, 10), "overall": (0, 10), "other": (0, 1)}
+    )
     assert study.ends.loc["tone"].tolist() == [0, 10, "declared"]
     assert study.scaled()["tone"].max() == 0.5
 
@@ -244,7 +272,10 @@ def test_of_very_many_ratings_clusters_are_joined_and_a_sample_is_drawn():
         (ratings(8), "complete ratings: 8, clusters: 1; at least 10 and 5 are needed"),
         (ratings(32), "complete ratings: 32, clusters: 4; at least"),
         (ratings(overall=NAN), "complete ratings: 0, clusters: 0; at least"),
-        (ratings(overall=4.0), "column 'overall' is 4 in all complete ratings: there is"),
+        (
+            ratings(overall=4.0),
+            "column 'overall' is 4 in all complete ratings: there is",
+        ),
         (ratings(tone=1.0, harm=0.0), "no aspect varies in the 400 complete ratings"),
         (
             ratings(tone=lambda t: t["rater_id"].str[1].astype(float), harm=0.0),

@@ -22,7 +22,9 @@ COMMON_NAMES = ["item_id", "prompt_id", "rater_id", "source", "covariate"]
 
 def read(path, outcome, aspects, **settings):
     roles = dict.fromkeys(USUAL_NAMES, "auto")
-    return recipes.read(path, {"outcome": outcome, "aspects": aspects, **roles, **settings})
+    return recipes.read(
+        path, {"outcome": outcome, "aspects": aspects, **roles, **settings}
+    )
 
 
 def written(tmp_path, content, name="mine.csv"):
@@ -47,12 +49,16 @@ def problems(path, **settings):
 
 def tone_of(tmp_path, *cells, **settings):
     lines = [json.dumps({"overall": 3, "tone": cell}) for cell in cells]
-    return read(written(tmp_path, "\n".join(lines), "a.jsonl"), "overall", ["tone"], **settings)
+    return read(
+        written(tmp_path, "\n".join(lines), "a.jsonl"), "overall", ["tone"], **settings
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "CSV", "tsv", "parquet", "jsonl", "ndjson"])
 def test_every_format_gives_the_same_ratings(tmp_path, ending):
-    table = pd.DataFrame({"item_id": [" a, b", "ü"], "tone": [3, 5], "overall": ["1.5 ", "yes"]})
+    table = pd.DataFrame(
+        {"item_id": [" a, b", "ü"], "tone": [3, 5], "overall": ["1.5 ", "yes"]}
+    )
     path = tmp_path / f"a.{ending}"
     if ending == "parquet":
         table.astype({"item_id": "category"}).set_index("item_id").to_parquet(path)
@@ -74,7 +80,9 @@ def test_text_files_of_any_spreadsheet_can_be_read(tmp_path, start, delimiter, e
     rows = [['"item_id"', " tone ", "overall"], [f'"a{delimiter}b"', "3", "4"]]
     text = start + end.join(delimiter.join(row) for row in rows) + end
     found = read(written(tmp_path, text), "overall", ["tone"])
-    assert found[["item_id", "tone", "overall"]].to_numpy().tolist() == [[f"a{delimiter}b", 3, 4]]
+    assert found[["item_id", "tone", "overall"]].to_numpy().tolist() == [
+        [f"a{delimiter}b", 3, 4]
+    ]
 
 
 def test_rows_of_a_csv_file_are_counted_as_in_a_spreadsheet(tmp_path):
@@ -93,7 +101,9 @@ def test_objects_are_counted_by_line_and_rows_of_parquet_from_one(tmp_path):
     np.testing.assert_equal(found["tone"].to_dict(), {1: 1, 3: NAN, 5: 2})
     path = parquet(tmp_path, tone=[1.5, None, 2], overall=[1, None, 2])
     assert read(path, "overall", ["tone"])["tone"].to_dict() == {1: 1.5, 3: 2.0}
-    assert problems(written(tmp_path, text + '7\n{"tone": [1]}\n{"tone": {}}', "a.jsonl")) == [
+    assert problems(
+        written(tmp_path, text + '7\n{"tone": [1]}\n{"tone": {}}', "a.jsonl")
+    ) == [
         "line 6: a JSON object is needed, found int",
         "column 'tone' holds a list or an object in line 7, line 8",
     ]
@@ -136,12 +146,16 @@ def test_columns_that_cannot_be_read_are_named(tmp_path, header, problem):
         ("a.parquet", b"PAR1", "the file cannot be read as a Parquet file (Parquet file size is"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, name, content, problem):
+def test_a_file_that_is_not_what_its_name_says_is_refused(
+    tmp_path, name, content, problem
+):
     (found,) = problems(written(tmp_path, content, name))
     assert found.startswith(problem)
 
 
-def test_a_file_is_looked_for_in_the_working_folder_before_the_project(tmp_path, monkeypatch):
+def test_a_file_is_looked_for_in_the_working_folder_before_the_project(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert read(EXAMPLE, "overall", ["tone"])["source"].tolist() == ["simulated"] * 601
     (tmp_path / "data" / "example").mkdir(parents=True)
@@ -195,7 +209,9 @@ def test_many_mistakes_take_one_line_for_each_kind(tmp_path):
 def test_labels_are_text_without_spaces_around_it(tmp_path):
     cells = ["NA", " a", "a ", 7, 7.0, 2.5, True, 0.1 + 0.2]
     lines = [json.dumps({"overall": 1, "tone": 1, "item_id": cell}) for cell in cells]
-    found = read(written(tmp_path, "\n".join(lines), "a.jsonl"), "overall", ["tone"])["item_id"]
+    found = read(written(tmp_path, "\n".join(lines), "a.jsonl"), "overall", ["tone"])[
+        "item_id"
+    ]
     assert found.tolist() == ["NA", "a", "a", "7", "7", "2.5", "True", "0.3"]
     bad = [json.dumps({"tone": 1, "item_id": cell}) for cell in (None, " ", "\ud800")]
     assert problems(written(tmp_path, "\n".join([*lines, *bad]), "a.jsonl")) == [
@@ -217,7 +233,9 @@ def test_columns_play_their_roles_under_common_names(tmp_path):
 
 
 def test_usual_names_are_found_unless_told_otherwise(tmp_path):
-    path = written(tmp_path, "item_id,rater_id,overall,response_words\na,r,4,1\nb,r,5,2\n")
+    path = written(
+        tmp_path, "item_id,rater_id,overall,response_words\na,r,4,1\nb,r,5,2\n"
+    )
     found = read(path, "overall", ["response_words"], covariate="item_id")
     assert {"rater_id", "covariate"} <= set(found)
     found = read(path, "overall", ["response_words"])
@@ -251,13 +269,35 @@ def test_a_covariate_may_be_labels(tmp_path):
 @pytest.mark.parametrize(
     ("outcome", "aspects", "scales", "message"),
     [
-        ("overall", ["tone", "tone"], {}, "column 'tone' is named twice: name each column once"),
-        ("overall", ["prompt_id"], {}, "column 'prompt_id' cannot be outcome or aspect under"),
-        (7, ["tone"], {}, "recipe: outcome must be text (in papermill, -r gives a number as text)"),
-        ("overall", ["tone"], {"x": (1, 5)}, "there is a scale of 'x', which is no outcome or"),
+        (
+            "overall",
+            ["tone", "tone"],
+            {},
+            "column 'tone' is named twice: name each column once",
+        ),
+        (
+            "overall",
+            ["prompt_id"],
+            {},
+            "column 'prompt_id' cannot be outcome or aspect under",
+        ),
+        (
+            7,
+            ["tone"],
+            {},
+            "recipe: outcome must be text (in papermill, -r gives a number as text)",
+        ),
+        (
+            "overall",
+            ["tone"],
+            {"x": (1, 5)},
+            "there is a scale of 'x', which is no outcome or",
+        ),
     ],
 )
-def test_a_request_that_contradicts_itself_is_refused(outcome, aspects, scales, message):
+def test_a_request_that_contradicts_itself_is_refused(
+    outcome, aspects, scales, message
+):
     with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
         read(EXAMPLE, outcome, aspects, scales=scales)
 
@@ -279,8 +319,17 @@ def marks():
 def test_summaries_are_those_of_a_loop_over_groups_in_any_order_of_rows(marks):
     frame = marks.assign(marks=marks["quality"])
     shuffled = frame.sample(frac=1, random_state=1)
-    result = aggregate(shuffled, "item_id", ["quality"], ["marks", "refusal"], ["system"])
-    assert list(result) == ["item_id", "system", "n_ratings", "quality", "marks", "refusal"]
+    result = aggregate(
+        shuffled, "item_id", ["quality"], ["marks", "refusal"], ["system"]
+    )
+    assert list(result) == [
+        "item_id",
+        "system",
+        "n_ratings",
+        "quality",
+        "marks",
+        "refusal",
+    ]
     groups = list(marks.groupby("item_id"))
     assert len(result) == len(groups)
     for row, (item, group) in zip(result.itertuples(), groups, strict=True):
@@ -297,22 +346,36 @@ def test_summaries_are_those_of_a_loop_over_groups_in_any_order_of_rows(marks):
      ([NAN, 1, NAN, NAN], 1), ([5, NAN, 4, NAN], 4.5), ([NAN, NAN], NAN)],
 )  # fmt: skip
 def test_values_that_tie_for_most_frequent_are_averaged(values, mode):
-    result = aggregate(pd.DataFrame({"item": "a", "score": values}), "item", mode=["score"])
+    result = aggregate(
+        pd.DataFrame({"item": "a", "score": values}), "item", mode=["score"]
+    )
     assert result["score"].item() == pytest.approx(mode, abs=1e-15, nan_ok=True)
 
 
 def test_several_columns_can_tell_groups_apart():
-    frame = pd.DataFrame({"task": list("baab"), "arm": list("xyyz"), "x": [1.0, 2.0, NAN, 8.0]})
+    frame = pd.DataFrame(
+        {"task": list("baab"), "arm": list("xyyz"), "x": [1.0, 2.0, NAN, 8.0]}
+    )
     frame.index = [7, 7, 8, 8]
     result = aggregate(frame, ["task", "arm"], mean=["x"])
-    assert result.to_numpy().tolist() == [["a", "y", 2, 2.0], ["b", "x", 1, 1.0], ["b", "z", 1, 8]]
+    assert result.to_numpy().tolist() == [
+        ["a", "y", 2, 2.0],
+        ["b", "x", 1, 1.0],
+        ["b", "z", 1, 8],
+    ]
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"by": "item"}, "column 'item' is not in the table, which has: item_id, system, qual"),
-        ({"by": "item_id", "mean": ["quality"], "mode": ["quality"]}, "'quality' is named twice"),
+        (
+            {"by": "item"},
+            "column 'item' is not in the table, which has: item_id, system, qual",
+        ),
+        (
+            {"by": "item_id", "mean": ["quality"], "mode": ["quality"]},
+            "'quality' is named twice",
+        ),
         ({"by": "item_id", "mean": ["system"]}, "column 'system' is of type str"),
         ({"by": "gap"}, "column 'gap' has 399 missing values, first in row 0"),
     ],
@@ -324,8 +387,15 @@ def test_what_cannot_be_summed_up_is_named(marks, settings, message):
 
 
 def test_tidy_form_has_one_row_per_rating_and_aspect():
-    wide = pd.DataFrame({"item_id": ["a", "b"], "clarity": [4.0, NAN], "detail": [1.0, 2.0]})
-    rows = [("a", "clarity", 4), ("b", "clarity", NAN), ("a", "detail", 1), ("b", "detail", 2)]
+    wide = pd.DataFrame(
+        {"item_id": ["a", "b"], "clarity": [4.0, NAN], "detail": [1.0, 2.0]}
+    )
+    rows = [
+        ("a", "clarity", 4),
+        ("b", "clarity", NAN),
+        ("a", "detail", 1),
+        ("b", "detail", 2),
+    ]
     expected = pd.DataFrame(rows, columns=["item_id", "aspect", "value"])
     pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), expected)
     with pytest.raises(ValueError, match="column 'tone' is not in the table"):

@@ -23,16 +23,25 @@ def agreeing(n_raters=4, n_items=80, seed=1):
     item, rater = np.divmod(np.arange(n_items * n_raters), n_raters)
     quality, tone = random.integers(1, 6, (2, n_items))[:, item]
     marks = [
-        np.clip(each + random.choice([-1, 0, 0, 1], len(item)), 1, 5) for each in (quality, tone)
+        np.clip(each + random.choice([-1, 0, 0, 1], len(item)), 1, 5)
+        for each in (quality, tone)
     ]
     harm = (random.random(len(item)) < 0.3) * 1.0
-    table = {"item_id": item, "prompt_id": item // 2, "rater_id": np.array(list("abcdefgh"))[rater]}
-    return pd.DataFrame(table).assign(overall=marks[0] * 1.0, tone=marks[1] * 1.0, harm=harm)
+    table = {
+        "item_id": item,
+        "prompt_id": item // 2,
+        "rater_id": np.array(list("abcdefgh"))[rater],
+    }
+    return pd.DataFrame(table).assign(
+        overall=marks[0] * 1.0, tone=marks[1] * 1.0, harm=harm
+    )
 
 
 def changed(table, who, **columns):
     rows = table["rater_id"] == who
-    return table.assign(**{name: table[name].mask(rows, new) for name, new in columns.items()})
+    return table.assign(
+        **{name: table[name].mask(rows, new) for name, new in columns.items()}
+    )
 
 
 def found(table, **settings):
@@ -60,14 +69,20 @@ def test_a_reversed_rater_is_named_and_the_others_are_not():
 
 def test_of_two_raters_who_contradict_each_other_neither_is_called_reversed():
     table = agreeing(2)
-    assert found(changed(table, "b", overall=6 - table["overall"])) == [["nothing", "", 0]]
+    assert found(changed(table, "b", overall=6 - table["overall"])) == [
+        ["nothing", "", 0]
+    ]
 
 
 def test_copied_ratings_are_those_of_the_later_rater():
     table = agreeing()
     first = table[table["rater_id"] == "a"].set_index("item_id")
-    table = changed(table, "c", **{name: table["item_id"].map(first[name]) for name in COLUMNS})
-    assert found(table) == [["the same in all columns as another rater", "1 raters", 80]]
+    table = changed(
+        table, "c", **{name: table["item_id"].map(first[name]) for name in COLUMNS}
+    )
+    assert found(table) == [
+        ["the same in all columns as another rater", "1 raters", 80]
+    ]
     marked = raters.doubtful(study_of(table))["copied ratings"]
     assert (marked == (table["rater_id"] == "c")).all()
 
@@ -81,7 +96,9 @@ def test_one_column_does_not_tell_copies_from_agreement():
 
 
 def test_raters_who_agree_fully_where_little_can_differ_copied_nothing():
-    table = agreeing().assign(overall=lambda t: (t["item_id"] % 20 == 0) * 1.0, tone=0.0, harm=0.0)
+    table = agreeing().assign(
+        overall=lambda t: (t["item_id"] % 20 == 0) * 1.0, tone=0.0, harm=0.0
+    )
     assert not any("the same in all columns" in what for what, _, _ in found(table))
 
 
@@ -106,7 +123,9 @@ def test_a_harsh_rater_is_found_and_measured():
     lenient = raters.table(study)
     expected = table.pivot(index="item_id", columns="rater_id", values="overall")
     others = expected[["b", "c", "d"]].mean(axis="columns")
-    assert lenient.loc["a", "leniency"] == pytest.approx((expected["a"] - others).mean())
+    assert lenient.loc["a", "leniency"] == pytest.approx(
+        (expected["a"] - others).mean()
+    )
     assert lenient.loc["a", "leniency low"] < -2 < lenient.loc["a", "leniency high"]
     assert lenient.loc["a", "agreement"] == pytest.approx(expected["a"].corr(others))
     assert lenient["ratings"].tolist() == [80] * 4
@@ -133,14 +152,18 @@ def test_without_raters_nothing_is_said_about_them():
 
 
 def test_faultless_files_give_few_alarms():
-    alarms = sum(found(agreeing(seed=seed)) != [["nothing", "", 0]] for seed in range(100, 115))
+    alarms = sum(
+        found(agreeing(seed=seed)) != [["nothing", "", 0]] for seed in range(100, 115)
+    )
     assert alarms <= 1
 
 
 def test_reliability_is_that_of_the_analysis_of_variance():
     table = agreeing()
     reliable = raters.reliability(study_of(table), 200, rng())
-    matrix = table.pivot(index="item_id", columns="rater_id", values="overall").to_numpy()
+    matrix = table.pivot(
+        index="item_id", columns="rater_id", values="overall"
+    ).to_numpy()
     between = 4 * matrix.mean(axis=1).var(ddof=1)
     within = matrix.var(axis=1, ddof=1).mean()
     single = (between - within) / (between + 3 * within)
@@ -148,29 +171,43 @@ def test_reliability_is_that_of_the_analysis_of_variance():
     assert reliable.loc[5, "estimate"] == pytest.approx(5 * single / (1 + 4 * single))
     assert (reliable["low"] < reliable["estimate"]).all()
     assert (reliable["estimate"] < reliable["high"]).all()
-    assert raters.reliability(study_of(table.drop_duplicates("item_id")), 9, rng()).empty
+    assert raters.reliability(
+        study_of(table.drop_duplicates("item_id")), 9, rng()
+    ).empty
 
 
 def test_how_many_more_are_needed_follows_from_the_parts_of_the_error():
     study = study_of(agreeing(6))
     planned = raters.needed(study, 0.05)
     detects = planned.loc["harm", "detects"]
-    assert raters.needed(study, detects).loc["harm", "times the items"] == pytest.approx(1)
+    assert raters.needed(study, detects).loc[
+        "harm", "times the items"
+    ] == pytest.approx(1)
     assert (planned.loc["harm", ["times the items", "times the raters"]] > 1).all()
     unnamed = study_of(agreeing().drop(columns="rater_id"))
     found = raters.needed(unnamed, 0.05).loc["harm"]
-    assert found["times the items"] == pytest.approx((found["detects"] / 0.05) ** 2, rel=0.1)
+    assert found["times the items"] == pytest.approx(
+        (found["detects"] / 0.05) ** 2, rel=0.1
+    )
     assert np.isnan(found["times the raters"])
 
 
 def test_the_plan_agrees_with_simulated_studies_of_that_size():
-    table = agreeing(n_items=400).drop(columns="rater_id").assign(prompt_id=lambda t: t["item_id"])
+    table = (
+        agreeing(n_items=400)
+        .drop(columns="rater_id")
+        .assign(prompt_id=lambda t: t["item_id"])
+    )
     table["overall"] -= 0.25 * table["harm"]
     study = study_of(table)
     weight = study.slopes().value["harm"]
-    needed = int(400 * raters.needed(study, weight).loc["harm", "detects"] ** 2 / weight**2)
+    needed = int(
+        400 * raters.needed(study, weight).loc["harm", "detects"] ** 2 / weight**2
+    )
     moments = cluster_moments(study.scaled(), ["tone", "harm"], "overall", "prompt_id")
     studies = study_losses(moments, [needed], 400, rng())
-    power = detection(studies, {"tone": 1, "harm": -1}, "feature").xs("harm", level="feature")
+    power = detection(studies, {"tone": 1, "harm": -1}, "feature").xs(
+        "harm", level="feature"
+    )
     exact = nct.sf(t.ppf(0.975, needed - 1), needed - 1, 2.8)
     assert power["estimate"].item() == pytest.approx(exact, abs=0.08)

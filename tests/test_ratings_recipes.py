@@ -20,7 +20,9 @@ def read(tmp_path):
         path = tmp_path / ("a.csv" if isinstance(content, str) else "a.json")
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         found = recipes.read(path, recipe)
-        values = [each for each in [recipe.get("outcome"), *recipe.get("aspects", [])] if each]
+        values = [
+            each for each in [recipe.get("outcome"), *recipe.get("aspects", [])] if each
+        ]
         people = [name for name in ("rater_id", "position") if name in found]
         return found[["item_id", *people, *values]].astype(object).to_numpy().tolist()
 
@@ -30,7 +32,9 @@ def read(tmp_path):
 def test_long_rows_become_one_row_per_item_and_rater(read):
     text = "id,who,what,score\na,x,tone,1\na,y,tone,2\na,x,overall,3\na,x,tone,9\nb,x,overall,4\n"
     long = {"aspect": "what", "score": "score"}
-    found = read(text, item="id", rater="who", long=long, outcome="overall", aspects=["tone"])
+    found = read(
+        text, item="id", rater="who", long=long, outcome="overall", aspects=["tone"]
+    )
     np.testing.assert_equal(
         found,
         [["a", "rater-001", 3, 1], ["a", "rater-002", NAN, 2], ["a", "rater-001", NAN, 9],
@@ -41,7 +45,9 @@ def test_long_rows_become_one_row_per_item_and_rater(read):
 def test_raters_and_aspects_in_the_names_of_columns(read):
     text = "id,r1_overall,r2_overall,r1_tone,r2_tone\na,1,2,3,4\nb,,5,,6\n"
     names = r"r(?P<rater>\d)_(?P<aspect>\w+)"
-    found = read(text, item="id", rater="rater", names=names, outcome="overall", aspects=["tone"])
+    found = read(
+        text, item="id", rater="rater", names=names, outcome="overall", aspects=["tone"]
+    )
     assert found == [
         ["a", "rater-001", 1, 3], ["a", "rater-002", 2, 4], ["b", "rater-002", 5, 6],
     ]  # fmt: skip
@@ -50,45 +56,83 @@ def test_raters_and_aspects_in_the_names_of_columns(read):
 def test_lists_in_cells_give_a_row_for_each_place(read):
     text = 'id,overall,tone\na,"[1, 2]","[3, nan]"\nb,"[4]","[5]"\nc,[],[]\n'
     lists = {"overall": "copy", "tone": "copy"}
-    found = read(text, item="id", position="copy", lists=lists, outcome="overall", aspects=["tone"])
+    found = read(
+        text,
+        item="id",
+        position="copy",
+        lists=lists,
+        outcome="overall",
+        aspects=["tone"],
+    )
     np.testing.assert_equal(
         found,
-        [["a", "rater-001", 1, 3], ["a", "rater-002", 2, NAN], ["b", "rater-003", 4, 5]],
+        [
+            ["a", "rater-001", 1, 3],
+            ["a", "rater-002", 2, NAN],
+            ["b", "rater-003", 4, 5],
+        ],
     )
 
 
 def test_a_cell_without_brackets_is_a_list_of_one_and_an_empty_one_of_none(read):
     text = 'id,overall\na,"[1, 2]"\nb,3\nc,\n'
-    found = read(text, item="id", position="copy", lists={"overall": "copy"}, outcome="overall")
-    assert found == [["a", "rater-001", 1], ["a", "rater-002", 2], ["b", "rater-003", 3]]
+    found = read(
+        text, item="id", position="copy", lists={"overall": "copy"}, outcome="overall"
+    )
+    assert found == [
+        ["a", "rater-001", 1],
+        ["a", "rater-002", 2],
+        ["b", "rater-003", 3],
+    ]
 
 
 def test_places_in_lists_are_numbered_from_one():
     table = pd.DataFrame({"marks": [[5, 3], [4]]})
-    assert recipes.unfolded(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [1, 2, 1]
+    assert recipes.unfolded(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [
+        1,
+        2,
+        1,
+    ]
 
 
 def test_columns_made_of_rows_stand_in_the_order_of_the_file():
-    rows = {"id": ["a", "a", "b"], "what": ["tone", "facts", "facts"], "mark": [1, 2, 3]}
+    rows = {
+        "id": ["a", "a", "b"],
+        "what": ["tone", "facts", "facts"],
+        "mark": [1, 2, 3],
+    }
     recipe = {"item": "id", "long": {"aspect": "what", "score": "mark"}}
     assert list(recipes.gathered(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
 
 
 def test_objects_in_lists_in_objects(read):
     records = [
-        {"id": 1, "n": {"reviews": [{"by": "x", "m": {"tone": 1}}, {"by": "y", "m": {"tone": 2}}]}},
+        {
+            "id": 1,
+            "n": {
+                "reviews": [
+                    {"by": "x", "m": {"tone": 1}},
+                    {"by": "y", "m": {"tone": 2}},
+                ]
+            },
+        },
         {"id": 2, "n": {"reviews": [{"by": "x", "m": {"tone": 3}}]}},
     ]
     found = read(
         records, lists={"n.reviews": ""}, item="id", rater="n.reviews.by",
         call={"n.reviews.m.tone": "tone"}, aspects=["tone"],
     )  # fmt: skip
-    assert found == [["1", "rater-001", 1], ["1", "rater-002", 2], ["2", "rater-001", 3]]
+    assert found == [
+        ["1", "rater-001", 1],
+        ["1", "rater-002", 2],
+        ["2", "rater-001", 3],
+    ]
 
 
 def test_errors_are_counted_and_their_costs_added(read):
     text = (
-        "id,kind,how bad\na,spelling,minor\na,spelling,major\na,fact,major\nb,none,\nc,fact,trap\n"
+        "id,kind,how bad\na,spelling,minor\na,spelling,major\n"
+        "a,fact,major\nb,none,\nc,fact,trap\n"
     )
     marks = {"how bad": {"minor": "1", "major": "5"}, "kind": {"none": ""}}
     found = read(
@@ -110,13 +154,24 @@ def test_words_codes_and_decimal_commas(read):
 
 def test_rows_can_be_skipped_kept_and_left_out(read):
     text = "id,kind,tone\nwhat,is,this\n1,a,1\n2,b,2\n3,,3\n"
-    assert read(text, skip=["2"], aspects=["tone"], only={"kind": ["a", ""]}) == [[3, 1], [5, 3]]
-    assert read(text, skip="2", aspects=["tone"], without={"kind": ""}) == [[3, 1], [4, 2]]
+    assert read(text, skip=["2"], aspects=["tone"], only={"kind": ["a", ""]}) == [
+        [3, 1],
+        [5, 3],
+    ]
+    assert read(text, skip="2", aspects=["tone"], without={"kind": ""}) == [
+        [3, 1],
+        [4, 2],
+    ]
 
 
 def test_roles_may_be_made_of_several_columns(tmp_path):
     (tmp_path / "a.csv").write_text("doc,system,text,tone\nd,s,one two,1\nd,t,one,2\n")
-    recipe = {"item": ["doc", "system"], "cluster": "doc", "words": "text", "aspects": ["tone"]}
+    recipe = {
+        "item": ["doc", "system"],
+        "cluster": "doc",
+        "words": "text",
+        "aspects": ["tone"],
+    }
     found = recipes.read(tmp_path / "a.csv", recipe)
     assert found["item_id"].tolist() == ["d / s", "d / t"]
     assert found["prompt_id"].tolist() == ["d", "d"]
@@ -136,7 +191,10 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
         ("names: r1", "a.yaml: names must say what is what"),
         ("a: [", "not YAML: line 2: "),
         ("[" * 9000, "not YAML: "),
-        ("a: &a [x, x]\nb: [*a, *a]", "not YAML: line 2: aliases (*name) cannot be used"),
+        (
+            "a: &a [x, x]\nb: [*a, *a]",
+            "not YAML: line 2: aliases (*name) cannot be used",
+        ),
         ("x" * 2**21, "a recipe is short: this is another file"),
     ],
 )
@@ -153,13 +211,23 @@ def test_lists_and_pairs_come_as_such_or_as_their_text(aspects):
     found = recipes.parse(given)
     assert found == {"aspects": ["a", "b"], "scales": {"a": ["1", "5"]}}
     assert recipes.scales(found) == {"a": (1, 5)}
-    with pytest.raises(OptionError, match=r'must be a list of names, such as \["factuality"'):
+    with pytest.raises(
+        OptionError, match=r'must be a list of names, such as \["factuality"'
+    ):
         recipes.parse({"aspects": [1]})
 
 
 @pytest.mark.parametrize(
     "given",
-    [[1, 5], {"a": 5}, {"a": [5, 5]}, {"a": [1, 2, 3]}, {"a": "15"}, "1-5", '{"a": ["5", "1"]}'],
+    [
+        [1, 5],
+        {"a": 5},
+        {"a": [5, 5]},
+        {"a": [1, 2, 3]},
+        {"a": "15"},
+        "1-5",
+        '{"a": ["5", "1"]}',
+    ],
 )
 def test_a_scale_needs_two_ends_in_order(given):
     message = "scales give the lowest and highest mark|scales must be pairs"
@@ -172,11 +240,26 @@ def test_a_scale_needs_two_ends_in_order(given):
     [
         ({}, "the recipe names no outcome and no aspects"),
         ({"aspects": ["tome"]}, "column 'tome' is missing; did you mean 'tone'?"),
-        ({"aspects": ["tone"], "names": "(?P<aspect>x)"}, "no column is called like '(?P<aspe"),
-        ({"aspects": ["tone"], "lists": {"x": "p"}}, "recipe, lists: column 'x' is missing"),
-        ({"aspects": ["tone"], "only": {"x": "p"}}, "recipe, only: column 'x' is missing"),
-        ({"aspects": ["tone"], "lists": {"tone": "p", "id": "p"}}, "not of the same length in"),
-        ({"aspects": ["id"], "lists": {"id": "p"}}, "this is not a list: '[1; 2]'; correct the"),
+        (
+            {"aspects": ["tone"], "names": "(?P<aspect>x)"},
+            "no column is called like '(?P<aspe",
+        ),
+        (
+            {"aspects": ["tone"], "lists": {"x": "p"}},
+            "recipe, lists: column 'x' is missing",
+        ),
+        (
+            {"aspects": ["tone"], "only": {"x": "p"}},
+            "recipe, only: column 'x' is missing",
+        ),
+        (
+            {"aspects": ["tone"], "lists": {"tone": "p", "id": "p"}},
+            "not of the same length in",
+        ),
+        (
+            {"aspects": ["id"], "lists": {"id": "p"}},
+            "this is not a list: '[1; 2]'; correct the",
+        ),
     ],
 )
 def test_a_recipe_that_does_not_fit_is_refused(read, recipe, message):
@@ -207,5 +290,7 @@ def test_a_million_rows_need_no_loop_over_cells(tmp_path):
 def test_a_pattern_that_takes_for_ever_is_refused(read, monkeypatch):
     monkeypatch.setattr(recipes, "LONGEST_MATCH", 0.05)
     slow = r"(?P<aspect>(a|aa)+)_(?P<rater>\d)"
-    with pytest.raises(OptionError, match=r"takes longer than 0.05 s on the column 'aaaa"):
+    with pytest.raises(
+        OptionError, match=r"takes longer than 0.05 s on the column 'aaaa"
+    ):
         read("id," + "a" * 60 + "\n1,2\n", item="id", names=slow, outcome="overall")

@@ -14,7 +14,9 @@ from helpers.data.tables import BadTableError, OptionError
 from ratings import inference, intake, recipes, report
 from ratings.inference import not_done
 
-TABLE = pd.DataFrame({"estimate": [1.0, 0.5], "low": 0.0, "high": 2.0}, index=["tone", "a" * 60])
+TABLE = pd.DataFrame(
+    {"estimate": [1.0, 0.5], "low": 0.0, "high": 2.0}, index=["tone", "a" * 60]
+)
 NO = not_done("one rater")
 EXAMPLE = paths.DATA / "example" / "ratings.csv"
 RECIPE = {
@@ -36,7 +38,12 @@ def written(tmp_path_factory):
     """The page of the example, its results, and what was said meanwhile."""
     page, said = tmp_path_factory.mktemp("report") / "mine.html", []
     report.write_page(EXAMPLE, RECIPE, page, said.append)
-    return page.read_text(), json.loads(page.with_suffix(".json").read_text()), said, page
+    return (
+        page.read_text(),
+        json.loads(page.with_suffix(".json").read_text()),
+        said,
+        page,
+    )
 
 
 def conclusions(**verdicts):
@@ -51,20 +58,27 @@ def conclusions(**verdicts):
 
 def study(names, identity=""):
     frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
-    ends = pd.DataFrame({"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"])
+    ends = pd.DataFrame(
+        {"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"]
+    )
     return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
 
 
 def said(found, ranking=NO, agreement=NO, identity=""):
     reliability = pd.DataFrame()
     about = study(found.index, identity)
-    return report.sentences(about, found, ranking, agreement, reliability)["sentence"].tolist()
+    return report.sentences(about, found, ranking, agreement, reliability)[
+        "sentence"
+    ].tolist()
 
 
 def test_methods_that_were_not_done_are_passed_over_and_long_names_cut(ax):
     report.intervals(ax, {"least squares": TABLE, "ordered marks": NO, "Lasso": TABLE})
     assert ax.get_legend_handles_labels()[1] == ["least squares", "Lasso"]
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["tone", "a" * 27 + "…"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == [
+        "tone",
+        "a" * 27 + "…",
+    ]
 
 
 def test_an_empty_panel_says_why(ax):
@@ -79,7 +93,9 @@ def test_dollar_signs_are_no_formulas(ax):
 
 
 def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
-    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    found = conclusions(
+        **{f"a{number}": ("higher", number / 100) for number in range(40)}
+    )
     found.loc["a39", "p Holm"] = np.nan
     drawn = report.held_and_alone(found)["others held equal"]
     assert drawn.index.tolist() == [f"a{number}" for number in range(38, 13, -1)]
@@ -119,7 +135,10 @@ def test_five_hundred_aspects_take_ten_sentences():
 def test_an_outcome_computed_from_aspects_gives_no_finding():
     found = conclusions(a=("computed from others", 1.0))
     (only,) = said(found, identity="overall is a + b")
-    assert only == "overall is a + b: the weights of its parts are arithmetic, not a finding."
+    assert (
+        only
+        == "overall is a + b: the weights of its parts are arithmetic, not a finding."
+    )
 
 
 def test_weighs_most_stands_only_with_its_share():
@@ -139,7 +158,9 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
         index=["overall", "tone", "flat"],
     )
     first, second = (text for text, _ in report.about_agreement(found, "overall"))
-    assert first.startswith("On “overall”, raters of the same item agree with a Krippendorff's al")
+    assert first.startswith(
+        "On “overall”, raters of the same item agree with a Krippendorff's al"
+    )
     assert first.endswith("two of them give the same mark in 40 % of cases.")
     assert second == "They agree least on “tone”: alpha 0.10 [0.00, 1.00]."
     assert report.about_agreement(NO) == []
@@ -158,7 +179,10 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
             {"a": ("computed from others", 1), "b": ("computed from others", 1)},
             "The weights are arithmetic: overall is computed from these columns",
         ),
-        ({"a": ("higher", 1), "b": ("lower", 1)}, "With the others held equal, a and b go with o"),
+        (
+            {"a": ("higher", 1), "b": ("lower", 1)},
+            "With the others held equal, a and b go with o",
+        ),
         (
             {
                 "a": ("higher", 1),
@@ -179,9 +203,15 @@ def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
 
 
 def test_what_cannot_be_computed_is_not_described_as_a_number():
-    table = pd.DataFrame({"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]})
-    said = report.described("Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])})
-    expected = "Two lines of a title. Dots with intervals; alpha: tone 0.50 [0.40, 0.60]."
+    table = pd.DataFrame(
+        {"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]}
+    )
+    said = report.described(
+        "Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])}
+    )
+    expected = (
+        "Two lines of a title. Dots with intervals; alpha: tone 0.50 [0.40, 0.60]."
+    )
     assert said == expected
 
 
@@ -213,11 +243,18 @@ def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
 
 
 def test_hostile_names_and_formulas_stay_text(tmp_path):
-    table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(columns="source")
+    table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(
+        columns="source"
+    )
     names = {"tone": HOSTILE, "typos": "=1+1", "overall": "\x1b$x_1$"}
     table.rename(columns=names).to_csv(tmp_path / "<b>.csv", index=False)
-    recipe = RECIPE | {"outcome": names["overall"], "aspects": [HOSTILE, "=1+1", "factuality"]}
-    page = report.write_page(tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None)
+    recipe = RECIPE | {
+        "outcome": names["overall"],
+        "aspects": [HOSTILE, "=1+1", "factuality"],
+    }
+    page = report.write_page(
+        tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None
+    )
     assert "<script" not in page.read_text()
     assert "<b>" not in page.read_text()
     assert "'=1+1" in page.with_suffix(".csv").read_text()
@@ -226,12 +263,20 @@ def test_hostile_names_and_formulas_stay_text(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"aspects": []}, "the recipe names no outcome, or no aspects that may explain it"),
-        ({"outcome": ""}, "the recipe names no outcome, or no aspects that may explain it"),
+        (
+            {"aspects": []},
+            "the recipe names no outcome, or no aspects that may explain it",
+        ),
+        (
+            {"outcome": ""},
+            "the recipe names no outcome, or no aspects that may explain it",
+        ),
     ],
 )
 def test_without_an_outcome_there_is_agreement_only(tmp_path, changes, why):
-    page = report.write_page(EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None)
+    page = report.write_page(
+        EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None
+    )
     found = json.loads(page.with_suffix(".json").read_text())
     assert found["not run"]["What goes with an overall rating"] == why
     assert "Krippendorff" in found["sentences"][0]["sentence"]
@@ -243,9 +288,13 @@ def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False)
     recipe = {**RECIPE, "position": ["copy"]}
     del recipe["rater"]
-    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None)
+    page = report.write_page(
+        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
+    )
     found = json.loads(page.with_suffix(".json").read_text())
-    assert found["not run"]["Raters one by one"].startswith("the file does not say who gave")
+    assert found["not run"]["Raters one by one"].startswith(
+        "the file does not say who gave"
+    )
     assert report.AGREEMENT in found["tables"]
     assert report.PEOPLE not in found["tables"]
     assert found["sentences"][0]["sentence"].endswith("for these raters.")
@@ -255,9 +304,13 @@ def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
     (tmp_path / "bad.csv").write_text("overall,tone\n1,x\n")
     recipe = {"outcome": "overall", "aspects": ["tone"]}
     with pytest.raises(BadTableError, match="column 'tone', not a number: row 2 'x'"):
-        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None)
+        report.write_page(
+            tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None
+        )
     with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
-        report.write_page(tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None)
+        report.write_page(
+            tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None
+        )
     assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
 
 
@@ -266,9 +319,15 @@ def test_results_never_replace_the_ratings_themselves(tmp_path, name):
     content = "overall,tone\n1,2\n"
     (tmp_path / name).write_text(content)
     recipe = {"outcome": "overall", "aspects": ["tone"]}
-    with pytest.raises(OptionError, match=rf"would replace {name} itself: name another page"):
-        report.write_page(tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None)
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, content)]
+    with pytest.raises(
+        OptionError, match=rf"would replace {name} itself: name another page"
+    ):
+        report.write_page(
+            tmp_path / name, recipe, tmp_path / "mine.html", lambda _: None
+        )
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [
+        (name, content)
+    ]
 
 
 def test_a_weight_alone_has_the_words_of_the_one_beside_it():
@@ -285,7 +344,10 @@ def test_what_cannot_be_judged_is_not_shown_with_a_covariate():
     shown = found.tables[report.COVARIATE].index.tolist()
     assert shown == [aspect for aspect in ASPECTS if aspect != "refusal"]
     nothing = pd.DataFrame({"p Holm": [np.nan]}, ["tone"])
-    assert report.only_judged(TABLE, nothing)["not done"].item() == "no aspect can be judged"
+    assert (
+        report.only_judged(TABLE, nothing)["not done"].item()
+        == "no aspect can be judged"
+    )
     assert report.only_judged(NO, nothing) is NO
 
 
@@ -301,6 +363,8 @@ def test_a_reliability_for_more_ratings_than_there_are_is_called_a_projection(wr
 
 
 def test_of_many_aspects_the_table_shows_the_heaviest():
-    found = conclusions(**{f"a{number}": ("higher", number / 100) for number in range(40)})
+    found = conclusions(
+        **{f"a{number}": ("higher", number / 100) for number in range(40)}
+    )
     (_, table), *_ = report._all_tables(report.Analysis("", found, found))
     assert table.index[:2].tolist() == ["a39", "a38"]

@@ -9,7 +9,11 @@ from helpers.robustness import crowd
 
 LABELLED, ALL = 60, 300
 RATINGS = pd.DataFrame(
-    {"item_id": list("aaaabbb"), "rater_id": list("pqrspqr"), "score": [1, 1, 4, 4, 0, 2, 3]}
+    {
+        "item_id": list("aaaabbb"),
+        "rater_id": list("pqrspqr"),
+        "score": [1, 1, 4, 4, 0, 2, 3],
+    }
 )
 
 
@@ -18,7 +22,9 @@ def combine(table: pd.DataFrame, rule: str) -> pd.Series:
 
 
 def fit(table: pd.DataFrame) -> pd.DataFrame:
-    return crowd.fit_dawid_skene(*(table[name] for name in ("item_id", "rater_id", "label")))
+    return crowd.fit_dawid_skene(
+        *(table[name] for name in ("item_id", "rater_id", "label"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,9 @@ def test_confusion_matrices_and_prevalence_are_recovered(confusion, prevalence):
     table, truth = simulate(3, 4000, confusion, prevalence)
     posterior = fit(table)
     weights = posterior.to_numpy()[table["item_id"]]
-    given = [pd.DataFrame(weights * (table[["label"]] == k).to_numpy()) for k in posterior]
+    given = [
+        pd.DataFrame(weights * (table[["label"]] == k).to_numpy()) for k in posterior
+    ]
     counts = np.stack([each.groupby(table["rater_id"]).sum() for each in given], axis=2)
     found = counts / counts.sum(axis=2, keepdims=True)
     np.testing.assert_allclose(found, confusion, atol=0.06)
@@ -85,7 +93,9 @@ def test_the_solution_is_a_fixed_point_of_the_equations_of_the_paper():
     by_hand = np.log(posterior.mean(axis=0))[None].repeat(60, axis=0)
     for _, rows in table.groupby("rater_id"):
         weights = posterior[rows["item_id"]]
-        counts = np.array([weights[rows["label"] == given].sum(axis=0) for given in (0, 1)])
+        counts = np.array(
+            [weights[rows["label"] == given].sum(axis=0) for given in (0, 1)]
+        )
         rates = counts / counts.sum(axis=0)
         by_hand[rows["item_id"]] += np.log(rates[rows["label"]])
     shares = np.exp(by_hand) / np.exp(by_hand).sum(axis=1, keepdims=True)
@@ -123,7 +133,9 @@ def test_crowd_kit_gives_the_same_posterior(monkeypatch):
 def test_too_few_steps_are_told(monkeypatch):
     monkeypatch.setattr(crowd, "MAX_STEPS", 2)
     table, _ = simulate(11, 200, [[[0.7, 0.3], [0.4, 0.6]]] * 3, [0.5, 0.5])
-    with pytest.raises(RuntimeError, match="still rises after 2 steps: pool raters with few label"):
+    with pytest.raises(
+        RuntimeError, match="still rises after 2 steps: pool raters with few label"
+    ):
         fit(table)
 
 
@@ -142,7 +154,9 @@ def marks() -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(0)
     present = rng.random(8000) < 0.2
     seen = rng.random((8000, 5)) < np.where(present, 0.7, 0.05)[:, None]
-    marks = pd.DataFrame({"item_id": np.repeat(np.arange(8000), 5), "refusal": seen.ravel() * 1.0})
+    marks = pd.DataFrame(
+        {"item_id": np.repeat(np.arange(8000), 5), "refusal": seen.ravel() * 1.0}
+    )
     checked = rng.random(8000) < np.where(present, 0.9, 0.02)
     return marks, pd.DataFrame({"item_id": np.arange(8000), "refusal": checked * 1.0})
 
@@ -152,7 +166,9 @@ def test_probabilities_of_latent_classes_are_found_again(marks):
     known = pytest.approx([0.2, 0.7, 0.05, 0.9, 0.02], abs=0.02)
     assert found.loc["refusal", list(crowd.COLUMNS)].tolist() == known
     alone = crowd.fit_classes(marks[0], ["refusal"]).loc["refusal"]
-    assert alone[list(crowd.COLUMNS[:3])].tolist() == pytest.approx([0.2, 0.7, 0.05], abs=0.02)
+    assert alone[list(crowd.COLUMNS[:3])].tolist() == pytest.approx(
+        [0.2, 0.7, 0.05], abs=0.02
+    )
     assert alone[list(crowd.COLUMNS[3:])].isna().all()
 
 
@@ -162,7 +178,9 @@ def test_an_error_nobody_marks_gives_no_probability_of_zero():
     assert ((found > 0) & (found < 1)).all(axis=None)
 
 
-def test_marks_that_do_not_tell_probabilities_are_refused_with_the_error(marks, monkeypatch):
+def test_marks_that_do_not_tell_probabilities_are_refused_with_the_error(
+    marks, monkeypatch
+):
     nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
     message = "^the probabilities of error 'harmful' still change after 5000 steps: leave it out or"
     with pytest.raises(PlainError, match=message):
@@ -179,7 +197,12 @@ def make_pairs(seed=0, imagined=0.1, rate=0.3):
     crowd = rng.binomial(1, np.where(truth == 1, 0.6, imagined)).astype(float)
     expert = np.where(np.arange(ALL) < LABELLED, truth, np.nan)
     return pd.DataFrame(
-        {"error": "factuality", "prompt_id": np.arange(ALL), "crowd": crowd, "expert": expert}
+        {
+            "error": "factuality",
+            "prompt_id": np.arange(ALL),
+            "crowd": crowd,
+            "expert": expert,
+        }
     )
 
 
@@ -195,7 +218,9 @@ def test_estimates_are_those_of_the_formula(seed):
     factor = covariance / (1 + LABELLED / len(others)) / pairs["crowd"].var()
     parts = [labelled["expert"] - factor * labelled["crowd"], factor * others]
     found = rates(pairs)["estimate"].droplevel("error")
-    assert found["prediction-powered"] == pytest.approx(100 * sum(part.mean() for part in parts))
+    assert found["prediction-powered"] == pytest.approx(
+        100 * sum(part.mean() for part in parts)
+    )
     assert found["experts"] == pytest.approx(100 * labelled["expert"].mean())
 
 
@@ -211,7 +236,9 @@ def test_a_perfect_crowd_is_worth_nearly_as_much_as_expert_labels_everywhere():
     pairs = make_pairs().assign(crowd=truth)
     pairs["expert"] = np.where(np.arange(ALL) < LABELLED, truth, np.nan)
     table = rates(pairs)
-    by_crowd, powered = (table.loc[(who, "factuality")] for who in ("crowd", "prediction-powered"))
+    by_crowd, powered = (
+        table.loc[(who, "factuality")] for who in ("crowd", "prediction-powered")
+    )
     gain = crowd.gains(pairs, ["error"], "prompt_id").loc["factuality"]
     assert gain["correlation"] == pytest.approx(1)
     assert powered["estimate"] == pytest.approx(by_crowd["estimate"])
@@ -224,9 +251,9 @@ def test_copies_of_outputs_within_prompts_do_not_narrow_an_interval():
     once = make_pairs()
     tables = [rates(pairs) for pairs in (once, pd.concat([once, once]))]
     once, twice = (table["high"] - table["low"] for table in tables)
-    assert twice["prediction-powered"].item() / once["prediction-powered"].item() == pytest.approx(
-        1, rel=0.03
-    )
+    assert twice["prediction-powered"].item() / once[
+        "prediction-powered"
+    ].item() == pytest.approx(1, rel=0.03)
 
 
 def test_groups_are_told_apart_whatever_the_order_of_rows_and_names_of_prompts():
@@ -246,7 +273,9 @@ def test_no_error_found_still_leaves_an_interval():
 
 
 def test_crowd_bias_finds_what_the_crowd_misses():
-    pairs = pd.concat([make_pairs(seed, imagined=0.0) for seed in range(10)], ignore_index=True)
+    pairs = pd.concat(
+        [make_pairs(seed, imagined=0.0) for seed in range(10)], ignore_index=True
+    )
     pairs["prompt_id"] = np.arange(len(pairs))
     rng = np.random.default_rng(0)
     row = crowd.crowd_bias(pairs, ["error"], "prompt_id", 999, rng).loc["factuality"]
@@ -258,7 +287,9 @@ def test_crowd_bias_finds_what_the_crowd_misses():
 def test_group_that_lacks_a_kind_of_output(lacking):
     pairs = make_pairs()
     pairs = pairs[pairs["expert"].isna()] if lacking == "with" else pairs.dropna()
-    with pytest.raises(ValueError, match=f"'factuality' has no output {lacking} an expert label"):
+    with pytest.raises(
+        ValueError, match=f"'factuality' has no output {lacking} an expert label"
+    ):
         rates(pairs)
 
 
@@ -279,7 +310,8 @@ def coverage(**design):
 
 def test_package_interval_covers_frequent_errors_of_independent_outputs():
     covered = coverage(rate=0.4, prompts=1500, labelled_prompts=300, prompt_share=0.0)
-    assert covered["independent"] == pytest.approx(95, abs=4 * 1.1)  # standard errors of 400
+    # standard errors of 400
+    assert covered["independent"] == pytest.approx(95, abs=4 * 1.1)
 
 
 def test_clusters_and_rare_errors_break_the_package_interval_but_not_wilsons():

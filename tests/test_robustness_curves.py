@@ -41,14 +41,20 @@ def labelled() -> dict[str, pd.DataFrame]:
     outputs["system"] = np.tile(list("abcde"), 60)
     outputs["task"] = np.where(outputs["prompt_id"] % 2, "x", "y")
     truth = rng.random((len(outputs), 3)) < [0.1, 0.3, 0.2]
-    quality = np.clip(np.round(4 + rng.normal(size=len(outputs)) - truth.sum(axis=1)), 1, 5)
+    quality = np.clip(
+        np.round(4 + rng.normal(size=len(outputs)) - truth.sum(axis=1)), 1, 5
+    )
     outputs = outputs.assign(refusal=truth[:, 0] * 1.0, quality_unbiased=quality)
     single = outputs.loc[np.repeat(outputs.index, 4)].reset_index(drop=True)
     seen = np.repeat(truth, 4, axis=0) ^ (rng.random((len(single), 3)) < 0.1)
     noisy = single["quality_unbiased"] + rng.integers(-1, 2, len(single))
     single[ERRORS] = seen.astype(float)
-    single = single.assign(quality_biased=noisy.clip(1, 5), rater_id=rng.integers(20, size=1200))
-    outputs["quality_biased"] = single.groupby("item_id")["quality_biased"].mean().to_numpy()
+    single = single.assign(
+        quality_biased=noisy.clip(1, 5), rater_id=rng.integers(20, size=1200)
+    )
+    outputs["quality_biased"] = (
+        single.groupby("item_id")["quality_biased"].mean().to_numpy()
+    )
     outputs["harmful"] = single["harmful"] = 0.0
     return curves.label_tables(outputs, single, EMPTY)
 
@@ -79,7 +85,11 @@ def test_least_squares_on_a_part_without_refusals(labelled, result):
     part = table[(table["system"] != "c") & ~table["refused"]]
     kept = [error for error in ERRORS if part[error].any()]
     expected = -lasso.ols(part, kept, "mean of both", "prompt_id")["estimate"][kept]
-    choice = {"labels": "mode, ties low", "model": "least squares", "score": "mean of both"}
+    choice = {
+        "labels": "mode, ties low",
+        "model": "least squares",
+        "score": "mean of both",
+    }
     found = costs(result, answers="without c", refusals="left out", **choice)
     np.testing.assert_allclose(found[kept], expected, atol=1e-6)
     assert found["harmful"] == 0
@@ -93,9 +103,13 @@ def test_ordinal_models_are_those_of_one_fit(labelled, result):
 
 
 def test_draws_spread_as_cluster_robust_errors_say(labelled):
-    many = curves.cost_curve({"mean": labelled["mean"]}, ERRORS, 400, np.random.default_rng(3))
+    many = curves.cost_curve(
+        {"mean": labelled["mean"]}, ERRORS, 400, np.random.default_rng(3)
+    )
     loss, draws = many.lead("factuality")
-    exact = lasso.ols(labelled["mean"], ERRORS, "unbiased", "prompt_id").loc["factuality"]
+    exact = lasso.ols(labelled["mean"], ERRORS, "unbiased", "prompt_id").loc[
+        "factuality"
+    ]
     place = np.flatnonzero(chosen(loss, model="least squares"))[0]
     assert draws[:, place].std() == pytest.approx(exact["standard_error"], rel=0.15)
     assert loss["standard_error"].iloc[place] == pytest.approx(draws[:, place].std())
@@ -114,34 +128,55 @@ def test_lead_is_the_difference_of_two_weights(result):
     np.testing.assert_allclose(draws, cost_draws[:, second] - loss_draws[:, first])
 
 
-def test_every_combination_is_computed_or_listed_and_rare_errors_are_not_estimated(result):
+def test_every_combination_is_computed_or_listed_and_rare_errors_are_not_estimated(
+    result,
+):
     assert len(result.specifications) + len(result.left_out) == 7 * 3 * 5 * 8 * 2
     reasons = result.left_out["reason"].value_counts()
     assert reasons["an ordinal model needs single ratings"] == 6 * 3 * 8 * 2
-    assert reasons["the form of the unbiased score did not ask about errors"] == 2 * 5 * 8 * 2
+    assert (
+        reasons["the form of the unbiased score did not ask about errors"]
+        == 2 * 5 * 8 * 2
+    )
     assert len(result.too_rare(["harmful"])) == len(result.specifications)
     few = result.too_rare(["refusal"])
     assert set(few["reason"]) == {"fewer than 5 cases of refusal"}
-    assert set(few.index) ^ set(result.lead("refusal")[0].index) == set(result.estimate.index)
+    assert set(few.index) ^ set(result.lead("refusal")[0].index) == set(
+        result.estimate.index
+    )
 
 
 def test_ordinal_models_without_finite_odds_are_listed(labelled):
     table = labelled[curves.SINGLE]
     table = table.assign(refusal=(table["biased"] == 1).astype(float))
-    found = curves.cost_curve({curves.SINGLE: table}, ERRORS, 2, np.random.default_rng(4))
+    found = curves.cost_curve(
+        {curves.SINGLE: table}, ERRORS, 2, np.random.default_rng(4)
+    )
     assert "ordinal" not in set(found.specifications["model"])
-    assert "refusal has no finite odds in an ordinal model" in set(found.left_out["reason"])
+    assert "refusal has no finite odds in an ordinal model" in set(
+        found.left_out["reason"]
+    )
 
 
 def test_ranks_count_places_by_hand_and_ties_rank_nobody():
     models = pd.DataFrame({"model": ["Lasso, 0.01", "least squares", "ordinal"]})
-    estimate = pd.DataFrame({"a": [2.0, 1.0, 9.0], "b": [0.0, 3.0, 9.0], "c": [1.0, 2.0, 1.0]})
+    estimate = pd.DataFrame(
+        {"a": [2.0, 1.0, 9.0], "b": [0.0, 3.0, 9.0], "c": [1.0, 2.0, 1.0]}
+    )
     cases = pd.DataFrame({"a": [5.0, 9.0, 9.0], "b": [9.0] * 3, "c": [9.0, 4.0, 9.0]})
     draws = np.array([[[0.6] * 3] * 3, [[-0.6] * 3] * 3])
     freedom = np.array([1e6, 9, 9])
     whole = curves.WeightCurve(models, models, estimate, draws, cases, freedom)
     table = curves.ranks(whole.part(models["model"] != "ordinal"))
-    places = ["specifications", "first", "second", "third", "not zero", "significant", "median"]
+    places = [
+        "specifications",
+        "first",
+        "second",
+        "third",
+        "not zero",
+        "significant",
+        "median",
+    ]
     assert table.loc["a", places].tolist() == [2, 50, 50, 0, 100, 50, 1.5]
     assert table.loc["b", places].tolist() == [2, 50, 0, 0, 50, 50, 1.5]
     assert table.loc["c", places].tolist() == [1, 0, 100, 0, 100, 0, 1]
@@ -153,7 +188,9 @@ def test_ranks_count_places_by_hand_and_ties_rank_nobody():
 def test_permuted_weights_are_those_of_permuted_labels(labelled, result):
     loss, _ = result.lead("factuality")
     loss = loss[chosen(loss, model="Lasso, 0.01", answers="without a", score="biased")]
-    order = permute_within(labelled["mean"]["prompt_id"], 1, np.random.default_rng(5))[0]
+    order = permute_within(labelled["mean"]["prompt_id"], 1, np.random.default_rng(5))[
+        0
+    ]
     orders = np.array([np.arange(len(order)), order])
     found = curves.permuted_costs(labelled, EMPTY, "factuality", loss, orders)
     np.testing.assert_allclose(found[0], loss["estimate"], atol=1e-4)
@@ -184,21 +221,27 @@ def tables():
 
 @pytest.fixture(scope="module")
 def curve(tables):
-    return curves.aspect_leads(tables, ASPECTS, "factuality", 40, np.random.default_rng(1), STEPS)
+    return curves.aspect_leads(
+        tables, ASPECTS, "factuality", 40, np.random.default_rng(1), STEPS
+    )
 
 
 def lead(weights: pd.Series) -> float:
     return weights["factuality"] - weights.drop("factuality").max()
 
 
-@pytest.mark.parametrize("ratings", ["single", "mean", "mean of distances", "mode, ties low"])
+@pytest.mark.parametrize(
+    "ratings", ["single", "mean", "mean of distances", "mode, ties low"]
+)
 def test_weights_without_intercept_are_those_of_one_regression(tables, curve, ratings):
     rows = tables[ratings]
     expected = aspects.weights(rows, ASPECTS, "missing")
     found = pick_aspects(curve[0], ratings)
     assert found["estimate"] == pytest.approx(lead(expected))
     scaled = pick_aspects(curve[0], ratings, "no intercept", "standard deviation")
-    assert scaled["estimate"] == pytest.approx(lead(expected * rows[ASPECTS].std(ddof=0)))
+    assert scaled["estimate"] == pytest.approx(
+        lead(expected * rows[ASPECTS].std(ddof=0))
+    )
     per_step = pick_aspects(curve[0], ratings, "no intercept", "step")
     assert per_step["estimate"] == pytest.approx(lead(expected / pd.Series(STEPS)))
 
@@ -206,24 +249,34 @@ def test_weights_without_intercept_are_those_of_one_regression(tables, curve, ra
 def test_weights_with_intercept_in_a_part_of_the_answers(tables, curve):
     rows = tables["single"][tables["single"]["system"] != "human_top"]
     fit = lasso.ols(rows, ASPECTS, "missing", "question_id")["estimate"][ASPECTS]
-    found = pick_aspects(curve[0], "single", "intercept", "whole scale", "without human_top")
+    found = pick_aspects(
+        curve[0], "single", "intercept", "whole scale", "without human_top"
+    )
     assert found["estimate"] == pytest.approx(lead(fit))
 
 
 def test_within_raters_is_regression_with_a_level_for_each_rater(tables, curve):
     rows = tables["single"]
-    full = np.column_stack([rows[ASPECTS], pd.get_dummies(rows["rater_id"], dtype=float)])
+    full = np.column_stack(
+        [rows[ASPECTS], pd.get_dummies(rows["rater_id"], dtype=float)]
+    )
     slopes = np.linalg.lstsq(full, rows["missing"].to_numpy(), rcond=None)[0][:3]
     found = pick_aspects(curve[0], curves.WITHIN, "intercept")
     assert found["estimate"] == pytest.approx(lead(pd.Series(slopes, ASPECTS)))
 
 
-def test_between_raters_is_regression_on_pairs_even_where_a_question_is_missing(tables, curve):
+def test_between_raters_is_regression_on_pairs_even_where_a_question_is_missing(
+    tables, curve
+):
     rows = tables[curves.BETWEEN]
     rows = rows[rows["system"].str.startswith("human")]
-    pairs = aspects.rater_pairs(rows, ASPECTS, "missing", "item_id", "question_id").total()
+    pairs = aspects.rater_pairs(
+        rows, ASPECTS, "missing", "item_id", "question_id"
+    ).total()
     slopes = pd.Series(np.linalg.solve(pairs.xx[0], pairs.xy[0]), ASPECTS)
-    found = pick_aspects(curve[0], curves.BETWEEN, "no intercept", "whole scale", "only human")
+    found = pick_aspects(
+        curve[0], curves.BETWEEN, "no intercept", "whole scale", "only human"
+    )
     assert found["estimate"] == pytest.approx(lead(slopes))
 
 
@@ -234,7 +287,8 @@ def test_ordinal_effects_are_those_of_one_fit(tables, curve):
     assert found["estimate"] == pytest.approx(lead(effects.value))
     difference = effects.pick(["factuality"]).minus(effects.pick([found["next"]]))
     exact = difference.table(rows[["question_id"]])["standard_error"]
-    assert found["standard_error"] == pytest.approx(exact.item(), rel=0.35)  # 3 se of 40 draws
+    # 3 se of 40 draws
+    assert found["standard_error"] == pytest.approx(exact.item(), rel=0.35)
 
 
 def test_draws_spread_like_the_bootstrap_of_one_specification(tables, curve):
@@ -278,7 +332,12 @@ def changes(answers: pd.DataFrame) -> tuple[pd.DataFrame, curves.GapDesign]:
 
 
 def pick_gap(table: pd.DataFrame, **choice) -> pd.Series:
-    usual = {"labels": "mean", "counted": "answers", "crowd": "different answers", "answers": "all"}
+    usual = {
+        "labels": "mean",
+        "counted": "answers",
+        "crowd": "different answers",
+        "answers": "all",
+    }
     return pick(table, **usual | {"refusals": "majority"} | choice)
 
 
@@ -287,7 +346,9 @@ def pick_gap(table: pd.DataFrame, **choice) -> pd.Series:
 )
 def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, crowd):
     experts = answers[answers["expert"].notna()]
-    labels = experts.drop(columns="refusal").rename(columns={"expert_refusal": "refusal"})
+    labels = experts.drop(columns="refusal").rename(
+        columns={"expert_refusal": "refusal"}
+    )
     labels = labels.assign(mode=labels["expert"])
     sides = (answers if crowd == "different answers" else experts, labels)
     kept = [rates.drop_refusals(side, rule) for side in sides]
@@ -295,7 +356,9 @@ def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, 
         both = kept[0].index.intersection(kept[1].index)
         kept = [side.loc[both] for side in kept]
     tone, rng = {"tone": ARMS}, np.random.default_rng(1)
-    expected = rates.arm_contrasts(*kept, ["mode"], tone, 1000, rng).loc[("tone", "gap", "mode")]
+    expected = rates.arm_contrasts(*kept, ["mode"], tone, 1000, rng).loc[
+        ("tone", "gap", "mode")
+    ]
     found = pick_gap(changes(answers)[0], labels="mode", refusals=rule, crowd=crowd)
     assert found["estimate"] == pytest.approx(expected["estimate"])
     width = expected["high"] - expected["low"]
@@ -304,7 +367,10 @@ def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, 
 
 def test_marks_and_prompts_count_as_computed_by_hand(answers):
     table, _ = changes(answers)
-    crowd, expert = answers.query("refusal <= 0.5"), answers.query("expert_refusal <= 0.5")
+    crowd, expert = (
+        answers.query("refusal <= 0.5"),
+        answers.query("expert_refusal <= 0.5"),
+    )
     by_mark, by_prompt = 0.0, 0.0
     for arm, sign in (("low", -100), ("high", 100)):
         here, known = crowd[crowd["arm"] == arm], expert[expert["arm"] == arm]
@@ -316,8 +382,12 @@ def test_marks_and_prompts_count_as_computed_by_hand(answers):
     assert pick_gap(table, counted="prompts")["estimate"] == pytest.approx(by_prompt)
 
 
-@pytest.mark.parametrize(("refusals", "limit"), [("none", 1), ("majority", 0.5), ("any", 0)])
-def test_answers_in_common_are_the_same_answers_with_the_same_weights(answers, refusals, limit):
+@pytest.mark.parametrize(
+    ("refusals", "limit"), [("none", 1), ("majority", 0.5), ("any", 0)]
+)
+def test_answers_in_common_are_the_same_answers_with_the_same_weights(
+    answers, refusals, limit
+):
     table, _ = changes(answers)
     refused = answers[["refusal", "expert_refusal"]].max(axis="columns")
     common = answers[answers["expert"].notna() & (refused <= limit)]
@@ -329,7 +399,9 @@ def test_answers_in_common_are_the_same_answers_with_the_same_weights(answers, r
         by_mark += sign * np.average(gap[here], weights=common.loc[here, "n_ratings"])
     same = {"crowd": "answers in common", "refusals": refusals}
     assert pick_gap(table, **same)["estimate"] == pytest.approx(by_answer)
-    assert pick_gap(table, counted="marks", **same)["estimate"] == pytest.approx(by_mark)
+    assert pick_gap(table, counted="marks", **same)["estimate"] == pytest.approx(
+        by_mark
+    )
 
 
 def test_parts_of_the_answers_are_those_of_the_part_alone_in_any_order(answers):
@@ -369,7 +441,9 @@ def test_marks_of_single_raters_are_combined_beside_the_labels_of_experts():
     assert rows["mean"].to_dict() == {"a": 0.5, "b": 1.0}
     assert rows["mode, ties low"].to_dict() == {"a": 0.0, "b": 1.0}
     assert set(crowd.RULES) < set(rows)
-    np.testing.assert_array_equal(rows[["expert", "expert_refusal"]], [[np.nan] * 2, [1, 0]])
+    np.testing.assert_array_equal(
+        rows[["expert", "expert_refusal"]], [[np.nan] * 2, [1, 0]]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -395,7 +469,9 @@ def pick_accuracy(table: pd.DataFrame, *choice) -> pd.Series:
 def test_single_pairs_give_the_tests_of_the_paper(accuracies, correlation):
     rows = chatbench.comparisons()
     rows = rows[rows["alone"].isin(chatbench.AI_METHODS)]
-    columns = [f"{kind}_{who}" for who in ("user_ai", "alone") for kind in ("mean", "se")]
+    columns = [
+        f"{kind}_{who}" for who in ("user_ai", "alone") for kind in ("mean", "se")
+    ]
     mean, error, other, other_error = (rows[name] for name in columns)
     covariance = correlation * error * other_error
     z = (mean - other) / np.sqrt(error**2 + other_error**2 - 2 * covariance)
@@ -410,16 +486,24 @@ def test_averages_weigh_datasets_models_and_conditions(accuracies, cells):
     table, weights = accuracies
     means = cells.pivot(index=["model", "dataset"], columns="method", values="mean")
     difference = 100 * (means[USERS].mean(axis="columns") - means["AI letter few shot"])
-    equal = pick_accuracy(table, "AI letter few shot", "both", curves.EQUAL, "both", 0.0)
+    equal = pick_accuracy(
+        table, "AI letter few shot", "both", curves.EQUAL, "both", 0.0
+    )
     assert equal["estimate"] == pytest.approx(difference.mean())
-    assert equal["error"] == pytest.approx(100 * np.linalg.norm(weights[equal.name] * cells["se"]))
+    assert equal["error"] == pytest.approx(
+        100 * np.linalg.norm(weights[equal.name] * cells["se"])
+    )
     difference = difference.loc["GPT-4o"]
     sizes = chatbench.N_QUESTIONS[difference.index]
-    by_size = pick_accuracy(table, "AI letter few shot", "both", curves.SIZES, "GPT-4o", 0.0)
+    by_size = pick_accuracy(
+        table, "AI letter few shot", "both", curves.SIZES, "GPT-4o", 0.0
+    )
     assert by_size["estimate"] == pytest.approx(np.average(difference, weights=sizes))
 
 
-def test_null_draws_have_the_errors_and_correlations_of_the_specifications(accuracies, cells):
+def test_null_draws_have_the_errors_and_correlations_of_the_specifications(
+    accuracies, cells
+):
     table, weights = accuracies
     draws = curves.null_draws(cells, weights, 4000, np.random.default_rng(1))
     independent = (table["correlation"] == 0).to_numpy()
@@ -427,7 +511,9 @@ def test_null_draws_have_the_errors_and_correlations_of_the_specifications(accur
     np.testing.assert_allclose(spread, table["error"][independent], rtol=0.06)
     assert abs(draws.mean(axis=0)).max() < 0.5
     choice = (USERS[0], "College Math", "GPT-4o", 0.0)
-    twin = [pick_accuracy(table, alone, *choice).name for alone in chatbench.AI_METHODS[:2]]
+    twin = [
+        pick_accuracy(table, alone, *choice).name for alone in chatbench.AI_METHODS[:2]
+    ]
     scaled = weights[twin] * cells["se"].to_numpy()
     covariance = scaled @ scaled.T
     expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])

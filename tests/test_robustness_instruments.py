@@ -41,14 +41,18 @@ def make_frame(strength=1.0, direct=0.0, n_prompts=200, seed=0):
 
 def make_problem(frame=None, instruments=ARMS, within="prompt_id", causes=("tone",)):
     frame = make_frame() if frame is None else frame
-    return prepare_instruments(frame, "marked", causes, instruments, "prompt_id", ["words"], within)
+    return prepare_instruments(
+        frame, "marked", causes, instruments, "prompt_id", ["words"], within
+    )
 
 
 def test_one_binary_instrument_gives_the_ratio_of_two_differences():
     frame = make_frame()
     problem = prepare_instruments(frame, "marked", ["tone"], ["high"], "prompt_id")
     means = frame.groupby("high")[["marked", "tone"]].mean().diff().loc[1]
-    assert two_stage(problem).value["tone"] == pytest.approx(means["marked"] / means["tone"])
+    assert two_stage(problem).value["tone"] == pytest.approx(
+        means["marked"] / means["tone"]
+    )
     assert reduced_form(problem).value.tolist() == pytest.approx(means.tolist())
 
 
@@ -82,10 +86,13 @@ def test_first_stage_f_of_one_instrument_is_its_squared_t():
     problem = make_problem(instruments=["high"])
     row = reduced_form(problem).table(problem.clusters).loc[("tone", 0)]
     strength = first_stage(problem)
-    assert strength["f"] == pytest.approx((row["estimate"] / row["standard_error"]) ** 2)
+    assert strength["f"] == pytest.approx(
+        (row["estimate"] / row["standard_error"]) ** 2
+    )
     assert strength["effective_f"] == pytest.approx(strength["f"])
     assert strength["f_p_value"] == pytest.approx(row["p_value"])
-    assert strength["critical_f"] == pytest.approx(23.1, abs=0.05)  # as published for one
+    # as published for one
+    assert strength["critical_f"] == pytest.approx(23.1, abs=0.05)
 
 
 def test_anderson_rubin_of_one_strong_instrument_is_close_to_the_normal_interval():
@@ -115,7 +122,9 @@ def test_anderson_rubin_covers_with_weak_instruments():
     frames = (make_frame(strength=0.15, n_prompts=60, seed=seed) for seed in range(40))
     problems = [make_problem(frame, within=None) for frame in frames]
     critical, effect = stats.f.ppf(0.95, len(ARMS), 59), np.array([EFFECT])
-    held = [anderson_rubin_statistic(problem, effect)[0] <= critical for problem in problems]
+    held = [
+        anderson_rubin_statistic(problem, effect)[0] <= critical for problem in problems
+    ]
     assert np.mean(held) >= 0.95 - 3 * 0.034  # three standard errors of 40 trials
 
 

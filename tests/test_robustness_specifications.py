@@ -7,11 +7,22 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from helpers.robustness import specifications
-from helpers.robustness.specifications import AGAINST, EXPECTED, UNSURE, cross, curve, joint_test
+from helpers.robustness.specifications import (
+    AGAINST,
+    EXPECTED,
+    UNSURE,
+    cross,
+    curve,
+    joint_test,
+)
 from helpers.stats import ordinal
 from helpers.stats.moments import cluster_moments
 
-CHOICES = {"labels": ["mean", "mode", "model"], "link": ["linear", "ordinal"], "alpha": [0.0, 0.1]}
+CHOICES = {
+    "labels": ["mean", "mode", "model"],
+    "link": ["linear", "ordinal"],
+    "alpha": [0.0, 0.1],
+}
 NULL = np.array([[0.0, 0.1], [2.0, 2.0], [0.4, -0.4], [3.0, 3.2]])
 
 
@@ -30,7 +41,9 @@ def test_impossible_combinations_are_kept_with_the_first_reason():
     assert not pd.concat([possible, left_out[list(CHOICES)]]).duplicated().any()
     assert len(possible) + len(left_out) == len(cross(CHOICES)[0]) == 12
     assert left_out["reason"].value_counts().tolist() == [3, 2]
-    assert possible.query("link == 'ordinal'").to_numpy().tolist() == [["mode", "ordinal", 0.0]]
+    assert possible.query("link == 'ordinal'").to_numpy().tolist() == [
+        ["mode", "ordinal", 0.0]
+    ]
 
 
 def test_specifications_that_leave_a_curve_do_so_for_one_reason_or_several():
@@ -51,15 +64,25 @@ def test_specifications_that_leave_a_curve_do_so_for_one_reason_or_several():
 
 
 def test_subsets_keep_one_value_or_leave_one_out():
-    frame = pd.DataFrame({"task": ["x", "y", "x"], "system": ["a", "b", "b"]}, index=[5, 6, 7])
+    frame = pd.DataFrame(
+        {"task": ["x", "y", "x"], "system": ["a", "b", "b"]}, index=[5, 6, 7]
+    )
     parts = specifications.subsets(frame, ["task"], ["system"])
-    assert parts.columns.tolist() == ["all", "only x", "only y", "without a", "without b"]
+    assert parts.columns.tolist() == [
+        "all",
+        "only x",
+        "only y",
+        "without a",
+        "without b",
+    ]
     assert parts.loc[6].tolist() == [True, False, True, True, False]
 
 
 def test_sums_and_ordinal_draws_are_those_of_the_kept_rows():
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"prompt_id": rng.permutation(np.arange(120) // 4), "never": 0.0})
+    frame = pd.DataFrame(
+        {"prompt_id": rng.permutation(np.arange(120) // 4), "never": 0.0}
+    )
     frame["error"] = rng.integers(2, size=120)
     frame["score"] = 3 + frame["error"] + rng.integers(-1, 2, 120)
     kept = frame["prompt_id"] > 0
@@ -89,7 +112,9 @@ def test_findings_and_their_summary_depend_on_the_expected_direction(sign, findi
     drawn = table([2.0, 0.1, -2.0, 0.0], sign, [0.5, 0.5, 0.5, 0.0])
     assert drawn["finding"].tolist() == findings
     said = specifications.curve_summary(drawn, sign)
-    shares = [100 * np.mean([name == one for one in findings]) for name in (EXPECTED, AGAINST)]
+    shares = [
+        100 * np.mean([name == one for one in findings]) for name in (EXPECTED, AGAINST)
+    ]
     assert said[["significant", "significant against"]].tolist() == shares
     assert said[["median", "lowest", "highest"]].tolist() == [0.05, -2, 2]
     expected = {1: 50, -1: 25, 0: np.nan}[sign]
@@ -98,19 +123,30 @@ def test_findings_and_their_summary_depend_on_the_expected_direction(sign, findi
 
 def test_intervals_are_normal_or_those_of_t():
     normal, few = table([2.0], 1), table([2.0], 1, freedom=4)
-    assert normal.loc[0, ["low", "high"]].tolist() == pytest.approx([1.02, 2.98], rel=1e-3)
+    assert normal.loc[0, ["low", "high"]].tolist() == pytest.approx(
+        [1.02, 2.98], rel=1e-3
+    )
     assert few.loc[0, "high"] == pytest.approx(2 + 2.776 * 0.5, rel=1e-3)
 
 
 def test_curves_need_numbers():
-    message = "specification 1 has no estimate or no standard error: leave it out and say why"
-    for estimate, error in (([1, np.nan], [1, 1]), ([1, 1], [1, np.nan]), ([1, 1], [1, 0])):
+    message = (
+        "specification 1 has no estimate or no standard error: leave it out and say why"
+    )
+    for estimate, error in (
+        ([1, np.nan], [1, 1]),
+        ([1, 1], [1, np.nan]),
+        ([1, 1], [1, 0]),
+    ):
         with pytest.raises(ValueError, match=message):
             table(estimate, 1, error)
 
 
 def test_p_values_are_counted_with_one_added_in_either_direction():
-    up, down = (joint_test(table(s * np.array([2.0, 2.0]), s), s * NULL, None, s) for s in (1, -1))
+    up, down = (
+        joint_test(table(s * np.array([2.0, 2.0]), s), s * NULL, None, s)
+        for s in (1, -1)
+    )
     assert up["p_value"].tolist() == pytest.approx([3 / 5] * 3)
     assert up["observed"].tolist() == pytest.approx([2, 100, 4])
     assert down["observed"].tolist() == pytest.approx([-2, 100, -4])
@@ -122,7 +158,9 @@ def test_p_values_are_counted_with_one_added_in_either_direction():
 def test_draws_have_their_own_errors_and_zero_is_never_significant():
     wide = joint_test(table([1.5, 1.5], 1), NULL, np.full(NULL.shape, 10.0), 1)
     assert wide.loc["significant, %", "p_value"] == pytest.approx(1 / 5)
-    never = joint_test(table([0.0, 2.0], 1, [0.0, 0.5]), np.array([[0.0, 0.1]]), None, 1)
+    never = joint_test(
+        table([0.0, 2.0], 1, [0.0, 0.5]), np.array([[0.0, 0.1]]), None, 1
+    )
     assert never["observed"].tolist() == pytest.approx([1, 50, 2])
 
 
@@ -154,19 +192,30 @@ def test_orders_stay_within_groups_and_differ_between_draws():
 
 
 def test_a_figure_shows_the_order_and_the_options():
-    rows, _ = cross({"labels": ["mean", "link"], "link": ["linear", "mode_low", "rank"]})
+    rows, _ = cross(
+        {"labels": ["mean", "link"], "link": ["linear", "mode_low", "rank"]}
+    )
     drawn = curve(rows, [3.0, 1.0, -2.0, 2.0, 0.1, -0.1], np.full(6, 0.5), 1)
-    fig = specifications.specification_plot(drawn, ["labels", "link"], "points", decimals=1)
+    fig = specifications.specification_plot(
+        drawn, ["labels", "link"], "points", decimals=1
+    )
     top, bottom = fig.axes
     plt.close(fig)
-    labels = [(label.get_text(), label.get_fontweight()) for label in bottom.get_yticklabels()]
+    labels = [
+        (label.get_text(), label.get_fontweight()) for label in bottom.get_yticklabels()
+    ]
     names = ["labels", "mean", "link", "link", "linear", "mode low", "rank"]
-    assert labels == [(name, "bold" if n in (0, 3) else "normal") for n, name in enumerate(names)]
+    assert labels == [
+        (name, "bold" if n in (0, 3) else "normal") for n, name in enumerate(names)
+    ]
     (lines,) = bottom.collections
-    findings = [AGAINST, UNSURE, UNSURE, EXPECTED, EXPECTED, EXPECTED]  # by size of the estimate
+    # by size of the estimate
+    findings = [AGAINST, UNSURE, UNSURE, EXPECTED, EXPECTED, EXPECTED]
     colors = [to_rgba(specifications.FINDINGS[finding][1]) for finding in findings]
     strokes = {row: [] for row, (_, weight) in enumerate(labels) if weight == "normal"}
-    for (start, end), color in zip(lines.get_segments(), lines.get_colors(), strict=True):
+    for (start, end), color in zip(
+        lines.get_segments(), lines.get_colors(), strict=True
+    ):
         assert start[0] == end[0]
         assert tuple(color) == colors[int(start[0])]
         strokes[(start[1] + end[1]) / 2].append(start[0])
@@ -182,7 +231,11 @@ def test_a_figure_shows_the_order_and_the_options():
 
 @pytest.mark.parametrize(("stacked", "shape"), [(False, (1, 3)), (True, (3, 1))])
 def test_curves_of_several_questions_share_their_scale(stacked, shape):
-    tables = {"scale": table([3.0, 2.0], 1), "step": table([-2.0, 0.1], 1), "spread": table([1], 1)}
+    tables = {
+        "scale": table([3.0, 2.0], 1),
+        "step": table([-2.0, 0.1], 1),
+        "spread": table([1], 1),
+    }
     fig = specifications.curves_plot(tables, "points", stacked=stacked)
     plt.close(fig)
     grid = fig.axes[0].get_gridspec()
@@ -192,6 +245,10 @@ def test_curves_of_several_questions_share_their_scale(stacked, shape):
     assert limits[0][0] < -2 < 3 < limits[0][1]
     titles = [ax.get_title(loc="left") for ax in fig.axes]
     between = ": " if stacked else ":\n"
-    assert titles[0] == f"scale{between}2 ways\n100 % significant\n0 % against expectation"
-    assert titles[1] == f"step{between}2 ways\n0 % significant\n50 % against expectation"
+    assert (
+        titles[0] == f"scale{between}2 ways\n100 % significant\n0 % against expectation"
+    )
+    assert (
+        titles[1] == f"step{between}2 ways\n0 % significant\n50 % against expectation"
+    )
     assert [ax.get_ylabel() for ax in fig.axes].count("points") == 1

@@ -9,7 +9,12 @@ import pytest
 from scipy.stats import norm, t
 
 from helpers.robustness import study_design
-from helpers.robustness.study_design import describe_model, draw, example_model, fit_model
+from helpers.robustness.study_design import (
+    describe_model,
+    draw,
+    example_model,
+    fit_model,
+)
 from helpers.stats.lasso import ols
 from helpers.stats.moments import cluster_moments
 from helpers.studies import hosking
@@ -30,7 +35,9 @@ def outputs():
 def frame():
     """500 prompts, two errors, a loss of half a point and none."""
     drawn = rng()
-    table = pd.DataFrame((drawn.random((2500, 2)) < 0.2).astype(float), columns=FEATURES)
+    table = pd.DataFrame(
+        (drawn.random((2500, 2)) < 0.2).astype(float), columns=FEATURES
+    )
     prompt = np.repeat(np.arange(500), 5)
     noise = drawn.normal(size=2500) + drawn.normal(size=500)[prompt]
     return table.assign(score=4 - 0.5 * table["refusal"] + noise, prompt_id=prompt)
@@ -53,7 +60,8 @@ def test_what_is_drawn_has_the_rates_and_spreads_of_the_model(outputs):
     present, marks, expert = (
         table[..., 0] for table in (outputs.present, outputs.marks, outputs.expert)
     )
-    # Four standard errors; outputs of a prompt share errors and scores, which widens the first.
+    # Four standard errors; outputs of a prompt share errors and scores, which widens
+    # the first.
     assert present.mean() == pytest.approx(0.3, abs=0.026)
     assert marks[present].mean() == pytest.approx(0.8, abs=0.02)
     assert marks[~present].mean() == pytest.approx(0.05, abs=0.008)
@@ -85,7 +93,9 @@ def test_losses_by_label_are_found_again_by_least_squares():
     model = fit_model(single, single, ["refusal"], "score")
     drawn = draw(model, 6000, model.raters, rng(1))
     drawn = drawn.with_losses(model.losses_behind(pd.Series({"refusal": 0.6})))
-    loss = -ols(drawn.table(4), ["refusal"], "score", "prompt_id").loc["refusal", "estimate"]
+    loss = -ols(drawn.table(4), ["refusal"], "score", "prompt_id").loc[
+        "refusal", "estimate"
+    ]
     assert loss == pytest.approx(0.6, abs=0.02)
 
 
@@ -99,7 +109,9 @@ def test_a_halo_makes_marks_of_a_rater_alike():
     classes = two_errors().classes.assign(sensitivity=0.3, false_alarms=0.3)
     together = {}
     for halo in (0.0, 0.5):
-        marks = draw(two_errors(classes=classes, halo=halo), 1000, 2, rng(2)).marks.reshape(-1, 2)
+        marks = draw(
+            two_errors(classes=classes, halo=halo), 1000, 2, rng(2)
+        ).marks.reshape(-1, 2)
         together[halo] = np.corrcoef(marks.T)[0, 1]
     assert together[0.0] == pytest.approx(0.0, abs=0.04)
     assert together[0.5] > 0.25
@@ -111,12 +123,20 @@ def test_parameters_are_found_again():
     single = drawn.single_ratings()
     experts = pd.DataFrame(drawn.expert.reshape(-1, 2).astype(float), columns=FEATURES)
     experts["item_id"] = range(len(experts))
-    model = fit_model(single, single.sample(frac=1, random_state=0), FEATURES, "score", experts)
+    model = fit_model(
+        single, single.sample(frac=1, random_state=0), FEATURES, "score", experts
+    )
     assert np.allclose(model.classes, truth.classes, atol=0.03)
     assert model.losses.to_numpy() == pytest.approx([1.0, 0.4], abs=0.08)
     found = (model.correlations[0, 1], model.halo, model.prompt_share)
     assert found == pytest.approx((0.5, 0.3, 0.2), abs=0.06)
-    spreads = (model.base, model.prompt_sd, model.output_sd, model.rater_sd, model.raters)
+    spreads = (
+        model.base,
+        model.prompt_sd,
+        model.output_sd,
+        model.rater_sd,
+        model.raters,
+    )
     assert spreads == pytest.approx((4.0, 0.3, 0.4, 1.0, 5), abs=0.06)
 
 
@@ -143,10 +163,14 @@ def test_the_model_of_experiment_1_gives_its_losses_and_rates_again(real_data):
     model = fit_model(*tables, errors, "quality_unbiased")
     drawn = draw(model, 2500, model.raters, rng(1))
     real = describe_model(tables[0], study.outputs(), errors, "quality_unbiased", 0.01)
-    found = describe_model(drawn.single_ratings(), drawn.table(4), errors, "score", 0.01)
+    found = describe_model(
+        drawn.single_ratings(), drawn.table(4), errors, "score", 0.01
+    )
     assert np.allclose(found["single marks, %"], real["single marks, %"], atol=0.7)
     assert np.allclose(found[["AC1", "alpha"]], real[["AC1", "alpha"]], atol=0.035)
-    losses = ols(study.outputs(), errors, "quality_unbiased", "prompt_id")["estimate"][errors]
+    losses = ols(study.outputs(), errors, "quality_unbiased", "prompt_id")["estimate"][
+        errors
+    ]
     again = ols(drawn.table(4), errors, "score", "prompt_id")["estimate"][errors]
     assert np.allclose(losses, again, atol=0.15)
 
@@ -171,7 +195,9 @@ def test_a_feature_that_does_not_vary_or_cannot_be_told_apart_has_no_estimate(fr
 
 def test_power_is_what_the_normal_approximation_says(frame):
     studies = study_design.study_losses(moments_of(frame), [40], 800, rng(1))
-    found = study_design.detection(studies, {"refusal": -1, "scope": -1}, "feature").loc[40]
+    found = study_design.detection(
+        studies, {"refusal": -1, "scope": -1}, "feature"
+    ).loc[40]
     refusal = studies["estimate"].xs("refusal", level="feature")
     expected = norm.cdf(-refusal.mean() / refusal.std() - t.ppf(0.975, 39))
     assert found.loc["refusal", "estimate"] == pytest.approx(expected, abs=0.06)
@@ -179,7 +205,9 @@ def test_power_is_what_the_normal_approximation_says(frame):
 
 
 def test_detection_asks_for_an_interval_on_the_right_side():
-    index = pd.MultiIndex.from_product([[0, 1, 2, 3], ["refusal"]], names=["study", "feature"])
+    index = pd.MultiIndex.from_product(
+        [[0, 1, 2, 3], ["refusal"]], names=["study", "feature"]
+    )
     ends = {"low": [0.1, -0.1, 0.3, np.nan], "high": [0.9, 0.9, 0.5, np.nan]}
     studies = pd.DataFrame(ends, index=index)
     shares = [
@@ -191,17 +219,29 @@ def test_detection_asks_for_an_interval_on_the_right_side():
 
 def test_more_raters_and_prompts_give_more_power_and_a_gain_is_no_loss():
     cases = {"loss": pd.Series({"refusal": 1.0})}
-    found = study_design.loss_power(example_model(), cases, [1, 3], [4, 12], 300, 0)["estimate"]
+    found = study_design.loss_power(example_model(), cases, [1, 3], [4, 12], 300, 0)[
+        "estimate"
+    ]
     assert found["loss", 1, 4, "refusal"] < found["loss", 1, 12, "refusal"]
     assert found["loss", 1, 4, "refusal"] < found["loss", 3, 4, "refusal"]
-    studies = study_design.new_studies(example_model(), cases, [3], [20], 50, 0)["loss", 3]
-    assert study_design.detection(studies, {"refusal": 1}, "feature")["estimate"].eq(0).all()
+    studies = study_design.new_studies(example_model(), cases, [3], [20], 50, 0)[
+        "loss", 3
+    ]
+    assert (
+        study_design.detection(studies, {"refusal": 1}, "feature")["estimate"]
+        .eq(0)
+        .all()
+    )
 
 
 def test_without_a_loss_one_study_in_forty_finds_one():
     cases = {"none": pd.Series({"refusal": 0.0})}
-    studies = study_design.new_studies(example_model(), cases, [3], [60], 2000, 0)["none", 3]
-    found = study_design.detection(studies, {"refusal": -1}, "feature")["estimate"].item()
+    studies = study_design.new_studies(example_model(), cases, [3], [60], 2000, 0)[
+        "none", 3
+    ]
+    found = study_design.detection(studies, {"refusal": -1}, "feature")[
+        "estimate"
+    ].item()
     assert found == pytest.approx(0.025, abs=0.015)
 
 
@@ -210,7 +250,9 @@ def test_every_study_is_drawn_anew_however_many_are_drawn_at_once(monkeypatch):
     assert study_design._portions(5, 12) == [2, 2, 1]
     assert study_design._portions(2, 40) == [1, 1]
     cases = {"loss": pd.Series({"refusal": 1.0})}
-    studies = study_design.new_studies(example_model(), cases, [2], [6, 12], 3, 0)["loss", 2]
+    studies = study_design.new_studies(example_model(), cases, [2], [6, 12], 3, 0)[
+        "loss", 2
+    ]
     drawn = rng()
     expected = []
     for count in (2, 1):
@@ -224,11 +266,14 @@ def test_every_study_is_drawn_anew_however_many_are_drawn_at_once(monkeypatch):
 
 def test_gaps_are_those_of_the_model_and_do_not_depend_on_the_run():
     power, again = (
-        study_design.gap_power(example_model(), [1, 3], [(500, 100)], 40, 5) for _ in range(2)
+        study_design.gap_power(example_model(), [1, 3], [(500, 100)], 40, 5)
+        for _ in range(2)
     )
     # marks and experts' labels that the model's probabilities lead to, in percent
     single = 0.3 * 80 + 0.7 * 5
-    both_of_three = 0.3 * (3 * 0.8**2 * 0.2 + 0.8**3) + 0.7 * (3 * 0.05**2 * 0.95 + 0.05**3)
+    both_of_three = 0.3 * (3 * 0.8**2 * 0.2 + 0.8**3) + 0.7 * (
+        3 * 0.05**2 * 0.95 + 0.05**3
+    )
     expert = 0.3 * 90 + 0.7 * 2
     expected = [single - expert, 100 * both_of_three - expert]
     assert power["gap"].tolist() == pytest.approx(expected, abs=0.3)
@@ -238,7 +283,9 @@ def test_gaps_are_those_of_the_model_and_do_not_depend_on_the_run():
 def test_the_error_of_a_gap_is_that_of_two_means_or_of_their_paired_difference():
     crowd, expert = rng().integers(0, 6, size=(2, 4000, 1)).astype(float)
     chosen = rng(1).integers(4000, size=(300, 100))
-    studies = np.array([study_design._gap(crowd[c], expert[c], 100, 25)[:, 0] for c in chosen])
+    studies = np.array(
+        [study_design._gap(crowd[c], expert[c], 100, 25)[:, 0] for c in chosen]
+    )
     spread = np.sqrt(crowd.var() / 100 + expert.var() / 25)
     assert studies[:, 0].std() == pytest.approx(spread, rel=0.12)
     assert studies[:, 1].mean() == pytest.approx(spread, rel=0.05)
@@ -270,7 +317,9 @@ def test_sizes_beyond_those_tried_are_told_as_such():
         "one size tried, not enough": [np.inf, 150.0, np.inf],
         "one size tried, perhaps enough": [150.0, 150.0, np.inf],
     }
-    needed = pd.DataFrame.from_dict(ends, orient="index", columns=["estimate", "low", "high"])
+    needed = pd.DataFrame.from_dict(
+        ends, orient="index", columns=["estimate", "low", "high"]
+    )
     assert study_design.size_text(needed, 150, 4500).to_dict() == {
         "within": "270 (200 to 400)",
         "all below": "150 or fewer",
@@ -284,7 +333,9 @@ def test_sizes_beyond_those_tried_are_told_as_such():
 
 
 def test_sizes_keep_the_levels_of_their_index():
-    index = pd.MultiIndex.from_product([["scope", "refusal"], [1, 3]], names=["feature", "labels"])
+    index = pd.MultiIndex.from_product(
+        [["scope", "refusal"], [1, 3]], names=["feature", "labels"]
+    )
     needed = pd.DataFrame(400.0, index, ["estimate", "low", "high"])
     texts = study_design.size_text(needed, 150, 900)
     assert texts.index.equals(index)

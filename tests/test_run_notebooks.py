@@ -34,7 +34,9 @@ def tiny(tmp_path) -> Path:
         nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}),
         nbformat.v4.new_code_cell(parts),
     ]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+    notebook = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": KERNELSPEC}
+    )
     nbformat.write(notebook, tmp_path / "10_tiny.ipynb")
     return tmp_path / "10_tiny.ipynb"
 
@@ -55,7 +57,9 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
 
 def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny):
     target = tiny.with_name("out.ipynb")
-    with pytest.raises(OptionError, match="10_tiny has no parameter alfa: its parameters "):
+    with pytest.raises(
+        OptionError, match="10_tiny has no parameter alfa: its parameters "
+    ):
         run.execute(tiny, target, {"alpha": 1, "alfa": 1})
     assert not target.exists()
 
@@ -69,19 +73,28 @@ def test_an_executed_notebook_holds_parameters_and_outputs(tiny, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(tiny, monkeypatch):
+def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(
+    tiny, monkeypatch
+):
     message = "\n".join(map(str, range(61)))
-    fail_with(monkeypatch, papermill.PapermillExecutionError(2, 3, "", "ValueError", message, []))
+    fail_with(
+        monkeypatch,
+        papermill.PapermillExecutionError(2, 3, "", "ValueError", message, []),
+    )
     with pytest.raises(PlainError) as failure:
         run.execute(tiny, tiny.with_name("out.ipynb"), {})
     first, second, *others = str(failure.value).splitlines()
-    assert re.fullmatch(r"10_tiny stopped in cell In \[3\] of .*out\.unfinished\.ipynb", first)
+    assert re.fullmatch(
+        r"10_tiny stopped in cell In \[3\] of .*out\.unfinished\.ipynb", first
+    )
     assert second == "    ValueError: 0"
     assert others[-2:] == ["    59", "    …"]
     assert not tiny.with_name("out.ipynb").exists()
 
 
-def test_a_kernel_that_dies_before_the_first_cell_is_started_once_more(tiny, monkeypatch):
+def test_a_kernel_that_dies_before_the_first_cell_is_started_once_more(
+    tiny, monkeypatch
+):
     calls = fail_with(monkeypatch, RuntimeError("died"))
     run.execute(tiny, tiny.with_name("out.ipynb"), {"alpha": 2})
     assert calls == [{"alpha": 2}, {"alpha": 2}]
@@ -119,7 +132,9 @@ def test_a_notebook_can_be_stopped_before_anything_is_written(tiny, monkeypatch)
 @pytest.fixture
 def inspected(monkeypatch):
     """Inspect each notebook once."""
-    monkeypatch.setattr("helpers.run.notebooks.parameters_of", lambda file: KNOWN[file.stem])
+    monkeypatch.setattr(
+        "helpers.run.notebooks.parameters_of", lambda file: KNOWN[file.stem]
+    )
 
 
 def is_refused(file, parameter, text):
@@ -149,7 +164,12 @@ def test_each_parameter_of_each_notebook_takes_its_default_and_refuses_something
 @pytest.mark.parametrize(
     ("name", "parameter", "text", "must"),
     [
-        ("11", "n_boot", "many", "a whole number from 1 to 100000, not 'many'; each replicate is"),
+        (
+            "11",
+            "n_boot",
+            "many",
+            "a whole number from 1 to 100000, not 'many'; each replicate is",
+        ),
         ("11", "n_boot", "50.5", "a whole number from 1 to 100000, not '50.5'"),
         ("11", "n_boot", "10**15", "a whole number from 1 to 100000"),
         ("11", "n_boot", "1" + "0" * 15, "a whole number from 1 to 100000"),
@@ -160,7 +180,12 @@ def test_each_parameter_of_each_notebook_takes_its_default_and_refuses_something
         ("11", "alpha", "nan", "a number above 0 up to 10"),
         ("11", "alpha", "0", "a number above 0 up to 10"),
         ("30", "alpha", "1", "a number above 0 and below 1"),
-        ("11", "outcome", "quality", "quality_unbiased or quality_biased, not 'quality'"),
+        (
+            "11",
+            "outcome",
+            "quality",
+            "quality_unbiased or quality_biased, not 'quality'",
+        ),
         ("11", "out_dir", "mine", "given as --out"),
         ("30", "data_source", "real", "given as --data"),
         ("24", "use_stemmer", "maybe", "True or False, not 'maybe'"),
@@ -171,7 +196,12 @@ def test_each_parameter_of_each_notebook_takes_its_default_and_refuses_something
         ("52", "raters", "[true]", "a JSON list: whole numbers"),
         ("53", "aspects", '{"tone": 1}', "a JSON list: names of columns"),
         ("53", "aspects", '["tone", {}]', "a JSON list: names of columns"),
-        ("53", "scales", '{"tone": [5, 1]}', "a JSON object: the lowest and highest mark"),
+        (
+            "53",
+            "scales",
+            '{"tone": [5, 1]}',
+            "a JSON object: the lowest and highest mark",
+        ),
         ("53", "scales", "[" * 9999, "a JSON object: the lowest and highest mark"),
         ("53", "ratings", "none.csv", "a file that can be read, not 'none.csv'"),
         ("53", "ratings", "data", "a file that can be read, not 'data'"),
@@ -192,9 +222,9 @@ def test_texts_become_values_of_their_kind():
     assert repr(parameter_values(NOTEBOOKS["52_study_design"], given)) == repr(
         {"raters": [2, 4], "expert_share": 1.0, "n_sim": 7}
     )
-    assert parameter_values(NOTEBOOKS["24_automatic_evaluators"], {"use_stemmer": "True"}) == {
-        "use_stemmer": True
-    }
+    assert parameter_values(
+        NOTEBOOKS["24_automatic_evaluators"], {"use_stemmer": "True"}
+    ) == {"use_stemmer": True}
     own = {"scales": '{"overall": [1, 5]}', "rater": "", "outcome": "Größe, cm"}
     assert parameter_values(NOTEBOOKS["53_your_ratings"], own) == own | {
         "scales": {"overall": [1, 5]}
@@ -202,7 +232,9 @@ def test_texts_become_values_of_their_kind():
 
 
 @pytest.mark.usefixtures("inspected")
-def test_files_are_found_in_the_folder_of_the_caller_then_in_the_project(tmp_path, monkeypatch):
+def test_files_are_found_in_the_folder_of_the_caller_then_in_the_project(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     file = NOTEBOOKS["53_your_ratings"]
     example = {"ratings": str(paths.DATA / "example" / "ratings.csv")}
@@ -214,7 +246,9 @@ def test_files_are_found_in_the_folder_of_the_caller_then_in_the_project(tmp_pat
 
 @pytest.mark.usefixtures("inspected")
 def test_unknown_parameters_given_as_text_are_refused_too():
-    with pytest.raises(OptionError, match="11_error_weights has no parameter alfa: its param"):
+    with pytest.raises(
+        OptionError, match="11_error_weights has no parameter alfa: its param"
+    ):
         parameter_values(NOTEBOOKS["11_error_weights"], {"alpha": "1", "alfa": "1"})
 
 
@@ -239,16 +273,29 @@ def test_parameters_of_a_notebook_of_ones_own_are_read_by_their_kind(tmp_path):
             parameter_values(tmp_path / "60_mine.ipynb", {name: text})
 
 
-def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(tmp_path):
+def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(
+    tmp_path,
+):
     file = run.create("60_my_study", tmp_path)
     notebook = nbformat.read(file, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert notebook.cells[0].source.startswith("# 60_my_study")
-    assert not any(re.search(r"\b(NAME|NUMBER|def|class)\b", cell.source) for cell in code)
+    assert not any(
+        re.search(r"\b(NAME|NUMBER|def|class)\b", cell.source) for cell in code
+    )
     for check in (["check"], ["format", "--check"]):
-        command = ["ruff", *check, "--no-cache", "--config", "pyproject.toml", str(file)]
-        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, cwd=paths.ROOT)
+        command = [
+            "ruff",
+            *check,
+            "--no-cache",
+            "--config",
+            "pyproject.toml",
+            str(file),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-m", *command], capture_output=True, cwd=paths.ROOT
+        )
         assert done.returncode == 0, done.stdout.decode()
     executed = tmp_path / "executed.ipynb"
     run.execute(file, executed, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
@@ -259,7 +306,9 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
     assert (tmp_path / "run" / "figures" / "60_weights.png").is_file()
 
 
-@pytest.mark.parametrize("name", ["", "6_study", "01_study", "60_My", "60_a/b", "60_s\n"])
+@pytest.mark.parametrize(
+    "name", ["", "6_study", "01_study", "60_My", "60_a/b", "60_s\n"]
+)
 def test_a_name_of_another_form_is_refused(tmp_path, name):
     message = rf"^a notebook cannot be called {re.escape(repr(name))}: give two digits, the first"
     with pytest.raises(OptionError, match=message):
@@ -269,6 +318,8 @@ def test_a_name_of_another_form_is_refused(tmp_path, name):
 
 def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
     (tmp_path / "60_other.ipynb").write_text("mine")
-    with pytest.raises(OptionError, match="the number 60 is that of 60_other, whose fig"):
+    with pytest.raises(
+        OptionError, match="the number 60 is that of 60_other, whose fig"
+    ):
         run.create("60_my_study", tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

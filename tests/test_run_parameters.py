@@ -26,7 +26,10 @@ def test_a_notebook_warns_of_its_own_parameters_and_tells_figures_and_claims(nam
 
 
 def test_the_defaults_are_no_change(capsys):
-    assert parameters.changed("11_error_weights", {"alpha": 0.01, "n_boot": 3, "seed": 1}) == ""
+    assert (
+        parameters.changed("11_error_weights", {"alpha": 0.01, "n_boot": 3, "seed": 1})
+        == ""
+    )
     assert parameters.changed("60_my_study", {"alpha": 0.5}) == ""
     assert capsys.readouterr().out == ""
 
@@ -60,7 +63,10 @@ def test_a_change_is_written_on_figures_and_in_their_alt_texts(changed_style, tm
 
 def test_no_claim_is_judged_with_a_change(tmp_path, capsys):
     entered = ledger.Ledger(
-        "example", "real", str(tmp_path), other_parameters="alpha = 0.05 instead of 0.01"
+        "example",
+        "real",
+        str(tmp_path),
+        other_parameters="alpha = 0.05 instead of 0.01",
     )
     entered.enter("hosking.counts", {"outputs_1": 900, "not a claim": 3})
     entered.enter_table("no table", None)

@@ -16,8 +16,12 @@ KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python
 
 def test_real_data_are_used_where_they_can_be_had(monkeypatch):
     public = {"a.csv": "", "b.csv": "HTTP status 500"}
-    monkeypatch.setattr(registry, "locate", lambda files, source: dict.fromkeys(files, source))
-    monkeypatch.setattr(registry, "fetch_unpinned", lambda study: public if "h" in study else {})
+    monkeypatch.setattr(
+        registry, "locate", lambda files, source: dict.fromkeys(files, source)
+    )
+    monkeypatch.setattr(
+        registry, "fetch_unpinned", lambda study: public if "h" in study else {}
+    )
     files = registry.names("hosking")
     missing = "1 more public, not fetched (HTTP status 500)"
     right = f"{len(files) + 1} files, checksums right"
@@ -44,15 +48,22 @@ def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypat
 
 def executed_notebook() -> nbformat.NotebookNode:
     """Notebook as papermill leaves it."""
-    output = nbformat.v4.new_output("execute_result", {"text/plain": "1"}, execution_count=3)
+    output = nbformat.v4.new_output(
+        "execute_result", {"text/plain": "1"}, execution_count=3
+    )
     tags = [["parameters"], ["injected-parameters"], []]
     cells = [
-        nbformat.v4.new_code_cell(code, execution_count=count, metadata={"tags": tags[count - 1]})
+        nbformat.v4.new_code_cell(
+            code, execution_count=count, metadata={"tags": tags[count - 1]}
+        )
         for count, code in enumerate(["a: int = 0", "a = 1", "a"], 1)
     ]
     cells[2].outputs = [output, nbformat.v4.new_output("stream", text="x")]
     for cell in cells:
-        cell.metadata |= {"papermill": {"duration": 1}, "execution": {"iopub.status.busy": "now"}}
+        cell.metadata |= {
+            "papermill": {"duration": 1},
+            "execution": {"iopub.status.busy": "now"},
+        }
     metadata = {
         "kernelspec": KERNELSPEC,
         "language_info": {"name": "python", "version": "3.11.7"},
@@ -63,7 +74,10 @@ def executed_notebook() -> nbformat.NotebookNode:
 
 def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_injected():
     stripped = results.strip(executed_notebook())
-    assert stripped.metadata == {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
+    assert stripped.metadata == {
+        "kernelspec": KERNELSPEC,
+        "language_info": {"name": "python"},
+    }
     assert [cell.metadata for cell in stripped.cells] == [{"tags": ["parameters"]}, {}]
     assert [cell.source for cell in stripped.cells] == ["a: int = 0", "a"]
     assert [cell.execution_count for cell in stripped.cells] == [1, 2]
@@ -81,13 +95,19 @@ def project(tmp_path) -> Path:
     (tmp_path / "build" / "figures" / "10_new.png").write_bytes(b"new")
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
     (tmp_path / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,\n")
-    (tmp_path / "build" / "headlines.csv").write_text("headline,sentence\nx,Something.\n")
+    (tmp_path / "build" / "headlines.csv").write_text(
+        "headline,sentence\nx,Something.\n"
+    )
     (tmp_path / "build" / "provenance.csv").write_text("file,sha256,notebook\n")
-    nbformat.write(executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb")
+    nbformat.write(
+        executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb"
+    )
     return tmp_path
 
 
-def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_nothing(project):
+def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_nothing(
+    project,
+):
     written = results.publish(["10_tiny"], project / "build", project)
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
@@ -101,17 +121,23 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     assert [file.read_bytes() for file in again] == contents
 
 
-def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(project):
+def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
+    project,
+):
     with pytest.raises(FileNotFoundError, match="11_missing"):
         results.publish(["10_tiny", "11_missing"], project / "build", project)
-    (project / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,simulated\n")
+    (project / "build" / "claims.csv").write_text(
+        "claim_id,source\na,real\nb,simulated\n"
+    )
     with pytest.raises(PlainError, match="claims from simulated data: nothing written"):
         results.publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
     assert not (project / "notebooks").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b'{"a": {"de', b"\xff\x00", b"[]", b"[" * 9999])
+@pytest.mark.parametrize(
+    "content", [b"", b'{"a": {"de', b"\xff\x00", b"[]", b"[" * 9999]
+)
 def test_a_damaged_file_of_state_is_told_from_a_right_one(tmp_path, content):
     (tmp_path / "state.json").write_bytes(content)
     assert results.read_object(tmp_path / "state.json") is None
@@ -119,7 +145,9 @@ def test_a_damaged_file_of_state_is_told_from_a_right_one(tmp_path, content):
     assert results.read_object(tmp_path / "state.json") == {}
 
 
-def test_what_is_missing_is_noted_until_it_is_there_or_its_notebook_has_gone(tmp_path, monkeypatch):
+def test_what_is_missing_is_noted_until_it_is_there_or_its_notebook_has_gone(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
     for name in ("10_a", "11_b"):
         (tmp_path / f"{name}.ipynb").touch()

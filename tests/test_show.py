@@ -31,7 +31,9 @@ def page(monkeypatch):
     """What a notebook makes of an object: data and their metadata by type."""
     formatter = DisplayFormatter()
     formatter.formatters["image/png"].enabled = True
-    monkeypatch.setattr(show, "get_ipython", lambda: SimpleNamespace(display_formatter=formatter))
+    monkeypatch.setattr(
+        show, "get_ipython", lambda: SimpleNamespace(display_formatter=formatter)
+    )
     return formatter.format
 
 
@@ -41,7 +43,8 @@ def labels(texts) -> list[str]:
 
 def estimates(estimate: float, rows=("a", "b")) -> pd.DataFrame:
     return pd.DataFrame(
-        {"estimate": estimate, "low": estimate - 1, "high": estimate + 1}, index=list(rows)
+        {"estimate": estimate, "low": estimate - 1, "high": estimate + 1},
+        index=list(rows),
     )
 
 
@@ -50,17 +53,27 @@ def segments(collection) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("source", "marks"), [("simulated", ["SIMULATED DATA"]), ("", ["SIMULATED DATA"]), ("real", [])]
+    ("source", "marks"),
+    [("simulated", ["SIMULATED DATA"]), ("", ["SIMULATED DATA"]), ("real", [])],
 )
-def test_all_but_real_figures_carry_a_watermark_above_everything(ax, tmp_path, source, marks):
+def test_all_but_real_figures_carry_a_watermark_above_everything(
+    ax, tmp_path, source, marks
+):
     show.save(ax.figure, "line", tmp_path, source)
     assert labels(ax.figure.texts) == marks
     for mark in ax.figure.texts:
-        assert (*mark.get_position(), mark.get_zorder(), mark.get_fontsize()) == (0.5, 0.5, 100, 44)
+        assert (*mark.get_position(), mark.get_zorder(), mark.get_fontsize()) == (
+            0.5,
+            0.5,
+            100,
+            44,
+        )
 
 
 def test_saving_twice_gives_the_same_bytes(ax, tmp_path):
-    first, second = (show.save(ax.figure, name, tmp_path, "real") for name in ("one", "two"))
+    first, second = (
+        show.save(ax.figure, name, tmp_path, "real") for name in ("one", "two")
+    )
     assert first.read_bytes() == second.read_bytes()
     assert b"Matplotlib" not in first.read_bytes()
 
@@ -77,14 +90,18 @@ def test_a_notebook_shows_the_file_as_large_as_the_figure(ax, page, tmp_path):
 @pytest.mark.parametrize(
     ("alt", "shown"), [("Two dots, 1 and 2.", "Two dots, 1 and 2."), ("", "Up")]
 )
-def test_a_notebook_holds_what_a_figure_shows_or_else_its_title(ax, page, tmp_path, alt, shown):
+def test_a_notebook_holds_what_a_figure_shows_or_else_its_title(
+    ax, page, tmp_path, alt, shown
+):
     ax.figure.suptitle("Up")
     show.save(ax.figure, "line", tmp_path, "real", alt)
     _, metadata = page(ax.figure)
     assert metadata["image/png"]["alt"] == shown
 
 
-@pytest.mark.parametrize("change", [lambda fig: fig.axes[0].set_title("new"), show._saved.pop])
+@pytest.mark.parametrize(
+    "change", [lambda fig: fig.axes[0].set_title("new"), show._saved.pop]
+)
 def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, change):
     path = show.save(ax.figure, "line", tmp_path, source="real")
     change(ax.figure)
@@ -95,7 +112,9 @@ def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, c
 
 
 def test_intervals_are_drawn_from_top_to_bottom(ax):
-    table = pd.DataFrame({"estimate": [1, 5], "low": [0, 4], "high": [2, 9]}, index=["a", "b"])
+    table = pd.DataFrame(
+        {"estimate": [1, 5], "low": [0, 4], "high": [2, 9]}, index=["a", "b"]
+    )
     show.interval_plot(ax, table, offset=0.25)
     np.testing.assert_allclose(
         segments(ax.collections[0]), [[[0, 0.25], [2, 0.25]], [[4, 1.25], [9, 1.25]]]
@@ -105,15 +124,21 @@ def test_intervals_are_drawn_from_top_to_bottom(ax):
 
 
 def test_a_rate_is_a_line_in_its_band(ax):
-    table = pd.DataFrame({"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]})
+    table = pd.DataFrame(
+        {"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]}
+    )
     show.binned_rates(ax, table, color=show.BLUE)
-    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}
+    corners = {
+        tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()
+    }
     assert corners == {(1, 3), (1, 7), (2, 2), (2, 6)}
     assert ax.lines[0].get_ydata().tolist() == [5, 4]
 
 
 def test_estimates_of_a_row_lie_evenly_around_it_in_the_order_of_the_tables(ax):
-    tables = {name: estimates(number) for number, name in enumerate(["one", "two", "three"])}
+    tables = {
+        name: estimates(number) for number, name in enumerate(["one", "two", "three"])
+    }
     show.forest_plot(ax, tables, colors=COLORS)
     heights = [line.get_ydata().tolist() for line in ax.lines]
     assert heights == [[-0.25, 0.75], [0, 1], [0.25, 1.25]]
@@ -128,12 +153,18 @@ def test_five_estimates_of_a_row_stay_within_their_row(ax):
 
 
 def test_tables_side_by_side_need_the_same_rows(ax):
-    with pytest.raises(ValueError, match="table 'second' has other rows than the first: give all"):
-        show.forest_plot(ax, {"first": estimates(1), "second": estimates(2, rows=("b", "a"))})
+    with pytest.raises(
+        ValueError, match="table 'second' has other rows than the first: give all"
+    ):
+        show.forest_plot(
+            ax, {"first": estimates(1), "second": estimates(2, rows=("b", "a"))}
+        )
 
 
 def test_weights_stand_beside_the_shrunken_ones_and_the_bars_of_what_goes_unseen(ax):
-    table = estimates(1.0).assign(shrunk=[0.4, 0], printed=[0.5, np.nan], detectable=[0.3, 5.2])
+    table = estimates(1.0).assign(
+        shrunk=[0.4, 0], printed=[0.5, np.nan], detectable=[0.3, 5.2]
+    )
     show.weight_plot(ax, table, {"shrunk": "Lasso, alpha = 0.01"})
     unpenalised, shrunk, printed = (line.get_xdata().tolist() for line in ax.lines)
     assert (unpenalised, shrunk, printed[0]) == ([1, 1], [0.4, 0], 0.5)
@@ -142,7 +173,12 @@ def test_weights_stand_beside_the_shrunken_ones_and_the_bars_of_what_goes_unseen
     assert [bar.get_width() for bar in ax.containers[0]] == pytest.approx([0.3, right])
     assert labels(ax.texts) == ["0.3 ", "5.2 → "]
     assert [text.get_position()[0] for text in ax.texts] == pytest.approx([0.3, right])
-    named = ["unpenalised, 95 % interval", "Lasso, alpha = 0.01", "printed", "too small to be seen"]
+    named = [
+        "unpenalised, 95 % interval",
+        "Lasso, alpha = 0.01",
+        "printed",
+        "too small to be seen",
+    ]
     assert ax.get_legend_handles_labels()[1] == named
 
 
@@ -152,7 +188,9 @@ def test_weights_without_a_penalty_have_no_mark_for_it(ax):
     assert len(ax.lines) == 1
     left, right = ax.get_xlim()
     assert (left, right) == pytest.approx((-2.12, 0.12))
-    np.testing.assert_allclose([bar.get_width() for bar in ax.containers[0]], [0.1, 0.12])
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in ax.containers[0]], [0.1, 0.12]
+    )
 
 
 def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax):
@@ -181,7 +219,9 @@ def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(a
 
 def test_distributions_show_median_central_range_and_the_printed_number(ax):
     steps = np.linspace(0, 1, 101)
-    draws = pd.DataFrame({"by rating": [*steps, np.nan], "by question": [*(2 + steps), np.nan]})
+    draws = pd.DataFrame(
+        {"by rating": [*steps, np.nan], "by question": [*(2 + steps), np.nan]}
+    )
     show.distribution_plot(ax, draws, "0.830", COLORS[:2])
     lines, points = ax.collections[-2:]
     np.testing.assert_allclose(
@@ -196,11 +236,15 @@ def test_distributions_show_median_central_range_and_the_printed_number(ax):
 def tree():
     """Table of a tree with a leaf at depth 1 and two at depth 2."""
     x = [[0, -1], [0, 1], [3, -1], [3, 1]]
-    fitted = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[500, 600, 300, 20])
+    fitted = DecisionTreeRegressor().fit(
+        x, [0, 0, 2, 3], sample_weight=[500, 600, 300, 20]
+    )
     return aspects.tree_table(fitted, ["factuality", "formality"])
 
 
-def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_children(ax, tree):
+def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_children(
+    ax, tree
+):
     show.draw_tree(ax, tree, limits=(0, 3))
     assert labels(ax.texts) == [
         "all rows\nmean 0.46, n = 1,420",
@@ -211,16 +255,22 @@ def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_ch
     ]
     middles = np.array([text.get_position() for text in ax.texts])
     assert middles.tolist() == [[0, 0.75], [1, 0], [1, 1.5], [2, 1], [2, 2]]
-    boxes = np.array([[*box.get_xy(), box.get_width(), box.get_height()] for box in ax.patches])
+    boxes = np.array(
+        [[*box.get_xy(), box.get_width(), box.get_height()] for box in ax.patches]
+    )
     np.testing.assert_allclose(boxes[:, :2] + boxes[:, 2:] / 2, middles)
     assert (boxes[:, 2:] == (0.84, 0.72)).all()
-    assert [text.get_fontweight() == "bold" for text in ax.texts] == tree["is_leaf"].tolist()
+    assert [text.get_fontweight() == "bold" for text in ax.texts] == tree[
+        "is_leaf"
+    ].tolist()
 
 
 def test_higher_means_are_darker_and_the_scale_has_ends(ax, tree):
     show.draw_tree(ax, tree.assign(mean=[2.0, -5.0, 1.0, 4.0, 9.0]), limits=(1, 4))
     shades = plt.colormaps["Blues"](0.04 + 0.48 * np.array([1 / 3, 0, 0, 1, 1]))
-    np.testing.assert_allclose([box.get_facecolor() for box in ax.patches], shades, atol=0.005)
+    np.testing.assert_allclose(
+        [box.get_facecolor() for box in ax.patches], shades, atol=0.005
+    )
 
 
 def test_branches_lead_from_parent_to_child_as_wide_as_their_share_of_rows(ax, tree):
@@ -250,8 +300,12 @@ def test_numbers_are_rounded_without_signs_of_zero_and_without_nan():
     assert frame.loc[2, "weight"] == -0.9478
 
 
-@pytest.mark.parametrize("column", ["p", "p_value", "p, Holm", ("own marks", "p, Holm"), "pairs"])
+@pytest.mark.parametrize(
+    "column", ["p", "p_value", "p, Holm", ("own marks", "p, Holm"), "pairs"]
+)
 def test_p_values_and_no_other_numbers_are_never_shown_as_zero(column):
     frame = pd.DataFrame({column: [0.000499, 0.0005, 0.0312, None]})
     shown = show.captioned(frame, "Tests", decimals=3).frame[column].fillna(-1).tolist()
-    assert shown == ([0, 0, 0.031, -1] if column == "pairs" else ["<0.001", "0.001", "0.031", ""])
+    assert shown == (
+        [0, 0, 0.031, -1] if column == "pairs" else ["<0.001", "0.001", "0.031", ""]
+    )

@@ -85,7 +85,9 @@ def test_the_variance_between_questions_is_that_of_the_simulation():
     found = []
     for seed in range(4):
         questions = chatbench.load("simulated", seed=seed).questions()
-        rows = questions.set_index(["model", "dataset", "method"]).sort_index().loc[cell]
+        rows = (
+            questions.set_index(["model", "dataset", "method"]).sort_index().loc[cell]
+        )
         found.append(dataset_accuracy(rows)["between"])
     assert np.mean(found) == pytest.approx(variance, rel=0.25)
 
@@ -104,7 +106,9 @@ def test_simulated_conversations_alternate_from_the_user_to_the_ai(talked):
 
 
 def test_all_words_of_a_simulated_conversation_are_invented(talked):
-    texts = [each["content"] for talk in talked.conversations["messages"] for each in talk]
+    texts = [
+        each["content"] for talk in talked.conversations["messages"] for each in talk
+    ]
     words = {word.strip("?") for text in texts for word in text.split()}
     assert words <= {*VOCABULARY, "Simulated", "question:"}
     assert talked.questions["question"].str.startswith("Simulated question:").all()
@@ -112,11 +116,13 @@ def test_all_words_of_a_simulated_conversation_are_invented(talked):
 
 def test_wrong_answers_are_other_letters_equally_often(talked):
     wrong = talked.conversations[talked.conversations["correct"] == 0]
-    right = wrong["question_id"].map(talked.questions.set_index("question_id")["answer"])
-    off = (wrong["answer"].map("ABCD".index) - right.map("ABCD".index)) % 4
-    assert off.value_counts(normalize=True).reindex([1, 2, 3]).to_numpy() == pytest.approx(
-        1 / 3, abs=0.04
+    right = wrong["question_id"].map(
+        talked.questions.set_index("question_id")["answer"]
     )
+    off = (wrong["answer"].map("ABCD".index) - right.map("ABCD".index)) % 4
+    assert off.value_counts(normalize=True).reindex(
+        [1, 2, 3]
+    ).to_numpy() == pytest.approx(1 / 3, abs=0.04)
 
 
 def test_first_messages_keep_words_as_often_as_they_should():
@@ -124,5 +130,7 @@ def test_first_messages_keep_words_as_often_as_they_should():
     asked = pd.DataFrame({"question_id": range(500), "dataset": "College Math"})
     questions = chatbench_questions(rng, asked)["question"]
     prompts = first_prompts(rng, questions, copying=0.6)
-    before, after = (texts.str.split().explode().to_numpy() for texts in (questions, prompts))
+    before, after = (
+        texts.str.split().explode().to_numpy() for texts in (questions, prompts)
+    )
     assert (before == after).mean() == pytest.approx(0.6, abs=0.02)

@@ -1,7 +1,7 @@
 """Simulated studies of Hosking et al. look like the real ones; what was put in is found again.
 
-Tolerances come from standard errors: estimates may miss the truth by no more than the quantile
-that all of a family of correct estimates keep to with probability 0.999.
+Tolerances come from standard errors: estimates may miss the truth by no more than the
+quantile that all of a family of correct estimates keep to with probability 0.999.
 """
 
 from dataclasses import replace
@@ -22,7 +22,11 @@ from helpers.studies import hosking, hosking_submissions
 SEED = 20240917
 SCHEMAS = {
     "hosking_experiment_1": ("HOSKING_1_ERRORS", "HOSKING_1_UNBIASED"),
-    "hosking_experiment_2": ("HOSKING_2_ERRORS", "HOSKING_2_UNBIASED", "HOSKING_2_PERCEPTION"),
+    "hosking_experiment_2": (
+        "HOSKING_2_ERRORS",
+        "HOSKING_2_UNBIASED",
+        "HOSKING_2_PERCEPTION",
+    ),
     "hosking_experts": ("HOSKING_EXPERTS",),
 }
 NEVER = dict.fromkeys(ERRORS_1, 0.0)
@@ -42,7 +46,10 @@ SEEN_2 = Hosking2Truth(
     rounded=False,
 )
 LABELLED_2 = Hosking2Truth(
-    prompts_per_task=400, repeated_per_task=0, expert_prompts_per_task=400, pilot_outputs=0
+    prompts_per_task=400,
+    repeated_per_task=0,
+    expert_prompts_per_task=400,
+    pilot_outputs=0,
 )
 
 
@@ -61,7 +68,9 @@ def outputs_1(truth=None):
 def outputs_2(truth=None, errors_by="mode"):
     """Simulate experiment 2 and summarise the ratings of each output."""
     made = tables("hosking_experiment_2", truth=truth)
-    return hosking.Experiment2("simulated", *made).outputs(errors_by=errors_by, biased_by="mean")
+    return hosking.Experiment2("simulated", *made).outputs(
+        errors_by=errors_by, biased_by="mean"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +101,9 @@ def assert_calibrated(p_values, level=0.05):
 def cluster_ols(outcome, features, cluster):
     """Fit least squares with standard errors that are robust to clusters."""
     groups = pd.factorize(cluster)[0]
-    model = sm.OLS(np.asarray(outcome), sm.add_constant(np.asarray(features, dtype=float)))
+    model = sm.OLS(
+        np.asarray(outcome), sm.add_constant(np.asarray(features, dtype=float))
+    )
     return model.fit(cov_type="cluster", cov_kwds={"groups": groups})
 
 
@@ -116,7 +127,12 @@ def test_studies_are_as_large_as_the_real_ones(real_data, load):
         table = study.errors
         left = hosking.without_checks(table)
         repeats = left.value_counts("item_id").value_counts().to_dict()
-        return len(table), table["is_distractor"].sum(), left["prompt_id"].nunique(), repeats
+        return (
+            len(table),
+            table["is_distractor"].sum(),
+            left["prompt_id"].nunique(),
+            repeats,
+        )
 
     assert counts(load("simulated")) == counts(load(real_data))
 
@@ -131,7 +147,9 @@ def test_different_people_rate_the_same_pairs_of_responses_to_one_prompt(name):
     assert (pair[["prompt_id", "item_id"]].nunique() == [1, 2]).all(axis=None)
     assert np.array_equal(first["pair_id"], np.arange(len(first)) // 2)
     shown = pair["item_id"].agg(frozenset)
-    for other in (table.groupby("pair_id")["item_id"].agg(frozenset) for table in others):
+    for other in (
+        table.groupby("pair_id")["item_id"].agg(frozenset) for table in others
+    ):
         assert not shown.equals(other)
         assert shown.value_counts().to_dict() == other.value_counts().to_dict()
     checks = attention_checks(first)
@@ -150,7 +168,9 @@ def test_designs_share_out_systems_and_preambles_evenly():
 
 def test_one_seed_gives_experts_and_crowd_the_same_outputs_and_errors():
     (labels,) = tables("hosking_experts", truth=SEEN_2)
-    crowd = outputs_2(SEEN_2, errors_by="mean").set_index("item_id").loc[labels["item_id"]]
+    crowd = (
+        outputs_2(SEEN_2, errors_by="mean").set_index("item_id").loc[labels["item_id"]]
+    )
     for column in ("system", "arm", *ERRORS_2):
         assert np.array_equal(labels[column], crowd[column])
     main, pilot = (labels[labels["batch"] == batch] for batch in ("main", "pilot"))
@@ -163,7 +183,11 @@ def test_one_seed_gives_experts_and_crowd_the_same_outputs_and_errors():
 
 def test_quality_rises_by_exactly_the_effects_of_tone():
     silent = replace(
-        SEEN_2, prompts_per_task=20, assertiveness_effect=0, complexity_effect=0, rater_sd=0
+        SEEN_2,
+        prompts_per_task=20,
+        assertiveness_effect=0,
+        complexity_effect=0,
+        rater_sd=0,
     )
     loud = replace(silent, assertiveness_effect=0.7, complexity_effect=-0.2)
     before, after = outputs_2(silent), outputs_2(loud)
@@ -187,7 +211,8 @@ def test_error_rates_and_lengths_of_the_systems_are_found_again(seen_1):
 
 
 @pytest.mark.parametrize(
-    ("quality", "factor"), [("quality_unbiased", 1.0), ("quality_biased", SEEN_1.priming)]
+    ("quality", "factor"),
+    [("quality_unbiased", 1.0), ("quality_biased", SEEN_1.priming)],
 )
 def test_weights_are_found_again_from_true_errors(seen_1, quality, factor):
     fit = cluster_ols(seen_1[quality], seen_1[list(ERRORS_1)], seen_1["prompt_id"])
@@ -196,15 +221,22 @@ def test_weights_are_found_again_from_true_errors(seen_1, quality, factor):
 
 
 def test_rounding_to_the_scale_shrinks_a_weight_as_computed_by_hand():
-    truth = replace(SEEN_1, prompts_per_task=300, weights=NEVER | {"refusal": 1.8}, rounded=True)
+    truth = replace(
+        SEEN_1, prompts_per_task=300, weights=NEVER | {"refusal": 1.8}, rounded=True
+    )
     outputs = outputs_1(truth)
     spread = np.sqrt(truth.prompt_sd**2 + truth.output_sd**2 + truth.rater_sd**2)
 
     def expected_score(opinion):
         return 1 + stats.norm.sf([1.5, 2.5, 3.5, 4.5], opinion, spread).sum()
 
-    fine, refused = expected_score(truth.base_quality), expected_score(truth.base_quality - 1.8)
-    fit = cluster_ols(outputs["quality_unbiased"], outputs["refusal"], outputs["prompt_id"])
+    fine, refused = (
+        expected_score(truth.base_quality),
+        expected_score(truth.base_quality - 1.8),
+    )
+    fit = cluster_ols(
+        outputs["quality_unbiased"], outputs["refusal"], outputs["prompt_id"]
+    )
     assert_found(fit.params, [fine, refused - fine], fit.bse)
     assert fine - refused == pytest.approx(1.532, abs=0.0005)
 
@@ -225,7 +257,9 @@ def test_distractors_are_marked_and_marked_down_as_stated():
     marks = checks.loc[checks["is_distractor"], list(truth.distractor_marks)]
     chances = np.array(list(truth.distractor_marks.values()))
     assert_found(marks.mean(), chances, np.sqrt(chances * (1 - chances) / len(marks)))
-    sides = checks.sort_values(["pair_id", "is_distractor"])["quality_biased"].to_numpy()
+    sides = checks.sort_values(["pair_id", "is_distractor"])[
+        "quality_biased"
+    ].to_numpy()
     gap = sides[::2] - sides[1::2]
     assert_found(gap.mean(), truth.distractor_penalty, gap.std() / np.sqrt(len(gap)))
 
@@ -233,13 +267,19 @@ def test_distractors_are_marked_and_marked_down_as_stated():
 def test_tone_of_the_preambles_and_its_correlation_are_found_again():
     truth = replace(SEEN_2, prompts_per_task=300, rater_sd=0.0)
     arms = outputs_2(truth).groupby("arm")[["assertiveness", "complexity"]]
-    stated = pd.DataFrame({"assertiveness": truth.assertiveness, "complexity": truth.complexity})
+    stated = pd.DataFrame(
+        {"assertiveness": truth.assertiveness, "complexity": truth.complexity}
+    )
     n_outputs = 3 * truth.prompts_per_task
     found = arms.mean()
-    assert_found(found, stated.loc[found.index], np.full(10, truth.tone_sd / np.sqrt(n_outputs)))
+    assert_found(
+        found, stated.loc[found.index], np.full(10, truth.tone_sd / np.sqrt(n_outputs))
+    )
     correlations = arms.corr().xs("assertiveness", level=1)["complexity"]
     error = np.full(5, 1 / np.sqrt(n_outputs - 3))
-    assert_found(np.arctanh(correlations), np.full(5, np.arctanh(truth.tone_correlation)), error)
+    assert_found(
+        np.arctanh(correlations), np.full(5, np.arctanh(truth.tone_correlation)), error
+    )
 
 
 def test_factors_follow_the_quality_given_beside_them():
@@ -248,15 +288,22 @@ def test_factors_follow_the_quality_given_beside_them():
     differences = errors[list(FACTORS)].sub(errors["quality_biased"], axis=0)
     error = SEEN_1.factor_sd / np.sqrt(len(errors))
     assert_found(differences.mean(), np.zeros(6), np.full(6, error))
-    assert_found(differences.std(), np.full(6, SEEN_1.factor_sd), np.full(6, error / np.sqrt(2)))
+    assert_found(
+        differences.std(), np.full(6, SEEN_1.factor_sd), np.full(6, error / np.sqrt(2))
+    )
 
 
 def test_experts_miss_and_imagine_errors_as_often_as_stated():
     truth = replace(
-        SEEN_2, expert_sensitivity=0.8, expert_false_positive=0.1, expert_prompts_per_task=100
+        SEEN_2,
+        expert_sensitivity=0.8,
+        expert_false_positive=0.1,
+        expert_prompts_per_task=100,
     )
     (labels,) = tables("hosking_experts", truth=truth)
-    present = outputs_2(truth).set_index("item_id").loc[labels["item_id"], list(ERRORS_2)]
+    present = (
+        outputs_2(truth).set_index("item_id").loc[labels["item_id"], list(ERRORS_2)]
+    )
     marks, present = labels[list(ERRORS_2)].to_numpy(), present.to_numpy() == 1
     found = [marks[present].mean(), marks[~present].mean()]
     errors = [np.sqrt(0.8 * 0.2 / present.sum()), np.sqrt(0.1 * 0.9 / (~present).sum())]
@@ -283,7 +330,9 @@ def labelled():
 def test_the_gap_between_crowd_and_experts_is_found_again(labelled, error):
     seen = dict.fromkeys(ARMS, LABELLED_2.sensitivity)
     seen = seen if error == "relevance" else LABELLED_2.hidden_sensitivity
-    rates = np.array([LABELLED_2.rates[arm][ERRORS_2.index(error)] for arm in ARMS]) / 100
+    rates = (
+        np.array([LABELLED_2.rates[arm][ERRORS_2.index(error)] for arm in ARMS]) / 100
+    )
     imagined = LABELLED_2.false_positives[error]
     crowd = majority_rate(rates, np.array([seen[arm] for arm in ARMS]), imagined)
     certain, wrong = LABELLED_2.expert_sensitivity, LABELLED_2.expert_false_positive
@@ -315,7 +364,9 @@ def test_harmless_errors_are_found_harmful_as_rarely_as_the_level_says():
     outputs = aggregate(ratings, "item_id", columns, first=["prompt_id"])
 
     def p_value(part):
-        return cluster_ols(part["quality_biased"], part["factuality"], part["prompt_id"]).pvalues[1]
+        return cluster_ols(
+            part["quality_biased"], part["factuality"], part["prompt_id"]
+        ).pvalues[1]
 
     p_values = [p_value(part) for part in in_parts(outputs)]
     assert len(p_values) == 40
@@ -334,7 +385,9 @@ def test_preambles_alike_are_found_to_differ_as_rarely_as_the_level_says():
     outputs = aggregate(ratings, "item_id", ["factuality"], first=["arm", "prompt_id"])
 
     def p_value(part):
-        return stats.f_oneway(*(group["factuality"] for _, group in part.groupby("arm"))).pvalue
+        return stats.f_oneway(
+            *(group["factuality"] for _, group in part.groupby("arm"))
+        ).pvalue
 
     assert_calibrated([p_value(part) for part in in_parts(outputs)])
 

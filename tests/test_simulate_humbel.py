@@ -11,8 +11,13 @@ from helpers.simulate.humbel import humbel as simulate_humbel
 
 def test_simulated_tables_pass_the_schemas_of_the_real_ones():
     associations, norms = simulate_humbel(np.random.default_rng(3))
-    assert len(columns.check(associations, columns.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
-    assert set(columns.check(norms, columns.HUMBEL_NORMS, "test")["age"]) == set(columns.AGES)
+    assert (
+        len(columns.check(associations, columns.HUMBEL_ASSOCIATIONS, "test"))
+        == 1100 * 17
+    )
+    assert set(columns.check(norms, columns.HUMBEL_NORMS, "test")["age"]) == set(
+        columns.AGES
+    )
     assert (associations["cue"] != associations["association"].str.strip()).all()
 
 

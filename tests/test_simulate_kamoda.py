@@ -53,7 +53,12 @@ def test_the_study_is_as_large_as_the_real_one(real_data):
         design = study.ratings.groupby("system")["question_id"].nunique().to_dict()
         judged = study.evaluators.merge(study.answers()[["item_id", "question_id"]])
         questions = judged.groupby("evaluator")["question_id"].nunique().to_dict()
-        return len(study.ratings), design, judged.value_counts("evaluator").to_dict(), questions
+        return (
+            len(study.ratings),
+            design,
+            judged.value_counts("evaluator").to_dict(),
+            questions,
+        )
 
     assert counts("simulated") == counts(real_data)
 
@@ -62,13 +67,18 @@ def test_three_workers_rate_a_question_and_each_prefers_the_most_acceptable_answ
     ratings, _ = tables(rounded=False)
     assert ratings.groupby("question_id")["rater_id"].nunique().eq(3).all()
     assert ratings["rater_id"].nunique() <= 80
-    best = ratings.groupby(["question_id", "rater_id"])["acceptability"].transform("max")
+    best = ratings.groupby(["question_id", "rater_id"])["acceptability"].transform(
+        "max"
+    )
     assert np.array_equal(ratings["acceptability"] == best, ratings["preferred"] == 1)
 
 
 def test_the_mean_of_three_runs_is_a_third_of_a_whole_number(made):
     evaluators = made[1]
-    thirds = 3 * evaluators.loc[evaluators["evaluator"] == "gpt4_mean3", list(columns.RANGES)]
+    thirds = (
+        3
+        * evaluators.loc[evaluators["evaluator"] == "gpt4_mean3", list(columns.RANGES)]
+    )
     assert np.allclose(thirds, thirds.round())
     assert not np.allclose(thirds % 3, 0)
 
@@ -76,7 +86,9 @@ def test_the_mean_of_three_runs_is_a_third_of_a_whole_number(made):
 def test_evaluator_biases_are_added_exactly():
     bias = {"gpt4": (0.5, -0.1, 0.2), "llama2": (0.0, 0.0, 0.0)}
     _, biased = tables(evaluator_biases=bias, rounded=False)
-    _, fair = tables(evaluator_biases=dict.fromkeys(bias, (0.0, 0.0, 0.0)), rounded=False)
+    _, fair = tables(
+        evaluator_biases=dict.fromkeys(bias, (0.0, 0.0, 0.0)), rounded=False
+    )
     expected = [bias[name.removesuffix("_mean3")] for name in biased["evaluator"]]
     assert np.allclose(biased[list(ASPECTS)] - fair[list(ASPECTS)], expected)
 
@@ -107,7 +119,9 @@ def test_aspect_weights_are_found_again():
 
 def test_fair_evaluators_are_found_biased_as_rarely_as_the_level_says():
     fair = {"gpt4": (0.0, 0.0, 0.0), "llama2": (0.0, 0.0, 0.0)}
-    ratings, evaluators = tables(0, n_questions=1500, evaluator_biases=fair, rounded=False)
+    ratings, evaluators = tables(
+        0, n_questions=1500, evaluator_biases=fair, rounded=False
+    )
     people = aggregate(ratings, "item_id", mean=["factuality"])
     both = evaluators[evaluators["evaluator"] == "gpt4"].merge(people, on="item_id")
     samples = np.array_split(both["factuality_x"] - both["factuality_y"], 50)
@@ -133,9 +147,13 @@ def test_answers_have_the_mean_length_and_the_votes_of_their_kind(made):
 
 
 def test_the_lexicon_finds_each_remark_as_often_as_it_is_made(made):
-    remarks = pd.Series({aspect: remark for aspect, (_, remark) in simulated.REMARKS.items()})
+    remarks = pd.Series(
+        {aspect: remark for aspect, (_, remark) in simulated.REMARKS.items()}
+    )
     assert text.mentions(remarks).equals(
-        pd.DataFrame(np.eye(len(remarks), dtype=bool), remarks.index, list(text.LEXICON.index))
+        pd.DataFrame(
+            np.eye(len(remarks), dtype=bool), remarks.index, list(text.LEXICON.index)
+        )
     )
     rates = text.mentions(made[3]["text"]).mean()
     truth = pd.Series({aspect: rate for aspect, (rate, _) in simulated.REMARKS.items()})

@@ -20,12 +20,23 @@ from helpers.data.published import read_text
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 KINDS = (
-    *("index.html", "claims.html", "figures.html", "glossary.html", "papers/hosking.html"),
-    *("notebooks/11_error_weights.html", "reference/stats.html", "run.html", "search.html"),
+    *(
+        "index.html",
+        "claims.html",
+        "figures.html",
+        "glossary.html",
+        "papers/hosking.html",
+    ),
+    *(
+        "notebooks/11_error_weights.html",
+        "reference/stats.html",
+        "run.html",
+        "search.html",
+    ),
 )
 CLAIM = "hosking.lasso.refusal_strongest"
-# What does not fit: parts wider than the column of text that nothing scrolls, words that a cell
-# breaks, captions beyond the screen.
+# What does not fit: parts wider than the column of text that nothing scrolls, words
+# that a cell breaks, captions beyond the screen.
 FAULTS = r"""() => {
   const column = document.querySelector("article");
   if (!column) return [];
@@ -58,7 +69,9 @@ FAULTS = r"""() => {
   }
   return found;
 }"""
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +79,16 @@ def site(tmp_path_factory) -> Path:
     """Folder of the site, built from the committed notebooks; or one named by SITE."""
     if os.environ.get("SITE"):
         return Path(os.environ["SITE"])
-    pytest.importorskip("sphinx_book_theme", reason="the packages that build the site are missing")
+    pytest.importorskip(
+        "sphinx_book_theme", reason="the packages that build the site are missing"
+    )
     target = tmp_path_factory.mktemp("site") / "site"
-    command = [sys.executable, str(paths.ROOT / "docs" / "make_site.py"), ".", str(target)]
+    command = [
+        sys.executable,
+        str(paths.ROOT / "docs" / "make_site.py"),
+        ".",
+        str(target),
+    ]
     environment = os.environ | {"GITHUB_REPOSITORY": "someone/judging"}
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.stderr == ""
@@ -89,7 +109,9 @@ def pages(site) -> dict[str, BeautifulSoup]:
 @pytest.fixture(scope="module")
 def browser():
     """A browser without a window."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed"
+    )
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: install the package chromium")
     with playwright.sync_playwright() as tool:
@@ -106,8 +128,14 @@ def page(request, browser, site):
     page = browser.new_page(viewport={"width": width, "height": height})
     page.wrong = []
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
-    page.on("console", lambda told: page.wrong.append(told.text) if told.type == "error" else None)
-    page.on("request", lambda asked: page.wrong.append(asked.url) if is_far(asked.url) else None)
+    page.on(
+        "console",
+        lambda told: page.wrong.append(told.text) if told.type == "error" else None,
+    )
+    page.on(
+        "request",
+        lambda asked: page.wrong.append(asked.url) if is_far(asked.url) else None,
+    )
     page.at = lambda place: page.goto((site / "x").as_uri().removesuffix("x") + place)
     yield page
     assert page.wrong == []
@@ -127,7 +155,9 @@ def shown(page) -> list[str]:
 
 def test_the_site_is_whole_and_small(site, pages):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 45e6
-    notebooks = {f"notebooks/{file.stem}.html" for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb")}
+    notebooks = {
+        f"notebooks/{file.stem}.html" for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb")
+    }
     assert {*KINDS, *notebooks} <= set(pages)
 
 
@@ -173,8 +203,12 @@ def test_a_notebook_page_says_its_data_folds_its_code_and_leads_to_its_file(page
     assert "Hosking et al.: real." in about
     links = [link["href"] for link in page.find(class_="about").find_all("a")]
     here = "someone/judging"
-    assert f"https://github.com/{here}/blob/HEAD/notebooks/11_error_weights.ipynb" in links
-    assert any(link.startswith(f"https://mybinder.org/v2/gh/{here}/HEAD?") for link in links)
+    assert (
+        f"https://github.com/{here}/blob/HEAD/notebooks/11_error_weights.ipynb" in links
+    )
+    assert any(
+        link.startswith(f"https://mybinder.org/v2/gh/{here}/HEAD?") for link in links
+    )
     assert "../claims.html#notebook=11_error_weights" in links
     code = page.find_all("div", class_="cell_input")
     assert len(code) > 20
@@ -184,7 +218,9 @@ def test_a_notebook_page_says_its_data_folds_its_code_and_leads_to_its_file(page
 def test_each_claim_leads_to_the_cell_that_entered_it_and_the_cell_back(pages):
     table = read_text(paths.ROOT / "figures" / "claims.csv").set_index("claim_id")
     entered = table[table["cell"] != ""]
-    rows = {row["id"]: row for row in pages["claims.html"].select("#claim-table tbody tr")}
+    rows = {
+        row["id"]: row for row in pages["claims.html"].select("#claim-table tbody tr")
+    }
     assert list(rows) != []
     assert set(rows) == set(table.index)
     for claim_id, claim in entered.iterrows():
@@ -192,18 +228,24 @@ def test_each_claim_leads_to_the_cell_that_entered_it_and_the_cell_back(pages):
         assert link == f"notebooks/{claim['notebook']}.html#cell-{claim['cell']}"
     page = pages["notebooks/11_error_weights.html"]
     backward = page.find(id=f"cell-{table.loc[CLAIM, 'cell']}").find(class_="entered")
-    assert f"../claims.html#{CLAIM}" in [link["href"] for link in backward.find_all("a")]
+    assert f"../claims.html#{CLAIM}" in [
+        link["href"] for link in backward.find_all("a")
+    ]
 
 
 def test_the_front_page_says_the_headlines_word_by_word(pages):
-    said = " ".join(pages["index.html"].find("article").get_text().replace("’", "'").split())
+    said = " ".join(
+        pages["index.html"].find("article").get_text().replace("’", "'").split()
+    )
     for row in read_text(paths.ROOT / "figures" / "headlines.csv").itertuples():
         assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
 
 
 def test_counts_and_problems_stand_on_the_front_page(pages):
     table = read_text(paths.ROOT / "figures" / "claims.csv")
-    said = " ".join(pages["index.html"].find("article").get_text().replace("’", "'").split())
+    said = " ".join(
+        pages["index.html"].find("article").get_text().replace("’", "'").split()
+    )
     assert verdicts.counted(table) in said
     listed = pages["index.html"].select("ul.causes li")
     wanted = collection.problems(table)
@@ -225,24 +267,32 @@ def test_each_finding_says_how_sure_it_is(pages):
 def test_a_page_about_the_answers_of_a_stand_in_says_whose_they_are(pages):
     told = {}
     for file in sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb")):
-        outputs = " ".join(re.findall(r'"source of questions: (.+?)\\n"', file.read_text()))
+        outputs = " ".join(
+            re.findall(r'"source of questions: (.+?)\\n"', file.read_text())
+        )
         about = pages[f"notebooks/{file.stem}.html"].find(class_="about")
         page = " ".join(about.get_text().split())
         if outputs:
-            told[file.stem[:2]] = f"real questions; {outputs.partition('; ')[2]}" in page
+            told[file.stem[:2]] = (
+                f"real questions; {outputs.partition('; ')[2]}" in page
+            )
         else:
             assert "in place of" not in page
     assert told == {"41": True, "42": True}
 
 
 def test_notebooks_are_called_by_the_words_of_their_files(pages):
-    links = {link.get_text(" ", strip=True) for link in pages["index.html"].select("nav a")}
+    links = {
+        link.get_text(" ", strip=True) for link in pages["index.html"].select("nav a")
+    }
     assert {"30 AI alone vs user AI", "52 Study design"} <= links
 
 
 def test_no_page_shows_markup_or_an_empty_sentence(pages):
     for place, page in pages.items():
-        assert not [part for part in page.select("article p") if "** " in part.get_text()], place
+        assert not [
+            part for part in page.select("article p") if "** " in part.get_text()
+        ], place
         about = page.find(class_="about")
         assert about is None or re.search(r"(page|run): ?\w", about.get_text()), place
 
@@ -254,17 +304,25 @@ def test_a_page_says_where_its_answers_are_simulated(pages):
 
 
 def test_exhibits_stand_in_the_order_of_the_papers(pages):
-    heads = [head.get_text() for head in pages["figures.html"].select("table.exhibits tbody th")]
+    heads = [
+        head.get_text()
+        for head in pages["figures.html"].select("table.exhibits tbody th")
+    ]
     hosking = [head.partition(", ")[2] for head in heads if head.startswith("Hosking")]
     assert hosking[:3] == ["Figure 1", "Figure 2", "Figure 3"]
     assert hosking[-4:] == ["Table 1", "Table 2", "Table 3", "Table 4"]
     assert heads.index("ChatBench, Figure 6") < heads.index("ChatBench, Figure A1")
 
 
-def test_the_reference_holds_descriptions_and_nothing_of_the_machine_that_built_it(pages):
+def test_the_reference_holds_descriptions_and_nothing_of_the_machine_that_built_it(
+    pages,
+):
     page = pages["reference/stats.html"]
     described = {tag["id"] for tag in page.find_all("dt", id=True)}
-    assert {"helpers.stats.lasso.lasso", "helpers.stats.agreement.agreement"} & described
+    assert {
+        "helpers.stats.lasso.lasso",
+        "helpers.stats.agreement.agreement",
+    } & described
     assert not [name for name in described if name.rpartition(".")[2].startswith("_")]
     everything = " ".join(page.get_text() for page in pages.values())
     assert "environ({" not in everything
@@ -281,7 +339,9 @@ def test_no_page_has_a_script_error_or_leaves_the_folder(page, pages):
     widths, faults = {}, {}
     for place in pages:
         page.at(place)
-        widths[place] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        widths[place] = page.evaluate(
+            "document.documentElement.scrollWidth - innerWidth"
+        )
         faults[place] = page.evaluate(FAULTS)
     assert {place: width for place, width in widths.items() if width > 0} == {}
     assert {place: found for place, found in faults.items() if found} == {}
@@ -308,7 +368,9 @@ def test_a_figure_that_needs_a_large_screen_has_a_small_version_on_phones(page):
 
 def test_the_verdicts_at_the_end_of_a_notebook_are_on_the_screen(page):
     page.at("notebooks/14_assertiveness_confound.html")
-    table = page.locator("table", has=page.locator("caption", has_text="contradictions first"))
+    table = page.locator(
+        "table", has=page.locator("caption", has_text="contradictions first")
+    )
     verdict = table.locator("tbody tr").first.locator("td").last
     box = verdict.bounding_box()
     assert "contradicted" in verdict.inner_text()
@@ -319,7 +381,10 @@ def test_figures_stay_on_white_in_the_dark(page):
     page.at("notebooks/11_error_weights.html")
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     image = "document.querySelector('.cell_output img')"
-    assert page.evaluate(f"getComputedStyle({image}).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate(f"getComputedStyle({image}).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
 
 
 def test_axe_finds_nothing_serious(page):
@@ -349,7 +414,9 @@ def test_the_address_of_a_claim_opens_it_and_its_cell(page):
     content = nbformat.read(paths.NOTEBOOKS / "11_error_weights.ipynb", as_version=4)
     source = next(entry.source for entry in content.cells if f"cell-{entry.id}" == cell)
     assert '"refusal_strongest"' in source
-    assert "refusal_strongest" in page.locator(f"[id='{cell}'] .cell_input").text_content()
+    assert (
+        "refusal_strongest" in page.locator(f"[id='{cell}'] .cell_input").text_content()
+    )
 
 
 def test_search_filters_and_order_give_the_right_claims(page):
@@ -388,9 +455,17 @@ def test_columns_sort_both_ways(page):
         return
     cells = "[...document.querySelectorAll('#claim-table tbody tr:not([hidden]) td.printed')]"
     page.click("th.printed button")
-    up = [float(text) for text in page.evaluate(f"{cells}.map(cell => cell.textContent)") if text]
+    up = [
+        float(text)
+        for text in page.evaluate(f"{cells}.map(cell => cell.textContent)")
+        if text
+    ]
     page.click("th.printed button")
-    down = [float(text) for text in page.evaluate(f"{cells}.map(cell => cell.textContent)") if text]
+    down = [
+        float(text)
+        for text in page.evaluate(f"{cells}.map(cell => cell.textContent)")
+        if text
+    ]
     assert up == sorted(up)
     assert down == sorted(up, reverse=True)
 
@@ -428,7 +503,9 @@ def write(monkeypatch, tmp_path):
 def rows_of(sources: Path) -> dict[str, str]:
     """Text of each row of the table of claims."""
     page = BeautifulSoup((sources / "claims.md").read_text(), "lxml")
-    return {row["id"]: row.get_text(" ") for row in page.select("#claim-table tbody tr")}
+    return {
+        row["id"]: row.get_text(" ") for row in page.select("#claim-table tbody tr")
+    }
 
 
 def test_a_changed_data_file_makes_the_claims_that_read_it_stale(write, tmp_path):
@@ -467,11 +544,15 @@ def test_a_simulated_run_shows_what_the_last_real_one_found(write, tmp_path):
     made_up = table["source"].eq("real") & table["study"].eq("kamoda")
     table.loc[made_up, ["verdict", "computed", "source"]] = "open", "99.9", "simulated"
     table.to_csv(run / "claims.csv", index=False)
-    (run / "missing.json").write_text('{"10_annotation_quality": "its files are not here"}')
+    (run / "missing.json").write_text(
+        '{"10_annotation_quality": "its files are not here"}'
+    )
     sources = write(run)
     page = nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4)
     assert "SIMULATED DATA say nothing about people" in page.cells[0].source
-    last = [cell for cell in page.cells if "last-real-run" in cell.metadata.get("tags", [])]
+    last = [
+        cell for cell in page.cells if "last-real-run" in cell.metadata.get("tags", [])
+    ]
     assert len(last) == 5
     assert all(cell.metadata["mystnb"]["image"]["alt"] for cell in last)
     assert "SIMULATED DATA" in (sources / "index.md").read_text()
@@ -490,7 +571,9 @@ def test_one_simulated_study_makes_a_joined_page_simulated(write, tmp_path):
     for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"):
         shutil.copy(file, run / "notebooks")
     table = read_text(paths.ROOT / "figures" / "claims.csv")
-    table.loc[table["source"].eq("real") & table["study"].eq("kamoda"), "source"] = "simulated"
+    table.loc[table["source"].eq("real") & table["study"].eq("kamoda"), "source"] = (
+        "simulated"
+    )
     table.to_csv(run / "claims.csv", index=False)
     for kept in ("headlines.csv", "provenance.csv"):
         shutil.copy(paths.ROOT / "figures" / kept, run)
@@ -498,7 +581,9 @@ def test_one_simulated_study_makes_a_joined_page_simulated(write, tmp_path):
         shutil.copy(file, run / "figures")
     sources = write(run)  # without the notes of a whole run on what data it had
     first = {
-        name: nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4).cells[0].source
+        name: nbformat.read(sources / "notebooks" / f"{name}.ipynb", as_version=4)
+        .cells[0]
+        .source
         for name in ("00_overview", "11_error_weights")
     }
     assert "SIMULATED DATA" in first["00_overview"]
@@ -506,7 +591,9 @@ def test_one_simulated_study_makes_a_joined_page_simulated(write, tmp_path):
     assert "SIMULATED DATA" not in first["11_error_weights"]
 
 
-def test_a_run_that_lost_a_study_says_so_and_shows_what_the_last_real_one_found(write, tmp_path):
+def test_a_run_that_lost_a_study_says_so_and_shows_what_the_last_real_one_found(
+    write, tmp_path
+):
     whole = (write(paths.ROOT) / "index.md").read_text()
     run, reason = tmp_path / "run", "data of kamoda are missing: 1 of 2 files are here"
     table = write_run(run, "missing: kamoda: 1 of 2 files are here")
@@ -526,7 +613,9 @@ def test_a_run_that_lost_a_study_says_so_and_shows_what_the_last_real_one_found(
     front = (sources / "index.md").read_text()
     assert "<strong>Not in this run</strong>: " in front
     assert "<strong>Not in this run</strong>: " not in whole
-    rest = [line for line in front.splitlines() if "Not in this run" not in line and line]
+    rest = [
+        line for line in front.splitlines() if "Not in this run" not in line and line
+    ]
     assert sorted(rest) == sorted(line for line in whole.splitlines() if line)
     assert reason in (sources / "notebooks" / "22_decision_tree.ipynb").read_text()
     overview = (sources / "notebooks" / "00_overview.ipynb").read_text()

@@ -17,7 +17,9 @@ def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
     mean, se = np.array([0.9, 0.5, 0.7]), np.array([0.03, 0.02, 0.04])
     others = np.array([[0.5, 0.6], [0.9, 0.8], [0.3, 0.2]])
     result = accuracy.mean_deviation(mean, se, others, np.full((3, 2), 0.03))
-    draws = rng.normal(mean, se, (20_000, 3))[..., None] - rng.normal(others, 0.03, (20_000, 3, 2))
+    draws = rng.normal(mean, se, (20_000, 3))[..., None] - rng.normal(
+        others, 0.03, (20_000, 3, 2)
+    )
     low, high = np.quantile(np.abs(draws).mean(axis=(1, 2)), [0.025, 0.975])
     assert result["estimate"] == pytest.approx(np.mean([0.4, 0.3, 0.4, 0.3, 0.4, 0.5]))
     assert (result["low"], result["high"]) == pytest.approx((low, high), abs=0.001)
@@ -25,19 +27,30 @@ def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
 
 def test_the_deviation_by_chance_is_what_equal_accuracies_show():
     rng = np.random.default_rng(4)
-    first, second = rng.normal(0.6, [[0.03], [0.05]], (2, 50_000)), rng.normal(0.6, 0.04, 50_000)
+    first, second = (
+        rng.normal(0.6, [[0.03], [0.05]], (2, 50_000)),
+        rng.normal(0.6, 0.04, 50_000),
+    )
     others, other_ses = np.full((2, 1), 0.6), np.full((2, 1), 0.04)
     result = accuracy.mean_deviation([0.6, 0.6], [0.03, 0.05], others, other_ses)
-    assert result["by_chance"] == pytest.approx(np.abs(first - second).mean(), rel=0.015)
+    assert result["by_chance"] == pytest.approx(
+        np.abs(first - second).mean(), rel=0.015
+    )
 
 
 def test_the_interval_of_a_difference_of_deviations_matches_its_spread_in_repetitions():
     rng = np.random.default_rng(7)
-    first, second = ([0.9, 0.5, 0.7], [0.03, 0.02, 0.04]), ([0.2, 0.6, 0.95], [0.02, 0.05, 0.01])
+    first, second = (
+        ([0.9, 0.5, 0.7], [0.03, 0.02, 0.04]),
+        ([0.2, 0.6, 0.95], [0.02, 0.05, 0.01]),
+    )
     others = np.array([[0.5, 0.6], [0.9, 0.8], [0.3, 0.2]])
     result = accuracy.deviation_difference(first, second, others, np.full((3, 2), 0.03))
     drawn = rng.normal(others, 0.03, (20_000, 3, 2))
-    far, near = (abs(rng.normal(*side, (20_000, 3))[..., None] - drawn) for side in (first, second))
+    far, near = (
+        abs(rng.normal(*side, (20_000, 3))[..., None] - drawn)
+        for side in (first, second)
+    )
     expected = np.quantile((far - near).mean(axis=(1, 2)), [0.025, 0.975])
     assert result["estimate"] == pytest.approx((far - near).mean(), abs=0.001)
     assert result[["low", "high"]].to_list() == pytest.approx(expected, abs=0.001)
@@ -45,13 +58,21 @@ def test_the_interval_of_a_difference_of_deviations_matches_its_spread_in_repeti
 
 def test_the_accuracy_of_a_question_by_hand():
     answers = pd.DataFrame(
-        {"model": list("xxxxy"), "question_id": list("aaaaa"), "correct": [1, 1, 1, 0, 0]}
+        {
+            "model": list("xxxxy"),
+            "question_id": list("aaaaa"),
+            "correct": [1, 1, 1, 0, 0],
+        }
     )
     questions = accuracy.question_accuracy(answers, ["model", "question_id"])
     expected = [[4, 0.75, 0.25], [1, 0, np.nan]]
     np.testing.assert_allclose(questions.to_numpy(), expected)
-    with pytest.raises(ValueError, match="column 'correct' has 1 missing value, first in row 1"):
-        accuracy.question_accuracy(answers.assign(correct=[1, None, 1, 0, 0]), ["model"])
+    with pytest.raises(
+        ValueError, match="column 'correct' has 1 missing value, first in row 1"
+    ):
+        accuracy.question_accuracy(
+            answers.assign(correct=[1, None, 1, 0, 0]), ["model"]
+        )
 
 
 def test_the_parts_of_the_variance_are_recovered_and_add_up():
@@ -59,8 +80,11 @@ def test_the_parts_of_the_variance_are_recovered_and_add_up():
     question_id = np.repeat(np.arange(4000), rng.integers(1, 7, 4000))
     correct = rng.random(len(question_id)) < rng.beta(2, 1, 4000)[question_id]
     answers = pd.DataFrame({"question_id": question_id, "correct": correct.astype(int)})
-    result = accuracy.dataset_accuracy(accuracy.question_accuracy(answers, ["question_id"]))
-    # chances follow a beta(2, 1) distribution: mean 2/3, variance 1/18, mean p (1 - p) 1/6
+    result = accuracy.dataset_accuracy(
+        accuracy.question_accuracy(answers, ["question_id"])
+    )
+    # chances follow a beta(2, 1) distribution: mean 2/3, variance 1/18, mean p (1 - p)
+    # 1/6
     assert result["accuracy"] == pytest.approx(2 / 3, abs=4 * result["se"])
     assert result["between"] == pytest.approx(1 / 18, rel=0.15)
     assert result["within"] == pytest.approx(np.mean(1 / np.arange(1, 7)) / 6, rel=0.05)
@@ -72,7 +96,9 @@ def test_the_standard_error_matches_the_spread_over_samples_of_questions():
     rng = np.random.default_rng(8)
     seen = rng.binomial(3, rng.beta(2, 1, (2000, 80))) / 3
     ses = [
-        accuracy.dataset_accuracy(pd.DataFrame({"n_answers": 3, "accuracy": sample}))["se"]
+        accuracy.dataset_accuracy(pd.DataFrame({"n_answers": 3, "accuracy": sample}))[
+            "se"
+        ]
         for sample in seen[:40]
     ]
     assert np.mean(ses) == pytest.approx(seen.mean(axis=1).std(), rel=0.06)
@@ -85,11 +111,15 @@ def test_single_answers_leave_the_parts_of_the_variance_open():
     assert result[["between", "within"]].isna().all()
 
 
-def questions(n_answers: int, correlation: float = 1.0, n: int = 20_000) -> pd.DataFrame:
+def questions(
+    n_answers: int, correlation: float = 1.0, n: int = 20_000
+) -> pd.DataFrame:
     """Questions whose chances correlate with a predictor as given."""
     rng = np.random.default_rng(9)
     predictor, noise = rng.normal(size=(2, n))
-    chance = 0.5 + 0.12 * (correlation * predictor + np.sqrt(1 - correlation**2) * noise)
+    chance = 0.5 + 0.12 * (
+        correlation * predictor + np.sqrt(1 - correlation**2) * noise
+    )
     user = rng.binomial(n_answers, np.clip(chance, 0.01, 0.99)) / n_answers
     frame = pd.DataFrame({"question_id": np.arange(n), "ai": predictor, "user": user})
     return frame.assign(n_answers=n_answers)
@@ -111,7 +141,9 @@ def test_the_correlation_with_true_accuracies_is_recovered(n_answers, correlatio
     assert result.loc["reliability", "estimate"] == pytest.approx(reliability, abs=0.03)
     assert result.loc["corrected", "estimate"] == pytest.approx(correlation, abs=0.04)
     assert observed < correlation - 0.05
-    assert ((result["low"] < result["estimate"]) & (result["estimate"] < result["high"])).all()
+    assert (
+        (result["low"] < result["estimate"]) & (result["estimate"] < result["high"])
+    ).all()
 
 
 def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
@@ -132,7 +164,9 @@ def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
 
 def linear_prediction(frame, features, n_folds=5):
     rng = np.random.default_rng(0)
-    return accuracy.linear_prediction(frame, features, "user", "question_id", n_folds, rng)
+    return accuracy.linear_prediction(
+        frame, features, "user", "question_id", n_folds, rng
+    )
 
 
 def test_a_linear_relation_is_predicted_on_held_out_questions_too():
@@ -144,19 +178,31 @@ def test_features_without_relation_predict_held_out_questions_worse_than_fitted_
     frame = pd.DataFrame(
         np.random.default_rng(3).normal(size=(60, 9)), columns=[*"abcdefgh", "user"]
     )
-    fitted, held_out = linear_prediction(frame.assign(question_id=range(60)), list("abcdefgh"))
+    fitted, held_out = linear_prediction(
+        frame.assign(question_id=range(60)), list("abcdefgh")
+    )
     assert held_out < fitted - 0.2
     # copies of a question stay together, so that they do not help
     copies = pd.concat([frame.assign(question_id=range(60))] * 2)
-    assert linear_prediction(copies, list("abcdefgh")) == pytest.approx((fitted, held_out))
+    assert linear_prediction(copies, list("abcdefgh")) == pytest.approx(
+        (fitted, held_out)
+    )
 
 
 def test_shares_by_chance_are_binomial():
-    frame = pd.DataFrame({"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]})
-    result = accuracy.lower_and_higher(frame, "ai", "user", "n", 20_000, np.random.default_rng(0))
+    frame = pd.DataFrame(
+        {"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]}
+    )
+    result = accuracy.lower_and_higher(
+        frame, "ai", "user", "n", 20_000, np.random.default_rng(0)
+    )
     assert result[["lower", "higher"]].to_numpy().tolist() == [[0, 0], [1, 0], [1, 0]]
-    np.testing.assert_allclose(result["lower_by_chance"], [5 / 16, 0.343, 0], atol=0.014)
-    np.testing.assert_allclose(result["higher_by_chance"], [5 / 16, 0.657, 0], atol=0.014)
+    np.testing.assert_allclose(
+        result["lower_by_chance"], [5 / 16, 0.343, 0], atol=0.014
+    )
+    np.testing.assert_allclose(
+        result["higher_by_chance"], [5 / 16, 0.657, 0], atol=0.014
+    )
 
 
 def test_a_printed_number_fits_if_a_number_of_the_interval_rounds_to_it():
@@ -171,7 +217,9 @@ def test_a_printed_number_fits_if_a_number_of_the_interval_rounds_to_it():
 
 def test_z_values_of_all_unrounded_numbers_reach_the_ends_of_the_range():
     shifts = 0.005 * np.array(np.meshgrid(*[[-1, 0, 1]] * 4)).reshape(2, 2, -1)
-    (first, second), (se, other_se) = np.array([[[0.73], [0.92]], [[0.04], [0.02]]]) + shifts
+    (first, second), (se, other_se) = (
+        np.array([[[0.73], [0.92]], [[0.04], [0.02]]]) + shifts
+    )
     z = (first - second) / np.hypot(se, other_se)
     low, high = accuracy.attainable_z(0.73, 0.04, 0.92, 0.02)
     assert (z.min(), z.max()) == (pytest.approx(low), pytest.approx(high))
@@ -205,11 +253,19 @@ def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
     rng = np.random.default_rng(5)
     means, ses = rng.uniform(0.3, 0.9, 4), rng.uniform(0.02, 0.06, 4)
     z = (means[:3] - means[3]) / np.hypot(ses[:3], ses[3])
-    columns = {"mean": means[:3], "se": ses[:3], "other_mean": means[3], "other_se": ses[3], "z": z}
+    columns = {
+        "mean": means[:3],
+        "se": ses[:3],
+        "other_mean": means[3],
+        "other_se": ses[3],
+        "z": z,
+    }
     table = pd.DataFrame(columns).round(2).assign(first=list("abc"), second="d")
     found = accuracy.joint_z(table)
     np.testing.assert_allclose(found, table["z"], atol=0.005)
-    np.testing.assert_allclose(accuracy.joint_z(table.iloc[::-1])[::-1], found, atol=1e-3)
+    np.testing.assert_allclose(
+        accuracy.joint_z(table.iloc[::-1])[::-1], found, atol=1e-3
+    )
 
 
 def test_z_values_that_exclude_each_other_are_not_both_found():

@@ -12,8 +12,8 @@ from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import cluster_weights
 from helpers.studies import hosking_submissions, kamoda
 
-# Gwet's AC1 by the independent package irrCAC 0.4.4, from
-# CAC(table, categories=[0.0, 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`
+# Gwet's AC1 by the independent package irrCAC 0.4.4, from CAC(table, categories=[0.0,
+# 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`
 IRRCAC_AC1 = {
     (40, 4, 3): 0.68096420,
     (50, 2, 4): 0.54818040,
@@ -22,7 +22,9 @@ IRRCAC_AC1 = {
 
 def long(ratings_of_items):
     """One row per rating, from lists of ratings by item."""
-    rows = [(item, value) for item, values in ratings_of_items.items() for value in values]
+    rows = [
+        (item, value) for item, values in ratings_of_items.items() for value in values
+    ]
     return pd.DataFrame(rows, columns=["item_id", "grade"])
 
 
@@ -30,7 +32,9 @@ def patterned_ratings(n_items, n_raters, n_categories):
     """Ratings that mostly agree, a fifth of them missing, the same with every generator."""
     item, rater = np.divmod(np.arange(n_items * n_raters), n_raters)
     slip = np.where((7 * item + 5 * rater) % 6 == 0, rater + 1, 0)
-    grade = np.where((item + 2 * rater) % 5 == 0, np.nan, (item**2 + slip) % n_categories)
+    grade = np.where(
+        (item + 2 * rater) % 5 == 0, np.nan, (item**2 + slip) % n_categories
+    )
     return pd.DataFrame({"item_id": item, "grade": grade})
 
 
@@ -48,12 +52,16 @@ def resampled_tables(frame, n_boot, seed):
     prompts = dict(list(frame.groupby("prompt_id")))
     for row in cluster_weights(len(prompts), n_boot, np.random.default_rng(seed)):
         drawn = np.repeat(list(prompts), row)
-        copies = [prompts[prompt].assign(copy=copy) for copy, prompt in enumerate(drawn)]
+        copies = [
+            prompts[prompt].assign(copy=copy) for copy, prompt in enumerate(drawn)
+        ]
         table = pd.concat(copies)
         yield table.assign(item_id=table.groupby(["item_id", "copy"]).ngroup())
 
 
-def table_of(frame, aspects=("grade",), categories=(0, 1, 2, 3), n_boot=20, level="nominal"):
+def table_of(
+    frame, aspects=("grade",), categories=(0, 1, 2, 3), n_boot=20, level="nominal"
+):
     """The agreement table with intervals over prompts."""
     rng = np.random.default_rng(1)
     return agreement.agreement_table(
@@ -83,24 +91,35 @@ def test_agreement_of_a_tiny_table_is_the_one_by_hand():
 
 def test_prevalence_is_the_share_of_the_last_category():
     frame = long({"a": [0, 1, 2, 2], "b": [2, 2]})
-    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1, 2]).iloc[0]
+    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1, 2]).iloc[
+        0
+    ]
     assert row["prevalence"] == pytest.approx((1 / 2 + 1) / 2)
 
 
 def test_alpha_of_a_tiny_table_is_the_one_by_hand():
     frame = long({"a": [1, 1], "b": [1, 2], "c": [2, 4], "d": [4, 4], "e": [2]})
-    alphas = {level: alpha_of(frame, [1, 2, 4], level) for level in agreement.MEASUREMENT_LEVELS}
-    # pairable values: 1 three times, 2 twice, 4 three times; the pairs (1, 2) and (2, 4) disagree;
-    # alpha = 1 - 7 · (sum over both orders of pairs) / (sum over both orders of margins)
+    alphas = {
+        level: alpha_of(frame, [1, 2, 4], level)
+        for level in agreement.MEASUREMENT_LEVELS
+    }
+    # pairable values: 1 three times, 2 twice, 4 three times; the pairs (1, 2) and (2,
+    # 4) disagree; alpha = 1 - 7 · (sum over both orders of pairs) / (sum over both
+    # orders of margins)
     assert alphas["nominal"] == pytest.approx(1 - 7 * 2 / (3 * 2 + 2 * 3 + 3 * 3))
-    assert alphas["interval"] == pytest.approx(1 - 7 * (1 + 4) / (6 * 1 + 6 * 4 + 9 * 9))
+    assert alphas["interval"] == pytest.approx(
+        1 - 7 * (1 + 4) / (6 * 1 + 6 * 4 + 9 * 9)
+    )
     # mid-ranks 1.5, 4 and 6.5
-    assert alphas["ordinal"] == pytest.approx(1 - 7 * (2.5**2 + 2.5**2) / (12 * 2.5**2 + 9 * 5**2))
+    assert alphas["ordinal"] == pytest.approx(
+        1 - 7 * (2.5**2 + 2.5**2) / (12 * 2.5**2 + 9 * 5**2)
+    )
 
 
 def test_the_textbook_example_of_four_raters_has_its_published_coefficients():
-    # alpha as in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; agreement and
-    # AC1 as given by Gwet's package irrCAC for the same ratings, its data set raw_4raters
+    # alpha as in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability;
+    # agreement and AC1 as given by Gwet's package irrCAC for the same ratings, its data
+    # set raw_4raters
     by_rater = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, np.nan, np.nan, np.nan],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, np.nan, 3],
@@ -109,7 +128,9 @@ def test_the_textbook_example_of_four_raters_has_its_published_coefficients():
     ]
     frame = long(dict(enumerate(zip(*by_rater, strict=True))))
     frame["prompt_id"] = frame["item_id"]
-    published = dict(zip(agreement.MEASUREMENT_LEVELS, [0.743, 0.815, 0.849], strict=True))
+    published = dict(
+        zip(agreement.MEASUREMENT_LEVELS, [0.743, 0.815, 0.849], strict=True)
+    )
     for level, alpha in published.items():
         row = table_of(frame, categories=range(1, 6), level=level).iloc[0]
         assert round(row["alpha"], 3) == alpha
@@ -128,27 +149,45 @@ def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
     frame, scale = random_ratings(4), range(4)
     row = table_of(frame, n_boot=8, level=level).iloc[0]
     rater = frame.groupby("item_id").cumcount()
-    matrix = frame.assign(rater=rater).pivot(index="rater", columns="item_id", values="grade")
+    matrix = frame.assign(rater=rater).pivot(
+        index="rater", columns="item_id", values="grade"
+    )
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
-    assert (row["alpha"], alpha_of(frame, scale, level)) == pytest.approx((expected, expected))
+    assert (row["alpha"], alpha_of(frame, scale, level)) == pytest.approx(
+        (expected, expected)
+    )
     assert row["ac1"] == pytest.approx(ac1_of(frame, scale))
-    draws = [(ac1_of(t, scale), alpha_of(t, scale, level)) for t in resampled_tables(frame, 8, 1)]
+    draws = [
+        (ac1_of(t, scale), alpha_of(t, scale, level))
+        for t in resampled_tables(frame, 8, 1)
+    ]
     expected = np.quantile(draws, [0.025, 0.975], axis=0).T.ravel()
-    bounds = row[["ac1_low", "ac1_high", "alpha_low", "alpha_high"]].to_numpy(dtype=float)
+    bounds = row[["ac1_low", "ac1_high", "alpha_low", "alpha_high"]].to_numpy(
+        dtype=float
+    )
     np.testing.assert_allclose(bounds, expected, rtol=1e-10)
 
 
 def test_the_order_of_aspects_is_told_by_shares_of_replicates():
-    frame = random_ratings(3).assign(other=lambda rows: 3 - rows["grade"].where(rows.index % 3 > 0))
+    frame = random_ratings(3).assign(
+        other=lambda rows: 3 - rows["grade"].where(rows.index % 3 > 0)
+    )
     table = table_of(frame, ["grade", "other"], n_boot=8).set_index("aspect")
     draws = {
-        name: [ac1_of(t.assign(grade=t[name]), range(4)) for t in resampled_tables(frame, 8, 1)]
+        name: [
+            ac1_of(t.assign(grade=t[name]), range(4))
+            for t in resampled_tables(frame, 8, 1)
+        ]
         for name in table.index
     }
     lower = np.less(draws["grade"], draws["other"]).mean()
     assert 0 < lower < 1
-    assert table["ac1_lowest"].to_dict() == pytest.approx({"grade": lower, "other": 1 - lower})
-    assert table["ac1_highest"].to_dict() == pytest.approx({"grade": 1 - lower, "other": lower})
+    assert table["ac1_lowest"].to_dict() == pytest.approx(
+        {"grade": lower, "other": 1 - lower}
+    )
+    assert table["ac1_highest"].to_dict() == pytest.approx(
+        {"grade": 1 - lower, "other": lower}
+    )
     found = agreement.coefficient(table, "ac1")
     assert list(found) == ["estimate", "low", "high"]
 
@@ -157,7 +196,9 @@ def test_extremes_of_agreement():
     opposed, agreed = long({"a": [0, 1], "b": [0, 1]}), long({"a": [0, 0], "b": [1, 1]})
     assert (ac1_of(agreed), alpha_of(agreed)) == (1, 1)
     assert max(ac1_of(opposed), alpha_of(opposed)) < 0
-    constant = long({"a": [0, 0], "b": [0, 0], "c": [0]}).assign(prompt_id=list("aabbc"))
+    constant = long({"a": [0, 0], "b": [0, 0], "c": [0]}).assign(
+        prompt_id=list("aabbc")
+    )
     assert np.isnan(alpha_of(constant))
     row = table_of(constant, categories=[0, 1]).iloc[0]
     assert row[["ac1", "ac1_low", "ac1_high"]].tolist() == [1, 1, 1]
@@ -169,16 +210,22 @@ def test_extremes_of_agreement():
 def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_own():
     frame = random_ratings(2).assign(sign=lambda table: table["grade"] - 1)
     scales = {"grade": range(4), "sign": range(-1, 3)}
-    shuffled = frame.sample(frac=1, random_state=0).assign(item_id=lambda table: -table["item_id"])
+    shuffled = frame.sample(frac=1, random_state=0).assign(
+        item_id=lambda table: -table["item_id"]
+    )
     once, again = (
-        table_of(each, ["grade", "sign"], scales, level="interval") for each in (frame, shuffled)
+        table_of(each, ["grade", "sign"], scales, level="interval")
+        for each in (frame, shuffled)
     )
     pd.testing.assert_frame_equal(once, again)
-    np.testing.assert_allclose(*once.drop(columns="aspect").to_numpy(dtype=float), rtol=1e-12)
+    np.testing.assert_allclose(
+        *once.drop(columns="aspect").to_numpy(dtype=float), rtol=1e-12
+    )
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
-    # a prompt is hard (an error with chance 0.5) or easy (0.1); three ratings of two items each
+    # a prompt is hard (an error with chance 0.5) or easy (0.1); three ratings of two
+    # items each
     rng = np.random.default_rng(8)
     chance = np.array([0.5, 0.1])
     observed, share = (chance**2 + (1 - chance) ** 2).mean(), chance.mean()
@@ -189,7 +236,9 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     covered = []
     for _ in range(50):
         difficulty = rng.choice(chance, size=60)
-        frame["grade"] = (rng.random(item.size) < difficulty[frame["prompt_id"]]).astype(float)
+        frame["grade"] = (
+            rng.random(item.size) < difficulty[frame["prompt_id"]]
+        ).astype(float)
         row = table_of(frame, categories=[0, 1], n_boot=200).iloc[0]
         covered.append(row["ac1_low"] <= truth <= row["ac1_high"])
     assert np.mean(covered) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 50)
@@ -198,15 +247,41 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 @pytest.mark.parametrize(
     ("changes", "categories", "level", "message"),
     [
-        ({"item_id": list("abcd")}, [0, 1], "nominal", "no item has two ratings of 'grade': rate "),
-        ({"grade": list("xyxy")}, [0, 1], "nominal", "column 'grade' is of type str: convert it"),
+        (
+            {"item_id": list("abcd")},
+            [0, 1],
+            "nominal",
+            "no item has two ratings of 'grade': rate ",
+        ),
+        (
+            {"grade": list("xyxy")},
+            [0, 1],
+            "nominal",
+            "column 'grade' is of type str: convert it",
+        ),
         ({}, [0, 1], "rank", "level 'rank' is unknown: choose one of"),
-        ({"prompt_id": range(4)}, [0, 1], "nominal", "item_id a belongs to several 'prompt_id'"),
-        ({"item_id": ["a", "a", None, "b"]}, [0, 1], "nominal", "column 'item_id' has 1 missing"),
+        (
+            {"prompt_id": range(4)},
+            [0, 1],
+            "nominal",
+            "item_id a belongs to several 'prompt_id'",
+        ),
+        (
+            {"item_id": ["a", "a", None, "b"]},
+            [0, 1],
+            "nominal",
+            "column 'item_id' has 1 missing",
+        ),
     ],
 )
-def test_ratings_and_scales_that_cannot_be_used_are_refused(changes, categories, level, message):
-    frame = long({"a": [0, 1], "b": [1, 1]}).assign(prompt_id=list("xxyy")).assign(**changes)
+def test_ratings_and_scales_that_cannot_be_used_are_refused(
+    changes, categories, level, message
+):
+    frame = (
+        long({"a": [0, 1], "b": [1, 1]})
+        .assign(prompt_id=list("xxyy"))
+        .assign(**changes)
+    )
     with pytest.raises(ValueError, match=message):
         table_of(frame, categories=categories, level=level)
 
@@ -215,7 +290,9 @@ def test_ratings_and_scales_that_cannot_be_used_are_refused(changes, categories,
 def tidy():
     rows = pd.MultiIndex.from_product([list("abcde"), list("xyz"), range(4)])
     frame = rows.to_frame(index=False, name=["item_id", "aspect", "rater_id"])
-    return frame.assign(value=np.random.default_rng(3).integers(0, 4, len(frame)).astype(float))
+    return frame.assign(
+        value=np.random.default_rng(3).integers(0, 4, len(frame)).astype(float)
+    )
 
 
 def alphas(frame):
@@ -226,8 +303,12 @@ def test_every_group_has_the_alpha_of_the_package(tidy):
     tidy.loc[[0, 5, 12, 13, 14], "value"] = np.nan
     expected = {}
     for name, group in tidy.groupby("item_id"):
-        table = group.pivot(index="rater_id", columns="aspect", values="value").to_numpy()
-        alpha = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
+        table = group.pivot(
+            index="rater_id", columns="aspect", values="value"
+        ).to_numpy()
+        alpha = krippendorff.alpha(
+            reliability_data=table, level_of_measurement="interval"
+        )
         expected[name] = alpha
     shuffled = tidy.sample(frac=1, random_state=0)
     assert alphas(shuffled).to_dict() == pytest.approx(expected)
@@ -246,16 +327,28 @@ def test_groups_of_a_single_unit_are_refused(tidy):
         alphas(tidy[tidy["aspect"] == "x"])
 
 
-@pytest.mark.parametrize(("n_aspects", "alpha"), [(2, 1 - 0.25 / (0.25 + 1.5**2)), (1, 0.0)])
-def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(n_aspects, alpha):
+@pytest.mark.parametrize(
+    ("n_aspects", "alpha"), [(2, 1 - 0.25 / (0.25 + 1.5**2)), (1, 0.0)]
+)
+def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(
+    n_aspects, alpha
+):
     rng = np.random.default_rng(4)
     wide = pd.DataFrame({"item_id": np.repeat([f"answer-{n}" for n in range(200)], 3)})
-    wide = wide.assign(factuality=rng.integers(2, 4, 600), formality=rng.integers(-1, 1, 600))
-    rows = agreement.stack_aspects(wide, "item_id", ["factuality", "formality"][:n_aspects])
+    wide = wide.assign(
+        factuality=rng.integers(2, 4, 600), formality=rng.integers(-1, 1, 600)
+    )
+    rows = agreement.stack_aspects(
+        wide, "item_id", ["factuality", "formality"][:n_aspects]
+    )
     assert rows.groupby("unit").size().tolist() == [3] * 200 * n_aspects
     found = agreement.alpha_at_once(rows, "item_id", "interval", 20, rng)
-    assert found["dealt_out"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
-    assert found["estimate"] == pytest.approx(alpha, abs=0.02 if n_aspects == 2 else 0.12)
+    assert found["dealt_out"] == pytest.approx(
+        alpha, abs=0.02 if n_aspects == 2 else 0.12
+    )
+    assert found["estimate"] == pytest.approx(
+        alpha, abs=0.02 if n_aspects == 2 else 0.12
+    )
     assert found["low"] < found["estimate"] < found["high"]
 
 
@@ -308,7 +401,9 @@ def test_distractors_are_compared_with_the_right_responses(function):
     expected = [1 - other, 1 - other, 1 - other, 0.02, 40]
     assert row.tolist() == pytest.approx(expected)
     ratings = checks()
-    ratings["factuality"] = np.random.default_rng(0).integers(0, 2, len(ratings)).astype(float)
+    ratings["factuality"] = (
+        np.random.default_rng(0).integers(0, 2, len(ratings)).astype(float)
+    )
     shuffled = compare(function, ratings.sample(frac=1, random_state=1))
     np.testing.assert_allclose(shuffled, compare(function, ratings))
 
@@ -333,12 +428,16 @@ def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
     ratings = checks(4)
     scores = {True: [1, 2, 3, 5], False: [2, 2, 4, 4]}
     for side, given in scores.items():
-        ratings.loc[(ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"] = given
+        ratings.loc[
+            (ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"
+        ] = given
     table = agreement.rank_shares(ratings, "score", "task")
     assert table.index.tolist() == ["wikihow", "amazon"]
     shares = ["checks", "lower", "not_higher"]
     assert table[shares].to_numpy().tolist() == [[2, 100, 100], [2, 0, 50]]
-    expected = np.ravel([proportion_confint(count, 2, method="wilson") for count in (0, 1)])
+    expected = np.ravel(
+        [proportion_confint(count, 2, method="wilson") for count in (0, 1)]
+    )
     assert table.loc["amazon"].drop(shares).tolist() == pytest.approx(100 * expected)
 
 
@@ -352,7 +451,9 @@ def test_factual_errors_are_charged_to_real_distractors(real_data):
     given = given, list(ERRORS_1), 200
     table = agreement.against_partner(*given, np.random.default_rng(0))
     assert table["n"].eq(240).all()
-    assert (table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0).all()
+    assert (
+        table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0
+    ).all()
     assert table.loc["repetition", "low"] < 0 < table.loc["repetition", "high"]
     table = agreement.against_same_text(*given, np.random.default_rng(0))
     assert table["n"].eq(109).all()

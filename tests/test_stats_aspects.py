@@ -45,7 +45,9 @@ def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
 
 
 def test_scores_of_a_judge_lose_each_weight_at_the_far_end():
-    frame = pd.DataFrame({"low_is_best": [1, 5, 5], "inside": [2, 2, 0]}, index=list("abc"))
+    frame = pd.DataFrame(
+        {"low_is_best": [1, 5, 5], "inside": [2, 2, 0]}, index=list("abc")
+    )
     result = aspects.judge_scores(
         frame.assign(all=2),
         pd.Series({"inside": 0.5, "low_is_best": 2.0}),
@@ -60,11 +62,15 @@ def test_scores_of_a_judge_lose_each_weight_at_the_far_end():
 
 def test_weights_are_least_squares_without_intercept(ratings):
     result = aspects.weights(ratings, FEATURES, "distance")
-    model = LinearRegression(fit_intercept=False).fit(ratings[FEATURES], ratings["distance"])
+    model = LinearRegression(fit_intercept=False).fit(
+        ratings[FEATURES], ratings["distance"]
+    )
     np.testing.assert_allclose(result, model.coef_, rtol=1e-10)
     assert list(result.index) == FEATURES
     exact = ratings.assign(distance=ratings[FEATURES] @ TRUTH)
-    np.testing.assert_allclose(aspects.weights(exact, FEATURES, "distance"), TRUTH, rtol=1e-10)
+    np.testing.assert_allclose(
+        aspects.weights(exact, FEATURES, "distance"), TRUTH, rtol=1e-10
+    )
 
 
 def test_weights_name_the_feature_that_is_redundant(ratings):
@@ -92,10 +98,16 @@ def test_a_feature_absent_from_a_replicate_has_weight_zero_there():
     frame = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0], "distance": [2.0, 3.0]})
     moments = cluster_moments(frame, ["a", "b"], "distance")
     draws = aspects.bootstrap_weights(moments, 50, np.random.default_rng(0))
-    assert set(map(tuple, draws.round(9).to_numpy())) == {(2.0, 3.0), (2.0, 0.0), (0.0, 3.0)}
+    assert set(map(tuple, draws.round(9).to_numpy())) == {
+        (2.0, 3.0),
+        (2.0, 0.0),
+        (0.0, 3.0),
+    }
 
 
-@pytest.mark.parametrize(("group", "n_test"), [(None, 48), ("answer_id", 16), ("question_id", 4)])
+@pytest.mark.parametrize(
+    ("group", "n_test"), [(None, 48), ("answer_id", 16), ("question_id", 4)]
+)
 def test_splits_hold_out_the_share_in_whole_groups(ratings, group, n_test):
     held_out = aspects.random_splits(ratings, 30, 0.2, np.random.default_rng(0), group)
     labels = ratings.index if group is None else ratings[group]
@@ -122,7 +134,9 @@ def test_split_weights_equal_scikit_learn_on_the_same_splits(ratings):
     expected = []
     for test in held_out:
         train, rest = ratings[~test], ratings[test]
-        model = LinearRegression(fit_intercept=False).fit(train[FEATURES], train["distance"])
+        model = LinearRegression(fit_intercept=False).fit(
+            train[FEATURES], train["distance"]
+        )
         rho = np.corrcoef(model.predict(rest[FEATURES]), rest["distance"])[0, 1]
         expected.append([*model.coef_, rho])
     assert list(result.columns) == [*FEATURES, "rho"]
@@ -133,20 +147,30 @@ def test_rho_is_undefined_where_the_held_out_outcome_does_not_vary(ratings):
     held_out = np.zeros((1, 240), dtype=bool)
     held_out[0, :5] = True
     table = ratings.assign(distance=ratings["distance"].where(~held_out[0], 1.0))
-    assert np.isnan(aspects.split_weights(table, FEATURES, "distance", held_out)["rho"]).all()
+    assert np.isnan(
+        aspects.split_weights(table, FEATURES, "distance", held_out)["rho"]
+    ).all()
 
 
-def test_weights_from_other_questions_hardly_change_how_a_judge_follows_people(real_data):
+def test_weights_from_other_questions_hardly_change_how_a_judge_follows_people(
+    real_data,
+):
     study = kamoda.load(real_data)
     features = list(kamoda.ASPECTS)
     ideals = kamoda.IDEALS
     ranges = kamoda.RANGES
     distances = aspects.ideal_distance(study.ratings, list(ranges), ideals, ranges)
-    judged = study.evaluators.merge(study.answers(), on="item_id", suffixes=("", "_human"))
+    judged = study.evaluators.merge(
+        study.answers(), on="item_id", suffixes=("", "_human")
+    )
 
     def weighted(rows, fitted_to):
-        learned = ideals["acceptability"] * aspects.weights(fitted_to, features, "acceptability")
-        return aspects.judge_scores(rows, learned, ideals, ranges, "acceptability")["weighted"]
+        learned = ideals["acceptability"] * aspects.weights(
+            fitted_to, features, "acceptability"
+        )
+        return aspects.judge_scores(rows, learned, ideals, ranges, "acceptability")[
+            "weighted"
+        ]
 
     from_all = weighted(judged, distances)
     from_others = []
@@ -196,7 +220,9 @@ def raters():
 
 def agreed(table, features):
     """Moments between raters of one item, all clusters together."""
-    moments = aspects.rater_pairs(table, features, "acceptability", "item_id", "question_id")
+    moments = aspects.rater_pairs(
+        table, features, "acceptability", "item_id", "question_id"
+    )
     return moments.total()
 
 
@@ -215,7 +241,9 @@ def test_pairs_of_raters_are_all_ordered_pairs_within_items(raters):
     np.testing.assert_allclose(moments.products[0, 0, -1], one[:, 2].sum(), rtol=1e-10)
 
 
-@pytest.mark.parametrize(("shared", "agreed_r"), [("quality", 1.0), ("impression", 0.0)])
+@pytest.mark.parametrize(
+    ("shared", "agreed_r"), [("quality", 1.0), ("impression", 0.0)]
+)
 def test_what_one_rater_puts_into_two_marks_is_no_agreement(shared, agreed_r):
     rng = np.random.default_rng(0)
     answers = np.repeat(np.arange(3000), 3)
@@ -235,9 +263,15 @@ def test_what_one_rater_puts_into_two_marks_is_no_agreement(shared, agreed_r):
     ("change", "message"),
     [
         ({"item_id": range(105)}, "no item_id has two rows: rows of different raters"),
-        ({"question_id": range(105)}, "item_id 0 belongs to several 'question_id': name clusters"),
+        (
+            {"question_id": range(105)},
+            "item_id 0 belongs to several 'question_id': name clusters",
+        ),
         ({"item_id": None}, "column 'item_id' has 105 missing values, first in row 0"),
-        ({"acceptability": 2.0}, "outcome 'acceptability' has the same value in all 105 rows"),
+        (
+            {"acceptability": 2.0},
+            "outcome 'acceptability' has the same value in all 105 rows",
+        ),
     ],
 )
 def test_unusable_raters_are_refused(raters, change, message):
@@ -282,7 +316,9 @@ def test_trees_of_counted_rows_are_the_trees_of_the_rows(marks, held_out):
 
 
 @pytest.mark.parametrize("column", ["factuality", "acceptability"])
-def test_rho_of_trees_is_undefined_where_predictions_or_outcomes_do_not_vary(marks, column):
+def test_rho_of_trees_is_undefined_where_predictions_or_outcomes_do_not_vary(
+    marks, column
+):
     held_out = (marks[column] == 0).to_numpy()[None, :]
     result = aspects.tree_splits(marks, ["factuality"], "acceptability", held_out)
     assert np.isnan(result["rho"]).all()
@@ -297,9 +333,15 @@ def test_shuffling_matters_only_for_the_feature_that_counts(marks, held_out):
     assert abs(drops["formality"].mean()) < 0.1
 
 
-@pytest.mark.parametrize("function", [aspects.tree_splits, aspects.permutation_importances])
+@pytest.mark.parametrize(
+    "function", [aspects.tree_splits, aspects.permutation_importances]
+)
 def test_trees_refuse_unusable_columns(marks, held_out, function):
-    rng = [np.random.default_rng(0)] if function is aspects.permutation_importances else []
+    rng = (
+        [np.random.default_rng(0)]
+        if function is aspects.permutation_importances
+        else []
+    )
     with pytest.raises(ValueError, match="column 'amount_info' is not in the table"):
         function(marks, ["amount_info"], "acceptability", held_out, *rng)
 
@@ -324,4 +366,7 @@ def test_a_tree_table_tells_where_every_row_goes():
 
 def test_thresholds_are_shown_with_three_digits():
     tree = DecisionTreeRegressor().fit([[1 / 3], [1]], [0, 1])
-    assert aspects.tree_table(tree, ["factuality"])["rule"].iloc[1] == "factuality at most 0.667"
+    assert (
+        aspects.tree_table(tree, ["factuality"])["rule"].iloc[1]
+        == "factuality at most 0.667"
+    )

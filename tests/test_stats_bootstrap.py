@@ -27,11 +27,15 @@ def frame():
     prompts = draw.integers(12, size=60)
     x = draw.normal(size=60) + prompts / 6
     table = pd.DataFrame({"prompt_id": prompts, "x": x})
-    return table.assign(z=np.where(draw.random(60) < 0.3, np.nan, x), size=draw.integers(1, 5, 60))
+    return table.assign(
+        z=np.where(draw.random(60) < 0.3, np.nan, x), size=draw.integers(1, 5, 60)
+    )
 
 
 def means(frame, columns=("x", "z"), n_boot=20, **options):
-    return bootstrap.bootstrap_means(frame, columns, "prompt_id", n_boot, rng(1), **options)
+    return bootstrap.bootstrap_means(
+        frame, columns, "prompt_id", n_boot, rng(1), **options
+    )
 
 
 def test_weights_count_draws_of_clusters_however_many_are_counted_together(monkeypatch):
@@ -52,7 +56,9 @@ def test_two_clusters_and_one_replicate_are_enough_but_not_less():
 
 @pytest.mark.parametrize("kind", [int, float])
 def test_everything_comes_first_in_the_numbers_of_the_weights(kind):
-    weights = bootstrap.with_everything_first(np.array([[0, 2, 1], [3, 0, 0]], dtype=kind))
+    weights = bootstrap.with_everything_first(
+        np.array([[0, 2, 1], [3, 0, 0]], dtype=kind)
+    )
     assert weights.tolist() == [[1, 1, 1], [0, 2, 1], [3, 0, 0]]
     assert weights.dtype == kind
 
@@ -60,14 +66,20 @@ def test_everything_comes_first_in_the_numbers_of_the_weights(kind):
 def test_ratio_of_a_tiny_table_is_the_one_by_hand():
     numerator = np.array([[1.0, 2.0], [3.0, 0.0]])
     denominator = np.array([[2.0, 4.0], [2.0, 0.0]])
-    draws = bootstrap.bootstrap_ratio(numerator, denominator, np.array([[1, 1], [2, 0], [0, 2]]))
+    draws = bootstrap.bootstrap_ratio(
+        numerator, denominator, np.array([[1, 1], [2, 0], [0, 2]])
+    )
     np.testing.assert_array_equal(draws, [[1.0, 0.5], [0.5, 0.5], [1.5, np.nan]])
 
 
 def test_means_are_those_of_the_resampled_rows(frame):
     labels = np.sort(frame["prompt_id"].unique())
-    times = pd.DataFrame(bootstrap.cluster_weights(len(labels), 20, rng(1)), columns=labels)
-    rows = [frame.index.repeat(count[frame["prompt_id"]]) for _, count in times.iterrows()]
+    times = pd.DataFrame(
+        bootstrap.cluster_weights(len(labels), 20, rng(1)), columns=labels
+    )
+    rows = [
+        frame.index.repeat(count[frame["prompt_id"]]) for _, count in times.iterrows()
+    ]
     expected = [frame.loc[chosen, ["x", "z"]].mean() for chosen in rows]
     np.testing.assert_allclose(means(frame), expected, rtol=1e-12)
 
@@ -91,7 +103,9 @@ def test_a_replicate_without_observations_is_nan_and_left_out_of_the_interval():
 
 
 def test_means_refuse_unusable_columns(frame):
-    with pytest.raises(ValueError, match=r"column 'z' has \d+ missing values, first in row"):
+    with pytest.raises(
+        ValueError, match=r"column 'z' has \d+ missing values, first in row"
+    ):
         means(frame, weight="z")
     with pytest.raises(ValueError, match="column 'prompt_id' has 1 distinct value"):
         means(frame.assign(prompt_id="a"))
@@ -100,7 +114,9 @@ def test_means_refuse_unusable_columns(frame):
 def test_interval_cuts_equal_tails():
     draws = np.column_stack([np.arange(1001), np.arange(1001) * -2.0])
     ends = [50, -1900, 950, -100]
-    assert np.ravel(bootstrap.interval(draws, level=0.9)).tolist() == pytest.approx(ends)
+    assert np.ravel(bootstrap.interval(draws, level=0.9)).tolist() == pytest.approx(
+        ends
+    )
     across = bootstrap.interval(draws.T, level=0.9, axis=1)
     assert np.ravel(across).tolist() == pytest.approx(ends)
     assert bootstrap.interval(draws[:, 0]) == pytest.approx((25, 975))
@@ -125,7 +141,9 @@ def test_a_statistic_that_never_varies_neither_widens_nor_gets_an_interval():
     (low,), (high,) = bootstrap.simultaneous_interval([0.0], draws)
     largest = np.quantile(np.abs(draws), 0.95)
     assert (low, high) == pytest.approx((-largest, largest))
-    both = bootstrap.simultaneous_interval([0.0, 4.0], np.hstack([draws, np.full((5, 1), 4)]))
+    both = bootstrap.simultaneous_interval(
+        [0.0, 4.0], np.hstack([draws, np.full((5, 1), 4)])
+    )
     np.testing.assert_allclose(both, [[low, 4], [high, 4]])
 
 
@@ -147,7 +165,9 @@ def test_holm_of_a_table_is_the_one_by_hand():
 
 
 def test_adjust_refuses_impossible_p_values():
-    with pytest.raises(ValueError, match="p-value 1 is nan: give the family without values that"):
+    with pytest.raises(
+        ValueError, match="p-value 1 is nan: give the family without values that"
+    ):
         bootstrap.adjust([0.1, np.nan])
     with pytest.raises(ValueError, match=r"p-value 0 is 1\.2: give the family without"):
         bootstrap.adjust([1.2, 0.1])
@@ -185,14 +205,18 @@ def test_draws_are_the_same_in_threads_and_processes(draw_sums, backend):
 
 
 def test_a_dask_worker_does_the_work_and_draws_the_same(draw_sums):
-    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    distributed = pytest.importorskip(
+        "distributed", reason="the extra dask is not installed"
+    )
 
     def process(n_boot, rng):
         return np.full(n_boot, os.getpid())
 
     expected = draw_sums(rng=rng())
     with (
-        distributed.Client(n_workers=1, threads_per_worker=2, dashboard_address=None) as client,
+        distributed.Client(
+            n_workers=1, threads_per_worker=2, dashboard_address=None
+        ) as client,
         parallel_config("dask"),
     ):
         np.testing.assert_array_equal(draw_sums(rng=rng()), expected)
@@ -207,7 +231,9 @@ def test_every_batch_has_random_numbers_of_its_own():
 
 def test_a_batch_runs_on_one_thread_and_leaves_the_others_alone():
     def threads(n_boot, rng):
-        return np.full(n_boot, max(library["num_threads"] for library in threadpool_info()))
+        return np.full(
+            n_boot, max(library["num_threads"] for library in threadpool_info())
+        )
 
     before = threadpool_info()
     assert in_batches(threads, 1).tolist() == [1]

@@ -32,7 +32,8 @@ def test_without_anything_left_out_all_bounds_are_the_difference_of_means():
 
 
 def test_worst_cases_by_hand():
-    # cautious: 1 of 4, one unknown: 1/4 to 2/4; assertive: 1 of 5, two unknown: 1/5 to 3/5
+    # cautious: 1 of 4, one unknown: 1/4 to 2/4; assertive: 1 of 5, two unknown: 1/5 to
+    # 3/5
     answers = make([0, 0, 1, None], [0, 0, 1, None, None])
     found = bound(answers).loc["worst case", "estimate"]
     assert found.tolist() == pytest.approx([1 / 5 - 2 / 4, 3 / 5 - 1 / 4])
@@ -90,8 +91,9 @@ def test_bounds_hold_a_known_change_and_the_naive_difference_does_not():
 def test_intervals_of_bounds_hold_the_true_bounds():
     """In 200 studies of 60 prompts the 95 % intervals of the bounds hold them."""
     rng = np.random.default_rng(5)
-    # A quarter of cautious answers is left out; one in five of all answers has an error.
-    # Trimming keeps three quarters of the assertive answers: with no error or with all.
+    # A quarter of cautious answers is left out; one in five of all answers has an
+    # error. Trimming keeps three quarters of the assertive answers: with no error or
+    # with all.
     truth = {
         ("worst case", "lowest"): 0.2 - (0.25 + 0.75 * 0.2),
         ("worst case", "highest"): 0.2 - 0.75 * 0.2,

@@ -21,7 +21,11 @@ def make_ratings(n_rows: int = 600) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     rater, prompt = rng.integers(40, size=n_rows), rng.integers(30, size=n_rows)
     feature = rng.normal(size=30)[prompt] + rng.normal(size=n_rows)
-    noise = rng.normal(size=40)[rater] + rng.normal(size=30)[prompt] + rng.normal(size=n_rows)
+    noise = (
+        rng.normal(size=40)[rater]
+        + rng.normal(size=30)[prompt]
+        + rng.normal(size=n_rows)
+    )
     outcome = (feature + noise > 0).astype(int)
     return pd.DataFrame(
         {"rater_id": rater, "prompt_id": prompt, "feature": feature, "outcome": outcome}
@@ -34,7 +38,9 @@ def probability(frame: pd.DataFrame, feature: str = "feature"):
 
 def hc0(model):
     """White's standard errors, which take rows for independent."""
-    return clustered.t_table(model.value, np.sqrt((model.influence**2).sum(axis=0)), np.inf)
+    return clustered.t_table(
+        model.value, np.sqrt((model.influence**2).sum(axis=0)), np.inf
+    )
 
 
 def clustered_fit(outcome, design, clusters):
@@ -82,9 +88,13 @@ def test_negative_eigenvalues_are_set_to_zero():
     rater, prompt = np.divmod(np.arange(25), 5)
     influence = np.random.default_rng(0).normal(size=(25, 3))
     for labels in (rater, prompt):
-        influence -= pd.DataFrame(influence).groupby(labels).transform("mean").to_numpy()
+        influence -= (
+            pd.DataFrame(influence).groupby(labels).transform("mean").to_numpy()
+        )
     influence[:, 0] += prompt
-    result = covariance(influence, pd.DataFrame({"rater_id": rater, "prompt_id": prompt}))
+    result = covariance(
+        influence, pd.DataFrame({"rater_id": rater, "prompt_id": prompt})
+    )
     eigenvalues = np.linalg.eigvalsh(result)
     assert eigenvalues.max() > 1
     assert eigenvalues.min() == pytest.approx(0, abs=1e-9)
@@ -92,8 +102,12 @@ def test_negative_eigenvalues_are_set_to_zero():
 
 def test_an_estimate_without_estimated_variance_has_no_interval():
     rater, prompt = np.divmod(np.arange(4), 2)
-    balanced = Estimates(pd.Series({"x": 1.0}), np.array([[1.0], [-1.0], [-1.0], [1.0]]))
-    row = balanced.table(pd.DataFrame({"rater_id": rater, "prompt_id": prompt})).loc["x"]
+    balanced = Estimates(
+        pd.Series({"x": 1.0}), np.array([[1.0], [-1.0], [-1.0], [1.0]])
+    )
+    row = balanced.table(pd.DataFrame({"rater_id": rater, "prompt_id": prompt})).loc[
+        "x"
+    ]
     assert row["estimate"] == 1
     assert row.drop("estimate").isna().all()
 
@@ -109,8 +123,14 @@ def test_differences_and_multiples_carry_their_influence_along():
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        (CLUSTERS.assign(rater_id="a"), "column 'rater_id' has 1 distinct value: clusters need"),
-        (CLUSTERS.assign(prompt_id=[1, 2, None, 1]), "column 'prompt_id' has 1 missing value"),
+        (
+            CLUSTERS.assign(rater_id="a"),
+            "column 'rater_id' has 1 distinct value: clusters need",
+        ),
+        (
+            CLUSTERS.assign(prompt_id=[1, 2, None, 1]),
+            "column 'prompt_id' has 1 missing value",
+        ),
     ],
 )
 def test_clusters_that_cannot_be_used_are_refused(clusters, message):
@@ -120,8 +140,12 @@ def test_clusters_that_cannot_be_used_are_refused(clusters, message):
 
 def test_hc0_is_that_of_statsmodels():
     frame = make_ratings()
-    fit = OLS(frame["outcome"], frame[["feature"]].assign(intercept=1.0)).fit(cov_type="HC0")
-    expected = pd.DataFrame({"estimate": 100 * fit.params, "standard_error": 100 * fit.bse})
+    fit = OLS(frame["outcome"], frame[["feature"]].assign(intercept=1.0)).fit(
+        cov_type="HC0"
+    )
+    expected = pd.DataFrame(
+        {"estimate": 100 * fit.params, "standard_error": 100 * fit.bse}
+    )
     expected[["low", "high"]] = 100 * fit.conf_int()
     expected["p_value"] = fit.pvalues
     table = hc0(probability(frame))
@@ -135,7 +159,9 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
         hard = np.repeat(rng.integers(2, size=100), 10)
         rate = np.repeat(rng.uniform(0.0, 0.8, 100), 10) + 0.2 * hard
         error = (rng.random(1000) < rate).astype(int)
-        sample = pd.DataFrame({"hard": hard, "outcome": error, "cue": np.repeat(range(100), 10)})
+        sample = pd.DataFrame(
+            {"hard": hard, "outcome": error, "cue": np.repeat(range(100), 10)}
+        )
         model = probability(sample, "hard")
         tables = pd.concat([hc0(model), model.table(sample[["cue"]])]).loc["hard"]
         covered.append(((tables["low"] <= 20) & (tables["high"] >= 20)).to_numpy())
@@ -146,7 +172,9 @@ def test_clustered_intervals_cover_the_truth_where_hc0_does_not():
 
 
 def test_a_constant_feature_is_refused():
-    with pytest.raises(ValueError, match="feature 'feature' is a combination of the intercept"):
+    with pytest.raises(
+        ValueError, match="feature 'feature' is a combination of the intercept"
+    ):
         probability(make_ratings().assign(feature=1))
 
 
@@ -173,7 +201,9 @@ def make_marks(n_raters: int = 80) -> pd.DataFrame:
 def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
     table = make_marks()
     dummies = pd.get_dummies(table["arm"], dtype=float)[["base", "high"]]
-    level = table["rater_id"].astype(str) if within else pd.Series("all", index=table.index)
+    level = (
+        table["rater_id"].astype(str) if within else pd.Series("all", index=table.index)
+    )
     design = pd.concat([dummies, pd.get_dummies(level, dtype=float)], axis=1).to_numpy()
     reference = clustered_fit(100 * table["factuality"], design, table[WAYS])
     contrasts = mark_contrasts(table, ["relevance", "factuality"], ARMS, within)
@@ -198,7 +228,9 @@ def clustered_sample(rng, n_clusters, size, effect):
     rate = np.repeat(rng.beta(1.2, 1.8, size=n_clusters), size)
     error = rng.random(n_clusters * size) < np.clip(rate + effect * (label == 2), 0, 1)
     cue = np.repeat(np.arange(n_clusters), size)
-    return pd.DataFrame({"label": label.astype(str), "error": error.astype(int), "cue": cue})
+    return pd.DataFrame(
+        {"label": label.astype(str), "error": error.astype(int), "cue": cue}
+    )
 
 
 def associated(frame, labels=("label",)):
@@ -222,16 +254,22 @@ def test_strength_is_zero_without_association():
 def test_the_estimate_and_the_ends_of_the_interval_follow_from_the_corrected_statistic():
     test = associated(table_of(COUNTS)).loc["label"]
     statistic = test["chi2"] / test["design_effect"]
-    noncentrality = test["n"] * test[["estimate", "low", "high"]] ** 2 / test["design_effect"]
+    noncentrality = (
+        test["n"] * test[["estimate", "low", "high"]] ** 2 / test["design_effect"]
+    )
     assert noncentrality["estimate"] == pytest.approx(statistic - 2)
     for end, probability in (("low", 0.975), ("high", 0.025)):
-        assert stats.ncx2.cdf(statistic, 2, noncentrality[end]) == pytest.approx(probability)
+        assert stats.ncx2.cdf(statistic, 2, noncentrality[end]) == pytest.approx(
+            probability
+        )
     assert test["p_clustered"] == pytest.approx(stats.chi2.sf(statistic, 2))
 
 
 def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
     frame = table_of(COUNTS)
-    once, thrice = (associated(table).loc["label"] for table in (frame, pd.concat([frame] * 3)))
+    once, thrice = (
+        associated(table).loc["label"] for table in (frame, pd.concat([frame] * 3))
+    )
     for column in ("chi2", "design_effect"):
         assert thrice[column] == pytest.approx(3 * once[column])
     for column in ("p_clustered", "estimate", "low", "high"):
@@ -240,7 +278,9 @@ def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
 
 def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not():
     rng = np.random.default_rng(20240917)
-    tests = pd.concat([associated(clustered_sample(rng, 90, 8, 0.0)) for _ in range(40)])
+    tests = pd.concat(
+        [associated(clustered_sample(rng, 90, 8, 0.0)) for _ in range(40)]
+    )
     # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
     assert (tests["p_clustered"] < 0.05).sum() <= 6
     assert (tests["p_value"] < 0.05).sum() > 6
@@ -248,8 +288,12 @@ def test_with_clusters_the_corrected_test_keeps_its_size_and_pearsons_does_not()
 
 def test_the_interval_covers_the_strength_of_the_population():
     rng = np.random.default_rng(20240917)
-    strength = associated(clustered_sample(rng, 10_000, 8, 0.15)).loc["label", "estimate"]
-    tests = pd.concat([associated(clustered_sample(rng, 120, 8, 0.15)) for _ in range(40)])
+    strength = associated(clustered_sample(rng, 10_000, 8, 0.15)).loc[
+        "label", "estimate"
+    ]
+    tests = pd.concat(
+        [associated(clustered_sample(rng, 120, 8, 0.15)) for _ in range(40)]
+    )
     covered = ((tests["low"] <= strength) & (strength <= tests["high"])).mean()
     # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
     assert covered >= 0.85
@@ -277,7 +321,9 @@ def test_rows_without_a_label_are_left_out_of_their_test_only_and_small_tables_a
     frame["scarce"] = frame["label"].where(frame["cue"] > 11, "interjection")
     tests = associated(frame, ["label", "half", "rare", "scarce"])
     assert tests["n"].tolist() == [100, 80, 100, 100]
-    expected = stats.chi2_contingency([COUNTS["noun"], COUNTS["verb"]], correction=False)
+    expected = stats.chi2_contingency(
+        [COUNTS["noun"], COUNTS["verb"]], correction=False
+    )
     assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
 
 
@@ -298,8 +344,12 @@ def test_slopes_are_least_squares_each_alone_and_all_together():
     both = clustered.slopes(x, y, ["a", "b"])
     np.testing.assert_allclose(both.value, OLS(y, x).fit().params)
     alone = clustered.slopes(x, y, ["a", "b"], alone=True)
-    np.testing.assert_allclose(alone.value, [OLS(y, each).fit().params[0] for each in x.T])
-    np.testing.assert_allclose([both.leverage.sum(axis=0), alone.leverage.sum(axis=0)], 1)
+    np.testing.assert_allclose(
+        alone.value, [OLS(y, each).fit().params[0] for each in x.T]
+    )
+    np.testing.assert_allclose(
+        [both.leverage.sum(axis=0), alone.leverage.sum(axis=0)], 1
+    )
 
 
 def test_the_error_of_a_slope_is_the_jackknife():
@@ -307,7 +357,9 @@ def test_the_error_of_a_slope_is_the_jackknife():
     x, y = centred(ratings["feature"]), centred(ratings["outcome"])[:, 0]
     found = clustered.slopes(x, y, ["a"])
     without = [
-        OLS(y[ratings["prompt_id"] != prompt], x[ratings["prompt_id"] != prompt]).fit().params[0]
+        OLS(y[ratings["prompt_id"] != prompt], x[ratings["prompt_id"] != prompt])
+        .fit()
+        .params[0]
         for prompt in ratings["prompt_id"].unique()
     ]
     variance = ((np.array(without) - found.value["a"]) ** 2).sum()
@@ -334,4 +386,6 @@ def test_slopes_of_copies_are_arbitrary_but_not_those_of_the_others():
     x = centred(ratings["feature"], ratings["prompt_id"])
     y = centred(ratings["outcome"])[:, 0]
     twice = clustered.slopes(np.column_stack([x, x[:, 0]]), y, list("abc"))
-    assert twice.value["b"] == pytest.approx(clustered.slopes(x, y, list("ab")).value["b"])
+    assert twice.value["b"] == pytest.approx(
+        clustered.slopes(x, y, list("ab")).value["b"]
+    )

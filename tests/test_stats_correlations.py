@@ -12,7 +12,9 @@ from helpers.studies import hosking, kamoda
 SCORES = ["direct", "weighted"]
 
 
-def make_scores(n_prompts: int = 40, per_prompt: int = 5, seed: int = 1) -> pd.DataFrame:
+def make_scores(
+    n_prompts: int = 40, per_prompt: int = 5, seed: int = 1
+) -> pd.DataFrame:
     """Outputs with one error, and two scores of which the first follows it more closely."""
     rng = np.random.default_rng(seed)
     prompt = np.repeat(np.arange(n_prompts), per_prompt)
@@ -38,7 +40,9 @@ def repeat_clusters(frame: pd.DataFrame, weights: np.ndarray) -> pd.DataFrame:
     ("first", "second", "between", "n", "printed"),
     [(0.8066, 0.2383, 0.2255, 177, 9.3823), (-0.1741, 0.2015, 0.3734, 646, -9.0340)],
 )
-def test_williams_t_is_the_one_that_the_r_package_cocor_prints(first, second, between, n, printed):
+def test_williams_t_is_the_one_that_the_r_package_cocor_prints(
+    first, second, between, n, printed
+):
     t, p_value = correlations.williams_test(first, second, between, n)
     assert t == pytest.approx(printed, abs=0.006)
     assert p_value < 1e-15
@@ -47,7 +51,8 @@ def test_williams_t_is_the_one_that_the_r_package_cocor_prints(first, second, be
 def test_williams_t_of_uncorrelated_scores_by_hand():
     t, _ = correlations.williams_test(0.5, 0.0, 0.0, n=12)
     assert t == pytest.approx(0.5 * np.sqrt(11 / (2 * 11 / 9 * 0.75 + 0.0625)))
-    fixed, _ = correlations.williams_test(0.6, 0.8, 0.96, n=50)  # by the common variable
+    # by the common variable
+    fixed, _ = correlations.williams_test(0.6, 0.8, 0.96, n=50)
     assert np.isfinite(fixed)
 
 
@@ -90,36 +95,59 @@ def test_a_column_that_is_constant_in_a_replicate_has_no_correlation_there():
 def test_comparison_subtracts_correlations_and_averages_columns():
     frame = make_scores()
     table = correlations.compare_correlations(
-        frame, ["error", "rare"], ("biased", "unbiased"), "prompt_id", 99, np.random.default_rng(0)
+        frame,
+        ["error", "rare"],
+        ("biased", "unbiased"),
+        "prompt_id",
+        99,
+        np.random.default_rng(0),
     )
-    assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).sum() >= 5
+    assert (
+        (table["low"] < table["estimate"]) & (table["estimate"] < table["high"])
+    ).sum() >= 5
     assert table.loc[("biased", "error"), "p_value"] == pytest.approx(0.02)
     table = table["estimate"]
     r = frame.corr()
     expected = r.loc[["error", "rare"], "biased"] - r.loc[["error", "rare"], "unbiased"]
-    assert table["difference"][["error", "rare"]].tolist() == pytest.approx(expected.tolist())
+    assert table["difference"][["error", "rare"]].tolist() == pytest.approx(
+        expected.tolist()
+    )
     assert table["difference"]["average"] == pytest.approx(expected.mean())
     assert table["biased"]["error"] == pytest.approx(r.loc["error", "biased"])
 
 
 def test_bootstrap_and_williams_agree_where_rows_are_independent_and_the_gap_is_small():
     covariance = [[1, 0.4, 0.3], [0.4, 1, 0.6], [0.3, 0.6, 1]]
-    rows = np.random.default_rng(4).multivariate_normal(np.zeros(3), covariance, size=1000)
+    rows = np.random.default_rng(4).multivariate_normal(
+        np.zeros(3), covariance, size=1000
+    )
     frame = pd.DataFrame(rows, columns=["error", "biased", "unbiased"]).assign(
         prompt_id=range(1000)
     )
     row = correlations.compare_correlations(
-        frame, ["error"], ("biased", "unbiased"), "prompt_id", 1500, np.random.default_rng(0)
+        frame,
+        ["error"],
+        ("biased", "unbiased"),
+        "prompt_id",
+        1500,
+        np.random.default_rng(0),
     ).loc[("difference", "error")]
     r = frame.corr()
     t, _ = correlations.williams_test(
-        r.loc["error", "biased"], r.loc["error", "unbiased"], r.loc["biased", "unbiased"], 1000
+        r.loc["error", "biased"],
+        r.loc["error", "unbiased"],
+        r.loc["biased", "unbiased"],
+        1000,
     )
-    assert (row["high"] - row["low"]) / 3.92 == pytest.approx(row["estimate"] / t, rel=0.1)
+    assert (row["high"] - row["low"]) / 3.92 == pytest.approx(
+        row["estimate"] / t, rel=0.1
+    )
 
 
 def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():
-    ratings = pd.DataFrame({"item": ["a", "b", "a", "a"], "x": [1, 1, 2, 6], "y": [0, 0, 0, 3]})
+    ratings = pd.DataFrame(
+        {"item": ["a", "b", "a", "a"], "x": [1, 1, 2, 6], "y": [0, 0, 0, 3]}
+    )
     others = correlations.others_mean(ratings, "item", ["x", "y"])
     assert others["x"].tolist() == pytest.approx([4, np.nan, 3.5, 1.5], nan_ok=True)
     assert others["y"].tolist() == pytest.approx([1.5, np.nan, 1.5, 0], nan_ok=True)
@@ -128,7 +156,9 @@ def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():
 def test_ratings_without_a_partner_are_left_out():
     first = pd.DataFrame({"item": ["a", "a", "c"], "x": [1, 2, 3]})
     second = pd.DataFrame({"item": ["b", "a"], "y": [4, 5]})
-    assert correlations.pair_ratings(first, second, "item").to_numpy().tolist() == [["a", 1, 5]]
+    assert correlations.pair_ratings(first, second, "item").to_numpy().tolist() == [
+        ["a", 1, 5]
+    ]
 
 
 def test_a_halo_without_priming_shows_in_own_marks_only():
@@ -142,12 +172,19 @@ def test_a_halo_without_priming_shows_in_own_marks_only():
             "biased": -flaw - mood + rng.normal(size=len(item)),
         }
     )
-    plain = pd.DataFrame({"item": item, "unbiased": -flaw + rng.normal(0, 2**0.5, len(item))})
+    plain = pd.DataFrame(
+        {"item": item, "unbiased": -flaw + rng.normal(0, 2**0.5, len(item))}
+    )
     own = correlations.pair_ratings(checks, plain, "item")
     other = own.assign(**correlations.others_mean(checks, "item", ["error"]))
     gaps = [
         correlations.compare_correlations(
-            rows, ["error"], ("biased", "unbiased"), "item", 200, np.random.default_rng(0)
+            rows,
+            ["error"],
+            ("biased", "unbiased"),
+            "item",
+            200,
+            np.random.default_rng(0),
         ).loc[("difference", "error")]
         for rows in (own, other)
     ]
@@ -204,23 +241,33 @@ def test_a_constant_score_has_no_correlation(scores):
 def test_tables_with_the_same_clusters_share_replicates(scores):
     moments = cluster_moments(scores, SCORES, "human", "question_id")
     shifted = cluster_moments(scores + 1, SCORES, "human", "question_id")
-    estimates, draws = correlations.compare_evaluators({"one": moments, "two": shifted}, 30, seed=5)
+    estimates, draws = correlations.compare_evaluators(
+        {"one": moments, "two": shifted}, 30, seed=5
+    )
     assert list(estimates.index) == list(draws.columns)
     np.testing.assert_allclose(draws["one"], draws["two"], rtol=1e-9)
 
 
 def test_differences_are_taken_within_each_replicate(scores):
     moments = cluster_moments(scores, SCORES, "human", "question_id")
-    estimates, draws = correlations.compare_evaluators({"one": moments, "two": moments}, 20, seed=2)
-    gaps, gap_draws = correlations.evaluator_differences(
-        estimates, draws, {"gain": ("weighted", "direct"), "loss": ("direct", "weighted")}
+    estimates, draws = correlations.compare_evaluators(
+        {"one": moments, "two": moments}, 20, seed=2
     )
-    assert [*gaps.index] == [(name, table) for name in ("gain", "loss") for table in ("one", "two")]
+    gaps, gap_draws = correlations.evaluator_differences(
+        estimates,
+        draws,
+        {"gain": ("weighted", "direct"), "loss": ("direct", "weighted")},
+    )
+    assert [*gaps.index] == [
+        (name, table) for name in ("gain", "loss") for table in ("one", "two")
+    ]
     assert gap_draws.columns.equals(gaps.index)
     expected = draws["two", "weighted"] - draws["two", "direct"]
     np.testing.assert_allclose(gap_draws["gain", "two"], expected)
     np.testing.assert_allclose(gap_draws["loss", "two"], -expected)
-    assert gaps["gain", "one"] == estimates["one", "weighted"] - estimates["one", "direct"]
+    assert (
+        gaps["gain", "one"] == estimates["one", "weighted"] - estimates["one", "direct"]
+    )
 
 
 def test_published_correlations_of_direct_scores(real_data):
@@ -228,7 +275,9 @@ def test_published_correlations_of_direct_scores(real_data):
     people = study.answers()[["item_id", "question_id", "acceptability"]]
     judged = study.evaluators.merge(people, on="item_id", suffixes=("", "_human"))
     moments = {
-        name: cluster_moments(table, ["acceptability"], "acceptability_human", "question_id")
+        name: cluster_moments(
+            table, ["acceptability"], "acceptability_human", "question_id"
+        )
         for name, table in judged.groupby("evaluator")
     }
     estimates, _ = correlations.compare_evaluators(moments, 2, seed=0)
@@ -241,10 +290,15 @@ def test_each_measure_is_correlated_on_the_rows_that_have_it_with_the_bootstrap_
     frame = make_scores().assign(unknown=np.nan)
     frame.loc[frame["prompt_id"] >= 30, "unbiased"] = np.nan
     measures = ["biased", "unbiased", "unknown"]
-    found = correlations.measure_correlations(frame, measures, "error", "prompt_id", 50, 7)
+    found = correlations.measure_correlations(
+        frame, measures, "error", "prompt_id", 50, 7
+    )
     assert found.index.tolist() == measures[:2]
     some = frame.dropna(subset="unbiased")
     moments = cluster_moments(some, ["unbiased"], "error", "prompt_id")
     alone = correlations.compare_evaluators({"alone": moments}, 50, 7)[1]
-    expected = [some["unbiased"].corr(some["error"]), *np.quantile(alone, [0.025, 0.975])]
+    expected = [
+        some["unbiased"].corr(some["error"]),
+        *np.quantile(alone, [0.025, 0.975]),
+    ]
     np.testing.assert_allclose(found.loc["unbiased"], expected)

@@ -35,10 +35,14 @@ def means(table, columns=("factuality", "formality"), by="judge", n_boot=20):
 
 def test_draws_are_the_means_of_the_resampled_rows(table):
     columns = ["factuality", "formality"]
-    estimates, draws = groups.group_mean_draws(table, columns, "judge", "question_id", 20, rng())
+    estimates, draws = groups.group_mean_draws(
+        table, columns, "judge", "question_id", 20, rng()
+    )
     expected = table.groupby("judge")[columns].mean()
     np.testing.assert_allclose(estimates.unstack("judge"), expected.T)
-    for draw, times in zip(draws.to_numpy(), cluster_weights(15, 20, rng()), strict=True):
+    for draw, times in zip(
+        draws.to_numpy(), cluster_weights(15, 20, rng()), strict=True
+    ):
         rows = table.loc[table.index.repeat(times[table["question_id"]])]
         expected = rows.groupby("judge")[columns].mean()
         np.testing.assert_allclose(draw, expected.to_numpy().T.ravel(), rtol=1e-9)
@@ -47,21 +51,34 @@ def test_draws_are_the_means_of_the_resampled_rows(table):
 def test_without_groups_all_rows_are_taken_together(table):
     result = means(table, by=None)
     assert result.index.name == "measure"
-    pd.testing.assert_frame_equal(result, means(table.assign(judge="all")).droplevel("judge"))
+    pd.testing.assert_frame_equal(
+        result, means(table.assign(judge="all")).droplevel("judge")
+    )
 
 
 def test_groups_keep_the_order_of_their_appearance(table):
     table = table.assign(judge=["b"] * 30 + ["a"] * 30, half=["x", "y"] * 30)
     by = ["judge", "half"]
-    estimates, draws = groups.group_mean_draws(table, ["factuality"], by, "question_id", 5, rng())
+    estimates, draws = groups.group_mean_draws(
+        table, ["factuality"], by, "question_id", 5, rng()
+    )
     assert estimates.index.names == ["measure", "judge", "half"]
-    assert [*estimates["factuality"].index] == [("b", "x"), ("b", "y"), ("a", "x"), ("a", "y")]
+    assert [*estimates["factuality"].index] == [
+        ("b", "x"),
+        ("b", "y"),
+        ("a", "x"),
+        ("a", "y"),
+    ]
     assert draws.columns.equals(estimates.index)
 
 
 def test_a_group_that_a_replicate_lacks_is_undefined_there():
-    table = pd.DataFrame({"judge": ["a", "b"], "question_id": [0, 1], "error": [1.0, 2.0]})
-    _, draws = groups.group_mean_draws(table, ["error"], "judge", "question_id", 40, rng())
+    table = pd.DataFrame(
+        {"judge": ["a", "b"], "question_id": [0, 1], "error": [1.0, 2.0]}
+    )
+    _, draws = groups.group_mean_draws(
+        table, ["error"], "judge", "question_id", 40, rng()
+    )
     assert set(draws["error", "a"].dropna()) == {1.0}
     assert draws["error", "a"].isna().any()
 
@@ -72,7 +89,9 @@ def test_missing_values_are_left_out_column_by_column(table):
     result = means(table)["estimate"]
     assert np.isnan(result["formality", "GPT-4"])
     assert result["formality", "Llama 2"] == pytest.approx(table["formality"].mean())
-    assert result["factuality", "GPT-4"] == pytest.approx(table["factuality"][::3].mean())
+    assert result["factuality", "GPT-4"] == pytest.approx(
+        table["factuality"][::3].mean()
+    )
 
 
 def test_a_single_cluster_is_refused(table):
@@ -94,7 +113,9 @@ def times(n: int, seed: int = 0) -> pd.DataFrame:
     draw = rng(seed)
     seconds = np.exp(draw.normal(5, 1, n).repeat(5) + draw.normal(0, 0.5, 5 * n))
     people = np.arange(n).repeat(5)
-    return pd.DataFrame({"seconds": seconds, "rater_id": people, "group": people % 3 % 2})
+    return pd.DataFrame(
+        {"seconds": seconds, "rater_id": people, "group": people % 3 % 2}
+    )
 
 
 def medians(frame, n_boot=99, seed=3):
@@ -121,11 +142,15 @@ def test_medians_refuse_gaps_and_groups_of_one_person():
     frame = times(5)
     with pytest.raises(ValueError, match="column 'seconds' has 1 missing value"):
         medians(frame.assign(seconds=frame["seconds"].where(frame.index > 0)))
-    with pytest.raises(ValueError, match="'rater_id' has 1 distinct value: clusters need"):
+    with pytest.raises(
+        ValueError, match="'rater_id' has 1 distinct value: clusters need"
+    ):
         medians(times(1))
 
 
-def make_groups(slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1) -> pd.DataFrame:
+def make_groups(
+    slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1
+) -> pd.DataFrame:
     """Prompts answered by every group, each group with its own slope."""
     draw = rng(seed)
     prompt = np.repeat(np.arange(n_prompts), len(slopes))
@@ -157,14 +182,18 @@ def test_wald_test_of_slopes_agrees_with_clustered_regression():
     frame = make_groups((0.4, 0.5, 0.6))
     clusters = {"groups": frame["prompt_id"]}
     fit = ols("y ~ group * x", frame).fit(cov_type="cluster", cov_kwds=clusters)
-    oracle = fit.wald_test("group[T.1]:x = 0, group[T.2]:x = 0", use_f=False, scalar=True)
+    oracle = fit.wald_test(
+        "group[T.1]:x = 0, group[T.2]:x = 0", use_f=False, scalar=True
+    )
     statistic, p_value = slope_test(frame, 4000)
     assert statistic == pytest.approx(oracle.statistic, rel=0.1)
     assert p_value == pytest.approx(oracle.pvalue, abs=0.02)
 
 
 def test_true_equality_is_rejected_about_as_often_as_at_random():
-    p_values = [slope_test(make_groups((0.5, 0.5, 0.5), 60, seed), 200)[1] for seed in range(40)]
+    p_values = [
+        slope_test(make_groups((0.5, 0.5, 0.5), 60, seed), 200)[1] for seed in range(40)
+    ]
     # A rate of 5 % gives at most 6 rejections in 40 trials with probability 0.997.
     assert np.sum(np.array(p_values) < 0.05) <= 6
     assert np.mean(p_values) == pytest.approx(0.5, abs=3 * np.sqrt(1 / 12 / 40))
@@ -213,7 +242,11 @@ def test_effects_are_found_with_their_uncertainty(compare):
 
 def test_both_agree_in_any_order_of_rows_where_every_prompt_has_every_arm():
     shuffled = outputs(30).sample(frac=1, random_state=3)
-    tables = [compared(compare, rows) for compare in COMPARE for rows in (outputs(30), shuffled)]
+    tables = [
+        compared(compare, rows)
+        for compare in COMPARE
+        for rows in (outputs(30), shuffled)
+    ]
     for table in tables:
         pd.testing.assert_series_equal(table["estimate"], tables[0]["estimate"])
         np.testing.assert_allclose(table[["low", "high"]], tables[0][["low", "high"]])
@@ -232,7 +265,9 @@ def test_only_pairs_with_both_conditions_count():
 
 
 def test_a_lead_is_taken_draw_by_draw(table):
-    found = groups.group_mean_draws(table, ["factuality"], "judge", "question_id", 200, rng())
+    found = groups.group_mean_draws(
+        table, ["factuality"], "judge", "question_id", 200, rng()
+    )
     estimates, draws = (each["factuality"] for each in found)
     draws = draws.assign(follower=draws["GPT-4"] - 1)
     estimates = pd.concat([estimates, pd.Series({"follower": estimates["GPT-4"] - 1})])

@@ -25,7 +25,9 @@ def make_outputs(n_prompts: int) -> pd.DataFrame:
     draw = rng(1)
     prompts = np.repeat(np.arange(n_prompts), 5)
     errors = (draw.random((len(prompts), 4)) < [0.05, 0.1, 0.3, 0.02]).astype(float)
-    noise = draw.normal(scale=0.3, size=n_prompts)[prompts] + draw.normal(size=len(prompts))
+    noise = draw.normal(scale=0.3, size=n_prompts)[prompts] + draw.normal(
+        size=len(prompts)
+    )
     table = pd.DataFrame(errors, columns=FEATURES)
     return table.assign(quality=4 + errors @ TRUTH + noise, prompt_id=prompts)
 
@@ -45,7 +47,9 @@ def by_prompt(table, features=FEATURES):
 
 def reference(frame, alpha):
     """Scikit-learn's Lasso, solved far beyond its default accuracy."""
-    return Lasso(alpha=alpha, tol=1e-13, max_iter=1_000_000).fit(frame[FEATURES], frame["quality"])
+    return Lasso(alpha=alpha, tol=1e-13, max_iter=1_000_000).fit(
+        frame[FEATURES], frame["quality"]
+    )
 
 
 def test_solutions_satisfy_the_optimality_conditions():
@@ -56,7 +60,9 @@ def test_solutions_satisfy_the_optimality_conditions():
     gradient = cross - (gram @ weights[:, :, None])[:, :, 0]
     active = weights != 0
     assert 0 < active.mean() < 1
-    np.testing.assert_allclose(gradient[active], 0.3 * np.sign(weights[active]), atol=1e-9)
+    np.testing.assert_allclose(
+        gradient[active], 0.3 * np.sign(weights[active]), atol=1e-9
+    )
     assert (np.abs(gradient[~active]) <= 0.3 + 1e-9).all()
 
 
@@ -66,7 +72,10 @@ def test_a_problem_has_the_same_solution_alone_and_among_many(monkeypatch):
     gram = np.array([np.cov(draw.normal(size=(3, 20))) for _ in range(21)])
     cross = draw.normal(size=(21, 3))
     together = lasso.solve_lasso(gram, cross, alpha=0.1)
-    alone = [lasso.solve_lasso(*problem, alpha=0.1) for problem in zip(gram, cross, strict=True)]
+    alone = [
+        lasso.solve_lasso(*problem, alpha=0.1)
+        for problem in zip(gram, cross, strict=True)
+    ]
     np.testing.assert_allclose(together, alone, atol=1e-10)
 
 
@@ -82,14 +91,18 @@ def test_a_feature_without_variance_has_weight_zero_whatever_its_covariance(outp
     assert lasso.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]
     weights = weights_of(outputs.assign(harmful=0.1), features=[*FEATURES, "harmful"])
     assert weights["harmful"] == 0
-    np.testing.assert_allclose(weights[FEATURES], reference(outputs, 0.01).coef_, atol=1e-9)
+    np.testing.assert_allclose(
+        weights[FEATURES], reference(outputs, 0.01).coef_, atol=1e-9
+    )
 
 
 def test_problems_that_are_not_solved_raise(monkeypatch):
     gram = np.array([np.eye(2), [[1.0, 0.999], [0.999, 1.0]]])
     cross = np.array([1.0, 0.9])
     monkeypatch.setattr(lasso, "MAX_SWEEPS", 3)
-    with pytest.raises(RuntimeError, match="not solved after 3 sweeps in 1 of 2 problems: raise a"):
+    with pytest.raises(
+        RuntimeError, match="not solved after 3 sweeps in 1 of 2 problems: raise a"
+    ):
         lasso.solve_lasso(gram, cross, alpha=0.01)
 
 
@@ -113,7 +126,9 @@ def test_lasso_ignores_row_order_constants_and_copies_of_the_table(outputs):
     variants = [
         outputs.sample(frac=1, random_state=0),
         pd.concat([outputs, outputs]),
-        outputs.assign(quality=outputs["quality"] + 100, refusal=outputs["refusal"] - 7),
+        outputs.assign(
+            quality=outputs["quality"] + 100, refusal=outputs["refusal"] - 7
+        ),
     ]
     for variant in variants:
         np.testing.assert_allclose(weights_of(variant), expected, atol=1e-10)
@@ -123,7 +138,9 @@ def test_lasso_ignores_row_order_constants_and_copies_of_the_table(outputs):
 
 @pytest.mark.parametrize("alpha", [0, float("nan")])
 def test_the_penalty_must_be_positive(outputs, alpha):
-    with pytest.raises(ValueError, match=f"alpha must be positive, got {float(alpha)}: without a"):
+    with pytest.raises(
+        ValueError, match=f"alpha must be positive, got {float(alpha)}: without a"
+    ):
         lasso.lasso_path(outputs, FEATURES, "quality", [0.1, alpha])
 
 
@@ -151,7 +168,9 @@ def test_ols_refuses_redundant_features_and_a_single_cluster(outputs):
     expected = "feature 'either' is a combination of the intercept, refusal, scope: leave it out"
     with pytest.raises(ValueError, match=expected):
         lasso.ols(table, ["refusal", "scope", "either"], "quality", "prompt_id")
-    with pytest.raises(ValueError, match="column 'task' has 1 distinct value: clusters need at le"):
+    with pytest.raises(
+        ValueError, match="column 'task' has 1 distinct value: clusters need at le"
+    ):
         lasso.ols(table, ["refusal"], "quality", "task")
 
 
@@ -160,13 +179,16 @@ def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     draws = lasso.lasso_bootstrap(by_prompt(shuffled), 0.01, 15, rng(9))
     repeats = cluster_weights(60, 15, rng(9))[:, outputs["prompt_id"]]
     expected = [
-        reference(outputs.loc[outputs.index.repeat(times)], 0.01).coef_ for times in repeats
+        reference(outputs.loc[outputs.index.repeat(times)], 0.01).coef_
+        for times in repeats
     ]
     np.testing.assert_allclose(draws, expected, atol=1e-8)
     assert list(draws.columns) == FEATURES
 
 
-def test_the_table_of_weights_has_the_lasso_and_intervals_as_wide_as_one_bootstrap(outputs):
+def test_the_table_of_weights_has_the_lasso_and_intervals_as_wide_as_one_bootstrap(
+    outputs,
+):
     moments = by_prompt(outputs)
     table = lasso.lasso_table(moments, 0.01, 2_000, rng())
     draws = lasso.lasso_bootstrap(moments, 0.01, 2_000, rng(1))
@@ -187,7 +209,9 @@ def test_the_truth_is_recovered_from_many_outputs():
 def test_the_grid_starts_where_the_first_weight_appears(outputs):
     grid = lasso.alpha_grid(by_prompt(outputs), size=5, smallest=1e-2)
     assert grid[-1] == pytest.approx(grid[0] / 100)
-    path = lasso.lasso_path(outputs, FEATURES, "quality", [grid[0] * 1.001, grid[0] * 0.999])
+    path = lasso.lasso_path(
+        outputs, FEATURES, "quality", [grid[0] * 1.001, grid[0] * 0.999]
+    )
     assert path.ne(0).sum(axis=1).tolist() == [0, 1]
 
 
@@ -218,7 +242,10 @@ def test_cross_validation_prefers_no_feature_where_none_matters():
 def test_folds_must_number_from_two_to_the_number_of_clusters():
     moments = by_prompt(make_outputs(10))
     for n_folds in (2, 10):
-        assert lasso.lasso_cross_validation(moments, [0.1], n_folds, rng()) == (0.1, 0.1)
+        assert lasso.lasso_cross_validation(moments, [0.1], n_folds, rng()) == (
+            0.1,
+            0.1,
+        )
     for n_folds in (1, 11):
         expected = rf"n_folds must be from 2 to 10 \(the clusters\), got {n_folds}"
         with pytest.raises(ValueError, match=expected):
@@ -233,23 +260,32 @@ def test_what_a_weight_means_agrees_with_statsmodels_and_the_lasso(outputs, inte
     )
     design = sm.add_constant(outputs[FEATURES]) if intercept else outputs[FEATURES]
     groups = {"groups": outputs["prompt_id"]}
-    fit = sm.OLS(outputs["quality"], design).fit(cov_type="cluster", cov_kwds=groups, use_t=True)
-    expected = pd.concat([fit.params, fit.conf_int(), fit.pvalues], axis=1).loc[FEATURES]
+    fit = sm.OLS(outputs["quality"], design).fit(
+        cov_type="cluster", cov_kwds=groups, use_t=True
+    )
+    expected = pd.concat([fit.params, fit.conf_int(), fit.pvalues], axis=1).loc[
+        FEATURES
+    ]
     columns = ["estimate", "low", "high", "p_value"]
     np.testing.assert_allclose(found[columns], expected, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(found["shrunk"], weights_of(outputs))
     np.testing.assert_allclose(found["per_step"], fit.params[FEATURES] / [1, 4, 2, 0.5])
     deviations = np.std(outputs[FEATURES].to_numpy(), axis=0)
     np.testing.assert_allclose(found["per_sd"], fit.params[FEATURES] * deviations)
-    plain = lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id", intercept=intercept)
+    plain = lasso.weight_meanings(
+        outputs, FEATURES, "quality", "prompt_id", intercept=intercept
+    )
     assert plain["shrunk"].isna().all()
     np.testing.assert_allclose(plain["per_step"], plain["estimate"])
     np.testing.assert_allclose(plain["detectable"], 2.8 * fit.bse[FEATURES])
 
 
 def test_the_lasso_sees_a_weight_just_above_the_smallest_it_can_see_and_none_below():
-    design = pd.DataFrame(np.indices((2, 2, 10)).reshape(3, -1).T, columns=["common", "b", "rare"])
-    design["rare"] = (design["rare"] == 0).astype(float)  # a tenth of the rows; all unrelated
+    design = pd.DataFrame(
+        np.indices((2, 2, 10)).reshape(3, -1).T, columns=["common", "b", "rare"]
+    )
+    # a tenth of the rows; all unrelated
+    design["rare"] = (design["rare"] == 0).astype(float)
     features = list(design)
     for factor, seen in ((0.99, [0, 0, 0]), (1.01, [1, 1, 1])):
         true = factor * 0.02 / np.array([0.25, 0.25, 0.09])
@@ -265,29 +301,47 @@ def test_effects_of_2_8_standard_errors_are_found_in_eight_of_ten_studies(output
     power = stats.norm.sf(stats.norm.isf(0.025) - lasso.SEEN)
     assert power == pytest.approx(0.8, abs=0.001)
     table = lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id")
-    error = lasso.ols(outputs, FEATURES, "quality", "prompt_id")["standard_error"][FEATURES]
+    error = lasso.ols(outputs, FEATURES, "quality", "prompt_id")["standard_error"][
+        FEATURES
+    ]
     assert table["detectable"].tolist() == pytest.approx(list(lasso.SEEN * error))
 
 
 def test_every_feature_needs_its_number_of_steps(outputs):
     with pytest.raises(KeyError, match="formatting"):
-        lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id", steps={"refusal": 1})
+        lasso.weight_meanings(
+            outputs, FEATURES, "quality", "prompt_id", steps={"refusal": 1}
+        )
 
 
 def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):
     outputs = hosking.load_experiment_1(real_data).outputs()
     weights = lasso.lasso(outputs, hosking.ERRORS_1, "quality_unbiased", 0.01)
-    six = ["refusal", "formatting", "relevance", "repetition", "factuality", "inconsistency"]
+    six = [
+        "refusal",
+        "formatting",
+        "relevance",
+        "repetition",
+        "factuality",
+        "inconsistency",
+    ]
     assert set(weights.index[weights != 0]) == set(six)
     assert (weights <= 0).all()
     assert weights.idxmin() == "refusal"
 
 
-def test_the_costs_without_weight_are_those_that_the_lasso_could_not_have_seen(real_data):
+def test_the_costs_without_weight_are_those_that_the_lasso_could_not_have_seen(
+    real_data,
+):
     outputs = hosking.load_experiment_1(real_data).outputs()
     outputs["lost"] = 5 - outputs["quality_unbiased"]
     table = lasso.weight_meanings(outputs, hosking.ERRORS_1, "lost", "prompt_id", 0.01)
     unseen = table.loc[table["shrunk"] == 0, "detectable"].round(1)
-    assert unseen.to_dict() == {"contradiction": 1.0, "scope": 2.3, "fluency": 1.7, "harmful": 5.2}
+    assert unseen.to_dict() == {
+        "contradiction": 1.0,
+        "scope": 2.3,
+        "fluency": 1.7,
+        "harmful": 5.2,
+    }
     refusal = table.loc["refusal", ["estimate", "low", "high"]].astype(float)
     assert refusal.round(2).tolist() == [1.5, 1.08, 1.92]

@@ -40,7 +40,11 @@ def sums_of(frame: pd.DataFrame) -> lines.CellSums:
 def test_lines_are_least_squares_within_groups(level):
     frame = make_answers()
     fitted = sums_of(frame).lines(level=level)
-    rows = frame if level == "items" else frame.groupby(["system", "arm"])[["tone", "score"]].mean()
+    rows = (
+        frame
+        if level == "items"
+        else frame.groupby(["system", "arm"])[["tone", "score"]].mean()
+    )
     for number, (_, members) in enumerate(rows.groupby("system")):
         slope, intercept = np.polyfit(members["tone"], members["score"], 1)
         assert fitted.slope[0, number] == pytest.approx(slope)
@@ -62,7 +66,9 @@ def test_weights_count_whole_clusters_in_any_order_of_rows(level):
     drawn = sums_of(frame.sample(frac=1, random_state=1)).lines(weights, level)
     for number, counts in enumerate(weights):
         rows = frame.loc[frame.index.repeat(counts[frame["prompt_id"]])]
-        assert drawn.slope[number] == pytest.approx(sums_of(rows).lines(level=level).slope[0])
+        assert drawn.slope[number] == pytest.approx(
+            sums_of(rows).lines(level=level).slope[0]
+        )
 
 
 def test_a_group_whose_x_never_varies_has_no_slope():
@@ -74,7 +80,9 @@ def test_a_group_whose_x_never_varies_has_no_slope():
 
 def test_unknown_choices_and_empty_cells_are_named():
     frame = make_answers()
-    with pytest.raises(ValueError, match=r"level 'rows' is unknown: choose one of \('items', "):
+    with pytest.raises(
+        ValueError, match=r"level 'rows' is unknown: choose one of \('items', "
+    ):
         sums_of(frame).lines(level="rows")
     frame = frame[(frame["system"] != "B") | (frame["arm"] != "none")]
     with pytest.raises(ValueError, match="no rows with 'B' and 'none': leave one out"):
@@ -86,7 +94,10 @@ def test_cell_means_are_those_of_pandas():
     sums = sums_of(frame)
     x, y = sums.means()
     means = frame.groupby(["system", "arm"])[["tone", "score"]].mean()
-    assert (sums.groups, sums.conditions) == (("A", "B", "C"), ("bold", "none", "plain", "proud"))
+    assert (sums.groups, sums.conditions) == (
+        ("A", "B", "C"),
+        ("bold", "none", "plain", "proud"),
+    )
     assert x.ravel().tolist() == pytest.approx(means["tone"].tolist())
     assert y.ravel().tolist() == pytest.approx(means["score"].tolist())
 
@@ -112,33 +123,45 @@ def test_a_resample_without_a_cell_has_no_mean_there():
     weights = np.zeros((1, len(sums.sums)))
     weights[0, 0] = 1
     x, _ = sums.means(weights)
-    assert np.isfinite(x).sum() == (frame["prompt_id"] == frame["prompt_id"].min()).sum()
+    assert (
+        np.isfinite(x).sum() == (frame["prompt_id"] == frame["prompt_id"].min()).sum()
+    )
 
 
 def test_adjusted_slope_is_that_of_two_regressions():
-    frame = make_answers().assign(repeated=lambda rows: (rows["tone"] > 3.8) * 1.0, never=0.0)
+    frame = make_answers().assign(
+        repeated=lambda rows: (rows["tone"] > 3.8) * 1.0, never=0.0
+    )
     given, rng = (frame, "tone", "score"), np.random.default_rng(0)
     table = lines.adjusted_slope(*given, ["repeated"], "prompt_id", 99, rng)
     alone = ols("score ~ tone", frame).fit().params["tone"]
     adjusted = ols("score ~ tone + repeated", frame).fit().params["tone"]
     expected = [alone, adjusted, alone - adjusted]
     assert table["estimate"].tolist() == pytest.approx(expected)
-    assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
+    assert (
+        (table["low"] < table["estimate"]) & (table["estimate"] < table["high"])
+    ).all()
     table = lines.adjusted_slope(*given, ["never"], "prompt_id", 50, rng)
     assert table.loc["explained"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
 
 
 def test_adjusted_slopes_have_the_interval_of_all_replicates():
     frame, draws = make_answers().assign(never=0.0), []
-    for weights in cluster_weights(frame["prompt_id"].nunique(), 2, np.random.default_rng(3)):
+    for weights in cluster_weights(
+        frame["prompt_id"].nunique(), 2, np.random.default_rng(3)
+    ):
         weights = weights[pd.factorize(frame["prompt_id"], sort=True)[0]]
         draws.append(wls("score ~ tone", frame, weights=weights).fit().params["tone"])
     rng = np.random.default_rng(3)
     table = lines.adjusted_slope(frame, "tone", "score", ["never"], "prompt_id", 2, rng)
-    assert table.loc["alone", ["low", "high"]].tolist() == pytest.approx(interval(draws))
+    assert table.loc["alone", ["low", "high"]].tolist() == pytest.approx(
+        interval(draws)
+    )
 
 
-def make_responses(n_prompts: int = 60, per_prompt: int = 4, seed: int = 1) -> pd.DataFrame:
+def make_responses(
+    n_prompts: int = 60, per_prompt: int = 4, seed: int = 1
+) -> pd.DataFrame:
     """Scores that are highest at 100 words."""
     rng = np.random.default_rng(seed)
     prompt = np.repeat(np.arange(n_prompts), per_prompt)
@@ -189,8 +212,15 @@ def test_columns_span_the_natural_splines_of_scipy():
 
 
 def test_columns_are_harrells_in_units_of_the_distance_between_the_outer_knots():
-    by_hand = [1, (8**3 - 4**2 * 8) / 8**3, (7**3 - 4**2 * 7) / 8**3, (5**3 - 4**2 * 5) / 8**3]
-    assert lines.natural_spline([1.0, 9.0], KNOTS) == pytest.approx(np.array([[0] * 4, by_hand]))
+    by_hand = [
+        1,
+        (8**3 - 4**2 * 8) / 8**3,
+        (7**3 - 4**2 * 7) / 8**3,
+        (5**3 - 4**2 * 5) / 8**3,
+    ]
+    assert lines.natural_spline([1.0, 9.0], KNOTS) == pytest.approx(
+        np.array([[0] * 4, by_hand])
+    )
 
 
 @pytest.mark.parametrize("outside", [[-3.0, -1.0, 1.0], [9.0, 20.0, 31.0]])
@@ -224,7 +254,12 @@ def test_holding_a_cause_constant_removes_its_share_of_the_curve():
     change = held.changes(step, 50, np.random.default_rng(0))
     assert change.loc["hundred words", "estimate"] == pytest.approx(1)
     free = lines.fit_curve(frame, "words", "quality", "prompt_id", 3)
-    assert free.changes(step, 50, np.random.default_rng(0)).loc["hundred words", "estimate"] < 0.5
+    assert (
+        free.changes(step, 50, np.random.default_rng(0)).loc[
+            "hundred words", "estimate"
+        ]
+        < 0.5
+    )
 
 
 def test_held_columns_are_at_their_mean():
@@ -235,7 +270,9 @@ def test_held_columns_are_at_their_mean():
 
 def test_a_redundant_held_column_is_refused():
     frame = make_responses().assign(letters=lambda rows: 5 * rows["words"])
-    with pytest.raises(ValueError, match="feature 'letters' is a combination of the intercept"):
+    with pytest.raises(
+        ValueError, match="feature 'letters' is a combination of the intercept"
+    ):
         lines.fit_curve(frame, "words", "quality", "prompt_id", 3, ["letters"])
 
 
@@ -255,7 +292,9 @@ def test_band_covers_the_whole_true_curve_about_as_often_as_it_says():
     slopes, covered = (0.0, 0.01), 0
     for seed in range(30):
         frame = make_responses(50, 3, seed)
-        frame["quality"] += slopes[1] * frame["words"] + ((frame["words"] - 100) / 60) ** 2
+        frame["quality"] += (
+            slopes[1] * frame["words"] + ((frame["words"] - 100) / 60) ** 2
+        )
         band = lines.fit_curve(frame, "words", "quality", "prompt_id", 3).band(
             grid, 200, np.random.default_rng(seed)
         )
@@ -269,7 +308,9 @@ def test_a_resample_of_one_response_does_not_determine_a_curve():
         {"words": [0.0, 1, 2, 4], "quality": [1.0, 2, 2, 3], "prompt_id": range(4)}
     )
     curve = lines.fit_curve(frame, "words", "quality", "prompt_id", 3)
-    with pytest.raises(ValueError, match="a resample does not determine the curve: take fewer"):
+    with pytest.raises(
+        ValueError, match="a resample does not determine the curve: take fewer"
+    ):
         curve.draws([1.0], 500, np.random.default_rng(0))
 
 
@@ -288,7 +329,11 @@ def test_bins_hold_equal_numbers_and_average_their_rows():
 
 def test_equal_values_share_a_bin():
     frame = pd.DataFrame(
-        {"words": [1, 1, 1, 1, 5, 9], "quality": [0, 1, 2, 3, 4, 6], "prompt_id": range(6)}
+        {
+            "words": [1, 1, 1, 1, 5, 9],
+            "quality": [0, 1, 2, 3, 4, 6],
+            "prompt_id": range(6),
+        }
     )
     bins = binned(frame, 3)
     assert bins[["x", "estimate"]].to_numpy().tolist() == [[1, 1.5], [7, 5]]

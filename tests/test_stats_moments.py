@@ -35,13 +35,20 @@ def test_sums_follow_sorted_labels_for_rows_of_any_shape():
 
 
 def test_a_row_without_label_is_refused():
-    with pytest.raises(ValueError, match="row 1 has no cluster label: label it or drop it"):
+    with pytest.raises(
+        ValueError, match="row 1 has no cluster label: label it or drop it"
+    ):
         moments.cluster_sums(np.ones(3), ["a", None, "b"])
 
 
 def test_moments_of_a_tiny_table_are_the_sums_by_hand():
     table = pd.DataFrame(
-        {"refusal": [1, 2, 3], "length": [4, 5, 6], "quality": [7, 8, 9], "prompt_id": list("aba")}
+        {
+            "refusal": [1, 2, 3],
+            "length": [4, 5, 6],
+            "quality": [7, 8, 9],
+            "prompt_id": list("aba"),
+        }
     )
     result = by_prompt(table)
     assert (result.features, result.outcome) == (("refusal", "length"), "quality")
@@ -59,13 +66,17 @@ def test_the_order_of_rows_and_the_labels_of_clusters_do_not_matter(frame):
     np.testing.assert_allclose(first.products, second.products, rtol=1e-13)
 
 
-def test_a_weighted_total_equals_the_moments_of_the_repeated_rows_in_blocks_too(frame, monkeypatch):
+def test_a_weighted_total_equals_the_moments_of_the_repeated_rows_in_blocks_too(
+    frame, monkeypatch
+):
     weights = np.array([[2, 0, 1, 1, 3, 0, 1, 0]])
     repeated = frame.loc[frame.index.repeat(weights[0][frame["prompt_id"]])]
     for block in (1_000, 3):
         monkeypatch.setattr(moments, "BLOCK", block)
         total = by_prompt(frame).total(weights)
-        np.testing.assert_allclose(total.products, in_total(repeated).products, rtol=1e-13)
+        np.testing.assert_allclose(
+            total.products, in_total(repeated).products, rtol=1e-13
+        )
 
 
 def test_large_clusters_have_the_same_moments_as_small_ones(frame, monkeypatch):
@@ -95,7 +106,9 @@ def test_squared_error_and_correlation_are_those_of_the_predictions(frame):
     prediction = frame[FEATURES] @ SLOPES[0]
     residuals = frame["quality"] - intercept[0] - prediction
     assert residuals.mean() == pytest.approx(0, abs=1e-14)
-    assert total.squared_error(intercept, SLOPES)[0] == pytest.approx((residuals**2).mean())
+    assert total.squared_error(intercept, SLOPES)[0] == pytest.approx(
+        (residuals**2).mean()
+    )
     r = np.corrcoef(prediction, frame["quality"])[0, 1]
     assert total.correlation(SLOPES)[0] == pytest.approx(r, abs=1e-14)
     assert np.isnan(total.correlation(0 * SLOPES)).all()

@@ -37,7 +37,9 @@ def model(ratings):
 
 def test_two_groups_and_two_levels_give_the_log_odds_of_the_table():
     counts = {(0, 1): 30, (0, 5): 70, (1, 1): 60, (1, 5): 40}
-    frame = pd.DataFrame([key for key, n in counts.items() for _ in range(n)], columns=["x", "y"])
+    frame = pd.DataFrame(
+        [key for key, n in counts.items() for _ in range(n)], columns=["x", "y"]
+    )
     fitted = ordinal.fit(frame, ["x"], "y")
     table = fitted.log_odds().table(frame.assign(row=frame.index)[["row"]])
     assert fitted.cuts == pytest.approx([-logit(0.7)])
@@ -67,25 +69,34 @@ def test_a_model_of_two_levels_has_the_errors_and_effects_of_a_logit_model(ratin
     log_odds = fitted.log_odds().table(frame[["rater_id"]])
     effects = fitted.effects(frame).table(frame[["rater_id"]])
     np.testing.assert_allclose(log_odds["estimate"], reference.params[1:], atol=1e-6)
-    np.testing.assert_allclose(log_odds["standard_error"], factor * reference.bse[1:], rtol=1e-5)
+    np.testing.assert_allclose(
+        log_odds["standard_error"], factor * reference.bse[1:], rtol=1e-5
+    )
     np.testing.assert_allclose(effects["estimate"], margins.margeff, atol=1e-6)
-    np.testing.assert_allclose(effects["standard_error"], factor * margins.margeff_se, rtol=1e-5)
+    np.testing.assert_allclose(
+        effects["standard_error"], factor * margins.margeff_se, rtol=1e-5
+    )
 
 
 def test_influence_of_a_row_is_what_a_copy_of_it_changes(ratings, model):
     for row in (0, 17):
-        copied = ordinal.fit(pd.concat([ratings, ratings.iloc[[row]]]), FEATURES, "quality")
+        copied = ordinal.fit(
+            pd.concat([ratings, ratings.iloc[[row]]]), FEATURES, "quality"
+        )
         change = np.append(copied.cuts - model.cuts, copied.slopes - model.slopes)
         np.testing.assert_allclose(change, model.influence[row], rtol=0.05, atol=2e-4)
     np.testing.assert_allclose(model.influence.sum(axis=0), 0, atol=1e-8)
 
 
-def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(ratings, model):
+def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(
+    ratings, model
+):
     values, codes = ratings[FEATURES].to_numpy(), ratings["quality"].to_numpy() - 1
     best = np.append(model.cuts, model.slopes)
     scores, information = ordinal._derivatives(best, values, codes)
     assert np.abs(scores.sum(axis=0)).max() < 1e-6 * np.abs(scores).sum(axis=0).min()
-    # halfway down to what counts as rounding, and four times as far, which is eight times too low
+    # halfway down to what counts as rounding, and four times as far, which is eight
+    # times too low
     rounding = ordinal.ROUNDING * -ordinal._log_likelihood(best, values, codes)
     step = np.zeros(len(best))
     step[-1] = np.sqrt(rounding / information[-1, -1])
@@ -96,21 +107,32 @@ def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(rat
 
 def test_an_effect_is_the_mean_change_of_the_expected_rating(ratings, model):
     def expected(refusal):
-        above = ratings[FEATURES].assign(refusal=refusal).to_numpy() @ model.slopes.to_numpy()
+        above = (
+            ratings[FEATURES].assign(refusal=refusal).to_numpy()
+            @ model.slopes.to_numpy()
+        )
         return (1 + (1 / (1 + np.exp(model.cuts - above[:, None]))).sum(axis=1)).mean()
 
     effect = model.effects(ratings).value["refusal"]
     assert effect == pytest.approx(expected(1.0) - expected(0.0))
 
 
-def test_effects_and_what_rows_change_of_them_grow_with_the_distance_between_levels(ratings, model):
+def test_effects_and_what_rows_change_of_them_grow_with_the_distance_between_levels(
+    ratings, model
+):
     once = model.effects(ratings)
-    wider = ordinal.fit(ratings.assign(quality=3 * ratings["quality"]), FEATURES, "quality")
+    wider = ordinal.fit(
+        ratings.assign(quality=3 * ratings["quality"]), FEATURES, "quality"
+    )
     np.testing.assert_allclose(wider.effects(ratings).value, 3 * once.value, atol=1e-8)
-    np.testing.assert_allclose(wider.effects(ratings).influence, 3 * once.influence, atol=1e-8)
+    np.testing.assert_allclose(
+        wider.effects(ratings).influence, 3 * once.influence, atol=1e-8
+    )
 
 
-def test_order_copies_and_distance_between_levels_do_not_change_the_slopes(ratings, model):
+def test_order_copies_and_distance_between_levels_do_not_change_the_slopes(
+    ratings, model
+):
     variants = [
         ratings.sample(frac=1, random_state=0),
         ratings.assign(quality=ratings["quality"] ** 2),
@@ -119,7 +141,9 @@ def test_order_copies_and_distance_between_levels_do_not_change_the_slopes(ratin
     for variant in variants:
         slopes = ordinal.fit(variant, FEATURES[::-1], "quality").slopes
         np.testing.assert_allclose(slopes[FEATURES], model.slopes, atol=1e-8)
-    turned = ordinal.fit(ratings.assign(quality=6 - ratings["quality"]), FEATURES, "quality")
+    turned = ordinal.fit(
+        ratings.assign(quality=6 - ratings["quality"]), FEATURES, "quality"
+    )
     np.testing.assert_allclose(turned.slopes, -model.slopes, atol=1e-8)
     np.testing.assert_allclose(turned.cuts, -model.cuts[::-1], atol=1e-8)
 
@@ -133,7 +157,9 @@ def test_log_odds_agree_at_all_levels_where_odds_are_proportional():
     assert error.abs().max() < 4
     change = ordinal.from_first_to_last_cut(log_odds)
     at = log_odds.value.unstack()
-    pd.testing.assert_series_equal(change.value, (at[5] - at[2])[FEATURES], check_names=False)
+    pd.testing.assert_series_equal(
+        change.value, (at[5] - at[2])[FEATURES], check_names=False
+    )
     assert (change.table(frame[["rater_id"]])["p_value"] > 0.05).all()
 
 
@@ -146,24 +172,36 @@ def test_a_feature_has_no_log_odds_at_a_level_that_it_separates(ratings):
     above = low.assign(quality=(low["quality"] >= 4).astype(int))
     without = ordinal.fit(above, ["factuality", "words"], "quality").slopes
     assert log_odds.value["words", 4] == pytest.approx(without["words"])
-    assert list(ordinal.from_first_to_last_cut(log_odds).value.index) == ["factuality", "words"]
+    assert list(ordinal.from_first_to_last_cut(log_odds).value.index) == [
+        "factuality",
+        "words",
+    ]
 
 
 def test_two_way_intervals_cover_where_raters_and_prompts_differ():
     rng = np.random.default_rng(3)
     clusters = pd.DataFrame(
-        {"rater_id": rng.integers(60, size=900), "prompt_id": rng.integers(50, size=900)}
+        {
+            "rater_id": rng.integers(60, size=900),
+            "prompt_id": rng.integers(50, size=900),
+        }
     )
     covered = np.zeros(2)
     for _ in range(40):
-        strict, hard, feature = rng.normal(size=60), rng.normal(size=50), rng.normal(size=50)
+        strict, hard, feature = (
+            rng.normal(size=60),
+            rng.normal(size=50),
+            rng.normal(size=50),
+        )
         opinion = strict[clusters["rater_id"]] + hard[clusters["prompt_id"]]
         frame = pd.DataFrame({"feature": feature[clusters["prompt_id"]]})
         frame["quality"] = np.searchsorted(CUTS, opinion + rng.logistic(size=900))
         log_odds = ordinal.fit(frame, ["feature"], "quality").log_odds()
         rows = frame.assign(row=frame.index)[["row"]]
         tables = log_odds.table(clusters), log_odds.table(rows)
-        covered += [(table["low"].item() < 0 < table["high"].item()) for table in tables]
+        covered += [
+            (table["low"].item() < 0 < table["high"].item()) for table in tables
+        ]
     two_way, as_if_independent = covered / 40
     # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
     assert two_way >= 0.85
@@ -174,7 +212,10 @@ def test_two_way_intervals_cover_where_raters_and_prompts_differ():
     ("change", "message"),
     [
         ({"quality": 3}, "outcome 'quality' has the same value in all 500 rows"),
-        ({"refusal": 1.0}, "feature 'refusal' is a combination of the intercept: leave it out"),
+        (
+            {"refusal": 1.0},
+            "feature 'refusal' is a combination of the intercept: leave it out",
+        ),
     ],
 )
 def test_columns_that_cannot_be_used_are_named(ratings, change, message):
@@ -192,10 +233,14 @@ def test_averages_are_refused_as_ratings(ratings, fit):
 
 
 def test_a_feature_that_separates_high_from_low_ratings_is_named(ratings):
-    separated = ratings.assign(quality=ratings["quality"].where(ratings["refusal"] == 0, 1))
+    separated = ratings.assign(
+        quality=ratings["quality"].where(ratings["refusal"] == 0, 1)
+    )
     message = "feature 'refusal' tells high from low ratings without exception"
     with pytest.raises(ordinal.SeparationError, match=message):
         ordinal.fit(separated, FEATURES, "quality")
     perfect = pd.DataFrame({"words": [0.1, 0.2, 0.3, 0.4], "quality": [1, 1, 2, 2]})
-    with pytest.raises(ValueError, match="feature 'words' tells high from low ratings without"):
+    with pytest.raises(
+        ValueError, match="feature 'words' tells high from low ratings without"
+    ):
         ordinal.fit(perfect, ["words"], "quality")

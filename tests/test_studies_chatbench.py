@@ -11,15 +11,25 @@ from helpers.data import published, registry, tables
 from helpers.run.code import run_code
 from helpers.stats import accuracy
 from helpers.studies import chatbench
-from helpers.studies.chatbench import ATTENTION_CHECK, CONVERSATIONS_FILE, QUESTIONS_FILE
+from helpers.studies.chatbench import (
+    ATTENTION_CHECK,
+    CONVERSATIONS_FILE,
+    QUESTIONS_FILE,
+)
 
 
 def test_printed_z_and_p_values_are_possible():
     ranges = chatbench.attainable()
     given = ranges["printed"].notna()
-    assert accuracy.fits(*(ranges.loc[given, name] for name in ("printed", "low", "high"))).all()
+    assert accuracy.fits(
+        *(ranges.loc[given, name] for name in ("printed", "low", "high"))
+    ).all()
     assert given.loc["z"].all()
-    assert ranges.loc[~given, "high"].max() < 0.01 < ranges.loc["p"].loc[given["p"], "low"].min()
+    assert (
+        ranges.loc[~given, "high"].max()
+        < 0.01
+        < ranges.loc["p"].loc[given["p"], "low"].min()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +46,9 @@ def write_released(folder, simulated) -> None:
     """Write simulated answers in the form of the released files."""
     models = {"GPT-4o": "gpt-4o", "Llama-3.1-8b": "llama-3.1-8b"}
     datasets = {name: code for code, name in chatbench.VALUE_NAMES["dataset"].items()}
-    conditions = {name: code for code, name in chatbench.VALUE_NAMES["condition"].items()}
+    conditions = {
+        name: code for code, name in chatbench.VALUE_NAMES["condition"].items()
+    }
     coded = {"model": models, "dataset": datasets, "condition": conditions}
     answers = simulated.answers.replace(coded)
     answers = answers.rename(columns={"rater_id": "worker_id", "correct": "acc"})
@@ -57,13 +69,28 @@ def write_released(folder, simulated) -> None:
 def write_conversations(folder, talks) -> None:
     """Write simulated questions and conversations in the form of the released files."""
     parts = talks.questions["question"].str.split("\n", expand=True)
-    options = {f"option_{letter}": parts[n].str[3:] for n, letter in enumerate("ABCD", start=1)}
+    options = {
+        f"option_{letter}": parts[n].str[3:] for n, letter in enumerate("ABCD", start=1)
+    }
     questions = talks.questions.assign(question=parts[0], **options)
     questions.to_csv(folder / QUESTIONS_FILE, index=False)
-    names = {"rater_id": "worker_id", "answer": "selected_answer", "messages": "chat_history"}
+    names = {
+        "rater_id": "worker_id",
+        "answer": "selected_answer",
+        "messages": "chat_history",
+    }
     records = talks.conversations.rename(columns=names)
-    keys = ["worker_id", "model", "condition", "question_id", "selected_answer", "chat_history"]
-    (folder / CONVERSATIONS_FILE).write_text(json.dumps(records[keys].to_dict("records")))
+    keys = [
+        "worker_id",
+        "model",
+        "condition",
+        "question_id",
+        "selected_answer",
+        "chat_history",
+    ]
+    (folder / CONVERSATIONS_FILE).write_text(
+        json.dumps(records[keys].to_dict("records"))
+    )
 
 
 @pytest.fixture
@@ -83,8 +110,19 @@ def test_released_files_are_read_where_they_are_present(released, simulated):
 
 
 def test_people_who_failed_a_check_go_with_all_checks(simulated):
-    datasets = [ATTENTION_CHECK, "physics", ATTENTION_CHECK, "physics", "physics", "physics"]
-    given = {"rater_id": [*"aabbcc"], "dataset": datasets, "correct": [0, 1, 1, 1, 1, 0]}
+    datasets = [
+        ATTENTION_CHECK,
+        "physics",
+        ATTENTION_CHECK,
+        "physics",
+        "physics",
+        "physics",
+    ]
+    given = {
+        "rater_id": [*"aabbcc"],
+        "dataset": datasets,
+        "correct": [0, 1, 1, 1, 1, 0],
+    }
     answers = simulated.answers.iloc[:6].assign(**given)
     kept = chatbench.without_attention_checks(answers)
     assert kept["rater_id"].tolist() == ["b", "c", "c"]
@@ -98,7 +136,8 @@ def test_printed_simulators_have_their_scores_in_the_order_of_the_table():
 def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     released, simulated, conversations, monkeypatch
 ):
-    monkeypatch.setattr(show, "save", lambda *_, **__: None)  # of claims, not of figures
+    # of claims, not of figures
+    monkeypatch.setattr(show, "save", lambda *_, **__: None)
     write_conversations(released, conversations)
     small = {"n_boot": 50, "n_draws": 50, "out_dir": str(released / "out")}
     for name in ("31_question_level", "32_user_simulator"):
@@ -113,7 +152,9 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     cells = unlocked[unlocked.index.str.contains("tablea")]
     assert "open" not in set(cells["verdict"])
     cell = "chatbench.tablea2.college_math.ai_free_text.answer_first.se_user_ai"
-    expected = simulated.accuracies().loc[("Llama-3.1-8b", "College Math", "User-AI answer first")]
+    expected = simulated.accuracies().loc[
+        ("Llama-3.1-8b", "College Math", "User-AI answer first")
+    ]
     assert float(cells.loc[cell, "estimate"]) == pytest.approx(expected["se"], rel=1e-5)
     assert unlocked.loc["chatbench.transitions.more_help", "verdict"] == "confirmed"
 
@@ -136,7 +177,10 @@ def test_all_missing_columns_are_named(released):
     with pytest.raises(tables.BadTableError) as failure:
         chatbench.load("real")
     first, *problems = str(failure.value).splitlines()
-    assert first == "user_answers_filtered.csv: 2 problems. Correct the file and load it again."
+    assert (
+        first
+        == "user_answers_filtered.csv: 2 problems. Correct the file and load it again."
+    )
     assert [problem.partition(";")[0] for problem in problems] == [
         "  column 'phase' is missing",
         "  column 'acc' is missing",
@@ -148,7 +192,9 @@ def test_an_unknown_model_is_refused_with_its_row(released):
     table = pd.read_csv(file)
     table.loc[1, "model"] = "gpt-4o-mini"
     table.to_csv(file, index=False)
-    with pytest.raises(tables.BadTableError, match="column 'model', row 2: 'gpt-4o-mini' is not"):
+    with pytest.raises(
+        tables.BadTableError, match="column 'model', row 2: 'gpt-4o-mini' is not"
+    ):
         chatbench.load("real")
 
 
@@ -167,10 +213,14 @@ def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
         chatbench.load("auto")
     missing = str(failure.value).splitlines()[1:]
     assert len(missing) == 1
-    assert missing[0].startswith("  chatbench/ai_alone_answers.csv from https://huggingface.co/")
+    assert missing[0].startswith(
+        "  chatbench/ai_alone_answers.csv from https://huggingface.co/"
+    )
 
 
-def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(tmp_path, monkeypatch):
+def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
     found = chatbench.load("auto")
@@ -206,7 +256,10 @@ RECORD = {
     "condition": "answer-first",
     "question_id": "m-1",
     "selected_answer": "B",
-    "chat_history": [{"role": "You", "content": "bado"}, {"role": "Bot", "content": "keli"}],
+    "chat_history": [
+        {"role": "You", "content": "bado"},
+        {"role": "Bot", "content": "keli"},
+    ],
 }
 
 
@@ -215,7 +268,12 @@ def talks(tmp_path, monkeypatch):
     """A mirror with small files in the form of the released ones."""
     (tmp_path / CONVERSATIONS_FILE).parent.mkdir(parents=True)
     QUESTIONS.to_csv(tmp_path / QUESTIONS_FILE, index=False)
-    second = {**RECORD, "worker_id": "adam", "question_id": "p-1", "model": "llama-3.1-8b"}
+    second = {
+        **RECORD,
+        "worker_id": "adam",
+        "question_id": "p-1",
+        "model": "llama-3.1-8b",
+    }
     write(tmp_path, [RECORD, second, RECORD])
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
@@ -246,10 +304,16 @@ def test_files_are_read_where_they_are_present(talks):
         "correct": 1.0,
     }
     assert loaded.conversations["correct"].tolist() == [1.0, 0.0, 1.0]
-    assert loaded.conversations["rater_id"].tolist() == ["rater-001", "rater-002", "rater-001"]
+    assert loaded.conversations["rater_id"].tolist() == [
+        "rater-001",
+        "rater-002",
+        "rater-001",
+    ]
 
 
-def test_conversations_may_be_listed_by_question_with_the_names_of_the_authors_code(talks):
+def test_conversations_may_be_listed_by_question_with_the_names_of_the_authors_code(
+    talks,
+):
     expected = chatbench.load_conversations("real").conversations
     names = {
         "worker_id": "workerId",
@@ -260,18 +324,29 @@ def test_conversations_may_be_listed_by_question_with_the_names_of_the_authors_c
     records = json.loads((talks / CONVERSATIONS_FILE).read_text())
     renamed = [{names.get(key, key): each[key] for key in each} for each in records]
     write(talks, {"m-1": renamed[:1], "p-1": renamed[1:2], "again": renamed[2:]})
-    pd.testing.assert_frame_equal(chatbench.load_conversations("real").conversations, expected)
+    pd.testing.assert_frame_equal(
+        chatbench.load_conversations("real").conversations, expected
+    )
 
 
 BAD = [
     ("text", "a JSON object is needed, found str"),
-    ({"worker_id": "zoe", "model": "gpt-4o"}, "'condition', 'question_id', 'selected_answer', 'ch"),
+    (
+        {"worker_id": "zoe", "model": "gpt-4o"},
+        "'condition', 'question_id', 'selected_answer', 'ch",
+    ),
     ({**RECORD, "worker_id": ["zoe"]}, "worker_id is neither text nor a number"),
     ({**RECORD, "question_id": "x"}, "question_id 'x' is not one of the study"),
-    ({**RECORD, "selected_answer": None}, "selected_answer None is not one of the study"),
+    (
+        {**RECORD, "selected_answer": None},
+        "selected_answer None is not one of the study",
+    ),
     ({**RECORD, "model": "gpt-4o-mini"}, "model 'gpt-4o-mini' is not one of the study"),
     ({**RECORD, "condition": "x"}, "condition 'x' is not one of the study"),
-    ({**RECORD, "chat_history": [{"role": "You"}]}, "chat_history is no list of messages"),
+    (
+        {**RECORD, "chat_history": [{"role": "You"}]},
+        "chat_history is no list of messages",
+    ),
 ]
 
 
@@ -314,10 +389,15 @@ def test_a_question_that_is_there_twice_is_refused(talks):
 
 def test_options_that_read_like_missing_values_stay_text(talks):
     QUESTIONS.assign(option_A="NA").to_csv(talks / QUESTIONS_FILE, index=False)
-    assert "\nA. NA\n" in chatbench.load_conversations("real").questions["question"].iloc[0]
+    assert (
+        "\nA. NA\n"
+        in chatbench.load_conversations("real").questions["question"].iloc[0]
+    )
 
 
-def test_simulated_conversations_end_with_the_simulated_answers(simulated, conversations):
+def test_simulated_conversations_end_with_the_simulated_answers(
+    simulated, conversations
+):
     loaded, answers = conversations, simulated.answers
     with_ai = answers[answers["answer_type"] == "user-AI"].reset_index(drop=True)
     same = ["model", "condition", "dataset", "question_id", "correct"]

@@ -58,22 +58,33 @@ def test_distractors_found_elsewhere_have_the_system_and_arm_that_we_give_them(
     path = registry.fetch(file)
     table = read(path, (hosking.FILES_1 | hosking.FILES_2)[file])
     table["response"] = pd.read_parquet(path)["response"]
-    origin = hosking.without_checks(table).drop_duplicates(["response", "system", "arm"])
+    origin = hosking.without_checks(table).drop_duplicates(
+        ["response", "system", "arm"]
+    )
     origin = origin[["response", "system", "arm", "task", "prompt_id"]]
     assert table.groupby("pair_id")["is_distractor"].sum().value_counts()[1] == n_checks
-    found = table[table["is_distractor"]].merge(origin, on="response", suffixes=("", "_there"))
+    found = table[table["is_distractor"]].merge(
+        origin, on="response", suffixes=("", "_there")
+    )
     same = ["system", "arm", "task"]
-    fits = (found[same].to_numpy() == found[[f"{column}_there" for column in same]]).all(axis=1)
+    fits = (
+        found[same].to_numpy() == found[[f"{column}_there" for column in same]]
+    ).all(axis=1)
     fits &= found["prompt_id"] != found["prompt_id_there"]
     assert found["item_id"].nunique() == n_found
     assert found.loc[fits, "item_id"].nunique() == n_found
 
 
-def test_two_responses_to_one_prompt_form_a_pair_by_one_rater(experiment_1, experiment_2):
+def test_two_responses_to_one_prompt_form_a_pair_by_one_rater(
+    experiment_1, experiment_2
+):
     for table in (experiment_1.errors, experiment_1.unbiased, experiment_2.perception):
         pairs = table.groupby("pair_id")
         assert (pairs.size() == 2).all()
-        assert len(table.drop_duplicates(["pair_id", "prompt_id", "rater_id"])) == pairs.ngroups
+        assert (
+            len(table.drop_duplicates(["pair_id", "prompt_id", "rater_id"]))
+            == pairs.ngroups
+        )
         assert not table.duplicated(["pair_id", "item_id"]).any()
 
 
@@ -86,13 +97,18 @@ def test_experts_labelled_each_arm_of_each_task_as_often_and_their_pilot_again(e
     assert main["item_id"].is_unique
     assert pilot["item_id"].isin(main["item_id"]).all()
     assert set(labels["rater_id"]) == {"rater-001"}
-    assert labels.groupby("batch")["factuality"].sum().to_dict() == {"main": 59.0, "pilot": 4.0}
+    assert labels.groupby("batch")["factuality"].sum().to_dict() == {
+        "main": 59.0,
+        "pilot": 4.0,
+    }
 
 
 def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
     monkeypatch.delenv("DATA_MIRROR", raising=False)
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    monkeypatch.setattr(registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"})
+    monkeypatch.setattr(
+        registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
+    )
     assert hosking.load_experiment_1().source == "simulated"
     for load in (hosking.load_experiment_1, hosking.load_experts):
         with pytest.raises(registry.DataUnavailableError, match="no network"):
@@ -154,15 +170,23 @@ def test_an_odd_number_of_rows_is_refused(tmp_path):
 
 def test_an_unknown_model_is_named_as_the_file_calls_it(tmp_path):
     message = failure(unbiased_pair(model=["falcon40", "gpt5"]), tmp_path)
-    assert "column 'system', row 2: 'gpt5' is not allowed; allowed: Command 52B," in message
+    assert (
+        "column 'system', row 2: 'gpt5' is not allowed; allowed: Command 52B,"
+        in message
+    )
 
 
 def expert_line(**answers):
     meta = {"dataset": "wikihow", "sample_ix": 7, "preamble_type_a": "normal"}
     errors = ["contradiction", "inconsistent", "factuality", "relevance", "formatting"]
-    labels = dict.fromkeys([f"{error}_a" for error in (*errors, "refusal", "repetition")], "No")
+    labels = dict.fromkeys(
+        [f"{error}_a" for error in (*errors, "refusal", "repetition")], "No"
+    )
     labels = labels | {"email": "anna_smith_12"} | answers
-    return {"input_meta": meta | {"model_a": "mpt30instruct"}, "label_annotations": labels}
+    return {
+        "input_meta": meta | {"model_a": "mpt30instruct"},
+        "label_annotations": labels,
+    }
 
 
 def write_lines(folder, *records):
@@ -180,8 +204,12 @@ def test_an_expert_is_told_apart_by_name_without_the_number_of_the_submission(tm
     assert labels[list(columns.ERRORS_2)].to_numpy().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
 
 
-def test_an_expert_answer_other_than_yes_or_no_is_named_by_file_column_and_row(tmp_path):
-    path = write_lines(tmp_path, expert_line(), expert_line(email="b_1", refusal_a="Maybe"))
+def test_an_expert_answer_other_than_yes_or_no_is_named_by_file_column_and_row(
+    tmp_path,
+):
+    path = write_lines(
+        tmp_path, expert_line(), expert_line(email="b_1", refusal_a="Maybe")
+    )
     text = "column 'refusal', row 2: 'Maybe' is not allowed; allowed: 0 or 1"
     with pytest.raises(tables.BadTableError, match=re.escape(text)):
         read_experts(path, "main")
@@ -197,7 +225,9 @@ def test_an_expert_file_of_another_form_is_refused(tmp_path):
 def test_an_output_on_one_side_only_leaves_no_distance(dropped):
     outputs = pd.DataFrame({"item_id": ["a", "b"], "refusal": [0.0, 1.0]})
     averages = outputs.set_index("item_id")
-    tables = [averages.iloc[:1], outputs] if dropped == 0 else [averages, outputs.iloc[:1]]
+    tables = (
+        [averages.iloc[:1], outputs] if dropped == 0 else [averages, outputs.iloc[:1]]
+    )
     assert hosking.distance(*tables).isna().all()
 
 
@@ -209,7 +239,9 @@ def test_a_table_without_its_keys_is_an_error(tmp_path, monkeypatch):
         hosking.load_averages(1)
 
 
-def test_modes_of_errors_and_means_of_scores_give_the_averages_of_experiment_1(experiment_1):
+def test_modes_of_errors_and_means_of_scores_give_the_averages_of_experiment_1(
+    experiment_1,
+):
     averages = hosking.load_averages(1, "real")
     assert averages.shape == (900, 19)
     assert hosking.distance(averages, experiment_1.outputs()).max() < 1e-12
@@ -251,8 +283,13 @@ def test_a_fingerprint_holds_letters_and_digits_only():
 def test_fingerprints_are_those_of_texts_in_the_paper():
     letters = re.sub(r"[\W_]+", "", PAPER.read_text().casefold())
     for size, printed in [*hosking.PREAMBLES.values(), *hosking.EXTRACTS.values()]:
-        parts = (letters[start : start + size].encode() for start in range(len(letters) - size))
-        assert any(hashlib.sha256(part).hexdigest().startswith(printed) for part in parts)
+        parts = (
+            letters[start : start + size].encode()
+            for start in range(len(letters) - size)
+        )
+        assert any(
+            hashlib.sha256(part).hexdigest().startswith(printed) for part in parts
+        )
 
 
 def test_an_empty_preamble_is_in_no_prompt():
@@ -284,7 +321,13 @@ def test_templates_allow_any_title_or_article_and_nothing_else(task, prompt, fol
 
 
 def test_first_lines_are_counted_if_shared_and_no_headings():
-    prompts = ["Sell it.\r\nA lamp", "Sell it.\nA cup", "Name:\nA cup", "Name:\nA pen", "A pen.\n"]
+    prompts = [
+        "Sell it.\r\nA lamp",
+        "Sell it.\nA cup",
+        "Name:\nA cup",
+        "Name:\nA pen",
+        "A pen.\n",
+    ]
     assert hosking.shared_first_lines(pd.Series(prompts)).to_dict() == {"Sell it.": 2}
 
 

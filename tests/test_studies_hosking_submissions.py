@@ -21,7 +21,11 @@ def submission(**changes):
     """Return one submission of quality ratings; a change whose value is None leaves a key out."""
     record = {
         "id": "7",
-        "input_text": {"Prompt": "Why?", "Response A": "Because it is.", "Response B": "No idea"},
+        "input_text": {
+            "Prompt": "Why?",
+            "Response A": "Because it is.",
+            "Response B": "No idea",
+        },
         "input_meta": {"dataset": "wikihow", "model_a": "falcon40", "model_b": "refs"},
         "label_annotations": {"email": "anna_session1", "score_a": "4", "score_b": "2"},
         "behavioral_data": {"time_string": "Time spent: 0d 1h 2m 3s "},
@@ -41,14 +45,19 @@ def with_arms(**changes):
     """Return one submission of quality ratings of experiment 2."""
     record = submission()
     for side in "ab":
-        record["input_meta"] |= {f"preamble_{side}": "", f"preamble_type_{side}": "normal"}
+        record["input_meta"] |= {
+            f"preamble_{side}": "",
+            f"preamble_type_{side}": "normal",
+        }
     record["input_meta"] |= changes
     return record
 
 
 def file_of(folder, *records, name="quality.jsonl"):
     """Write submissions, given as dictionaries or as text, to a file."""
-    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    lines = [
+        record if isinstance(record, str) else json.dumps(record) for record in records
+    ]
     path = folder / name
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
@@ -62,12 +71,18 @@ def read(folder, *records, group=(1, "unbiased"), **options):
 def test_a_submission_becomes_one_row_per_response(tmp_path):
     expected = pd.DataFrame(
         {
-            "item_id": ["wikihow-12|Falcon 40B|baseline", "wikihow-12|References|baseline"],
+            "item_id": [
+                "wikihow-12|Falcon 40B|baseline",
+                "wikihow-12|References|baseline",
+            ],
             "prompt_id": "wikihow-12",
             "system": ["Falcon 40B", "References"],
             "arm": "baseline",
             "is_distractor": False,
-            "partner_id": ["wikihow-12|References|baseline", "wikihow-12|Falcon 40B|baseline"],
+            "partner_id": [
+                "wikihow-12|References|baseline",
+                "wikihow-12|Falcon 40B|baseline",
+            ],
             "quality_unbiased": [4.0, 2.0],
             "task": "wikihow",
             "rater_id": "anna",
@@ -77,7 +92,9 @@ def test_a_submission_becomes_one_row_per_response(tmp_path):
     pd.testing.assert_frame_equal(read(tmp_path, submission()), expected)
 
 
-def test_a_distractor_is_named_after_the_prompt_shown_and_the_system_beside_it(tmp_path):
+def test_a_distractor_is_named_after_the_prompt_shown_and_the_system_beside_it(
+    tmp_path,
+):
     rows = read(tmp_path, submission(model_a="distractor", sample_ix="distractor_12"))
     assert rows["is_distractor"].tolist() == [True, False]
     assert rows["item_id"].tolist() == [
@@ -125,7 +142,9 @@ def test_a_bad_field_is_an_error_with_file_and_line(tmp_path, changes, problem):
 
 
 def test_an_unknown_arm_is_an_error(tmp_path):
-    with pytest.raises(BadTableError, match="line 1: 'preamble_type_a' is 'rude'; allowed: normal"):
+    with pytest.raises(
+        BadTableError, match="line 1: 'preamble_type_a' is 'rude'; allowed: normal"
+    ):
         read(tmp_path, with_arms(preamble_type_a="rude"), group=(2, "unbiased"))
 
 
@@ -135,7 +154,12 @@ def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
         "name one of the two lines in data/exclusions.csv"
     )
     with pytest.raises(BadTableError, match=re.escape(problem)):
-        read(tmp_path, submission(), submission(id="8"), submission(email="bert_session2"))
+        read(
+            tmp_path,
+            submission(),
+            submission(id="8"),
+            submission(email="bert_session2"),
+        )
 
 
 @pytest.fixture
@@ -160,7 +184,9 @@ def two_batches(tmp_path, monkeypatch):
         registry, "locate", lambda files, _: {file: located[file] for file in files}
     )
     exclusions = tmp_path / "exclusions.csv"
-    exclusions.write_text(f"file,line,reason\n{RAW}pilot_v6.jsonl,3,duplicate submission\n")
+    exclusions.write_text(
+        f"file,line,reason\n{RAW}pilot_v6.jsonl,3,duplicate submission\n"
+    )
     monkeypatch.setattr(hosking_submissions, "EXCLUSIONS_FILE", exclusions)
 
 
@@ -186,13 +212,20 @@ def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_lef
     _, reported, _ = hosking_submissions.load_groups(reported_only=True)
     pd.testing.assert_frame_equal(reported["1: quality"], ratings[ratings["reported"]])
     assert len(reported["1: quality"]) == 4
-    assert sessions["rater_id"].tolist() == ["rater-001", "rater-002", "rater-003", "rater-001"]
+    assert sessions["rater_id"].tolist() == [
+        "rater-001",
+        "rater-002",
+        "rater-003",
+        "rater-001",
+    ]
     for table in (ratings, sessions):
         assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
 
 
 def test_simulated_raters_of_two_groups_keep_their_labels():
-    found = hosking_submissions.same_raters(1, ["errors", "unbiased"], "simulated", seed=3)
+    found = hosking_submissions.same_raters(
+        1, ["errors", "unbiased"], "simulated", seed=3
+    )
     for group, ratings in found.items():
         expected = hosking_submissions.single_ratings(1, group, "simulated", seed=3)
         pd.testing.assert_frame_equal(ratings, expected)
@@ -202,7 +235,9 @@ def test_simulated_raters_of_two_groups_keep_their_labels():
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
     table = getattr(study, name).drop(columns=["pair_id", "rater_id"])
-    source, submitted = hosking_submissions.load_submissions(experiment, name, "simulated", seed=3)
+    source, submitted = hosking_submissions.load_submissions(
+        experiment, name, "simulated", seed=3
+    )
     ratings = submitted.query("reported").reset_index(drop=True)
     shared = list(table.columns.drop("response_words", errors="ignore"))
     pd.testing.assert_frame_equal(ratings[shared], table[shared])
@@ -229,16 +264,23 @@ def loaded(everything):
 @pytest.fixture(scope="module")
 def released(real_data):
     """Return the released tables in our words, with texts and seconds."""
-    studies = {1: hosking.load_experiment_1(real_data), 2: hosking.load_experiment_2(real_data)}
+    studies = {
+        1: hosking.load_experiment_1(real_data),
+        2: hosking.load_experiment_2(real_data),
+    }
     tables = {}
     files = hosking.FILES_1 | hosking.FILES_2
     for (experiment, group), file in zip(GROUPS, files, strict=True):
         raw = pd.read_parquet(registry.fetch(file))
         clock = raw["time_str"].str.extract(r"(\d+)d (\d+)h (\d+)m (\d+)s").astype(int)
         table = getattr(studies[experiment], group)
-        table = table.drop(columns=["pair_id", "rater_id", "response_words"], errors="ignore")
+        table = table.drop(
+            columns=["pair_id", "rater_id", "response_words"], errors="ignore"
+        )
         tables[experiment, group] = table.assign(
-            prompt=raw["prompt"], response=raw["response"], seconds=clock @ [86400, 3600, 60, 1]
+            prompt=raw["prompt"],
+            response=raw["response"],
+            seconds=clock @ [86400, 3600, 60, 1],
         )
     return tables
 
@@ -266,7 +308,8 @@ def test_rebuilt_and_released_table_are_equal_row_for_row(loaded, released, grou
     ratings, expected = loaded[group].query("reported"), released[group]
     assert len(ratings) == len(expected)
     rebuilt, expected = side_by_side(ratings[list(expected)]), side_by_side(expected)
-    if group == (1, "errors"):  # in one file, the pairs have lost the order of submission
+    # in one file, the pairs have lost the order of submission
+    if group == (1, "errors"):
         rebuilt, expected = sorted_rows(rebuilt), sorted_rows(expected)
     pd.testing.assert_frame_equal(rebuilt, expected)
 
@@ -283,10 +326,15 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
         kept = dict(enumerate(map(json.loads, lines), start=1))
         excluded = {line: kept.pop(line) for line in exclusions["line"]}
         pairs = {record["id"] for record in kept.values()}
-        asked = set.intersection(*(set(record["label_annotations"]) for record in kept.values()))
+        asked = set.intersection(
+            *(set(record["label_annotations"]) for record in kept.values())
+        )
         for line, reason in zip(exclusions["line"], exclusions["reason"], strict=True):
             answers = excluded[line]["label_annotations"]
-            failed = answers.get("positive_val", "5") != "5" and answers["negative_val"] != "1"
+            failed = (
+                answers.get("positive_val", "5") != "5"
+                and answers["negative_val"] != "1"
+            )
             assert excluded[line]["id"] in pairs
             assert failed == (reason == "failed both attention checks")
             assert (not asked <= answers.keys()) == (reason == "incomplete")
@@ -325,11 +373,15 @@ def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
     singles = hosking_submissions.single_ratings(1, "unbiased", real_data)
     released = hosking.without_checks(hosking.load_experiment_1(real_data).unbiased)
     shown = ["item_id", "quality_unbiased"]
-    pd.testing.assert_frame_equal(sorted_rows(singles[shown]), sorted_rows(released[shown]))
+    pd.testing.assert_frame_equal(
+        sorted_rows(singles[shown]), sorted_rows(released[shown])
+    )
     assert singles["rater_id"].nunique() == 524
 
 
-def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_times(loaded):
+def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_times(
+    loaded,
+):
     reported = hosking.without_checks(loaded[1, "errors"].query("reported"))
     table = pairings(reported)
     assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
@@ -348,5 +400,13 @@ def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():
     assert hosking_submissions.repeated(shown)["pair_id"].tolist() == [0, 0, 1, 1, 4, 4]
     assert repeats(shown).to_dict() == {1: 2, 3: 1}
     table = pairings(shown)
-    assert table.loc["x1"].to_dict() == {"ratings": 5, "partners": 3, "other_systems": 2}
-    assert table.loc["x2"].to_dict() == {"ratings": 1, "partners": 1, "other_systems": 0}
+    assert table.loc["x1"].to_dict() == {
+        "ratings": 5,
+        "partners": 3,
+        "other_systems": 2,
+    }
+    assert table.loc["x2"].to_dict() == {
+        "ratings": 1,
+        "partners": 1,
+        "other_systems": 0,
+    }

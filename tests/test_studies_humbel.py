@@ -49,7 +49,9 @@ def test_the_labelled_file_holds_the_labelled_associations(study):
     labelled = humbel.read_associations(registry.fetch("humbel/wax_human_labelled.csv"))
     columns = ["cue", "association", "explanation", "relation"]
     known = study.associations.loc[study.associations["relation"] != "UNK", columns]
-    assert set(labelled[columns].itertuples(index=False)) == set(known.itertuples(index=False))
+    assert set(labelled[columns].itertuples(index=False)) == set(
+        known.itertuples(index=False)
+    )
 
 
 def test_the_vocabulary_holds_every_cue_and_association():
@@ -89,7 +91,9 @@ def test_a_grade_outside_the_norms_is_named_with_its_row(monkeypatch):
 def test_associations_without_a_column_are_refused(tmp_path):
     file = tmp_path / "WAX.csv"
     file.write_text(",cue,association,explanation\n0,a,b,c\n")
-    with pytest.raises(tables.BadTableError, match=r"WAX.csv: 1 problem.*\n.*'relation' is m"):
+    with pytest.raises(
+        tables.BadTableError, match=r"WAX.csv: 1 problem.*\n.*'relation' is m"
+    ):
         humbel.read_associations(file)
 
 
@@ -144,7 +148,9 @@ def test_another_table_is_not_taken_for_the_authors_test(authors_file):
     with pytest.raises(tables.BadTableError, match="'max_aoa_pair' is missing"):
         humbel.authors_test("auto")
     authors_table().assign(cue_aoa="young").to_csv(authors_file)
-    with pytest.raises(tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"):
+    with pytest.raises(
+        tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"
+    ):
         humbel.authors_test("auto")
 
 
@@ -159,6 +165,7 @@ def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
     }
     found = effects[["low", "high"]].div(100).join(effects["p_value"])
     assert found.round(3).to_dict("index") == {
-        name: dict(zip(("low", "high", "p_value"), row, strict=True)) for name, row in noted.items()
+        name: dict(zip(("low", "high", "p_value"), row, strict=True))
+        for name, row in noted.items()
     }
     assert (humbel.authors_effects()["p_family"] < 0.01).sum() == 1

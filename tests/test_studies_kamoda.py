@@ -33,7 +33,12 @@ def test_every_answer_has_three_raters_and_every_question_one_answer_by_system(s
 
 def test_means_of_the_example_printed_in_the_paper_are_among_the_answers(study):
     means = study.answers().set_index("system")
-    example = {"acceptability": 2.3, "factuality": 2.0, "amount_info": 0.3, "formality": -0.3}
+    example = {
+        "acceptability": 2.3,
+        "factuality": 2.0,
+        "amount_info": 0.3,
+        "formality": -0.3,
+    }
     top = means.loc["human_top", list(example)].round(1)
     assert (top == pd.Series(example)).all(axis=1).any()
 
@@ -60,7 +65,9 @@ def test_the_real_texts_are_those_of_the_ratings(study, texts):
     pairs = study.ratings[["question_id", "rater_id"]].drop_duplicates()
     assert len(texts.justifications.merge(pairs, on=["question_id", "rater_id"])) == 900
     rated = study.ratings.drop_duplicates("item_id")
-    assert len(texts.answers.merge(rated, on=["item_id", "question_id", "system"])) == 1200
+    assert (
+        len(texts.answers.merge(rated, on=["item_id", "question_id", "system"])) == 1200
+    )
 
 
 def test_people_and_not_models_have_votes(texts):
@@ -69,7 +76,9 @@ def test_people_and_not_models_have_votes(texts):
 
 
 def test_the_question_printed_in_the_paper_is_asked_once(texts):
-    asked = texts.answers.loc[texts.answers["question"].str.contains("our own voice"), "system"]
+    asked = texts.answers.loc[
+        texts.answers["question"].str.contains("our own voice"), "system"
+    ]
     assert sorted(asked) == sorted(columns.ANSWER_SYSTEMS)
 
 
@@ -82,21 +91,34 @@ def test_simulated_texts_go_with_the_ratings_of_the_same_seed():
     ratings = kamoda.load("simulated", seed=5).ratings
     texts = kamoda.load_texts("simulated", seed=5)
     assert texts.source == "simulated"
-    assert len(texts.answers.merge(ratings.drop_duplicates("item_id"), on="item_id")) == 1200
+    assert (
+        len(texts.answers.merge(ratings.drop_duplicates("item_id"), on="item_id"))
+        == 1200
+    )
     workers = ratings[["question_id", "rater_id"]].drop_duplicates()
-    assert len(texts.justifications.merge(workers, on=["question_id", "rater_id"])) == 900
+    assert (
+        len(texts.justifications.merge(workers, on=["question_id", "rater_id"])) == 900
+    )
 
 
 def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
     monkeypatch.delenv("DATA_MIRROR", raising=False)
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    monkeypatch.setattr(registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"})
+    monkeypatch.setattr(
+        registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
+    )
     assert kamoda.load().source == "simulated"
     with pytest.raises(registry.DataUnavailableError, match="no network"):
         kamoda.load("real")
 
 
-EVALUATION = {"answer_id": "a1", "factuality": 3, "amountInfo": 0, "formality": 0, "overall": 2}
+EVALUATION = {
+    "answer_id": "a1",
+    "factuality": 3,
+    "amountInfo": 0,
+    "formality": 0,
+    "overall": 2,
+}
 
 
 RATING = {
@@ -132,7 +154,10 @@ ANSWER = {
 
 SMALL = {
     "mturk_ratings": [RATING, RATING | {"assignment_id": "s2", "preference": 0}],
-    "assignments": [ASSIGNMENT, ASSIGNMENT | {"assignment_id": "s1", "WorkerId": "bert"}],
+    "assignments": [
+        ASSIGNMENT,
+        ASSIGNMENT | {"assignment_id": "s1", "WorkerId": "bert"},
+    ],
     "answers": [ANSWER],
     "questions": [{"question_id": "q1", "question": "Why do sails fill?"}],
     "gpt4_ratings": [EVALUATION],
@@ -189,7 +214,10 @@ def test_the_overall_rating_of_an_evaluator_is_called_acceptability(load_small):
 
 
 def test_names_of_workers_do_not_appear(load_small):
-    shown = load_small().ratings.to_csv() + load_small(kamoda.load_texts).justifications.to_csv()
+    shown = (
+        load_small().ratings.to_csv()
+        + load_small(kamoda.load_texts).justifications.to_csv()
+    )
     assert "anna" not in shown
     assert "bert" not in shown
 
@@ -269,7 +297,9 @@ TEXT_FAULTS = [
     [(kamoda.load, *each) for each in RATING_FAULTS]
     + [(kamoda.load_texts, *each) for each in TEXT_FAULTS],
 )
-def test_what_is_wrong_with_a_file_is_told_without_its_texts(load_small, read, changes, problem):
+def test_what_is_wrong_with_a_file_is_told_without_its_texts(
+    load_small, read, changes, problem
+):
     (file,) = changes
     head = f"{file}.jsonl: 1 problem. Correct the file and load it again."
     with pytest.raises(tables.BadTableError) as failure:

@@ -20,7 +20,9 @@ from helpers.studies import user_simulator
 from helpers.studies.user_simulator import Endpoint, SimulatorError, score_spread
 
 QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
-QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]})
+QUESTIONS = pd.DataFrame(
+    {"question_id": ["q1", "q2"], "question": [QUESTION, "Which keli?"]}
+)
 WORDS = "bado keli muna pori seva tuzo nali"
 
 
@@ -31,12 +33,20 @@ def rng(seed=0):
 def talk(speakers: str) -> list[dict]:
     """Messages told by the first letters of their speakers: u for user, a for the AI."""
     roles = {"u": "user", "a": "assistant"}
-    return [{"role": roles[who], "content": f"{who}{place}"} for place, who in enumerate(speakers)]
+    return [
+        {"role": roles[who], "content": f"{who}{place}"}
+        for place, who in enumerate(speakers)
+    ]
 
 
 def made_of(speakers: str) -> pd.DataFrame:
     """Examples made of one conversation."""
-    row = {"question_id": "q1", "question": "How many?", "messages": talk(speakers), "answer": "B"}
+    row = {
+        "question_id": "q1",
+        "question": "How many?",
+        "messages": talk(speakers),
+        "answer": "B",
+    }
     return user_simulator.examples(pd.DataFrame([row], index=["talk"]))
 
 
@@ -53,7 +63,12 @@ def hold(server, tmp_path):
     """Hold conversations with the stub, by default one about one question."""
 
     def hold(questions=QUESTIONS[:1], n_runs=1, max_messages=10, **changes):
-        known = {"url": server.url, "key": endpoint.KEY, "user_model": "user", "ai_model": "ai"}
+        known = {
+            "url": server.url,
+            "key": endpoint.KEY,
+            "user_model": "user",
+            "ai_model": "ai",
+        }
         at = Endpoint(**known | {"timeout": 5.0, "retries": 0} | changes)
         file = tmp_path / "new" / "talks.jsonl"
         return user_simulator.run(questions, at, file, n_runs, max_messages)
@@ -61,12 +76,27 @@ def hold(server, tmp_path):
     return hold
 
 
-ANSWERS = ("Answer: (C) nine bado", " answer: C\n", '"Answer: C"', "**Answer:** C", "Answer: C\nso")
-OTHERS = ("", "C", "Answer: E", "Answer: c", "Answer: A man", "Answer: A or B?", "Hm.\nAnswer: B")
+ANSWERS = (
+    "Answer: (C) nine bado",
+    " answer: C\n",
+    '"Answer: C"',
+    "**Answer:** C",
+    "Answer: C\nso",
+)
+OTHERS = (
+    "",
+    "C",
+    "Answer: E",
+    "Answer: c",
+    "Answer: A man",
+    "Answer: A or B?",
+    "Hm.\nAnswer: B",
+)
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"), [*itertools.product(ANSWERS, "C"), *itertools.product(OTHERS, [None])]
+    ("reply", "letter"),
+    [*itertools.product(ANSWERS, "C"), *itertools.product(OTHERS, [None])],
 )
 def test_a_reply_is_an_answer_only_if_its_first_line_is_one(reply, letter):
     assert user_simulator._parse_answer(reply) == letter
@@ -109,7 +139,9 @@ def test_any_text_survives_its_file_and_a_file_is_written_whole_or_not(tmp_path)
     file = tmp_path / "new" / "examples.jsonl"
     user_simulator.write_jsonl([{"messages": made}], file)
     assert len(file.read_text().splitlines()) == 1
-    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+    with pytest.raises(
+        ValueError, match="Out of range float values are not JSON compliant"
+    ):
         user_simulator.write_jsonl([{"answer": "B"}, {"answer": np.nan}], file)
     assert tables.read_jsonl(file)["messages"].to_list() == [made]
     assert [each.name for each in file.parent.iterdir()] == ["examples.jsonl"]
@@ -131,11 +163,16 @@ def test_the_endpoint_comes_from_the_environment_and_does_not_show_its_key():
     ]
 
 
-def test_a_conversation_ends_with_the_answer_of_the_user_who_alone_sees_the_question(server, hold):
+def test_a_conversation_ends_with_the_answer_of_the_user_who_alone_sees_the_question(
+    server, hold
+):
     held = hold()
     assert held["answer"].tolist() == ["B"]
     assert held["messages"].tolist() == [
-        [{"role": "user", "content": "what is bado?"}, {"role": "assistant", "content": "two."}]
+        [
+            {"role": "user", "content": "what is bado?"},
+            {"role": "assistant", "content": "two."},
+        ]
     ]
     assert [request["model"] for request in server.asked] == ["user", "ai", "user"]
     assert [request["temperature"] for request in server.asked] == [1.0, 0.7, 1.0]
@@ -158,24 +195,38 @@ def test_after_the_last_message_only_an_answer_is_asked_for(
     server.user_replies = iter(replies)
     held = hold(max_messages=2).iloc[0]
     assert (len(held["messages"]), held["answer"]) == (n_messages, answer)
-    asked = [each["messages"][1]["content"] for each in server.asked if each["model"] == "user"]
+    asked = [
+        each["messages"][1]["content"]
+        for each in server.asked
+        if each["model"] == "user"
+    ]
     assert ["no time" in each for each in asked] == [False, False, True][: len(replies)]
 
 
 @pytest.mark.parametrize(
     ("stub", "changes", "message"),
     [
-        ({}, {"key": "other"}, r"refused the key \(status 401\): check USER_SIMULATOR_KEY"),
+        (
+            {},
+            {"key": "other"},
+            r"refused the key \(status 401\): check USER_SIMULATOR_KEY",
+        ),
         ({}, {"url": "/v2"}, "answered with status 404 for model 'user'"),
         ({"status": 500}, {}, "answered with status 500 for model 'user'"),
         ({"body": b"{half"}, {}, "sent no reply that can be read"),
         ({"seconds": 0.2}, {"timeout": 0.05}, r"did not reply within 0\.05 seconds"),
         ({}, {"url": "nobody"}, r"cannot be reached \(.*\): check USER_SIMULATOR_URL"),
         ({"body": b"[]"}, {}, "sent no text as reply of model 'user'"),
-        ({"body": endpoint.completion(" ")}, {}, "sent no text as reply of model 'user'"),
+        (
+            {"body": endpoint.completion(" ")},
+            {},
+            "sent no text as reply of model 'user'",
+        ),
     ],
 )
-def test_an_endpoint_that_fails_is_named_with_what_to_do(server, hold, stub, changes, message):
+def test_an_endpoint_that_fails_is_named_with_what_to_do(
+    server, hold, stub, changes, message
+):
     vars(server).update(stub)
     urls = {"/v2": server.url.replace("v1", "v2"), "nobody": "http://127.0.0.1:9/v1"}
     changes = {key: urls.get(value, value) for key, value in changes.items()}
@@ -193,16 +244,30 @@ def test_an_endpoint_that_fails_is_named_with_what_to_do(server, hold, stub, cha
         ({"url": f"http://{endpoint.KEY}@127.0.0.1/v1"}, "URL has the key in it"),
         ({"url": f"http://127.0.0.1/v1?key={endpoint.KEY}"}, "URL has the key in it"),
         ({"url": f"http://127.0.0.1/{endpoint.KEY}/v1"}, "URL has the key in it"),
-        ({"url": f"http://127.0.0.1/%73{endpoint.KEY[1:]}/v1"}, "URL has the key in it"),
+        (
+            {"url": f"http://127.0.0.1/%73{endpoint.KEY[1:]}/v1"},
+            "URL has the key in it",
+        ),
         ({"ai_model": f"model-{endpoint.KEY}"}, "AI has the key in it"),
-        ({"url": "http://name:password@127.0.0.1/v1"}, "URL must be an address without user name"),
-        ({"url": "http://127.0.0.1/v1?token=t"}, "URL must be an address without user name"),
+        (
+            {"url": "http://name:password@127.0.0.1/v1"},
+            "URL must be an address without user name",
+        ),
+        (
+            {"url": "http://127.0.0.1/v1?token=t"},
+            "URL must be an address without user name",
+        ),
         ({"url": "127.0.0.1:8000/v1"}, "URL must be an address without user name"),
         ({"url": "http://[/v1"}, "URL must be an address without user name"),
-        ({"url": "http://127.0.0.1:many/v1"}, "URL must be an address without user name"),
+        (
+            {"url": "http://127.0.0.1:many/v1"},
+            "URL must be an address without user name",
+        ),
     ],
 )
-def test_what_would_show_the_key_or_cannot_be_sent_is_refused(server, hold, changes, message):
+def test_what_would_show_the_key_or_cannot_be_sent_is_refused(
+    server, hold, changes, message
+):
     with pytest.raises(SimulatorError, match=rf"^USER_SIMULATOR_{message}") as failure:
         hold(**changes)
     assert endpoint.KEY not in str(failure.value)
@@ -213,13 +278,18 @@ def test_what_would_show_the_key_or_cannot_be_sent_is_refused(server, hold, chan
 @pytest.mark.parametrize(
     "stub",
     [
-        {"status": 500, "body": json.dumps({"error": {"message": endpoint.KEY}}).encode()},
+        {
+            "status": 500,
+            "body": json.dumps({"error": {"message": endpoint.KEY}}).encode(),
+        },
         {"status": 400, "body": endpoint.KEY.encode()},
         {"body": endpoint.KEY.encode()},
         {"body": endpoint.completion(f"your key is {endpoint.KEY}")},
     ],
 )
-def test_a_key_that_comes_back_is_shown_and_kept_nowhere(server, hold, tmp_path, stub, capfd):
+def test_a_key_that_comes_back_is_shown_and_kept_nowhere(
+    server, hold, tmp_path, stub, capfd
+):
     vars(server).update(stub)
     try:
         held = hold(max_messages=1)
@@ -234,14 +304,22 @@ def test_a_key_that_comes_back_is_shown_and_kept_nowhere(server, hold, tmp_path,
 
 
 @pytest.mark.parametrize("key", [endpoint.KEY, f"{endpoint.KEY}\r"])
-def test_no_file_of_a_notebook_that_fails_has_the_key(server, tmp_path, monkeypatch, capfd, key):
+def test_no_file_of_a_notebook_that_fails_has_the_key(
+    server, tmp_path, monkeypatch, capfd, key
+):
     server.status = 500
     server.body = json.dumps({"error": {"message": f"{key} is not known"}}).encode()
     monkeypatch.setattr("os.environ", dict(os.environ))
     values = [server.url, key, "user", "ai"]
     os.environ.update(zip(user_simulator.VARIABLES, values, strict=True))
     notebooks.set_environment(tmp_path)
-    small = {"n_worded": 3, "n_asked": 1, "n_draws": 20, "n_boot": 20, "max_messages": 1}
+    small = {
+        "n_worded": 3,
+        "n_asked": 1,
+        "n_draws": 20,
+        "n_boot": 20,
+        "max_messages": 1,
+    }
     parameters = {"data_source": "simulated", "out_dir": str(tmp_path), **small}
     notebook = paths.NOTEBOOKS / "32_user_simulator.ipynb"
     with pytest.raises(tables.PlainError, match="SimulatorError") as failure:
@@ -257,7 +335,9 @@ def test_a_word_in_place_of_a_key_is_no_secret(server, hold):
     server.body = endpoint.completion("what is x?")
     with pytest.raises(SimulatorError, match="refused the key"):
         hold(key="x")
-    assert Endpoint("http://box", "x", "x", "ai").without_key("what is x?") == "what is x?"
+    assert (
+        Endpoint("http://box", "x", "x", "ai").without_key("what is x?") == "what is x?"
+    )
 
 
 def test_without_the_extra_endpoint_the_message_says_what_to_install(hold, monkeypatch):
@@ -274,21 +354,31 @@ def test_a_failure_that_may_pass_is_tried_again(server, hold):
     assert len(server.asked) == 2
 
 
-def test_conversations_are_kept_in_a_file_which_then_needs_no_endpoint(server, hold, tmp_path):
+def test_conversations_are_kept_in_a_file_which_then_needs_no_endpoint(
+    server, hold, tmp_path
+):
     held = hold(QUESTIONS, n_runs=2)
     assert held["question_id"].tolist() == ["q1", "q1", "q2", "q2"]
     assert held["run"].tolist() == [1, 2, 1, 2]
-    pd.testing.assert_frame_equal(tables.read_jsonl(tmp_path / "new" / "talks.jsonl"), held)
+    pd.testing.assert_frame_equal(
+        tables.read_jsonl(tmp_path / "new" / "talks.jsonl"), held
+    )
     server.status = 500
     pd.testing.assert_frame_equal(hold(QUESTIONS, n_runs=2), held)
-    message = r"talks.jsonl was made with user_model 'user', not 'new': delete it or choose"
+    message = (
+        r"talks.jsonl was made with user_model 'user', not 'new': delete it or choose"
+    )
     with pytest.raises(SimulatorError, match=message):
         hold(user_model="new")
 
 
-def test_after_a_failure_finished_questions_are_kept_and_a_new_run_goes_on(server, hold, tmp_path):
+def test_after_a_failure_finished_questions_are_kept_and_a_new_run_goes_on(
+    server, hold, tmp_path
+):
     server.user_replies = iter(["hello?", "hm", "hello?", " "])
-    with pytest.raises(SimulatorError, match=r"^question q2: .* Finished questions are kept; run"):
+    with pytest.raises(
+        SimulatorError, match=r"^question q2: .* Finished questions are kept; run"
+    ):
         hold(QUESTIONS, max_messages=1)
     assert [each.name for each in (tmp_path / "new").iterdir()] == ["talks.jsonl"]
     server.user_replies = iter(["hello?", "Answer: D"])
@@ -301,7 +391,9 @@ def test_a_damaged_file_is_refused_and_left_alone(hold, tmp_path):
     (tmp_path / "new").mkdir()
     file = tmp_path / "new" / "talks.jsonl"
     file.write_text('{"question_id": "q1"\n')
-    with pytest.raises(tables.BadTableError, match=r"talks.jsonl: 1 problem.*\n  line 1, char"):
+    with pytest.raises(
+        tables.BadTableError, match=r"talks.jsonl: 1 problem.*\n  line 1, char"
+    ):
         hold()
     assert file.read_text() == '{"question_id": "q1"\n'
 
@@ -313,17 +405,26 @@ def messages(*texts: str, question: str = "q1") -> pd.DataFrame:
 
 def bleu(candidates: list[str], references: list[str]) -> float:
     """BLEU of a corpus by its formula: up to four words in a row, one reference each."""
-    pairs = [(a.split(), b.split()) for a, b in zip(candidates, references, strict=True)]
+    pairs = [
+        (a.split(), b.split()) for a, b in zip(candidates, references, strict=True)
+    ]
     precisions = []
     for n in range(1, 5):
         runs = [
-            [Counter(zip(*(words[k:] for k in range(n)), strict=False)) for words in pair]
+            [
+                Counter(zip(*(words[k:] for k in range(n)), strict=False))
+                for words in pair
+            ]
             for pair in pairs
         ]
         shared = sum((candidate & reference).total() for candidate, reference in runs)
-        precisions.append(shared / max(1, sum(candidate.total() for candidate, _ in runs)))
+        precisions.append(
+            shared / max(1, sum(candidate.total() for candidate, _ in runs))
+        )
     lengths = [sum(len(pair[side]) for pair in pairs) for side in (0, 1)]
-    return min(1.0, math.exp(1 - lengths[1] / lengths[0])) * math.prod(precisions) ** 0.25
+    return (
+        min(1.0, math.exp(1 - lengths[1] / lengths[0])) * math.prod(precisions) ** 0.25
+    )
 
 
 def test_bleu_is_that_of_the_formula_over_all_pairs():
@@ -336,7 +437,9 @@ def test_bleu_is_that_of_the_formula_over_all_pairs():
 
 
 def test_rouge_is_averaged_over_pairs_and_rouge_l_minds_the_order():
-    scores = user_simulator.wording_scores(messages("keli bado", "bado"), messages("bado keli"))
+    scores = user_simulator.wording_scores(
+        messages("keli bado", "bado"), messages("bado keli")
+    )
     assert scores["rouge_1"].item() == pytest.approx((1 + 2 / 3) / 2)
     assert scores["rouge_l"].item() == pytest.approx((1 / 2 + 2 / 3) / 2)
     assert scores["bleu"].item() == 0  # no four words in a row in common
@@ -349,7 +452,9 @@ def test_only_messages_about_the_same_question_are_compared():
     )
     assert scores["question_id"].tolist() == ["q1", "q2"]
     assert scores[["bleu", "rouge_1", "rouge_l"]].to_numpy() == pytest.approx(1)
-    with pytest.raises(ValueError, match="no question has both simulated and real messages"):
+    with pytest.raises(
+        ValueError, match="no question has both simulated and real messages"
+    ):
         user_simulator.wording_scores(messages(WORDS), other)
 
 
@@ -363,14 +468,21 @@ def test_messages_are_taken_from_users_who_open_the_conversation():
 def questions(n: int) -> pd.DataFrame:
     """Questions whose chances vary like those of the study."""
     return pd.DataFrame(
-        {"question_id": range(n), "mean": 0.7, "variance": 0.06, "n_answers": np.arange(n) % 9 + 5}
+        {
+            "question_id": range(n),
+            "mean": 0.7,
+            "variance": 0.06,
+            "n_answers": np.arange(n) % 9 + 5,
+        }
     )
 
 
 def test_draws_lie_around_the_scores_of_a_large_sample():
     large = score_spread(rng(), questions(100_000), n_draws=2)
     spread = score_spread(rng(2), questions(135), n_draws=1000)
-    assert spread["mean"].to_numpy() == pytest.approx(large["mean"].to_numpy(), abs=0.015)
+    assert spread["mean"].to_numpy() == pytest.approx(
+        large["mean"].to_numpy(), abs=0.015
+    )
     assert (spread["low"] < spread["mean"]).all()
     assert (spread["mean"] < spread["high"]).all()
 
@@ -391,6 +503,8 @@ def test_fishers_interval_is_1_96_standard_errors_of_z_and_covers_as_often_as_it
     assert low == pytest.approx(np.tanh(z - 0.392), abs=1e-4)
     assert high == pytest.approx(np.tanh(z + 0.392), abs=1e-4)
     x, noise = rng().normal(size=(2, 1000, 30))
-    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, 0.6 * x + 0.8 * noise, strict=True)]
+    found = [
+        np.corrcoef(a, b)[0, 1] for a, b in zip(x, 0.6 * x + 0.8 * noise, strict=True)
+    ]
     low, high = user_simulator.fisher_interval(found, 30)
     assert np.mean((low < 0.6) & (high > 0.6)) == pytest.approx(0.95, abs=0.021)

@@ -79,7 +79,9 @@ def attrition(monkeypatch, pairs, ages, alternatives, **options):
     return counts, asked["row"].tolist()
 
 
-def test_the_defaults_give_the_number_of_questions_behind_the_printed_sample(real_questions):
+def test_the_defaults_give_the_number_of_questions_behind_the_printed_sample(
+    real_questions,
+):
     assert len(real_questions) == 10781
     assert len(real_questions.sample(frac=0.01, random_state=515)) == 108
 
@@ -96,7 +98,9 @@ def test_the_definitions_test_has_one_question_for_nearly_every_meaning(real):
     assert len(definitions(real.norms, real.vocabulary())) == 10731
 
 
-def test_questions_hold_four_different_words_with_an_age_and_one_target(simulated, questions):
+def test_questions_hold_four_different_words_with_an_age_and_one_target(
+    simulated, questions
+):
     rows = simulated.associations.set_index("row").loc[questions["row"], TARGET]
     latest = simulated.norms.groupby("word")["age"].max()
     assert (rows.to_numpy() == questions[TARGET].to_numpy()).all()
@@ -106,13 +110,17 @@ def test_questions_hold_four_different_words_with_an_age_and_one_target(simulate
     assert questions["question"].tolist() == list(range(len(questions)))
     for column in TARGET:
         assert (questions[f"{column}_age"] == questions[column].map(latest)).all()
-    assert (questions["age"] == questions[["cue_age", "association_age"]].max(axis=1)).all()
+    assert (
+        questions["age"] == questions[["cue_age", "association_age"]].max(axis=1)
+    ).all()
 
 
 def test_the_correct_option_is_where_the_target_is_shown(questions):
     shown = questions[SHOWN].to_numpy()
     marked = np.take_along_axis(shown, np.array(PAIRS)[questions["correct"]], axis=1)
-    assert (np.sort(marked, axis=1) == np.sort(questions[TARGET].to_numpy(), axis=1)).all()
+    assert (
+        np.sort(marked, axis=1) == np.sort(questions[TARGET].to_numpy(), axis=1)
+    ).all()
     assert (np.sort(shown, axis=1) == np.sort(questions[FOUR].to_numpy(), axis=1)).all()
     shares = questions["correct"].value_counts(normalize=True)
     # 3.6 standard errors hold six correct shares with probability 0.998.
@@ -128,29 +136,45 @@ def test_the_correct_option_is_where_the_target_is_shown(questions):
 )
 def test_some_options_change_some_columns_only(build, questions, changed, columns):
     other = build(**changed)
-    pd.testing.assert_frame_equal(other.drop(columns=columns), questions.drop(columns=columns))
+    pd.testing.assert_frame_equal(
+        other.drop(columns=columns), questions.drop(columns=columns)
+    )
     assert not other[columns[-1]].equals(questions[columns[-1]])
 
 
 def test_words_may_have_any_names(simulated, build, questions):
     columns = ["correct", "age"]
-    associations = simulated.associations.assign(**("x" + simulated.associations[TARGET]))
-    other = build(associations, simulated.norms.assign(word="x" + simulated.norms["word"]))
+    associations = simulated.associations.assign(
+        **("x" + simulated.associations[TARGET])
+    )
+    other = build(
+        associations, simulated.norms.assign(word="x" + simulated.norms["word"])
+    )
     pd.testing.assert_frame_equal(other[columns], questions[columns])
 
 
 def test_questions_that_fail_a_step_are_dropped_at_it(monkeypatch):
-    pairs = [("sun", "moon"), ("cat", "dog"), ("tea", "cup"), ("red", "hue"), ("sea", "salt")]
-    # Row 10 repeats its own word, row 11 draws one without an age, row 13 draws a known pair.
+    pairs = [
+        ("sun", "moon"),
+        ("cat", "dog"),
+        ("tea", "cup"),
+        ("red", "hue"),
+        ("sea", "salt"),
+    ]
+    # Row 10 repeats its own word, row 11 draws one without an age, row 13 draws a known
+    # pair.
     alternatives = ["moon cup", "salt moon", "dog hue", "tea cup", "hue moon"]
     drawn = [two.split() for two in alternatives]
     found = attrition(monkeypatch, pairs, dict.fromkeys(WORDS[:-1], 7), drawn)
     assert found == ([5, 4, 2, 1], [12])
 
 
-def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_do(monkeypatch):
+def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_do(
+    monkeypatch,
+):
     pairs = [("sun", "moon"), ("cat", "dog"), ("tea", "cup")]
-    # The first question shows the pair of the second, which is dropped for repeating a word.
+    # The first question shows the pair of the second, which is dropped for repeating a
+    # word.
     drawn = [("cat", "dog"), ("cat", "sun"), ("moon", "dog")]
     ages = dict.fromkeys(WORDS[:6], 7)
     left = [
@@ -162,10 +186,15 @@ def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_d
 
 def test_stripped_and_lower_case_words_find_their_age(monkeypatch):
     norms = pd.DataFrame({"word": ["sun", "moon "], "age": [7, 9]})
-    assert word_tests.word_ages(norms, Options(words="strip")).to_dict() == {"sun": 7, "moon": 9}
+    assert word_tests.word_ages(norms, Options(words="strip")).to_dict() == {
+        "sun": 7,
+        "moon": 9,
+    }
     pairs, drawn = [("Sun ", "moon"), ("cat", "dog")], [("cat", "dog"), ("sun", "moon")]
     aged = {
-        words: attrition(monkeypatch, pairs, dict.fromkeys(WORDS, 7), drawn, words=words)[0][2]
+        words: attrition(
+            monkeypatch, pairs, dict.fromkeys(WORDS, 7), drawn, words=words
+        )[0][2]
         for words in word_tests.CHOICES["words"]
     }
     assert aged == {"raw": 0, "strip": 0, "strip and lower": 2}
@@ -181,20 +210,28 @@ def test_alternatives_from_different_words_come_up_equally_often(build, question
 
 def test_a_second_pair_is_found_in_any_order():
     four = pd.DataFrame([["a", "b", "c", "d"]] * 2, columns=FOUR)
-    assert word_tests.second_pairs(four, pd.DataFrame([["d", "a"]], columns=TARGET)).all()
-    assert not word_tests.second_pairs(four, pd.DataFrame([["b", "a"]], columns=TARGET)).any()
+    assert word_tests.second_pairs(
+        four, pd.DataFrame([["d", "a"]], columns=TARGET)
+    ).all()
+    assert not word_tests.second_pairs(
+        four, pd.DataFrame([["b", "a"]], columns=TARGET)
+    ).any()
 
 
 @pytest.mark.parametrize("option", word_tests.CHOICES)
 def test_an_unknown_choice_is_refused_with_the_known_ones(option):
     first = word_tests.CHOICES[option][0]
-    with pytest.raises(ValueError, match=f"{option} must be '{first}' or .*, not 'other'"):
+    with pytest.raises(
+        ValueError, match=f"{option} must be '{first}' or .*, not 'other'"
+    ):
         Options(**{option: "other"})
 
 
 def test_definitions_show_the_word_meant_and_three_others(simulated):
     asked = definitions(simulated.norms, simulated.vocabulary())
-    marked = np.take_along_axis(asked[SHOWN].to_numpy(), asked[["correct"]].to_numpy(), axis=1)
+    marked = np.take_along_axis(
+        asked[SHOWN].to_numpy(), asked[["correct"]].to_numpy(), axis=1
+    )
     assert (marked[:, 0] == asked["word"]).all()
     assert all_different(asked[SHOWN])
     assert asked["word"].isin(simulated.vocabulary()).all()
@@ -217,9 +254,15 @@ def test_definitions_show_the_word_meant_and_three_others(simulated):
         ((None, "FW"), 0, 0, 0, "low"),
     ],
 )
-def test_features_of_a_pair_come_from_both_words(tags, modifier, different, count, complexity):
+def test_features_of_a_pair_come_from_both_words(
+    tags, modifier, different, count, complexity
+):
     pair = word_tests.pair_features(pd.DataFrame([tags], columns=TARGET)).loc[0]
-    assert pair[["modifier", "different", "n_features"]].tolist() == [modifier, different, count]
+    assert pair[["modifier", "different", "n_features"]].tolist() == [
+        modifier,
+        different,
+        count,
+    ]
     assert (pair["complexity"], pair["complex"]) == (complexity, complexity != "low")
 
 
@@ -230,7 +273,9 @@ def test_every_tag_belongs_to_one_part_of_speech():
 
 
 def test_relations_without_a_label_count_as_hard(real_questions):
-    relation = pd.Series(["UNK", "Action", "Location", "Common-Phrase", "Synonym", "Antonym"])
+    relation = pd.Series(
+        ["UNK", "Action", "Location", "Common-Phrase", "Synonym", "Antonym"]
+    )
     table = word_tests.relation_features(relation)
     assert table["hard"].tolist() == [1, 0, 0, 0, 0, 1]
     assert table["labelled"].tolist() == [0, 1, 1, 1, 1, 1]
@@ -260,7 +305,11 @@ def test_endings_decide_where_the_dictionary_has_nothing():
 def test_rules_about_neighbours_tell_a_verb_from_a_noun():
     words = pd.Series(["kiss", "kiss", "kiss"])
     texts = pd.Series(["She gave me a kiss.", "I want to kiss you.", "Kisses."])
-    assert word_tests.tag_in_context(words, texts).fillna("").tolist() == ["NN", "VB", ""]
+    assert word_tests.tag_in_context(words, texts).fillna("").tolist() == [
+        "NN",
+        "VB",
+        "",
+    ]
     assert word_tests.tag(words).unique().tolist() == ["NN"]
 
 
@@ -273,15 +322,22 @@ def test_words_that_an_explanation_lacks_in_this_form_stay_without_a_tag():
         ("T-shirt", "a t-shirt!", True),
     ]
     words, texts, used = zip(*uses, strict=True)
-    table = pd.DataFrame({"cue": words, "association": "x", "explanation": texts}, range(5, 10))
+    table = pd.DataFrame(
+        {"cue": words, "association": "x", "explanation": texts}, range(5, 10)
+    )
     tags = word_tests.explained_tags(table)
     assert tags["cue"].notna().tolist() == list(used)
     assert tags["association"].isna().all()
     assert tags.index.tolist() == table.index.tolist()
 
 
-def test_most_target_words_stand_in_their_explanation_and_in_the_dictionary(real_questions):
+def test_most_target_words_stand_in_their_explanation_and_in_the_dictionary(
+    real_questions,
+):
     tags = word_tests.explained_tags(real_questions)
-    assert tags.notna().mean().round(3).to_dict() == {"cue": 0.886, "association": 0.911}
+    assert tags.notna().mean().round(3).to_dict() == {
+        "cue": 0.886,
+        "association": 0.911,
+    }
     assert word_tests.in_dictionary(real_questions["cue"]).mean() > 0.96
     assert tags.stack().dropna().isin(word_tests.FEATURES).mean() > 0.999

@@ -8,7 +8,9 @@ import pandas as pd
 from helpers import paths
 from helpers.run import notebooks, parameters
 
-SPEC = importlib.util.spec_from_file_location("sweep", paths.ROOT / "benchmarks" / "sweep.py")
+SPEC = importlib.util.spec_from_file_location(
+    "sweep", paths.ROOT / "benchmarks" / "sweep.py"
+)
 sweep = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(sweep)
 
@@ -26,11 +28,16 @@ def test_the_values_are_allowed_and_are_not_the_default():
     for row in sweep.read_runs():
         file = notebooks.notebook_file(row["notebook"])
         value = notebooks.parameter_values(file, {row["parameter"]: row["value"]})
-        assert value[row["parameter"]] != notebooks.defaults_of(file)[row["parameter"]], row
+        assert (
+            value[row["parameter"]] != notebooks.defaults_of(file)[row["parameter"]]
+        ), row
 
 
 def test_runs_that_do_not_say_so_are_noticed(tmp_path):
-    words = ["- printed: OTHER PARAMETERS: alpha = 1", "- figure: Other parameters: alpha. A bar."]
+    words = [
+        "- printed: OTHER PARAMETERS: alpha = 1",
+        "- figure: Other parameters: alpha. A bar.",
+    ]
     assert sweep.faults_of(words, tmp_path, "alpha") == []
     (tmp_path / "claims").mkdir()
     (tmp_path / "claims" / "11.csv").write_text("")

@@ -15,7 +15,18 @@ from scipy.special import log_softmax, softmax
 from helpers import paths, text
 from helpers.studies import kamoda
 
-WORDS = ("<start>", "<pad>", "<unknown>", "why", "is", "the", "sky", "blue", "light", "scatters")
+WORDS = (
+    "<start>",
+    "<pad>",
+    "<unknown>",
+    "why",
+    "is",
+    "the",
+    "sky",
+    "blue",
+    "light",
+    "scatters",
+)
 NO_MODELS = "the extra 'models' (torch and transformers) is not installed"
 
 
@@ -41,7 +52,12 @@ def tiny_gpt2(save_tokenizer):
     transformers = pytest.importorskip("transformers", reason=NO_MODELS)
     torch.manual_seed(0)
     config = transformers.GPT2Config(
-        vocab_size=len(WORDS), n_positions=8, n_embd=16, n_layer=2, n_head=2, initializer_range=1.0
+        vocab_size=len(WORDS),
+        n_positions=8,
+        n_embd=16,
+        n_layer=2,
+        n_head=2,
+        initializer_range=1.0,
     )
     transformers.GPT2LMHeadModel(config).save_pretrained(save_tokenizer)
     return text.load_model(str(save_tokenizer))
@@ -66,7 +82,9 @@ def test_readability_is_the_formula_by_hand():
         "A dictionary clarifies. Absolutely nobody objected.",  # 6 words, 18 syllables
         "The cat sat on the mat. Of course. No.",  # one or two words are no sentence
     ]
-    expected = np.array([0.39 * 6, 0.39 * 3, 0.39 * 9]) + 11.8 * np.array([1, 3, 1]) - 15.59
+    expected = (
+        np.array([0.39 * 6, 0.39 * 3, 0.39 * 9]) + 11.8 * np.array([1, 3, 1]) - 15.59
+    )
     assert text.readability(texts).tolist() == pytest.approx(expected)
 
 
@@ -86,8 +104,13 @@ def test_words_and_sentences_are_those_of_textstat_and_syllables_nearly():
     guide = re.sub(r"\]\([^)]*\)|`[^`]*`", "", (paths.ROOT / "README.md").read_text())
     texts = pd.Series(guide.splitlines())
     texts = texts[texts.str.split().str.len() > 20]
-    words, sentences = texts.map(textstat.lexicon_count), texts.map(textstat.sentence_count)
-    syllables = texts.map(lambda each: sum(map(text._syllables, text._plain_words(each))))
+    words, sentences = (
+        texts.map(textstat.lexicon_count),
+        texts.map(textstat.sentence_count),
+    )
+    syllables = texts.map(
+        lambda each: sum(map(text._syllables, text._plain_words(each)))
+    )
     found = text.readability(texts)
     expected = 0.39 * words / sentences + 11.8 * syllables / words - 15.59
     np.testing.assert_allclose(found, expected)
@@ -98,7 +121,9 @@ def test_words_and_sentences_are_those_of_textstat_and_syllables_nearly():
 
 def test_sentiment_is_the_compound_by_hand():
     # the lexicon gives 3.1 to "great" and -2.1 to "terrible"; "!" adds 0.292
-    scores = text.sentiment(["A great answer.", "A great answer!", "A terrible answer.", "A cat."])
+    scores = text.sentiment(
+        ["A great answer.", "A great answer!", "A terrible answer.", "A cat."]
+    )
     sums = np.array([3.1, 3.1 + 0.292, -2.1, 0])
     np.testing.assert_allclose(scores, sums / np.sqrt(sums**2 + 15), atol=5e-5)
 
@@ -136,7 +161,9 @@ def test_texts_without_a_word_are_refused(measure):
 
 
 def test_unknown_sentiment_scorers_are_refused():
-    with pytest.raises(ValueError, match=r"'mood' is unknown: choose from \('vader', 'twitter'\)"):
+    with pytest.raises(
+        ValueError, match=r"'mood' is unknown: choose from \('vader', 'twitter'\)"
+    ):
         text.sentiment(["fine"], "mood")
 
 
@@ -152,13 +179,23 @@ def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
         assert local_files_only
         raise OSError("no such files")
 
-    kinds = "AutoModelForCausalLM", "AutoModelForSequenceClassification", "AutoTokenizer"
+    kinds = (
+        "AutoModelForCausalLM",
+        "AutoModelForSequenceClassification",
+        "AutoTokenizer",
+    )
     kind = SimpleNamespace(from_pretrained=from_pretrained)
-    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(**dict.fromkeys(kinds, kind)))
+    monkeypatch.setitem(
+        sys.modules, "transformers", SimpleNamespace(**dict.fromkeys(kinds, kind))
+    )
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
-    with pytest.raises(text.ModelUnavailableError, match="the files of 'gpt2' are not on this m"):
+    with pytest.raises(
+        text.ModelUnavailableError, match="the files of 'gpt2' are not on this m"
+    ):
         text.load_model("gpt2")
-    with pytest.raises(text.ModelUnavailableError, match="fetch them with `hf download cardiffnlp"):
+    with pytest.raises(
+        text.ModelUnavailableError, match="fetch them with `hf download cardiffnlp"
+    ):
         text.sentiment(["fine"], "twitter")
 
 
@@ -167,7 +204,10 @@ def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
     words = [*WORDS[3:], "the", "light", "is", "blue"]
     tokens = [0, *(WORDS.index(word) for word in words)]
     perplexity = text.perplexity(
-        [" ".join(words), " ".join(words[9:])], ["", " ".join(words[:9])], model, tokenizer
+        [" ".join(words), " ".join(words[9:])],
+        ["", " ".join(words[:9])],
+        model,
+        tokenizer,
     )
     expected = [
         chained_perplexity(model, tokens, [(0, 1, 8), (4, 8, 12)]),
@@ -176,7 +216,9 @@ def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
     assert perplexity.tolist() == pytest.approx(expected, rel=1e-4)
 
 
-def test_perplexity_by_hand_of_a_model_that_knows_the_last_word_and_how_many_it_saw(monkeypatch):
+def test_perplexity_by_hand_of_a_model_that_knows_the_last_word_and_how_many_it_saw(
+    monkeypatch,
+):
     scores = np.random.default_rng(0).normal(size=(9, len(WORDS), len(WORDS)))
 
     def model(tokens):
@@ -250,7 +292,9 @@ def answers():
         ("q2", "formal", "rains it"),
         ("q3", "casual", "yes"),
     ]
-    table = pd.DataFrame(rows, columns=["question_id", "system", "text"], index=list("abcdefghi"))
+    table = pd.DataFrame(
+        rows, columns=["question_id", "system", "text"], index=list("abcdefghi")
+    )
     return table.assign(question="why " + table["question_id"] + "?")
 
 
@@ -263,7 +307,9 @@ def test_answers_are_compared_with_the_reference_to_their_question(answers):
     assert scores.loc["h", "rouge_l"] == pytest.approx(1 / 2)
 
 
-def test_perplexities_follow_the_own_and_another_question_all_equally_likely(answers, monkeypatch):
+def test_perplexities_follow_the_own_and_another_question_all_equally_likely(
+    answers, monkeypatch
+):
     asked = []
 
     def note_questions(texts, questions, model, tokenizer):
@@ -272,7 +318,9 @@ def test_perplexities_follow_the_own_and_another_question_all_equally_likely(ans
 
     many = pd.concat([answers] * 100, ignore_index=True)[::-1]
     monkeypatch.setitem(sys.modules, "transformers", None)
-    assert text.perplexity_measures(many, "gpt2", np.random.default_rng(0)).columns.empty
+    assert text.perplexity_measures(
+        many, "gpt2", np.random.default_rng(0)
+    ).columns.empty
     monkeypatch.setattr(text, "load_model", lambda name: (7, None))
     monkeypatch.setattr(text, "perplexity", note_questions)
     found = text.perplexity_measures(many, "gpt2", np.random.default_rng(0))
@@ -283,31 +331,44 @@ def test_perplexities_follow_the_own_and_another_question_all_equally_likely(ans
     shares = pd.crosstab(own, other, normalize="index").to_numpy()
     np.testing.assert_array_equal(shares.diagonal(), 0)
     # four standard errors of a share of 300 draws
-    np.testing.assert_allclose(shares, (1 - np.eye(3)) / 2, atol=4 * np.sqrt(0.25 / 300))
+    np.testing.assert_allclose(
+        shares, (1 - np.eye(3)) / 2, atol=4 * np.sqrt(0.25 / 300)
+    )
 
 
 # Words for an aspect, and the same words in another sense.
 SENSES = {
     "amount_info": ("Just enough info.", "It has the most accurate information."),
-    "formality": ("It sounds professional.", "It suits people who are not professionals."),
+    "formality": (
+        "It sounds professional.",
+        "It suits people who are not professionals.",
+    ),
     "completeness": ("It covers all of it.", "It makes complete sense."),
 }
 
 
 @pytest.mark.parametrize("aspect", SENSES)
-def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_are_not(aspect):
+def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_are_not(
+    aspect,
+):
     assert text.mentions(SENSES[aspect])[aspect].tolist() == [True, False]
 
 
 def test_the_lexicon_still_finds_what_it_found_when_it_was_checked(real_data):
     """The reader marked the 50 longest reasons and 40 of the others, drawn at random."""
     reasons = kamoda.load_texts(real_data).justifications["text"]
-    longest = reasons[reasons.str.len().sort_values(ascending=False, kind="stable").index[:50]]
+    longest = reasons[
+        reasons.str.len().sort_values(ascending=False, kind="stable").index[:50]
+    ]
     others = reasons.drop(longest.index).sample(40, random_state=20240917)
     counts = text.read_hand_check()
-    names = [(s, aspect) for s in ("longest", "others") for aspect in text.LEXICON.index]
+    names = [
+        (s, aspect) for s in ("longest", "others") for aspect in text.LEXICON.index
+    ]
     assert counts.index.tolist() == names
     for sample, texts in (("longest", longest), ("others", others)):
         assert (counts.loc[sample].sum(axis="columns") == len(texts)).all()
-        recorded = counts.loc[sample, ["true_positive", "false_positive"]].sum(axis="columns")
+        recorded = counts.loc[sample, ["true_positive", "false_positive"]].sum(
+            axis="columns"
+        )
         assert text.mentions(texts).sum().to_dict() == recorded.to_dict()

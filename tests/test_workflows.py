@@ -32,10 +32,14 @@ def test_a_workflow_has_limits_and_may_only_read(file):
     assert parsed["concurrency"]["group"]
     assert all(job["timeout-minutes"] <= 90 for job in parsed["jobs"].values())
     granted = {
-        name: job["permissions"] for name, job in parsed["jobs"].items() if "permissions" in job
+        name: job["permissions"]
+        for name, job in parsed["jobs"].items()
+        if "permissions" in job
     }
     assert granted == (
-        {"deploy": {"pages": "write", "id-token": "write"}} if file.stem == "site" else {}
+        {"deploy": {"pages": "write", "id-token": "write"}}
+        if file.stem == "site"
+        else {}
     )
 
 
@@ -44,14 +48,20 @@ def test_actions_are_pinned_by_commit_with_their_version_and_keep_no_key(file):
     used = re.findall(r"uses: (.*)", file.read_text())
     assert used
     assert [
-        each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each)
+        each
+        for each in used
+        if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each)
     ] == []
     checkouts = [step for step in steps(file) if "checkout" in step.get("uses", "")]
-    assert [step["with"] for step in checkouts] == [{"persist-credentials": False}] * len(checkouts)
+    assert [step["with"] for step in checkouts] == [
+        {"persist-credentials": False}
+    ] * len(checkouts)
 
 
 def test_one_version_of_an_action_is_used_everywhere():
-    used = {each for file in FILES for each in re.findall(r"uses: (.*)", file.read_text())}
+    used = {
+        each for file in FILES for each in re.findall(r"uses: (.*)", file.read_text())
+    }
     assert len(used) == len({each.partition("@")[0] for each in used})
 
 
@@ -71,12 +81,17 @@ def test_tests_run_where_the_guide_promises():
     assert tuple(matrix["python"]) == PYTHONS
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
     kinds = {"ubuntu": "Linux", "macos": "Mac"}
-    assert {kinds[system.split("-")[0]] for system in matrix["system"]} == {"Linux", "Mac"}
+    assert {kinds[system.split("-")[0]] for system in matrix["system"]} == {
+        "Linux",
+        "Mac",
+    }
     assert any(system.endswith("-arm") for system in matrix["system"])
 
 
 def test_the_environment_of_conda_is_made_as_binder_makes_it():
-    commands = [step.get("run", "") for step in steps(FOLDER / "workflows" / "tests.yml")]
+    commands = [
+        step.get("run", "") for step in steps(FOLDER / "workflows" / "tests.yml")
+    ]
     name = yaml.safe_load((paths.ROOT / "environment.yml").read_text())["name"]
     made = [command for command in commands if "conda" in command]
     assert made[0] == "conda env create --file environment.yml"
@@ -106,9 +121,15 @@ def test_a_difference_from_real_data_is_kept_and_results_are_not_pushed():
 
 def test_the_form_of_a_dispute_asks_what_decides():
     form = yaml.safe_load((FOLDER / "ISSUE_TEMPLATE" / "dispute.yml").read_text())
-    asked = {field["id"]: field for field in form["body"] if field["type"] != "markdown"}
+    asked = {
+        field["id"]: field for field in form["body"] if field["type"] != "markdown"
+    }
     assert list(asked) == ["claim_id", "words", "reading", "what", "decide", "privacy"]
-    needed = [name for name, field in asked.items() if field.get("validations", {}).get("required")]
+    needed = [
+        name
+        for name, field in asked.items()
+        if field.get("validations", {}).get("required")
+    ]
     assert needed == ["claim_id", "words", "reading", "what", "decide"]
     example = asked["claim_id"]["attributes"]["placeholder"]
     assert f"\n{example}," in (paths.ROOT / "figures" / "claims.csv").read_text()

@@ -2,5 +2,6 @@
 
 import sys
 
-# Building the URI grammar of this module takes two seconds, and no notebook holds a URI to check.
+# Building the URI grammar of this module takes two seconds, and no notebook holds a URI
+# to check.
 sys.modules.setdefault("rfc3987_syntax", None)

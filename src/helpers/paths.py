@@ -18,7 +18,8 @@ def output_dir(out_dir: str) -> Path:
     Parameters
     ----------
     out_dir : str
-        Folder name. A relative one lies under the project root, wherever the caller runs.
+        Folder name. A relative one lies under the project root, wherever the caller
+        runs.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Figures and tables in one style, and simulated data that nobody can take for real ones.
 
-A plot function draws one panel onto an axis that the notebook made, so that a notebook reads as a
-list of panels. Colours are those of Okabe and Ito (2008), which colour-blind readers can tell
-apart. Tables are rounded, captioned and shown whole.
+A plot function draws one panel onto an axis that the notebook made, so that a notebook
+reads as a list of panels. Colours are those of Okabe and Ito (2008), which colour-blind
+readers can tell apart. Tables are rounded, captioned and shown whole.
 """
 
 import re
@@ -39,7 +39,12 @@ GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
 # Of words in tables; verdicts that hold are not coloured.
-VERDICT_COLORS = {"contradicted": "#B42318", "open": GREY, "leaning": BLUE, "slip": "#B54708"}
+VERDICT_COLORS = {
+    "contradicted": "#B42318",
+    "open": GREY,
+    "leaning": BLUE,
+    "slip": "#B54708",
+}
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
     "baseline": "Baseline",
@@ -50,7 +55,8 @@ ARM_LABELS = {
 MARKERS = "osD^v"
 STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
-BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72  # of the distance between columns, and between leaves
+# of the distance between columns, and between leaves
+BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
 SAVE_DPI = 160
@@ -85,10 +91,13 @@ def use_style(other_parameters: str = "") -> None:
     _style["other_parameters"] = other_parameters
 
 
-def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = "") -> Path:
+def save(
+    fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
+) -> Path:
     """Write a figure as PNG, marked with a watermark unless it shows real data.
 
-    A notebook that shows the figure afterwards shows this PNG and does not draw it again.
+    A notebook that shows the figure afterwards shows this PNG and does not draw it
+    again.
 
     Parameters
     ----------
@@ -97,18 +106,19 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
     name : str
         File name without folder or extension, for example ``"11_weights"``.
     out_dir : str or pathlib.Path
-        Output folder of the run, relative to the project root; the file goes to its ``figures/``.
+        Output folder of the run, relative to the project root; the file goes to its
+        ``figures/``.
     source : {"real", "simulated"}
         Where the data come from. Everything but ``"real"`` gets the watermark.
     alt : str, optional
-        What the figure shows, with its numbers, for those who cannot see it; its title if left
-        out. It goes into the notebook beside the figure.
+        What the figure shows, with its numbers, for those who cannot see it; its title
+        if left out. It goes into the notebook beside the figure.
 
     Returns
     -------
     pathlib.Path
-        The file written, in 256 colours, which makes it a third as large. The same figure always
-        gives the same bytes.
+        The file written, in 256 colours, which makes it a third as large. The same
+        figure always gives the same bytes.
 
     Examples
     --------
@@ -133,17 +143,23 @@ def save(fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
 def as_png(fig: Figure, source: str) -> bytes:
     """Draw a figure in 256 colours, marked unless it shows real data under the defaults."""
     if _style["other_parameters"]:
-        note = textwrap.fill(f"other parameters: {_style['other_parameters']}", width=90)
+        note = textwrap.fill(
+            f"other parameters: {_style['other_parameters']}", width=90
+        )
         look = {"color": ORANGE, "fontsize": 9, "weight": "bold"}
         # Above the title: below the figure there may be a legend.
         fig.text(0.01, 1.01, note, ha="left", va="bottom", **look)
     if source != "real":
-        mark = fig.text(0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100)
+        mark = fig.text(
+            0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100
+        )
         mark.set(fontsize=44, rotation=25, weight="bold")
     fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
     drawn = Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[:, :, :3])
     png = BytesIO()
-    drawn.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(png, "PNG")
+    drawn.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        png, "PNG"
+    )
     return png.getvalue()
 
 
@@ -203,8 +219,22 @@ def interval_plot(
     >>> plt.close(fig)
     """
     rows = np.arange(len(table))
-    ax.hlines(rows + offset, table["low"], table["high"], color=color, linewidth=2.4, alpha=0.55)
-    ax.plot(table["estimate"], rows + offset, marker, color=color, label=label, markersize=6.5)
+    ax.hlines(
+        rows + offset,
+        table["low"],
+        table["high"],
+        color=color,
+        linewidth=2.4,
+        alpha=0.55,
+    )
+    ax.plot(
+        table["estimate"],
+        rows + offset,
+        marker,
+        color=color,
+        label=label,
+        markersize=6.5,
+    )
     ax.set_yticks(rows, list(table.index))
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
@@ -227,7 +257,12 @@ def zero_line(ax: Axes, *, axis: str = "x") -> None:
 
 
 def binned_rates(
-    ax: Axes, table: pd.DataFrame, *, color: str, label: str | None = None, marker: str = "o"
+    ax: Axes,
+    table: pd.DataFrame,
+    *,
+    color: str,
+    label: str | None = None,
+    marker: str = "o",
 ) -> None:
     """Draw a rate against a covariate with a band for its interval.
 
@@ -254,8 +289,17 @@ def binned_rates(
     ['factuality']
     >>> plt.close(fig)
     """
-    ax.fill_between(table["x"], table["low"], table["high"], color=color, alpha=0.16, linewidth=0)
-    ax.plot(table["x"], table["estimate"], marker=marker, color=color, label=label, linewidth=2)
+    ax.fill_between(
+        table["x"], table["low"], table["high"], color=color, alpha=0.16, linewidth=0
+    )
+    ax.plot(
+        table["x"],
+        table["estimate"],
+        marker=marker,
+        color=color,
+        label=label,
+        linewidth=2,
+    )
 
 
 def relabel(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -282,7 +326,8 @@ def forest_plot(
     ax : matplotlib.axes.Axes
         Axis to draw on; its rows are labelled with the index of the tables.
     tables : mapping of str to pandas.DataFrame
-        A name for the legend, and ``estimate``, ``low`` and ``high`` of the same rows; up to five.
+        A name for the legend, and ``estimate``, ``low`` and ``high`` of the same rows;
+        up to five.
     colors : sequence of str, optional
         A colour for each table.
 
@@ -306,23 +351,29 @@ def forest_plot(
     step = min(STEP, 0.8 / len(tables))
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
-            raise ValueError(f"table {name!r} has other rows than the first: give all the same")
+            raise ValueError(
+                f"table {name!r} has other rows than the first: give all the same"
+            )
         look = {"color": colors[number], "marker": MARKERS[number]}
         interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
 
 
-def weight_plot(ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None = None) -> None:
+def weight_plot(
+    ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None = None
+) -> None:
     """Draw weights with their intervals, what a penalty makes of them, and what it cannot see.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Axis to draw on; its rows are labelled with the index of `table`, the first at the top.
+        Axis to draw on; its rows are labelled with the index of `table`, the first at
+        the top.
     table : pandas.DataFrame
         ``estimate``, ``low``, ``high`` and ``detectable``, as from
-        `helpers.stats.lasso.weight_meanings`, drawn as points with intervals and as pale bars
-        that begin at zero and end in their number, where the axis ends at the latest; and, where
-        the column is there and not all missing, ``shrunk`` and ``printed``.
+        `helpers.stats.lasso.weight_meanings`, drawn as points with intervals and as
+        pale bars that begin at zero and end in their number, where the axis ends at the
+        latest; and, where the column is there and not all missing, ``shrunk`` and
+        ``printed``.
     labels : mapping of str to str, optional
         Names of these columns in the legend that differ from `WEIGHT_LABELS`.
 
@@ -339,12 +390,16 @@ def weight_plot(ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None 
     """
     labels = {**WEIGHT_LABELS, **(labels or {})}
     rows = np.arange(len(table))
-    marks = table.reindex(columns=["shrunk", "printed"]).dropna(axis="columns", how="all")
+    marks = table.reindex(columns=["shrunk", "printed"]).dropna(
+        axis="columns", how="all"
+    )
     drawn = table[["low", "high"]].join(marks)
     limits = np.array([min(0, drawn.min(axis=None)), max(0, drawn.max(axis=None))])
     left, right = limits + 0.06 * np.ptp(limits) * np.array([-1, 1])
     interval_plot(ax, table, label=labels["estimate"])
-    for (name, values), marker, color in zip(marks.items(), "D|", (ORANGE, INK), strict=False):
+    for (name, values), marker, color in zip(
+        marks.items(), "D|", (ORANGE, INK), strict=False
+    ):
         look = {"markerfacecolor": "none", "markeredgewidth": 1.8, "markersize": 8}
         ax.plot(values, rows, marker, color=color, label=labels[name], **look)
     ends = table["detectable"].clip(upper=right)
@@ -364,10 +419,11 @@ def share_plot(
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Axis to draw on; its rows are labelled with the index of `shares`, the first at the top.
+        Axis to draw on; its rows are labelled with the index of `shares`, the first at
+        the top.
     shares : pandas.DataFrame, shape (n_rows, n_parts)
-        Percentages that sum to 100 in each row; parts of 6 % and more are labelled. Columns name
-        the parts in the legend.
+        Percentages that sum to 100 in each row; parts of 6 % and more are labelled.
+        Columns name the parts in the legend.
     colors : sequence of str
         One colour per column.
     marked : optional
@@ -385,7 +441,10 @@ def share_plot(
     """
     shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
     for part, bars in zip(shares, ax.containers, strict=True):
-        labels = [f"{width:.0f}" if width >= SMALLEST_LABELLED else "" for width in shares[part]]
+        labels = [
+            f"{width:.0f}" if width >= SMALLEST_LABELLED else ""
+            for width in shares[part]
+        ]
         ax.bar_label(bars, labels, label_type="center", zorder=4)
         if part == marked:
             plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
@@ -403,7 +462,8 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     ax : matplotlib.axes.Axes
         Axis to draw on; levels are on the horizontal axis.
     levels : pandas.Series
-        Rating of each row, such as a mean over raters; equal to two decimals means same level.
+        Rating of each row, such as a mean over raters; equal to two decimals means same
+        level.
     values : pandas.Series
         Number of each row, with the index of `levels`; rows without it are left out.
     color : str
@@ -420,23 +480,33 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     """
     look = {"estimator": "median", "err_style": "bars", "linestyle": "", "color": color}
     for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
-        spread = {"errorbar": ("pi", central), "err_kws": {"elinewidth": width}, "alpha": 0.45}
-        sns.lineplot(x=levels.round(2), y=values, marker=marker, ax=ax, **spread, **look)
+        spread = {
+            "errorbar": ("pi", central),
+            "err_kws": {"elinewidth": width},
+            "alpha": 0.45,
+        }
+        sns.lineplot(
+            x=levels.round(2), y=values, marker=marker, ax=ax, **spread, **look
+        )
     plt.setp(ax.lines, alpha=1)
     ax.set(xlabel="", ylabel="")
 
 
-def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]) -> None:
+def distribution_plot(
+    ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]
+) -> None:
     """Draw the distribution of each column, its central 95 % and its median, with a printed line.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Axis to draw on; its rows are labelled with the columns of `draws`, the first at the top.
+        Axis to draw on; its rows are labelled with the columns of `draws`, the first at
+        the top.
     draws : pandas.DataFrame, shape (n_splits, n_rows)
         The number in every split; a column for every way to split. NaN is left out.
     printed : str
-        The published number with its final zeros, drawn as a vertical line and written above it.
+        The published number with its final zeros, drawn as a vertical line and written
+        above it.
     colors : sequence of str
         One colour per column.
 
@@ -451,7 +521,13 @@ def distribution_plot(ax: Axes, draws: pd.DataFrame, printed: str, colors: Seque
     >>> plt.close(fig)
     """
     rows = np.arange(draws.shape[1])
-    look = {"density_norm": "width", "width": 0.85, "inner": None, "linewidth": 0, "alpha": 0.35}
+    look = {
+        "density_norm": "width",
+        "width": 0.85,
+        "inner": None,
+        "linewidth": 0,
+        "alpha": 0.35,
+    }
     sns.violinplot(draws, orient="h", palette=list(colors), saturation=1, ax=ax, **look)
     low, high = interval(draws)
     ax.hlines(rows, low, high, color=colors, linewidth=3)
@@ -471,10 +547,11 @@ def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> Non
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Axis to draw on. Three inches of width a level and half an inch of height a leaf are enough.
+        Axis to draw on. Three inches of width a level and half an inch of height a leaf
+        are enough.
     table : pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``, ``parent``,
-        ``rule``, ``n``, ``mean`` and ``is_leaf``.
+        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``,
+        ``parent``, ``rule``, ``n``, ``mean`` and ``is_leaf``.
     limits : tuple of float
         Means shown in the lightest and in the darkest colour: the ends of the scale.
 
@@ -535,7 +612,8 @@ class CaptionedTable:
 
     frame: pd.DataFrame
     caption: str
-    colors: Mapping[str, str] | None = None  # of entries that begin with a word: a table of text
+    # of entries that begin with a word: a table of text
+    colors: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
         """Caption and table as text."""
@@ -548,7 +626,9 @@ class CaptionedTable:
         if self.colors is not None:
             table = re.sub("<t([hd])>", r'<t\1 style="text-align:left">', table)
         for word, color in (self.colors or {}).items():
-            table = re.sub(rf'left">({word}\b)', rf'left;color:{color};font-weight:bold">\1', table)
+            table = re.sub(
+                rf'left">({word}\b)', rf'left;color:{color};font-weight:bold">\1', table
+            )
         head, body = table.split(">", 1)
         style = "caption-side:top;text-align:left;font-weight:bold;padding:4px 0"
         return f'{head}><caption style="{style}">{escape(self.caption)}</caption>{body}'
@@ -562,16 +642,18 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     frame : pandas.DataFrame
         Any table; only its floating-point columns are rounded.
     caption : str
-        What the numbers are, with their unit and, for a family of tests, the correction.
+        What the numbers are, with their unit and, for a family of tests, the
+        correction.
     decimals : int, optional
         Digits after the point.
 
     Returns
     -------
     CaptionedTable
-        Shown as the last line of a notebook cell. Negative zeros are shown as zero, missing
-        values as blanks. In columns of p-values, named ``p``, ``p_value`` or ``p, ...``, what
-        would round to zero is shown as below the last digit, since no p-value is zero.
+        Shown as the last line of a notebook cell. Negative zeros are shown as zero,
+        missing values as blanks. In columns of p-values, named ``p``, ``p_value`` or
+        ``p, ...``, what would round to zero is shown as below the last digit, since no
+        p-value is zero.
 
     Examples
     --------
@@ -604,7 +686,8 @@ def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
     Returns
     -------
     CaptionedTable
-        Entries that begin with a verdict other than confirmed or consistent are coloured.
+        Entries that begin with a verdict other than confirmed or consistent are
+        coloured.
 
     Examples
     --------

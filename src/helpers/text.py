@@ -1,12 +1,13 @@
 """What can be measured in a text without asking people: length, sentiment, overlap, aspects named.
 
-Nothing here downloads weights: a language model is used if the extra ``models`` is installed and
-its weights are already on this machine.
+Nothing here downloads weights: a language model is used if the extra ``models`` is
+installed and its weights are already on this machine.
 
-The aspects that a written reason mentions are told by `data/lexicon.csv`: regular expressions of
-our own, written from the short descriptions in Appendix C of Kamoda et al. They tell that an aspect
-comes up, not whether it is praised. One reader marked 90 of the justifications by meaning, after
-the lexicon was finished and before it was run on them; `read_hand_check` holds the counts.
+The aspects that a written reason mentions are told by `data/lexicon.csv`: regular
+expressions of our own, written from the short descriptions in Appendix C of Kamoda et
+al. They tell that an aspect comes up, not whether it is praised. One reader marked 90
+of the justifications by meaning, after the lexicon was finished and before it was run
+on them; `read_hand_check` holds the counts.
 """
 
 import importlib
@@ -29,7 +30,8 @@ COUNTS = ("true_positive", "false_positive", "false_negative", "true_negative")
 
 _NOT_IN_WORDS = re.compile(r"'(?![tsd]|ve|ll|re)|[^\w\s']")
 _SENTENCE = re.compile(r"\b[^.!?]+")
-# The e of make, make's, lately, makes and called is silent, that of table or houses is not.
+# The e of make, make's, lately, makes and called is silent, that of table or houses is
+# not.
 _SILENT = re.compile(
     r"(?<=[^aeiouy])(?<![^aeiouy]l)e(?=('s|ly|ments?|ful|less|ness)?$)"
     r"|(?<=[^aeiouycgsxz])(?<![^aeiouy]l)e(?=s$)"
@@ -44,11 +46,12 @@ class ModelUnavailableError(RuntimeError):
 def readability(texts: Sequence[str]) -> pd.Series:
     """Flesch-Kincaid grade: years of schooling in the United States needed to follow a text.
 
-    0.39 words per sentence + 11.8 syllables per word - 15.59. One or two words between full stops
-    are no sentence, as in the package textstat. Syllables are estimated in two ways that both miss
-    some, as groups of vowels without a silent e and as places for a hyphen; the larger count is
-    taken. Of the words in the answers of Hosking et al. that the CMU pronouncing dictionary has,
-    97.7 % get the count of that dictionary, and the mean is 0.01 syllables a word too low.
+    0.39 words per sentence + 11.8 syllables per word - 15.59. One or two words between
+    full stops are no sentence, as in the package textstat. Syllables are estimated in
+    two ways that both miss some, as groups of vowels without a silent e and as places
+    for a hyphen; the larger count is taken. Of the words in the answers of Hosking et
+    al. that the CMU pronouncing dictionary has, 97.7 % get the count of that
+    dictionary, and the mean is 0.01 syllables a word too low.
 
     Parameters
     ----------
@@ -67,8 +70,8 @@ def readability(texts: Sequence[str]) -> pd.Series:
 
     References
     ----------
-    Kincaid, Fishburne, Rogers and Chissom (1975); Hosking et al. (2024), section 3.2 and
-    Appendix F.
+    Kincaid, Fishburne, Rogers and Chissom (1975); Hosking et al. (2024), section 3.2
+    and Appendix F.
 
     Examples
     --------
@@ -118,10 +121,13 @@ def _classifier_score() -> Callable[[str], float]:
     model, tokenizer = load_model(TWITTER_MODEL, "AutoModelForSequenceClassification")
     torch = _optional("torch")
     place = {label.lower(): index for index, label in model.config.id2label.items()}
-    longest = model.config.max_position_embeddings - 2  # RoBERTa keeps two positions to itself
+    # RoBERTa keeps two positions to itself
+    longest = model.config.max_position_embeddings - 2
 
     def score(text: str) -> float:
-        tokens = tokenizer(text, truncation=True, max_length=longest, return_tensors="pt")
+        tokens = tokenizer(
+            text, truncation=True, max_length=longest, return_tensors="pt"
+        )
         with torch.no_grad():
             chance = model(**tokens).logits[0].softmax(dim=0)
         return float(chance[place["positive"]] - chance[place["negative"]])
@@ -137,14 +143,15 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
     texts : sequence of str or pandas.Series
         Texts with at least one word.
     scorer : {"vader", "twitter"}, optional
-        ``"vader"`` is a lexicon with rules and always there. ``"twitter"`` is the classifier of
-        Hosking et al., scored as the probability of positive less that of negative sentiment; it
-        reads about the first 500 tokens of a text.
+        ``"vader"`` is a lexicon with rules and always there. ``"twitter"`` is the
+        classifier of Hosking et al., scored as the probability of positive less that of
+        negative sentiment; it reads about the first 500 tokens of a text.
 
     Returns
     -------
     pandas.Series of float
-        Between -1 and 1, named after the scorer, with the index of `texts` if that is a Series.
+        Between -1 and 1, named after the scorer, with the index of `texts` if that is a
+        Series.
 
     Raises
     ------
@@ -155,8 +162,8 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
 
     References
     ----------
-    Hutto and Gilbert (2014), VADER; Camacho-Collados et al. (2022), TweetNLP; Hosking et al.
-    (2024), section 3.2 and Appendix F.
+    Hutto and Gilbert (2014), VADER; Camacho-Collados et al. (2022), TweetNLP; Hosking
+    et al. (2024), section 3.2 and Appendix F.
 
     Examples
     --------
@@ -166,7 +173,9 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
     Name: vader, dtype: float64
     """
     if scorer not in SCORERS:
-        raise ValueError(f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}")
+        raise ValueError(
+            f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}"
+        )
     score = _lexicon_score() if scorer == "vader" else _classifier_score()
     return _worded(texts, "texts").map(score).astype(float).rename(scorer)
 
@@ -186,10 +195,16 @@ def overlap(
     candidates = _worded(candidates, "candidates")
     references = _worded(references, "references")
     # The package of the stemmer takes a second to import.
-    stemmer = importlib.import_module("nltk.stem.porter").PorterStemmer() if use_stemmer else None
+    stemmer = (
+        importlib.import_module("nltk.stem.porter").PorterStemmer()
+        if use_stemmer
+        else None
+    )
     pairs = zip(candidates, references, strict=True)
     scores = [_rouge(*(_tokens(text, stemmer) for text in pair)) for pair in pairs]
-    return pd.DataFrame(scores, columns=["rouge_1", "rouge_l"], index=candidates.index, dtype=float)
+    return pd.DataFrame(
+        scores, columns=["rouge_1", "rouge_l"], index=candidates.index, dtype=float
+    )
 
 
 def _tokens(text: str, stemmer: Any) -> list[str]:
@@ -236,8 +251,8 @@ def reference_overlap(
     Returns
     -------
     pandas.DataFrame of float
-        Columns ``rouge_1`` and ``rouge_l``, from 0 to 1, see `helpers.text.overlap`, with the
-        index of `answers`; NaN for the references.
+        Columns ``rouge_1`` and ``rouge_l``, from 0 to 1, see `helpers.text.overlap`,
+        with the index of `answers`; NaN for the references.
 
     Raises
     ------
@@ -260,7 +275,9 @@ def reference_overlap(
     is_reference = answers["system"] == reference
     references = answers[is_reference].set_index("question_id")["text"]
     compared = answers[~is_reference]
-    scores = overlap(compared["text"], compared["question_id"].map(references), use_stemmer)
+    scores = overlap(
+        compared["text"], compared["question_id"].map(references), use_stemmer
+    )
     return scores.reindex(answers.index)
 
 
@@ -325,7 +342,8 @@ def _perplexity(text: str, context: str, model: Any, tokenizer: Any) -> float:
     """Perplexity of one text after its context."""
     joined = f" {text}" if context else text
     given, scored = (
-        tokenizer(part, add_special_tokens=False)["input_ids"] for part in (context, joined)
+        tokenizer(part, add_special_tokens=False)["input_ids"]
+        for part in (context, joined)
     )
     tokens = [tokenizer.bos_token_id, *given, *scored]
     losses = _token_losses(tokens, len(tokens) - len(scored), model)
@@ -344,18 +362,23 @@ def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
         with torch.no_grad():
             logits = model(ids).logits[0, n_given - begin - 1 : -1]
         targets = ids[0, n_given - begin :]
-        losses += torch.nn.functional.cross_entropy(logits, targets, reduction="none").tolist()
+        losses += torch.nn.functional.cross_entropy(
+            logits, targets, reduction="none"
+        ).tolist()
         n_given = end
     return losses
 
 
-def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+def perplexity_measures(
+    answers: pd.DataFrame, name: str, rng: np.random.Generator
+) -> pd.DataFrame:
     """How expected answers are after their own and after another question.
 
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row per answer: ``question_id``, ``question`` and ``text``; two questions or more.
+        One row per answer: ``question_id``, ``question`` and ``text``; two questions or
+        more.
     name : str
         Language model, see `load_model`.
     rng : numpy.random.Generator
@@ -364,8 +387,9 @@ def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generat
     Returns
     -------
     pandas.DataFrame of float
-        `perplexity` with a minus, so that more is better, after the own question ("QA" in the
-        paper) and after another ("RQA"), with the index of `answers`; no columns without a model.
+        `perplexity` with a minus, so that more is better, after the own question ("QA"
+        in the paper) and after another ("RQA"), with the index of `answers`; no columns
+        without a model.
 
     Raises
     ------
@@ -383,17 +407,25 @@ def perplexity_measures(answers: pd.DataFrame, name: str, rng: np.random.Generat
     codes, questions = pd.factorize(answers["question_id"])
     asked = answers.drop_duplicates("question_id")["question"].to_numpy()
     other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
-    contexts = {"QA": answers["question"], "RQA": pd.Series(asked[other], answers.index)}
+    contexts = {
+        "QA": answers["question"],
+        "RQA": pd.Series(asked[other], answers.index),
+    }
     texts = answers["text"]
     return pd.DataFrame(
-        {f"−perplexity, {q}": -perplexity(texts, c, model, tokenizer) for q, c in contexts.items()}
+        {
+            f"−perplexity, {q}": -perplexity(texts, c, model, tokenizer)
+            for q, c in contexts.items()
+        }
     )
 
 
 def _read_lexicon() -> pd.DataFrame:
     """Read the aspects in the order of the file: what each means, and its keywords."""
     aspects = pd.read_csv(paths.DATA / "lexicon.csv").groupby("aspect", sort=False)
-    return aspects.agg(meaning=("meaning", "first"), keywords=("keyword", list)).rename_axis(None)
+    return aspects.agg(
+        meaning=("meaning", "first"), keywords=("keyword", list)
+    ).rename_axis(None)
 
 
 LEXICON = _read_lexicon()
@@ -439,8 +471,9 @@ def read_hand_check() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        By (sample, aspect): texts in which both found a mention (``true_positive``), only the
-        lexicon (``false_positive``), only the reader (``false_negative``) or neither.
+        By (sample, aspect): texts in which both found a mention (``true_positive``),
+        only the lexicon (``false_positive``), only the reader (``false_negative``) or
+        neither.
 
     Examples
     --------

@@ -48,7 +48,10 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     >>> with_interval(-5.42, -9.08, -0.001, decimals=1)
     '-5.4 [-9.1, 0.0]'
     """
-    shown = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (estimate, low, high)]
+    shown = [
+        f"{round(number, decimals) + 0.0:.{decimals}f}"
+        for number in (estimate, low, high)
+    ]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
@@ -75,5 +78,8 @@ def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
     'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
     """
     texts = with_intervals(table, decimals) + unit
-    names = [" ".join(map(str, key)) if isinstance(key, tuple) else key for key in table.index]
+    names = [
+        " ".join(map(str, key)) if isinstance(key, tuple) else key
+        for key in table.index
+    ]
     return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))

@@ -61,10 +61,18 @@ def list_notebooks(name: str | None) -> None:
 
 @main.command("run")
 @click.argument("name")
-@click.option("-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter.")
-@click.option("--data", type=click.Choice(["auto", "real", "simulated"]), default="auto")
-@click.option("--out", metavar="FOLDER", help="Where results go; build/one-off if not given.")
-def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None) -> None:
+@click.option(
+    "-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter."
+)
+@click.option(
+    "--data", type=click.Choice(["auto", "real", "simulated"]), default="auto"
+)
+@click.option(
+    "--out", metavar="FOLDER", help="Where results go; build/one-off if not given."
+)
+def run_one(
+    name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None
+) -> None:
     """Run the notebook NAME, maybe with other parameters: -p aggregation mean."""
     from helpers.data.tables import PlainError
     from helpers.run import notebooks, results
@@ -72,16 +80,26 @@ def run_one(name: str, given: tuple[tuple[str, str], ...], data: str, out: str |
     file = notebooks.notebook_file(name)
     values = notebooks.parameter_values(file, dict(given))
     folder = Path.cwd() / out if out else paths.BUILD / "one-off"
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / results.LOCK).exists():
-        raise PlainError(f"{folder} holds other files: give a folder that is new or empty")
+    if (
+        folder.is_dir()
+        and any(folder.iterdir())
+        and not (folder / results.LOCK).exists()
+    ):
+        raise PlainError(
+            f"{folder} holds other files: give a folder that is new or empty"
+        )
     lock = results.hold(folder)
     notebooks.set_environment(folder)
-    kinds = {study: results.resolve(study, data)[0] for study in notebooks.studies_of(name)}
+    kinds = {
+        study: results.resolve(study, data)[0] for study in notebooks.studies_of(name)
+    }
     own = {"data_source": results.joint_source(kinds, data), "out_dir": str(folder)}
     target = results.executed(name, folder)
     with lock, results.renewed(name, folder):
         seconds = notebooks.execute(file, target, own | values)
-    click.echo(f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{target}")
+    click.echo(
+        f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{target}"
+    )
 
 
 @main.command()
@@ -142,7 +160,9 @@ def data_faults() -> Iterator[str]:
         except registry.DataError as error:
             yield str(error)
             return
-        counts = ", ".join(f"{n} {state}" for state, n in files["state"].value_counts().items())
+        counts = ", ".join(
+            f"{n} {state}" for state, n in files["state"].value_counts().items()
+        )
         click.echo(f"{study}: {counts or 'no files but its printed tables'}")
         for _, (file, where, state) in files.iterrows():
             if state == "wrong":
@@ -159,7 +179,9 @@ def kernel_faults() -> Iterator[str]:
         set_environment(Path(folder))
         try:
             quiet = KERNEL_OPTIONS["extra_arguments"]
-            manager, client = start_new_kernel(kernel_name="python3", extra_arguments=quiet)
+            manager, client = start_new_kernel(
+                kernel_name="python3", extra_arguments=quiet
+            )
         except Exception as error:
             yield f"no kernel starts ({error}): delete .venv and run make"
             return
@@ -170,7 +192,9 @@ def kernel_faults() -> Iterator[str]:
 
 @main.command("inspect")
 @click.argument("file")
-@click.option("--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given.")
+@click.option(
+    "--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given."
+)
 def propose_recipe(file: str, out: str | None) -> None:
     """Say what the file of ratings FILE seems to hold, and write a recipe for reading it."""
     from ratings import inspection, recipes
@@ -178,7 +202,9 @@ def propose_recipe(file: str, out: str | None) -> None:
     seen = inspection.inspect(file)
     path = Path(out or f"{seen.name.partition('.')[0]}.recipe.yaml").absolute()
     if path.exists():
-        raise FileExistsError(f"{path.name} exists: name another with --out, or delete it")
+        raise FileExistsError(
+            f"{path.name} exists: name another with --out, or delete it"
+        )
     click.echo(seen)
     recipes.write_yaml(seen.recipe, path, seen.name)
     click.echo(f"\n{path.name} written: edit it, then")
@@ -187,19 +213,29 @@ def propose_recipe(file: str, out: str | None) -> None:
 
 @main.command()
 @click.argument("file")
-@click.option("--recipe", "given", metavar="YAML", help="From `ratings inspect`, maybe edited.")
+@click.option(
+    "--recipe", "given", metavar="YAML", help="From `ratings inspect`, maybe edited."
+)
 @click.option("--outcome", help="The column to explain.")
 @click.option("--aspects", help="The columns that may explain it, with commas between.")
-@click.option("--out", metavar="HTML", help="The page; FILE.report.html here if not given.")
+@click.option(
+    "--out", metavar="HTML", help="The page; FILE.report.html here if not given."
+)
 def report(
-    file: str, given: str | None, outcome: str | None, aspects: str | None, out: str | None
+    file: str,
+    given: str | None,
+    outcome: str | None,
+    aspects: str | None,
+    out: str | None,
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
     from ratings import inspection
     from ratings import report as pages
 
-    seen = inspection.recipe_for(file, given, outcome, aspects.split(",") if aspects else ())
+    seen = inspection.recipe_for(
+        file, given, outcome, aspects.split(",") if aspects else ()
+    )
     if seen.seen:
         click.echo(seen)
     page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()

@@ -1,7 +1,8 @@
 """Files of many formats as tables of cells: CSV, TSV, JSON, JSON lines, Parquet, Excel, and gz.
 
-A file is opened in two steps, so that a large one is read only where it is needed: first the names
-of its columns, then the cells of some of them as they are written, and what is wrong with them.
+A file is opened in two steps, so that a large one is read only where it is needed:
+first the names of its columns, then the cells of some of them as they are written, and
+what is wrong with them.
 """
 
 import codecs
@@ -35,11 +36,13 @@ _Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 
 
 @contextlib.contextmanager
-def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[tuple[str, list[str], _Load]]:
+def opened(
+    file: str | Path, reading: Mapping[str, str]
+) -> Iterator[tuple[str, list[str], _Load]]:
     """Open a file: its name, the names of its columns, and what reads some of them.
 
-    How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"), ``sheet`` and
-    ``records`` (the key of the list that counts in a JSON file).
+    How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"),
+    ``sheet`` and ``records`` (the key of the list that counts in a JSON file).
     """
     path = tables.find(file)
     with tempfile.TemporaryDirectory() as folder:
@@ -97,14 +100,20 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
     rows = csv.reader(lines, delimiter=delimiter, quoting=quoting)
     try:
         names = [name.strip() for name in next(rows, [])]
-        lengths = np.fromiter((len(row) * any(map(str.strip, row)) for row in rows), int)
+        lengths = np.fromiter(
+            (len(row) * any(map(str.strip, row)) for row in rows), int
+        )
     except UnicodeDecodeError:
         problem = f"line {rows.line_num + 1} is not UTF-8; save the file as 'CSV UTF-8'"
-        raise bad_table(path.name, [f"{problem}, or name its encoding in a recipe"]) from None
+        raise bad_table(
+            path.name, [f"{problem}, or name its encoding in a recipe"]
+        ) from None
     except csv.Error as error:
         raise unreadable(path, "a table of cells", error) from None
     if not any(names):
-        raise bad_table(path.name, ["row 1 is empty; the names of the columns must stand there"])
+        raise bad_table(
+            path.name, ["row 1 is empty; the names of the columns must stand there"]
+        )
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         found, problems = choose(columns, names)
@@ -123,7 +132,9 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
             )[1:]
             table.index = pd.RangeIndex(2, len(lengths) + 2, name="row")
         ragged = np.flatnonzero((lengths > 0) & (lengths != len(names)))
-        problems += [f"row {row + 2} has {lengths[row]} of {len(names)} cells" for row in ragged]
+        problems += [
+            f"row {row + 2} has {lengths[row]} of {len(names)} cells" for row in ragged
+        ]
         return table[lengths == len(names)].rename(columns=positions)[found], problems
 
     return names, load
@@ -135,9 +146,13 @@ def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load
         try:
             document = json.loads(_utf_8(path, reading.get("encoding")))
         except RecursionError:
-            raise bad_table(path.name, ["too many JSON values within each other"]) from None
+            raise bad_table(
+                path.name, ["too many JSON values within each other"]
+            ) from None
     found = _list_of_records(document, reading.get("records"), path.name)
-    return _open_records(path, lambda: ((n, each, "") for n, each in enumerate(found, 1)), "record")
+    return _open_records(
+        path, lambda: ((n, each, "") for n, each in enumerate(found, 1)), "record"
+    )
 
 
 def _list_of_records(document: object, key: str | None, name: str) -> list[dict]:
@@ -145,23 +160,37 @@ def _list_of_records(document: object, key: str | None, name: str) -> list[dict]
     if isinstance(document, dict):
         lists = {name: each for name, each in document.items() if _are_objects(each)}
         if key and key not in lists:
-            raise bad_table(name, [f"there is no list of objects under {key!r}; correct `records`"])
+            raise bad_table(
+                name, [f"there is no list of objects under {key!r}; correct `records`"]
+            )
         longest = key or max(lists, key=lambda name: len(lists[name]), default=None)
         document = lists[longest] if longest else [document]
     if not _are_objects(document):
-        raise bad_table(name, ["it holds no list of objects, and no object with such a list"])
+        raise bad_table(
+            name, ["it holds no list of objects, and no object with such a list"]
+        )
     return document
 
 
 def _are_objects(value: object) -> bool:
     """Tell whether this is a list of JSON objects."""
-    return isinstance(value, list) and value != [] and all(isinstance(v, dict) for v in value)
+    return (
+        isinstance(value, list)
+        and value != []
+        and all(isinstance(v, dict) for v in value)
+    )
 
 
-def _open_records(path: Path, records: _Records, counted: str) -> tuple[list[str], _Load]:
+def _open_records(
+    path: Path, records: _Records, counted: str
+) -> tuple[list[str], _Load]:
     """Name the keys of the first objects in a file, and give what reads some of all objects."""
     with readable(path, "text"):
-        heads = [dict(_flat(record)) for _, record, _ in itertools.islice(records(), 100) if record]
+        heads = [
+            dict(_flat(record))
+            for _, record, _ in itertools.islice(records(), 100)
+            if record
+        ]
     names = list(dict.fromkeys(itertools.chain(*heads)))
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -179,7 +208,9 @@ def _open_records(path: Path, records: _Records, counted: str) -> tuple[list[str
         if not known:
             raise bad_table(path.name, problems or ["the file is empty"])
         found, missing = choose(columns, list(known))
-        table = pd.DataFrame(values, index=pd.Index(numbers, name=counted), dtype=object)
+        table = pd.DataFrame(
+            values, index=pd.Index(numbers, name=counted), dtype=object
+        )
         return table[found], missing + problems
 
     return names, load
@@ -218,13 +249,21 @@ def _open_excel(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Loa
             with zipfile.ZipFile(path) as parts:
                 _require_size(path, sum(part.file_size for part in parts.infolist()))
             sheet = reading.get("sheet", 0)
-            table = pd.read_excel(path, sheet_name=sheet, header=None, engine="calamine")
-        except (zipfile.BadZipFile, calamine.CalamineError, calamine.PasswordError) as error:
+            table = pd.read_excel(
+                path, sheet_name=sheet, header=None, engine="calamine"
+            )
+        except (
+            zipfile.BadZipFile,
+            calamine.CalamineError,
+            calamine.PasswordError,
+        ) as error:
             raise unreadable(path, "an Excel file", error) from None
     if table.empty:
         raise bad_table(path.name, ["the sheet is empty"])
     names = [str(name).strip() for name in table.iloc[0]]
-    table = table[1:].astype(object).set_axis(pd.RangeIndex(2, len(table) + 1, name="row"))
+    table = (
+        table[1:].astype(object).set_axis(pd.RangeIndex(2, len(table) + 1, name="row"))
+    )
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         found, problems = choose(columns, names)
@@ -240,7 +279,11 @@ FORMATS = {
     ".txt": _open_delimited,
     ".parquet": _open_parquet,
     ".json": _open_json,
-    ".jsonl": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
-    ".ndjson": lambda path, _: _open_records(path, lambda: tables.json_objects(path), "line"),
+    ".jsonl": lambda path, _: _open_records(
+        path, lambda: tables.json_objects(path), "line"
+    ),
+    ".ndjson": lambda path, _: _open_records(
+        path, lambda: tables.json_objects(path), "line"
+    ),
     ".xlsx": _open_excel,
 }

@@ -1,31 +1,37 @@
 """What ratings of any study say: weights by several methods, agreement, a confounder.
 
-Each function returns a table, most with one row per aspect, or one that says why there is none.
-Weights are in points of the outcome, from the lowest to the highest mark of an aspect.
+Each function returns a table, most with one row per aspect, or one that says why there
+is none. Weights are in points of the outcome, from the lowest to the highest mark of an
+aspect.
 
 The conclusions, one row per aspect, are made by `conclude(study, rng)`:
 
-- ``alone``, ``alone low``, ``alone high``: slope on this aspect only; ``weight``, ``low`` and
-  ``high``: the same with all other aspects held equal; ``p`` of the weight, ``p Holm`` corrected
-  for the number of aspects judged. NaN where there is no number to give.
+- ``alone``, ``alone low``, ``alone high``: slope on this aspect only; ``weight``,
+``low`` and
+  ``high``: the same with all other aspects held equal; ``p`` of the weight, ``p Holm``
+  corrected for the number of aspects judged. NaN where there is no number to give.
 - ``informative clusters``: clusters of items with another mark than the usual one.
-- ``scope``: ``"raters and items like these"`` if five raters or more vary in the aspect: then
-  intervals allow for other raters and other items, each rater is compared with himself or herself,
-  and t has the smaller effective number of clusters less one as degrees of freedom. Otherwise
-  ``"these raters"``: intervals allow for other items only.
-- ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing), ``"scale not
-  settled"`` (values far outside, and no scale declared), ``"computed from others"`` (the outcome is
-  a sum of aspects), ``"not told apart"`` (collinear aspects, or more aspects than the ratings can
-  tell), ``"not known"`` (fewer than ten informative clusters), ``"depends on choices"`` (two ways
-  to compute the weight disagree, or leaving out doubtful ratings turns it), ``"hardly any link"``
-  (alone and others held equal, the interval is within a tenth of the outcome's scale), ``"hardly
-  anything of its own"`` (the same with others held equal; alone there may be more), ``"higher"``
+- ``scope``: ``"raters and items like these"`` if five raters or more vary in the
+aspect: then
+  intervals allow for other raters and other items, each rater is compared with himself
+  or herself, and t has the smaller effective number of clusters less one as degrees of
+  freedom. Otherwise ``"these raters"``: intervals allow for other items only.
+- ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing),
+``"scale not
+  settled"`` (values far outside, and no scale declared), ``"computed from others"``
+  (the outcome is a sum of aspects), ``"not told apart"`` (collinear aspects, or more
+  aspects than the ratings can tell), ``"not known"`` (fewer than ten informative
+  clusters), ``"depends on choices"`` (two ways to compute the weight disagree, or
+  leaving out doubtful ratings turns it), ``"hardly any link"`` (alone and others held
+  equal, the interval is within a tenth of the outcome's scale), ``"hardly anything of
+  its own"`` (the same with others held equal; alone there may be more), ``"higher"``
   and ``"lower"`` (p Holm < 0.05), else ``"not known"``.
 - ``because``: why, in plain words, with the numbers.
 
-`ways(study, rng)` gives the tables behind "depends on choices"; `rank_aspects(study, n_draws, rng)`
-the share of redrawn weights in which each aspect weighs most. `Study` (in `ratings.intake`)
-knows what the ratings cannot tell; `ratings.raters` what is odd about raters and rows.
+`ways(study, rng)` gives the tables behind "depends on choices"; `rank_aspects(study,
+n_draws, rng)` the share of redrawn weights in which each aspect weighs most. `Study`
+(in `ratings.intake`) knows what the ratings cannot tell; `ratings.raters` what is odd
+about raters and rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +57,8 @@ from ratings.intake import (
     some_items,
 )
 
-FEWEST_INFORMATIVE = 10  # clusters in which an aspect has another mark than the usual one
+# clusters in which an aspect has another mark than the usual one
+FEWEST_INFORMATIVE = 10
 OTHERS, THESE = "raters and items like these", "these raters"
 PARTS = ["estimate", "low", "high", "p_value"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
@@ -83,12 +90,13 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per aspect, those left out last, with the columns described at the top of this
-        module.
+        A row per aspect, those left out last, with the columns described at the top of
+        this module.
 
     References
     ----------
-    MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical practice.
+    MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical
+    practice.
 
     Examples
     --------
@@ -104,7 +112,10 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     found = numbers(study)
     methods = ways(study, rng) if found["weight"].notna().any() else {}
     without = {name: numbers(part) for name, part in _without_doubtful(study).items()}
-    words = {aspect: _judge(study, aspect, found, methods, without) for aspect in study.aspects}
+    words = {
+        aspect: _judge(study, aspect, found, methods, without)
+        for aspect in study.aspects
+    }
     words |= {aspect: _cannot(study, aspect) for aspect in study.left_out}
     verdicts = pd.DataFrame.from_dict(words, "index", columns=["verdict", "because"])
     return found.reindex(verdicts.index).join(verdicts)
@@ -121,8 +132,8 @@ def numbers(study: Study) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per analysed aspect, with the columns described at the top of this module up to
-        ``scope``.
+        A row per analysed aspect, with the columns described at the top of this module
+        up to ``scope``.
 
     Examples
     --------
@@ -158,11 +169,16 @@ def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
 
 def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
     """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
-    found, table = study.slopes(alone, within), pd.DataFrame(np.nan, study.aspects, PARTS)
+    found, table = (
+        study.slopes(alone, within),
+        pd.DataFrame(np.nan, study.aspects, PARTS),
+    )
     is_wide = study.for_others[table.index.get_indexer(found.value.index)]
     for chosen, shared in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
         if chosen.any():
-            numbers = t_table(found.value, *found.errors([study.frame[each] for each in shared]))
+            numbers = t_table(
+                found.value, *found.errors([study.frame[each] for each in shared])
+            )
             table.loc[numbers.index[chosen]] = numbers.loc[chosen, PARTS]
     return table
 
@@ -180,9 +196,9 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` by aspect: first the way of the conclusions, ``"within
-        raters"`` or ``"all ratings"``; then those of ``"all ratings"``, ``"items averaged"`` and
-        ``"ordered marks"`` that the ratings allow.
+        ``estimate``, ``low`` and ``high`` by aspect: first the way of the conclusions,
+        ``"within raters"`` or ``"all ratings"``; then those of ``"all ratings"``,
+        ``"items averaged"`` and ``"ordered marks"`` that the ratings allow.
     """
     kinds = {"within raters": True} if study.is_within else {}
     kinds |= {"all ratings": False}
@@ -200,7 +216,8 @@ def _without_doubtful(study: Study) -> dict[str, Study]:
     return {
         name: replace(study, frame=frame)
         for name, frame in parts.items()
-        if frame["cluster"].nunique() >= FEWEST_INFORMATIVE and np.ptp(frame[study.outcome]) > 0
+        if frame["cluster"].nunique() >= FEWEST_INFORMATIVE
+        and np.ptp(frame[study.outcome]) > 0
     }
 
 
@@ -219,11 +236,18 @@ def _judge(
         count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
         return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
     small = _small(study)
-    disagree = _contradiction({name: table.loc[aspect] for name, table in methods.items()}, small)
-    disagree = disagree or _turned(row, {name: each.loc[aspect] for name, each in without.items()})
+    disagree = _contradiction(
+        {name: table.loc[aspect] for name, table in methods.items()}, small
+    )
+    disagree = disagree or _turned(
+        row, {name: each.loc[aspect] for name, each in without.items()}
+    )
     if disagree:
         return "depends on choices", disagree
-    alone, joint = row[["alone", "alone low", "alone high"]], row[["weight", "low", "high"]]
+    alone, joint = (
+        row[["alone", "alone low", "alone high"]],
+        row[["weight", "low", "high"]],
+    )
     numbers = f"others held equal {_points(*joint)} points of {study.outcome}"
     numbers += f"; alone {_points(*alone)}"
     if _kind(*joint.iloc[1:], small) == "small":
@@ -249,7 +273,10 @@ def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
     if aspect in study.left_out:
         return "left out", study.left_out[aspect]
     if study.identity:
-        return "computed from others", f"{study.identity}: weights are arithmetic, not a finding"
+        return (
+            "computed from others",
+            f"{study.identity}: weights are arithmetic, not a finding",
+        )
     return None
 
 
@@ -269,15 +296,20 @@ def _kind(low: float, high: float, small: float) -> str:
 def _contradiction(rows: Mapping[str, pd.Series], small: float) -> str:
     """Two ways that disagree, in words.
 
-    Two ways disagree if they say different things (a side of zero, or hardly anything) and neither
-    estimate lies in the interval of the other: the same ratings would hardly give both by chance.
+    Two ways disagree if they say different things (a side of zero, or hardly anything)
+    and neither estimate lies in the interval of the other: the same ratings would
+    hardly give both by chance.
     """
-    said = {name: row for name, row in rows.items() if _kind(row["low"], row["high"], small)}
+    said = {
+        name: row for name, row in rows.items() if _kind(row["low"], row["high"], small)
+    }
     for one, other in combinations(said, 2):
         pair = said[one], said[other]
         kinds = {_kind(row["low"], row["high"], small) for row in pair}
         if len(kinds) == 2 and not (_holds(*pair) or _holds(*pair[::-1])):
-            return "; ".join(f"{_points(*said[name][PARTS[:3]])} {name}" for name in (one, other))
+            return "; ".join(
+                f"{_points(*said[name][PARTS[:3]])} {name}" for name in (one, other)
+            )
     return ""
 
 
@@ -291,11 +323,16 @@ def _turned(row: pd.Series, without: Mapping[str, pd.Series]) -> str:
 
     A weight that moves by less than half its standard error has not turned.
     """
-    if _side(row) and np.sign(row["alone low"]) == np.sign(row["alone high"]) == -_side(row):
+    if _side(row) and np.sign(row["alone low"]) == np.sign(row["alone high"]) == -_side(
+        row
+    ):
         return f"alone {_points(*row[:3])}, others held equal {_points(*row[3:6])}"
     error = (row["high"] - row["low"]) / 4
     for name, other in without.items():
-        if _side(other) != _side(row) and abs(other["weight"] - row["weight"]) > error / 2:
+        if (
+            _side(other) != _side(row)
+            and abs(other["weight"] - row["weight"]) > error / 2
+        ):
             return f"{_points(*row[3:6])} of all ratings, {_points(*other[3:6])} without {name}"
     return ""
 
@@ -313,8 +350,8 @@ def _points(estimate: float, low: float, high: float) -> str:
 def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Tell in how many of many redrawn sets of weights each aspect weighs most.
 
-    Weights are redrawn together, from a t distribution with the covariance that the intervals
-    have, so that other raters and other items are allowed for.
+    Weights are redrawn together, from a t distribution with the covariance that the
+    intervals have, so that other raters and other items are allowed for.
 
     Parameters
     ----------
@@ -327,7 +364,8 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     Returns
     -------
     pandas.DataFrame
-        A row per aspect, heaviest first: ``weight``, and ``weighs most, %``. Or `not_done`.
+        A row per aspect, heaviest first: ``weight``, and ``weighs most, %``. Or
+        `not_done`.
 
     References
     ----------
@@ -344,19 +382,24 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     freedom = clusters.nunique().min() - 1
     spread = rng.chisquare(freedom, n_draws) / freedom
     errors = rng.multivariate_normal(
-        np.zeros(len(judged)), covariance(found.influence, clusters), n_draws, method="eigh"
+        np.zeros(len(judged)),
+        covariance(found.influence, clusters),
+        n_draws,
+        method="eigh",
     )
     draws = np.abs(found.value.to_numpy() + errors / np.sqrt(spread)[:, None])
     first = np.bincount(draws.argmax(axis=1), minlength=len(judged))
-    table = pd.DataFrame({"weight": found.value, "weighs most, %": 100 * first / n_draws})
+    table = pd.DataFrame(
+        {"weight": found.value, "weighs most, %": 100 * first / n_draws}
+    )
     return table.sort_values("weight", key=np.abs, ascending=False)
 
 
 def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     """Effects by a model that takes the outcome for ordered marks, not for numbers.
 
-    Aspects that tell high from low ratings without exception have no finite effect and are left
-    out of the model.
+    Aspects that tell high from low ratings without exception have no finite effect and
+    are left out of the model.
 
     Parameters
     ----------
@@ -369,8 +412,9 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per aspect: effect on the expected outcome in points, see
-        `helpers.stats.ordinal.CumulativeLogit.effects`, with intervals clustered by cluster and, if
-        there are raters, by rater; empty for an aspect without a finite effect. Or `not_done`.
+        `helpers.stats.ordinal.CumulativeLogit.effects`, with intervals clustered by
+        cluster and, if there are raters, by rater; empty for an aspect without a finite
+        effect. Or `not_done`.
 
     Examples
     --------
@@ -388,7 +432,9 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     if levels > FEW_MARKS or (table[outcome] % 1 != 0).any():
         return not_done(f"{outcome} is not one of up to {FEW_MARKS} whole marks")
     if len(table) < needed:
-        return not_done(f"{len(table)} ratings are too few; at least {needed} are needed")
+        return not_done(
+            f"{len(table)} ratings are too few; at least {needed} are needed"
+        )
     if len(study.aspects) > MOST_ORDERED:
         return not_done(f"more than {MOST_ORDERED} aspects take too long")
     features = study.aspects
@@ -425,14 +471,15 @@ def agreement(
     Returns
     -------
     pandas.DataFrame
-        A row per column that varies: number of ``items`` with two ratings or more; Krippendorff's
-        alpha (``estimate``, ``low``, ``high``), ordinal for up to `FEW_MARKS` marks, otherwise
-        interval; and for the former ``same mark, %``, ``AC1``, ``AC1 low`` and ``AC1 high``.
+        A row per column that varies: number of ``items`` with two ratings or more;
+        Krippendorff's alpha (``estimate``, ``low``, ``high``), ordinal for up to
+        `FEW_MARKS` marks, otherwise interval; and for the former ``same mark, %``,
+        ``AC1``, ``AC1 low`` and ``AC1 high``.
 
     References
     ----------
-    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2014), Handbook of
-    Inter-Rater Reliability, 4th edition, chapter 2.
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2014),
+    Handbook of Inter-Rater Reliability, 4th edition, chapter 2.
 
     Examples
     --------
@@ -444,16 +491,24 @@ def agreement(
     tone      3         66.67      0.78
     """
     if "rater_id" not in table:
-        return not_done("the file names no raters: two ratings of an item may be by one person")
+        return not_done(
+            "the file names no raters: two ratings of an item may be by one person"
+        )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
     table = table[~table.duplicated(["item_id", "rater_id"])]
     table = some_items(table[table.duplicated("item_id", keep=False)], raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
-    spread = table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
-    table = table.assign(cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng))
-    rows = {each: row for each in columns if (row := _agreement(table, each, n_boot, rng))}
+    spread = (
+        table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
+    )
+    table = table.assign(
+        cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng)
+    )
+    rows = {
+        each: row for each in columns if (row := _agreement(table, each, n_boot, rng))
+    }
     if not rows:
         return not_done("too few items were rated by two people")
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -496,21 +551,22 @@ def _interval_alpha(
 def confounder(study: Study) -> pd.DataFrame:
     """Weights with a covariate held constant, beside those without.
 
-    Numbers are held constant by a straight line, labels by comparing ratings with the same label.
+    Numbers are held constant by a straight line, labels by comparing ratings with the
+    same label.
 
     Parameters
     ----------
     study : Study
-        Ratings, perhaps with a column ``covariate`` of numbers or labels; ratings without it are
-        left out.
+        Ratings, perhaps with a column ``covariate`` of numbers or labels; ratings
+        without it are left out.
 
     Returns
     -------
     pandas.DataFrame
-        A row per aspect: weight ``alone``, ``alone low``, ``alone high``; with the covariate held
-        constant ``estimate``, ``low`` and ``high``; ``change`` from the first to the second,
-        ``change low``, ``change high`` and ``p, Holm`` of the change. Intervals allow for others as
-        those of `conclude` do. Or `not_done`.
+        A row per aspect: weight ``alone``, ``alone low``, ``alone high``; with the
+        covariate held constant ``estimate``, ``low`` and ``high``; ``change`` from the
+        first to the second, ``change low``, ``change high`` and ``p, Holm`` of the
+        change. Intervals allow for others as those of `conclude` do. Or `not_done`.
 
     References
     ----------
@@ -537,14 +593,19 @@ def confounder(study: Study) -> pd.DataFrame:
             f"the covariate has {n_values:,} values in {len(study.frame):,} ratings; numbers, or 2 "
             f"to {MOST_LABELS} labels, are needed"
         )
-    n_clusters, size = study.frame["cluster"].nunique(), len(study.aspects) + held.shape[1] + 1
+    n_clusters, size = (
+        study.frame["cluster"].nunique(),
+        len(study.aspects) + held.shape[1] + 1,
+    )
     if n_clusters <= size:
         return not_done(f"{n_clusters} clusters are too few for {size} numbers")
     more = replace(
         study,
         frame=study.frame.assign(**held),
         aspects=[*study.aspects, *held],
-        ends=pd.concat([study.ends, pd.DataFrame({"low": 0.0, "high": 1.0}, held.columns)]),
+        ends=pd.concat(
+            [study.ends, pd.DataFrame({"low": 0.0, "high": 1.0}, held.columns)]
+        ),
     )
     names = study.slopes().value.index
     change = more.slopes().pick(names).minus(study.slopes().pick(names))
@@ -554,9 +615,13 @@ def confounder(study: Study) -> pd.DataFrame:
         *("alone", "alone low", "alone high", "estimate", "low", "high"),
         *("change", "change low", "change high"),
     ]
-    found = pd.concat([table[PARTS[:3]].reindex(study.aspects) for table in tables], axis="columns")
+    found = pd.concat(
+        [table[PARTS[:3]].reindex(study.aspects) for table in tables], axis="columns"
+    )
     p_value = tables[2]["p_value"].reindex(study.aspects).fillna(1.0)
-    return found.set_axis(columns, axis="columns").assign(**{"p, Holm": bootstrap.adjust(p_value)})
+    return found.set_axis(columns, axis="columns").assign(
+        **{"p, Holm": bootstrap.adjust(p_value)}
+    )
 
 
 def _held(covariate: pd.Series) -> pd.DataFrame | None:
@@ -570,4 +635,6 @@ def _held(covariate: pd.Series) -> pd.DataFrame | None:
         held = pd.get_dummies(labels, drop_first=True, dtype=float)
     else:
         held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
-    return held.set_axis([f"covariate {number}" for number in range(held.shape[1])], axis="columns")
+    return held.set_axis(
+        [f"covariate {number}" for number in range(held.shape[1])], axis="columns"
+    )

@@ -1,7 +1,7 @@
 """A first look at a file of ratings: what it seems to hold, and a recipe for reading it.
 
-Names of columns and what stands in them lead to a proposal. Whatever is not certain is told, above
-all which end of a scale is taken as the lowest.
+Names of columns and what stands in them lead to a proposal. Whatever is not certain is
+told, above all which end of a scale is taken as the lowest.
 """
 
 import collections
@@ -68,12 +68,21 @@ class Inspection:
     sample: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __str__(self) -> str:
-        parts = [f"{self.name}: {self.seen[0]}", *(f"  {line}" for line in self.seen[1:])]
+        parts = [
+            f"{self.name}: {self.seen[0]}",
+            *(f"  {line}" for line in self.seen[1:]),
+        ]
         if self.told:
             parts += ["", "Please check:", *(f"  - {line}" for line in self.told)]
         if len(self.sample):
-            sample = self.sample.iloc[:, :MOST_SHOWN].rename(columns=lambda name: name[:24])
-            parts += ["", "Ten ratings as understood:", sample.to_string(max_colwidth=24)]
+            sample = self.sample.iloc[:, :MOST_SHOWN].rename(
+                columns=lambda name: name[:24]
+            )
+            parts += [
+                "",
+                "Ten ratings as understood:",
+                sample.to_string(max_colwidth=24),
+            ]
         return "\n".join(parts)
 
 
@@ -126,7 +135,9 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
         table = gathered(table, seen.recipe)
         _propose_values(table, seen)
         found = interpreted(table, seen.recipe, name)
-        seen.sample = found.head(10).drop(columns=["source", "position"], errors="ignore")
+        seen.sample = found.head(10).drop(
+            columns=["source", "position"], errors="ignore"
+        )
         seen.seen.append(
             f"understood as {len(found):,} ratings of {found['item_id'].nunique():,} items"
         )
@@ -139,7 +150,10 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
 
 
 def recipe_for(
-    file: str | Path, given: str = "", outcome: str | None = None, aspects: Sequence[str] = ()
+    file: str | Path,
+    given: str = "",
+    outcome: str | None = None,
+    aspects: Sequence[str] = (),
 ) -> Inspection:
     """Find out how to read a file: as a recipe says, and where it leaves that open, as proposed.
 
@@ -148,7 +162,8 @@ def recipe_for(
     file : str or pathlib.Path
         Ratings.
     given : str, optional
-        A recipe; without one, or if it counts errors and does not name them, `inspect` proposes.
+        A recipe; without one, or if it counts errors and does not name them, `inspect`
+        proposes.
     outcome : str, optional
         Column to explain, in place of that of the recipe.
     aspects : sequence of str, optional
@@ -188,7 +203,10 @@ def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
 @functools.cache
 def _recipes_of_tools() -> dict[str, dict]:
     """Load the recipes that come with the project."""
-    return {path.name: from_yaml(path) for path in sorted((paths.DATA / "recipes").glob("*.yaml"))}
+    return {
+        path.name: from_yaml(path)
+        for path in sorted((paths.DATA / "recipes").glob("*.yaml"))
+    }
 
 
 def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
@@ -197,7 +215,11 @@ def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
         marks = recipe.get("when", [])
         if marks and all(fnmatch.filter(map(str, raw.columns), mark) for mark in marks):
             seen.told.append(f"read as {recipe['about']} (data/recipes/{name})")
-            rest = {key: each for key, each in recipe.items() if key not in ("when", "about")}
+            rest = {
+                key: each
+                for key, each in recipe.items()
+                if key not in ("when", "about")
+            }
             seen.recipe = rest | seen.recipe
             return True
     return False
@@ -213,7 +235,9 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
         return
     usable = [name for name in columns if not _like(name, NAMES["not rated"])]
     usable = [name for name in usable if _kind(raw[name]) != "text"]
-    if family := next((each for each in GUESSES["families"] if _fits(each, usable)), None):
+    if family := next(
+        (each for each in GUESSES["families"] if _fits(each, usable)), None
+    ):
         seen.recipe["names"] = family
         raw = unfolded(raw, {"names": family})[["score"]]
         if "rater" in family:
@@ -224,7 +248,9 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
 
 def _fits(family: str, names: Sequence[str]) -> bool:
     """Tell whether names are a family: the same numbers, two or more, for each aspect."""
-    found = [match.groupdict() for name in names if (match := re.fullmatch(family, name))]
+    found = [
+        match.groupdict() for name in names if (match := re.fullmatch(family, name))
+    ]
     aspects = collections.Counter(each.get("aspect") for each in found)
     if "rater" not in family:
         return len(found) >= 1 + ("individual" not in family)
@@ -234,13 +260,22 @@ def _fits(family: str, names: Sequence[str]) -> bool:
 
 def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
     """Find the lists that hold ratings."""
-    lists = {str(name): _element(raw[name]) for name in raw if _kind(raw[name]) == "lists"}
-    marks = [name for name, kind in lists.items() if kind in ("numbers", "graded", "words")]
-    chosen = marks[:1] or [name for name, kind in lists.items() if kind == "objects"][:1]
+    lists = {
+        str(name): _element(raw[name]) for name in raw if _kind(raw[name]) == "lists"
+    }
+    marks = [
+        name for name, kind in lists.items() if kind in ("numbers", "graded", "words")
+    ]
+    chosen = (
+        marks[:1] or [name for name, kind in lists.items() if kind == "objects"][:1]
+    )
     if len(marks) > 1 and not differ(raw[marks].map(as_list).map(len)):
         chosen = marks
     if chosen:
-        seen.recipe |= {"lists": dict.fromkeys(chosen, "position"), "position": ["position"]}
+        seen.recipe |= {
+            "lists": dict.fromkeys(chosen, "position"),
+            "position": ["position"],
+        }
         seen.told.append(TOLD["lists"].format(", ".join(chosen)))
         if others := [name for name in lists if name not in chosen]:
             seen.told.append(f"there are other lists, not used: {', '.join(others)}")
@@ -249,7 +284,11 @@ def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
 def _element(column: pd.Series) -> str:
     """Tell what the elements of the lists in a column are."""
     parts = column[:1000].map(as_list).explode()
-    return "objects" if parts.map(lambda part: isinstance(part, dict)).any() else _kind(parts)
+    return (
+        "objects"
+        if parts.map(lambda part: isinstance(part, dict)).any()
+        else _kind(parts)
+    )
 
 
 def _like(name: str, words: str) -> int:
@@ -270,13 +309,19 @@ def _best(role: str, columns: Sequence[str]) -> str | None:
 def _kind(column: pd.Series) -> str:
     """Tell what a column holds: nothing, lists, numbers, graded (4 - Good), words or text."""
     texts = [text for text in column[:20_000].map(written).unique() if text]
-    if not texts or column[:100].map(lambda value: isinstance(value, list | np.ndarray)).any():
+    if (
+        not texts
+        or column[:100].map(lambda value: isinstance(value, list | np.ndarray)).any()
+    ):
         return "lists" if texts else "nothing"
     if sum(text[0] in "[" and text[-1] == "]" for text in texts) > len(texts) / 2:
         return "lists"
     known = [t for t in texts if t.casefold() not in (*parsing.NOTHING, *NO_MARKS)]
     known = [t for t in known if not t.casefold().startswith("n/a")]
-    if all(re.fullmatch(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", text, re.IGNORECASE) for text in known):
+    if all(
+        re.fullmatch(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", text, re.IGNORECASE)
+        for text in known
+    ):
         return "numbers"
     if all(LEADING.fullmatch(text) and len(text) < 60 for text in known):
         return "graded"
@@ -309,7 +354,11 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
         "rater": None if "position" in recipe else _best("rater", repeated),
         "cluster": _best("cluster", repeated),
     }
-    taken = [name for name in whole if name in found.values() or _like(name, NAMES["not rated"])]
+    taken = [
+        name
+        for name in whole
+        if name in found.values() or _like(name, NAMES["not rated"])
+    ]
     whole = [name for name in whole if name not in taken]
     found["item"] = _best("item", whole)
     system, items = _best("system", free), names_in(found["item"] or [])
@@ -323,7 +372,12 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     if "item" not in recipe:
         seen.told.append(TOLD["no item"])
     words = next(
-        (n for n in free if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"), None
+        (
+            n
+            for n in free
+            if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"
+        ),
+        None,
     )
     if words and "words" not in recipe:
         recipe.setdefault("covariate", words)
@@ -335,19 +389,29 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     recipe, table = seen.recipe, _called(table, seen.recipe)
     used = {*named(recipe), *names_in(recipe.get("lists", {}).values()), "source"}
     not_rated = f"{NAMES['not rated']} {NAMES['item']}"
-    kinds = {str(n): _kind(table[n]) for n in table if n not in used and not _like(n, not_rated)}
-    _propose_marks(table, {n: kind for n, kind in kinds.items() if kind == "words"}, kinds, seen)
+    kinds = {
+        str(n): _kind(table[n])
+        for n in table
+        if n not in used and not _like(n, not_rated)
+    }
+    _propose_marks(
+        table, {n: kind for n, kind in kinds.items() if kind == "words"}, kinds, seen
+    )
     values = [n for n, kind in kinds.items() if kind in ("numbers", "graded", "marks")]
     if graded := [name for name in values if kinds[name] == "graded"]:
         recipe["marks"] = recipe.get("marks", {}) | dict.fromkeys(graded, "number")
-        seen.told.append(f"the number counts with which a cell begins: {', '.join(graded)}")
+        seen.told.append(
+            f"the number counts with which a cell begins: {', '.join(graded)}"
+        )
     _propose_nothing(table[values], seen)
     texts = pd.unique(table[values].map(written).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
         recipe.setdefault("decimal", ",")
         seen.told.append("a comma in a number is taken as a decimal point")
     if "outcome" not in recipe:
-        if outcome := _best("outcome", values) or (values[0] if len(values) == 1 else None):
+        if outcome := _best("outcome", values) or (
+            values[0] if len(values) == 1 else None
+        ):
             recipe["outcome"] = outcome
         elif values:
             seen.told.append(TOLD["no outcome"])
@@ -380,10 +444,14 @@ def _propose_marks(
             scales[name] = ["1", str(len(scale))]
             directions.setdefault((scale[0], scale[-1]), []).append(name)
     for (lowest, highest), names in directions.items():
-        line = f"{lowest!r} is taken as lowest, {highest!r} as highest: {', '.join(names)}"
+        line = (
+            f"{lowest!r} is taken as lowest, {highest!r} as highest: {', '.join(names)}"
+        )
         seen.told.append(line)
     for texts, names in unknown.items():
-        seen.told.append(f"words without a known order, not used: {', '.join(names)}: {texts}")
+        seen.told.append(
+            f"words without a known order, not used: {', '.join(names)}: {texts}"
+        )
     for key, found in (("marks", marks), ("scales", scales)):
         if found:
             seen.recipe.setdefault(key, found)
@@ -393,7 +461,9 @@ def _called(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
     """Shorten names such as annotations.tone, if that leaves them different."""
     names = [str(name) for name in table if str(name) not in named(recipe)]
     ends = {name: name.rpartition(".")[2] for name in names if "." in name}
-    short = {n: end for n, end in ends.items() if [*ends.values(), *table].count(end) == 1}
+    short = {
+        n: end for n, end in ends.items() if [*ends.values(), *table].count(end) == 1
+    }
     if short and "call" not in recipe:
         recipe["call"] = short
     return table.rename(columns=recipe.get("call", {}))
@@ -414,12 +484,16 @@ def _propose_nothing(table: pd.DataFrame, seen: Inspection) -> None:
         found |= dict.fromkeys(t for t in texts.unique() if t.casefold() in NO_MARKS)
         if texts.str.casefold().str.startswith("n/a ").any():
             found["N/A *"] = None
-        marks = np.unique(pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float))
+        marks = np.unique(
+            pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float)
+        )
         usual = marks[~np.isin(marks, CODES)].astype(float)
         if len(usual) > 1:
             reach = max(2 * np.diff(usual).min(), (usual[-1] - usual[0]) / 4)
             far = (marks <= usual[0] - reach) | (marks >= usual[-1] + reach)
-            found |= dict.fromkeys(f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)])
+            found |= dict.fromkeys(
+                f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)]
+            )
     if found:
         seen.recipe.setdefault("missing", list(found))
         seen.told.append(f"taken as missing: {', '.join(found)}")

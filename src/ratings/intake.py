@@ -1,9 +1,10 @@
 """Ratings of any study looked over and made ready for analysis: complete, once, on one scale.
 
-`findings` are what is odd about columns and rows before any analysis, for `check_raters` in
-`ratings.raters`. `prepare` leaves out what cannot be used, and finds out what the ratings
-cannot tell: columns whose scale is not settled, an outcome that is computed from the aspects, and
-aspects that move together. Tables are those of `ratings.recipes.read`.
+`findings` are what is odd about columns and rows before any analysis, for
+`check_raters` in `ratings.raters`. `prepare` leaves out what cannot be used, and finds
+out what the ratings cannot tell: columns whose scale is not settled, an outcome that is
+computed from the aspects, and aspects that move together. Tables are those of
+`ratings.recipes.read`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,8 @@ FEWEST_CLUSTERS = 5
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
 FEW_CLUSTERS = 30
-MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)  # often written for "no answer"
+# often written for "no answer"
+MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)
 SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
 PERCENT = (0, 100)
 MOST_STEPS = 25  # of a scale that its marks tell
@@ -36,10 +38,13 @@ ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
 ROWS_PER_ASPECT = 10  # that weights with all others held equal need
 CLUSTERS_PER_ASPECT = 2
-SAME = 0.01  # of the variance of standardised aspects: a direction with less is not told apart
-PART = 0.05  # of the largest possible part in such a direction, or of the outcome's scale
+# of the variance of standardised aspects: a direction with less is not told apart
+SAME = 0.01
+# of the largest possible part in such a direction, or of the outcome's scale
+PART = 0.05
 COMPUTED = 0.98  # of the outcome's variance, explained by aspects: they are parts of it
-ROUNDED = 0.75  # of a step: aspects that come so close to nearly all marks are parts, rounded
+# of a step: aspects that come so close to nearly all marks are parts, rounded
+ROUNDED = 0.75
 
 
 def source(table: pd.DataFrame, data_source: str) -> str:
@@ -50,8 +55,9 @@ def source(table: pd.DataFrame, data_source: str) -> str:
     table : pandas.DataFrame
         Ratings as `ratings.recipes.read` returns them.
     data_source : {"auto", "real", "simulated"}
-        With ``"simulated"`` any file counts as simulated. With the others it counts as what it
-        says in its column ``source``, so that simulated ratings never pass for real.
+        With ``"simulated"`` any file counts as simulated. With the others it counts as
+        what it says in its column ``source``, so that simulated ratings never pass for
+        real.
 
     Returns
     -------
@@ -68,7 +74,9 @@ def source(table: pd.DataFrame, data_source: str) -> str:
     'simulated'
     """
     if data_source not in DATA_SOURCES:
-        raise OptionError(f"data_source must be one of {DATA_SOURCES}, not {data_source!r}")
+        raise OptionError(
+            f"data_source must be one of {DATA_SOURCES}, not {data_source!r}"
+        )
     simulated = data_source == "simulated" or (table["source"] == "simulated").any()
     return "simulated" if simulated else "real"
 
@@ -104,7 +112,9 @@ def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
-def findings(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
+def findings(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
+) -> Iterator[tuple]:
     """What a reader should know about columns, the outcome first, and rows."""
     yield from _missing(table, columns)
     yield from _constant(table, columns)
@@ -122,9 +132,17 @@ def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
     for column in columns:
         n_missing = int(table[column].isna().sum())
         mostly = column != columns[0] and n_missing > MOSTLY * len(table)
-        consequence = "the aspect is left out" if mostly else "these ratings are left out"
+        consequence = (
+            "the aspect is left out" if mostly else "these ratings are left out"
+        )
         if n_missing:
-            yield "missing", column, n_missing, consequence, [column] if mostly else ["all"]
+            yield (
+                "missing",
+                column,
+                n_missing,
+                consequence,
+                [column] if mostly else ["all"],
+            )
 
 
 def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
@@ -132,7 +150,13 @@ def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
     for column in columns:
         if _is_constant(table[column]):
             consequence = "it says nothing and is left out"
-            yield "always the same", column, int(table[column].count()), consequence, [column]
+            yield (
+                "always the same",
+                column,
+                int(table[column].count()),
+                consequence,
+                [column],
+            )
 
 
 def _is_constant(values: pd.Series) -> bool:
@@ -140,7 +164,9 @@ def _is_constant(values: pd.Series) -> bool:
     return bool(values.min() == values.max())
 
 
-def _off_scale(table: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> Iterator[tuple]:
+def _off_scale(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping
+) -> Iterator[tuple]:
     """Values that make it doubtful what the scale of a column is."""
     for column, odd in odd_values(table, columns, scales).items():
         affects = ["all"] if column == columns[0] else [column]
@@ -158,15 +184,20 @@ def odd_values(
 ) -> dict[str, pd.Series]:
     """Count, by column, marks that are far from all others, or look like a code for "no answer".
 
-    Columns with a declared scale have none. A zero is odd where other columns with the same
-    highest mark begin at one.
+    Columns with a declared scale have none. A zero is odd where other columns with the
+    same highest mark begin at one.
     """
     open_ones = [column for column in columns if column not in scales]
     counts = {column: table[column].value_counts().sort_index() for column in open_ones}
-    odd = {name: _is_odd(each.index.to_numpy(), each.to_numpy()) for name, each in counts.items()}
+    odd = {
+        name: _is_odd(each.index.to_numpy(), each.to_numpy())
+        for name, each in counts.items()
+    }
     ends = {name: each.index[~odd[name]] for name, each in counts.items()}
     from_one = {
-        marks[-1] for marks in ends.values() if 3 <= len(marks) <= FEW_MARKS and marks[0] == 1
+        marks[-1]
+        for marks in ends.values()
+        if 3 <= len(marks) <= FEW_MARKS and marks[0] == 1
     }
     for name, marks in ends.items():
         if 4 <= len(marks) <= FEW_MARKS and marks[0] == 0 and marks[-1] in from_one:
@@ -203,17 +234,25 @@ def _shared_items(table: pd.DataFrame) -> Iterator[tuple]:
     """Items that stand in several clusters."""
     pairs = table[["item_id", "prompt_id"]].drop_duplicates()
     if _own_items(table) is not table:
-        what, consequence = "items with the same names in several clusters", "taken for other items"
+        what, consequence = (
+            "items with the same names in several clusters",
+            "taken for other items",
+        )
         yield what, "", len(table), consequence, []
     elif pairs["item_id"].duplicated().any():
         what, consequence = "an item in several clusters", "such clusters count as one"
-        rows = int(table["item_id"].isin(pairs["item_id"][pairs["item_id"].duplicated()]).sum())
+        rows = int(
+            table["item_id"].isin(pairs["item_id"][pairs["item_id"].duplicated()]).sum()
+        )
         yield what, "", rows, consequence, ["all"]
 
 
 def _own_items(table: pd.DataFrame) -> pd.DataFrame:
     """Give items other names in other clusters, if most stand in several: numbers begin anew."""
-    item, prompt = pd.factorize(table["item_id"])[0], pd.factorize(table["prompt_id"])[0]
+    item, prompt = (
+        pd.factorize(table["item_id"])[0],
+        pd.factorize(table["prompt_id"])[0],
+    )
     own = prompt * (item.max(initial=0) + 1) + item
     if len(np.unique(own)) <= 1.5 * (item.max(initial=0) + 1):
         return table
@@ -224,10 +263,16 @@ def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
     """Ratings of an item by the same person, or rows that are the same in everything."""
     if "rater_id" in table:
         n_again = int(table.duplicated(["item_id", "rater_id"]).sum())
-        what, consequence = "an item rated again by the same rater", "the first rating counts"
+        what, consequence = (
+            "an item rated again by the same rater",
+            "the first rating counts",
+        )
     else:
         n_again = int(table.duplicated().sum())
-        what, consequence = "same in all columns as a row before", "kept: without raters unclear"
+        what, consequence = (
+            "same in all columns as a row before",
+            "kept: without raters unclear",
+        )
     if n_again:
         yield what, "", n_again, consequence, ["all"]
 
@@ -239,26 +284,28 @@ class Study:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Complete ratings, aspects and outcome in their own marks, with ``item_id``, ``prompt_id``,
-        ``rater_id`` and its number ``rater`` if there are raters, and ``cluster``: the number of
-        the cluster, or of several joined.
+        Complete ratings, aspects and outcome in their own marks, with ``item_id``,
+        ``prompt_id``, ``rater_id`` and its number ``rater`` if there are raters, and
+        ``cluster``: the number of the cluster, or of several joined.
     outcome : str
         Column to explain.
     aspects : list of str
         Columns that vary and are not made up of those before them.
     ends : pandas.DataFrame
-        Lowest and highest mark of outcome and aspects: ``low`` and ``high``, and how they are
-        ``told``: ``"declared"``, ``"by the marks"`` or ``"not known"``.
+        Lowest and highest mark of outcome and aspects: ``low`` and ``high``, and how
+        they are ``told``: ``"declared"``, ``"by the marks"`` or ``"not known"``.
     left_out : dict of str to str
         Why each of the other aspects is not analysed.
     unsettled : dict of str to str
-        Marks of a column of which it is not clear whether they are on its scale; left out for now.
+        Marks of a column of which it is not clear whether they are on its scale; left
+        out for now.
     identity : str
         How the outcome is computed from the aspects, if it is.
     groups : list of list of str
         Aspects that the ratings do not tell apart, those left out included.
     too_many : str
-        Why no aspect can be judged with the others held equal, if there are too many of them.
+        Why no aspect can be judged with the others held equal, if there are too many of
+        them.
     """
 
     frame: pd.DataFrame
@@ -281,7 +328,9 @@ class Study:
     @cached_property
     def values(self) -> np.ndarray:
         """Aspects from 0 to 1, and the outcome in the last column."""
-        values = self.frame[[*self.aspects, self.outcome]].to_numpy(dtype=float, copy=True)
+        values = self.frame[[*self.aspects, self.outcome]].to_numpy(
+            dtype=float, copy=True
+        )
         low, high = self.ends.loc[self.aspects, ["low", "high"]].to_numpy(dtype=float).T
         values[:, :-1] = (values[:, :-1] - low) / (high - low)
         return values
@@ -326,7 +375,9 @@ class Study:
     def items_averaged(self) -> "Study":
         """One row per item, without raters."""
         by = [self.frame["cluster"], self.frame["item_id"]]
-        means = self.frame[[*self.aspects, self.outcome]].groupby(by, observed=True).mean()
+        means = (
+            self.frame[[*self.aspects, self.outcome]].groupby(by, observed=True).mean()
+        )
         return replace(self, frame=means.reset_index())
 
     def scaled(self) -> pd.DataFrame:
@@ -364,10 +415,11 @@ def prepare(
 ) -> Study:
     """Leave out what cannot be analysed, and say why.
 
-    The first rating of an item by a rater counts, and only ratings with an outcome and every
-    aspect; marks far from all others, on a scale that is not declared, are missing. Clusters that
-    share an item are one. More than `MOST_CLUSTERS` clusters are joined at random into so many:
-    these are as independent as single ones, and an interval from 2,000 of them is as good as any.
+    The first rating of an item by a rater counts, and only ratings with an outcome and
+    every aspect; marks far from all others, on a scale that is not declared, are
+    missing. Clusters that share an item are one. More than `MOST_CLUSTERS` clusters are
+    joined at random into so many: these are as independent as single ones, and an
+    interval from 2,000 of them is as good as any.
 
     Parameters
     ----------
@@ -380,7 +432,8 @@ def prepare(
     rng : numpy.random.Generator
         Joins clusters.
     scales : mapping of str to (float, float), optional
-        Lowest and highest mark where they are known; otherwise the marks tell, if they can.
+        Lowest and highest mark where they are known; otherwise the marks tell, if they
+        can.
 
     Returns
     -------
@@ -403,17 +456,23 @@ def prepare(
     """
     scales, asked = dict(scales or {}), list(aspects)
     if not outcome or not asked:
-        raise OptionError("the recipe names no outcome, or no aspects that may explain it")
+        raise OptionError(
+            "the recipe names no outcome, or no aspects that may explain it"
+        )
     table = _own_items(table)
     if "rater_id" in table:
         table = table[~table.duplicated(["item_id", "rater_id"])]
     table, unsettled = _on_scale(table, [outcome, *asked], scales)
     missing = table[asked].isna().mean()
-    left_out = {aspect: "mostly missing" for aspect in asked if missing[aspect] > MOSTLY}
+    left_out = {
+        aspect: "mostly missing" for aspect in asked if missing[aspect] > MOSTLY
+    }
     kept = [aspect for aspect in asked if aspect not in left_out]
     frame = table.dropna(subset=[outcome, *kept])
     _require_enough(frame, outcome)
-    left_out |= {aspect: "always the same" for aspect in kept if _is_constant(frame[aspect])}
+    left_out |= {
+        aspect: "always the same" for aspect in kept if _is_constant(frame[aspect])
+    }
     kept = [aspect for aspect in kept if aspect not in left_out]
     if not kept:
         raise BadTableError(f"no aspect varies in the {len(frame):,} complete ratings")
@@ -438,7 +497,9 @@ def _on_scale(
     return table.assign(**cells), unsettled
 
 
-def _scale(values: pd.Series, declared: tuple[float, float] | None) -> tuple[float, float, str]:
+def _scale(
+    values: pd.Series, declared: tuple[float, float] | None
+) -> tuple[float, float, str]:
     """Lowest and highest mark, and how they are known."""
     if declared is not None:
         return (*declared, "declared")
@@ -478,13 +539,17 @@ def _without_redundant(study: Study) -> Study:
     new = np.zeros(x.shape[1], dtype=bool)
     new[: len(x)] = np.diagonal(np.linalg.qr(unit, mode="r")) ** 2 >= REDUNDANT
     kept = list(names[varies][new])
-    excess = _too_many(len(study.aspects), len(values), study.frame["cluster"].nunique())
+    excess = _too_many(
+        len(study.aspects), len(values), study.frame["cluster"].nunique()
+    )
     redundant = dict.fromkeys(names[varies][~new], excess or "made up of other aspects")
     constant = dict.fromkeys(names[~varies], "no rater gave it two different marks")
     left_out = study.left_out | redundant | constant
     found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
     if not kept:
-        raise BadTableError("no rater gave any aspect two different marks: nothing can be compared")
+        raise BadTableError(
+            "no rater gave any aspect two different marks: nothing can be compared"
+        )
     if excess:
         return found
     groups = _groups(unit.T @ unit, names[varies])
@@ -493,7 +558,10 @@ def _without_redundant(study: Study) -> Study:
 
 def _too_many(n_aspects: int, n_rows: int, n_clusters: int) -> str:
     """Say that there are more aspects than the ratings can tell, if so."""
-    enough = n_rows >= ROWS_PER_ASPECT * n_aspects and n_clusters > CLUSTERS_PER_ASPECT * n_aspects
+    enough = (
+        n_rows >= ROWS_PER_ASPECT * n_aspects
+        and n_clusters > CLUSTERS_PER_ASPECT * n_aspects
+    )
     counts = f"{n_aspects}, with {n_rows:,} ratings in {n_clusters:,} clusters"
     return "" if enough else f"more aspects than the ratings can tell: {counts}"
 
@@ -532,17 +600,28 @@ def _identity(study: Study) -> str:
         return ""
     reach = PART * np.ptp(marks)
     parts = [
-        name for name, weight in zip(study.aspects, weights, strict=True) if abs(weight) > reach
+        name
+        for name, weight in zip(study.aspects, weights, strict=True)
+        if abs(weight) > reach
     ]
-    how = "exactly" if explained > 1 - REDUNDANT else f"{100 * explained:.0f} % of its variance"
+    how = (
+        "exactly"
+        if explained > 1 - REDUNDANT
+        else f"{100 * explained:.0f} % of its variance"
+    )
     return f"{study.outcome} is computed from {', '.join(parts)} ({how})"
 
 
 def _clusters(frame: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
     """Number clusters, those that share an item under one number."""
-    item, prompt = pd.factorize(frame["item_id"])[0], pd.factorize(frame["prompt_id"])[0]
+    item, prompt = (
+        pd.factorize(frame["item_id"])[0],
+        pd.factorize(frame["prompt_id"])[0],
+    )
     n_items, n_nodes = item.max() + 1, item.max() + prompt.max() + 2
-    links = coo_array((np.ones(len(item)), (item, n_items + prompt)), (n_nodes, n_nodes))
+    links = coo_array(
+        (np.ones(len(item)), (item, n_items + prompt)), (n_nodes, n_nodes)
+    )
     _, labels = connected_components(links, directed=False)
     return join_clusters(pd.Series(labels[n_items + prompt]), rng)
 

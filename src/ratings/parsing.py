@@ -1,8 +1,8 @@
 """Rating files that anybody may bring, read whole or refused; ratings summed up over raters.
 
-A file is first taken as it is written, so that it says the same in every format: distinct values,
-and the rows in which they stand. Then each value is a number, a label, nothing, or a mistake; all
-mistakes are listed in one message.
+A file is first taken as it is written, so that it says the same in every format:
+distinct values, and the rows in which they stand. Then each value is a number, a label,
+nothing, or a mistake; all mistakes are listed in one message.
 """
 
 import re
@@ -42,9 +42,10 @@ def interpret(
 ) -> pd.DataFrame:
     """Turn a table of cells as they are written into ratings, or list all that is wrong with it.
 
-    Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0; NA, N/A,
-    NaN, null and none are missing, like empty cells. Rows that are empty in all columns are left
-    out. Without items each row is one, without clusters each item. Raters become anonymous.
+    Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0;
+    NA, N/A, NaN, null and none are missing, like empty cells. Rows that are empty in
+    all columns are left out. Without items each row is one, without clusters each item.
+    Raters become anonymous.
     """
     cells, nested = _distinct_cells(raw)
     columns = {
@@ -55,14 +56,20 @@ def interpret(
     if "covariate" in roles:
         columns["covariate"] = _numbers_or_labels(cells[roles["covariate"]])
     for column in cells.columns.intersection(values, sort=False):
-        columns[column] = _numbers(cells[column], *scales.get(column, (-np.inf, np.inf)))
+        columns[column] = _numbers(
+            cells[column], *scales.get(column, (-np.inf, np.inf))
+        )
     mistakes = [problem for _, problems in columns.values() for problem in problems]
     if problems := [*problems, *nested, *mistakes]:
         raise bad_table(name, problems, SHOWN_PROBLEMS)
     if cells.empty:
         raise bad_table(name, ["there are no rows"])
-    table = pd.DataFrame({name: given for name, (given, _) in columns.items()}, index=cells.index)
-    return _completed(table, "source" in cells and "simulated" in cells["source"].cat.categories)
+    table = pd.DataFrame(
+        {name: given for name, (given, _) in columns.items()}, index=cells.index
+    )
+    return _completed(
+        table, "source" in cells and "simulated" in cells["source"].cat.categories
+    )
 
 
 def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
@@ -74,11 +81,15 @@ def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
     if "rater_id" in table:
         people = table["rater_id"].cat
         table["rater_id"] = people.rename_categories(anonymise(people.categories))
-    table.insert(2 + ("rater_id" in table), "source", "simulated" if is_simulated else "real")
+    table.insert(
+        2 + ("rater_id" in table), "source", "simulated" if is_simulated else "real"
+    )
     return table
 
 
-def check_request(values: Sequence[str], scales: Mapping[str, tuple[float, float]]) -> None:
+def check_request(
+    values: Sequence[str], scales: Mapping[str, tuple[float, float]]
+) -> None:
     """Stop if columns are asked for that cannot be."""
     for position, column in enumerate(values):
         if column in RESERVED:
@@ -87,10 +98,14 @@ def check_request(values: Sequence[str], scales: Mapping[str, tuple[float, float
                 "for something else here: rename it in the file"
             )
         if column in values[:position]:
-            raise OptionError(f"column {column!r} is named twice: name each column once")
+            raise OptionError(
+                f"column {column!r} is named twice: name each column once"
+            )
     for column in scales:
         if column not in values:
-            raise OptionError(f"there is a scale of {column!r}, which is no outcome or aspect")
+            raise OptionError(
+                f"there is a scale of {column!r}, which is no outcome or aspect"
+            )
 
 
 def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -104,7 +119,9 @@ def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             where = _places(table.index[nested])
             problems.append(f"column {cell(name)} holds a list or an object in {where}")
             codes, found = pd.factorize(column.mask(nested))
-        bare = [(each.strip() or None) if isinstance(each, str) else each for each in found]
+        bare = [
+            (each.strip() or None) if isinstance(each, str) else each for each in found
+        ]
         cells[name] = _categorical(bare, codes)
     frame = pd.DataFrame(cells, index=table.index)
     return frame[frame.notna().any(axis="columns")], problems
@@ -116,10 +133,16 @@ def _categorical(values: Iterable, codes: np.ndarray) -> pd.Categorical:
     return pd.Categorical.from_codes(np.append(merged, -1)[codes], distinct)
 
 
-def _numbers_or_labels(column: pd.Series) -> tuple[np.ndarray | pd.Categorical, list[str]]:
+def _numbers_or_labels(
+    column: pd.Series,
+) -> tuple[np.ndarray | pd.Categorical, list[str]]:
     """Read a column that holds numbers, or labels if not a single value is a number."""
     values, problems = _numbers(column)
-    return _labels(column, required=False) if np.isnan(values).all() else (values, problems)
+    return (
+        _labels(column, required=False)
+        if np.isnan(values).all()
+        else (values, problems)
+    )
 
 
 def _numbers(
@@ -148,10 +171,14 @@ def _number(value: object, low: float, high: float) -> float | str:
     return float(value) if low <= value <= high else f"outside {low:g} to {high:g}"
 
 
-def _labels(column: pd.Series, required: bool = True) -> tuple[pd.Categorical, list[str]]:
+def _labels(
+    column: pd.Series, required: bool = True
+) -> tuple[pd.Categorical, list[str]]:
     """Read the labels in a column, such as names of items."""
     texts = [_label(value) for value in column.cat.categories]
-    problems = _problems(column, ["" if text else "neither text nor a number" for text in texts])
+    problems = _problems(
+        column, ["" if text else "neither text nor a number" for text in texts]
+    )
     if required and column.isna().any():
         problems.append(
             f"column {cell(column.name)}, empty: {_places(column.index[column.isna()])}"
@@ -171,8 +198,12 @@ def _problems(column: pd.Series, mistakes: Sequence[str]) -> list[str]:
     """Say which mistakes a column has and where, given the mistake of each distinct value."""
     problems = []
     for mistake in dict.fromkeys(filter(None, mistakes)):
-        wrong = column[column.cat.codes.isin([i for i, m in enumerate(mistakes) if m == mistake])]
-        problems.append(f"column {cell(column.name)}, {mistake}: {_places(wrong.index, wrong)}")
+        wrong = column[
+            column.cat.codes.isin([i for i, m in enumerate(mistakes) if m == mistake])
+        ]
+        problems.append(
+            f"column {cell(column.name)}, {mistake}: {_places(wrong.index, wrong)}"
+        )
     return problems
 
 
@@ -180,6 +211,9 @@ def _places(index: pd.Index, values: Iterable | None = None) -> str:
     """Say where something stands in a file: the first places, and how many there are besides."""
     shown = [f"{index.name} {number}" for number in index[:SHOWN_PLACES]]
     if values is not None:
-        shown = [f"{place} {cell(value)}" for place, value in zip(shown, values, strict=False)]
+        shown = [
+            f"{place} {cell(value)}"
+            for place, value in zip(shown, values, strict=False)
+        ]
     more = len(index) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")

@@ -1,9 +1,10 @@
 """Raters and rows of any study: who rates otherwise than the rest, and what follows from it.
 
-`check_raters` lists what stands out, each finding with its consequence. Ratings that are `doubtful`
-are kept, but the conclusions of `ratings.inference` are drawn without them as well. Every rule
-that tells something from chance is set so that a file without fault gives an alarm of its kind in
-one case of a hundred: the level is divided by the number of raters, pairs and columns looked at.
+`check_raters` lists what stands out, each finding with its consequence. Ratings that
+are `doubtful` are kept, but the conclusions of `ratings.inference` are drawn without
+them as well. Every rule that tells something from chance is set so that a file without
+fault gives an alarm of its kind in one case of a hundred: the level is divided by the
+number of raters, pairs and columns looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +26,13 @@ COPIED = 0.9  # of the items that two raters share, the same in all columns
 HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
 TIMES = ("seconds", "duration", "lead_time")  # in the name of a covariate
-TAKEN_OUT = "taken out where raters are compared with themselves; means of items are off"
+TAKEN_OUT = (
+    "taken out where raters are compared with themselves; means of items are off"
+)
 ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
-MOST_ROWS = 100_000  # for telling who rates opposite or copies; of more, whole items are taken
+# for telling who rates opposite or copies; of more, whole items are taken
+MOST_ROWS = 100_000
 NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
 MEANS = (1, 2, 3, 5, 10)  # ratings of an item in one mean
 MOST_TIMES = 1000  # as many ratings: more is out of reach
@@ -54,14 +58,15 @@ def check_raters(
     scales : mapping of str to (float, float), optional
         Lowest and highest mark, where they are known.
     covariate : str, optional
-        What the covariate is called in the file; if that is a time, hasty raters are looked for.
+        What the covariate is called in the file; if that is a time, hasty raters are
+        looked for.
 
     Returns
     -------
     pandas.DataFrame
-        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence`` for the
-        conclusions, and what it ``affects``: a list of columns, or ``["all"]``. One row says so if
-        nothing was found.
+        A row per finding: ``what``, ``where``, how many ``rows``, its ``consequence``
+        for the conclusions, and what it ``affects``: a list of columns, or ``["all"]``.
+        One row says so if nothing was found.
 
     Examples
     --------
@@ -78,7 +83,9 @@ def check_raters(
     if "rater_id" in table:
         rows += _about_raters(table, outcome, aspects, covariate)
     rows = rows or [("nothing", "", 0, "all ratings are used as they are", [])]
-    return pd.DataFrame(rows, columns=["what", "where", "rows", "consequence", "affects"])
+    return pd.DataFrame(
+        rows, columns=["what", "where", "rows", "consequence", "affects"]
+    )
 
 
 def _about_raters(
@@ -94,7 +101,13 @@ def _about_raters(
     copied = _copied(table, columns)
     if copied.any():
         where = f"{len(np.unique(rater[copied]))} raters"
-        yield "the same in all columns as another rater", where, int(copied.sum()), tried, ["all"]
+        yield (
+            "the same in all columns as another rater",
+            where,
+            int(copied.sum()),
+            tried,
+            ["all"],
+        )
     kept = "kept: did they read what they rated?"
     for what, who, consequence in (
         (f"always the same {outcome}", _flat(table, outcome), tried),
@@ -112,9 +125,14 @@ def _raters(who: Sequence) -> str:
     return ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
 
 
-def _of_others(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _of_others(
+    table: pd.DataFrame, columns: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """Marks, and the mean of the marks that others gave the same item; NaN where there are none."""
-    own, item = table[list(columns)].to_numpy(dtype=float), pd.factorize(table["item_id"])[0]
+    own, item = (
+        table[list(columns)].to_numpy(dtype=float),
+        pd.factorize(table["item_id"])[0],
+    )
     known = ~np.isnan(own)
     marks = np.where(known, own, 0)
     total, count = (cluster_sums(each, item)[item] for each in (marks, known * 1.0))
@@ -128,7 +146,9 @@ def _agreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     codes, who = pd.factorize(table["rater_id"])
     shared = ~np.isnan(rest)
     own, rest = (np.where(shared, each, 0) for each in (own, rest))
-    own, rest = (each - shared * each.sum() / max(shared.sum(), 1) for each in (own, rest))
+    own, rest = (
+        each - shared * each.sum() / max(shared.sum(), 1) for each in (own, rest)
+    )
     parts = np.stack([shared, own, rest, own**2, rest**2, own * rest], axis=1)
     n, x, y, xx, yy, xy = cluster_sums(parts, codes).transpose(1, 0, 2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -157,7 +177,9 @@ def _reversed(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
 
 def _flat(table: pd.DataFrame, outcome: str) -> list:
     """Raters who gave one mark only, so often that chance would hardly do it."""
-    by_rater = table.groupby("rater_id", observed=True)[outcome].agg(["count", "nunique"])
+    by_rater = table.groupby("rater_id", observed=True)[outcome].agg(
+        ["count", "nunique"]
+    )
     usual = table[outcome].value_counts(normalize=True).iloc[0]
     chance = usual ** by_rater["count"]
     is_flat = (by_rater["nunique"] == 1) & (by_rater["count"] >= ENOUGH)
@@ -169,7 +191,9 @@ def _hasty(table: pd.DataFrame, covariate: str) -> list:
     is_time = any(word in covariate.lower() for word in TIMES)
     if not is_time or not pd.api.types.is_numeric_dtype(table.get("covariate")):
         return []
-    by_rater = table.groupby("rater_id", observed=True)["covariate"].agg(["count", "median"])
+    by_rater = table.groupby("rater_id", observed=True)["covariate"].agg(
+        ["count", "median"]
+    )
     is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
     return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
 
@@ -177,8 +201,8 @@ def _hasty(table: pd.DataFrame, covariate: str) -> list:
 def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Tell which ratings are the same in all columns as those of another rater, far too often.
 
-    Of two raters the ratings of the one who comes later in the table are marked. One column alone
-    does not tell copies from agreement.
+    Of two raters the ratings of the one who comes later in the table are marked. One
+    column alone does not tell copies from agreement.
     """
     marked = np.zeros(len(table), dtype=bool)
     if len(columns) < 2:
@@ -187,7 +211,9 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     for one, two in _too_alike(some_items(table[known], MOST_ROWS), columns):
         pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
         rows = table.iloc[pair]
-        again = rows.duplicated(["item_id", *columns], keep=False) & (rows["rater_id"] == two)
+        again = rows.duplicated(["item_id", *columns], keep=False) & (
+            rows["rater_id"] == two
+        )
         marked[pair[again.to_numpy()]] = True
     return marked
 
@@ -196,7 +222,10 @@ def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
     """Pairs of raters who gave the same marks in all columns more often than chance would do."""
     rater, who = pd.factorize(rows["rater_id"])
     same = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
-    shared, equal = _together(rater, pd.factorize(rows["item_id"])[0]), _together(rater, same)
+    shared, equal = (
+        _together(rater, pd.factorize(rows["item_id"])[0]),
+        _together(rater, same),
+    )
     first, second = shared.nonzero()
     n = np.asarray(shared[first, second]).ravel()
     pairs = (first < second) & (n >= ENOUGH)
@@ -235,10 +264,15 @@ def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
         those = far[np.sign(far["from the middle"]) == side]
         if len(those):
             most = those["from the middle"].abs().max()
-            what = (
-                f"{word} than the middle rater, by {'up to ' * (len(those) > 1)}{most:.1f} points"
+            at_most = "up to " if len(those) > 1 else ""
+            what = f"{word} than the middle rater, by {at_most}{most:.1f} points"
+            yield (
+                what,
+                _raters(those.index),
+                int(those["ratings"].sum()),
+                TAKEN_OUT,
+                [outcome],
             )
-            yield what, _raters(those.index), int(those["ratings"].sum()), TAKEN_OUT, [outcome]
 
 
 def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
@@ -254,22 +288,26 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per rater who shares items with others: shared ``ratings``, ``leniency`` with 95 %
-        interval ``leniency low`` and ``leniency high`` by clusters of items, ``z``, its distance
-        from zero in standard errors, and ``from the middle``, from the middle rater.
+        A row per rater who shares items with others: shared ``ratings``, ``leniency``
+        with 95 % interval ``leniency low`` and ``leniency high`` by clusters of items,
+        ``z``, its distance from zero in standard errors, and ``from the middle``, from
+        the middle rater.
     """
     own, rest = (each[:, 0] for each in _of_others(table, [outcome]))
     shared = ~np.isnan(rest)
     gap, who = (own - rest)[shared], table["rater_id"].to_numpy()[shared]
     parts = pd.DataFrame({"n": 1.0, "gap": gap, "who": who})
-    sums = parts.groupby(["who", table["prompt_id"].to_numpy()[shared]], observed=True).sum()
+    sums = parts.groupby(
+        ["who", table["prompt_id"].to_numpy()[shared]], observed=True
+    ).sum()
     size, total = (getattr(sums.groupby(level=0), each)() for each in ("size", "sum"))
     mean = total["gap"] / total["n"]
     around = (sums["gap"] - sums["n"] * mean.reindex(sums.index, level=0)) ** 2
     squares = around.groupby(level=0).sum() * size / (size - 1).where(size > 1)
     error = np.sqrt(squares).where(lambda root: root > NEARLY_NOTHING) / total["n"]
     margin = stats.t.ppf(0.975, size - 1) * error
-    # From the items' means, with a rater's own mark: one outlier moves those of others less.
+    # From the items' means, with a rater's own mark: one outlier moves those of others
+    # less.
     off = mean * (1 - 1 / _raters_per_item(table))
     columns = {
         **{"ratings": total["n"], "leniency": mean, "z": mean / error},
@@ -293,18 +331,35 @@ def _design(table: pd.DataFrame) -> Iterator[tuple]:
     busy = counts[counts > BUSY * len(table) / len(counts)]
     if len(busy):
         where = f"{len(busy)} of {len(counts)} raters"
-        consequence = f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
-        yield "far more ratings than others", where, int(busy.sum()), consequence, ["all"]
+        consequence = (
+            f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
+        )
+        yield (
+            "far more ratings than others",
+            where,
+            int(busy.sum()),
+            consequence,
+            ["all"],
+        )
     per_item = table["item_id"].value_counts()
     once = per_item == 1
     if 0.5 < once.mean() < 1 and len(counts) > 1:
-        consequence = f"agreement and leniency can come only from {int((~once).sum()):,} others"
+        consequence = (
+            f"agreement and leniency can come only from {int((~once).sum()):,} others"
+        )
         yield "most items rated once", "", int(once.sum()), consequence, ["all"]
-    if "covariate" in table and isinstance(table["covariate"].dtype, pd.CategoricalDtype):
+    if "covariate" in table and isinstance(
+        table["covariate"].dtype, pd.CategoricalDtype
+    ):
         seen = table.groupby("rater_id", observed=True)["covariate"].nunique()
-        if len(table["covariate"].dropna().unique()) > 1 and (seen == 1).mean() >= ONE_LABEL:
+        if (
+            len(table["covariate"].dropna().unique()) > 1
+            and (seen == 1).mean() >= ONE_LABEL
+        ):
             what = "saw one label of the covariate only"
-            consequence = "differences between the labels may be differences between raters"
+            consequence = (
+                "differences between the labels may be differences between raters"
+            )
             where = f"{int((seen == 1).sum())} of {len(seen)} raters"
             yield what, where, len(table), consequence, ["covariate"]
 
@@ -320,15 +375,18 @@ def doubtful(study: Study) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to numpy.ndarray of bool, shape (n_rows,)
-        Rows of raters who rate opposite to the others, rows copied from another rater, and rows of
-        raters who always give the same outcome; kinds that do not occur are not there.
+        Rows of raters who rate opposite to the others, rows copied from another rater,
+        and rows of raters who always give the same outcome; kinds that do not occur are
+        not there.
     """
     if "rater_id" not in study.frame:
         return {}
     frame, columns = study.frame, [study.outcome, *study.aspects]
     turned = {who for who, _ in _reversed(frame, columns)}
     rows = {
-        "raters who rate opposite to the others": frame["rater_id"].isin(turned).to_numpy(),
+        "raters who rate opposite to the others": frame["rater_id"]
+        .isin(turned)
+        .to_numpy(),
         "copied ratings": _copied(frame, columns),
         "flat raters": frame["rater_id"].isin(_flat(frame, study.outcome)).to_numpy(),
     }
@@ -346,20 +404,25 @@ def table(study: Study) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per rater: ``ratings``; ``leniency`` with ``leniency low`` and ``leniency high``,
-        mean distance from the others' mean on the same items, in points; ``agreement`` with ``low``
-        and ``high``, correlation with that mean. Empty without raters.
+        A row per rater: ``ratings``; ``leniency`` with ``leniency low`` and ``leniency
+        high``, mean distance from the others' mean on the same items, in points;
+        ``agreement`` with ``low`` and ``high``, correlation with that mean. Empty
+        without raters.
     """
     if "rater_id" not in study.frame or study.frame["rater_id"].nunique() < 2:
         return pd.DataFrame()
-    lenient = leniency(study.frame, study.outcome)[["leniency", "leniency low", "leniency high"]]
+    lenient = leniency(study.frame, study.outcome)[
+        ["leniency", "leniency low", "leniency high"]
+    ]
     rest = _agreement(study.frame, [study.outcome]).droplevel("column")
     reach = stats.norm.ppf(0.975) / np.sqrt((rest["n"] - 3).clip(lower=0))
     middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
     found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
     found = found[found["ratings"] > 0].join(lenient)
     ends = {"low": np.tanh(middle - reach), "high": np.tanh(middle + reach)}
-    return found.join(rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)).sort_index()
+    return found.join(
+        rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)
+    ).sort_index()
 
 
 def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -376,12 +439,14 @@ def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        A row per number, indexed by ``ratings``: share of the variance of means of so many ratings
-        that lies between items (``estimate``, ``low``, ``high``). Empty if no item has two.
+        A row per number, indexed by ``ratings``: share of the variance of means of so
+        many ratings that lies between items (``estimate``, ``low``, ``high``). Empty if
+        no item has two.
 
     References
     ----------
-    Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown (1910).
+    Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown
+    (1910).
     """
     items = study.frame.groupby(["cluster", "item_id"], observed=True)[study.outcome]
     sums = items.agg(["size", "sum", "var"]).reset_index()
@@ -391,9 +456,12 @@ def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataF
     total = total - study.frame[study.outcome].mean() * n
     within = np.nan_to_num(sums["var"].to_numpy()) * (n - 1)
     parts = cluster_sums(
-        np.column_stack([np.ones(len(n)), n, total, total**2 / n, n**2, within]), sums["cluster"]
+        np.column_stack([np.ones(len(n)), n, total, total**2 / n, n**2, within]),
+        sums["cluster"],
     )
-    weights = bootstrap.with_everything_first(bootstrap.cluster_weights(len(parts), n_boot, rng))
+    weights = bootstrap.with_everything_first(
+        bootstrap.cluster_weights(len(parts), n_boot, rng)
+    )
     n_items, rows, whole, between, squares, error = (weights @ parts).T
     noise = error / (rows - n_items)
     mean_square = (between - whole**2 / rows) / (n_items - 1)
@@ -405,12 +473,13 @@ def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataF
 def needed(study: Study, weight: float) -> pd.DataFrame:
     """How many times the ratings or raters it takes to find a weight of this size in four of five.
 
-    What items, raters and single ratings contribute to the error of each weight is told from this
-    file; more of one leave the others as they are, and give t more degrees of freedom. "Found" is a
-    p-value below 0.05, not corrected for the number of aspects. In simulated studies (30, 8 and 6
-    raters, and none named) ``detects`` was within 4 % of the truth. The weight that twice or four
-    times as many detect was within 12 % (17 % once); as a number of times that is within 15 % at
-    twice, but up to twice too many where the error comes near to what the other clusters leave.
+    What items, raters and single ratings contribute to the error of each weight is told
+    from this file; more of one leave the others as they are, and give t more degrees of
+    freedom. "Found" is a p-value below 0.05, not corrected for the number of aspects.
+    In simulated studies (30, 8 and 6 raters, and none named) ``detects`` was within 4 %
+    of the truth. The weight that twice or four times as many detect was within 12 % (17
+    % once); as a number of times that is within 15 % at twice, but up to twice too many
+    where the error comes near to what the other clusters leave.
 
     Parameters
     ----------
@@ -422,14 +491,15 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per aspect: ``detects``, the smallest weight that this file finds in 80 %; ``times
-        the items`` rated by the same raters, and ``times the raters`` on the same items, each with
-        as many ratings as now; infinite where a thousand times as many do not suffice.
+        A row per aspect: ``detects``, the smallest weight that this file finds in 80 %;
+        ``times the items`` rated by the same raters, and ``times the raters`` on the
+        same items, each with as many ratings as now; infinite where a thousand times as
+        many do not suffice.
 
     References
     ----------
-    Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller (2011), Robust
-    Inference With Multiway Clustering.
+    Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller
+    (2011), Robust Inference With Multiway Clustering.
     """
     found, ways = study.slopes(), study.shared
     variances, sizes = found.parts([study.frame[way] for way in ways])
@@ -437,8 +507,12 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
         variances, sizes = (0 * variances[0], *variances * 2), (np.inf, *sizes)
     people, items = (np.maximum(each - variances[2], 0) for each in variances[:2])
     more = np.geomspace(1, MOST_TIMES, 150)[:, None]
-    by_items = _detects(people + (variances[2] + items) / more, sizes[0], sizes[1] * more)
-    by_raters = _detects(items + (variances[2] + people) / more, sizes[0] * more, sizes[1])
+    by_items = _detects(
+        people + (variances[2] + items) / more, sizes[0], sizes[1] * more
+    )
+    by_raters = _detects(
+        items + (variances[2] + people) / more, sizes[0] * more, sizes[1]
+    )
     columns = {
         "detects": by_items[0],
         "times the items": _first(by_items <= weight, more),
@@ -447,7 +521,9 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     return pd.DataFrame(columns, index=found.value.index).reindex(study.aspects)
 
 
-def _detects(variance: np.ndarray, n_raters: ArrayLike, n_items: ArrayLike) -> np.ndarray:
+def _detects(
+    variance: np.ndarray, n_raters: ArrayLike, n_items: ArrayLike
+) -> np.ndarray:
     """The weight that t finds in 80 %, by the smaller effective number of clusters."""
     freedom = np.maximum(np.minimum(n_raters, n_items) - 1, 1)
     return np.sqrt(variance) * (stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom))

@@ -1,8 +1,8 @@
 """Recipes: how a file of any shape becomes ratings.
 
-A recipe is a short YAML file, proposed by `ratings.inspection.inspect` and edited by people.
-Every key is explained in data/recipes/README.md, beside recipes for the exports of common tools.
-All values are taken as text, so that No and 1e3 stay what they are.
+A recipe is a short YAML file, proposed by `ratings.inspection.inspect` and edited by
+people. Every key is explained in data/recipes/README.md, beside recipes for the exports
+of common tools. All values are taken as text, so that No and 1e3 stay what they are.
 """
 
 import ast
@@ -53,7 +53,8 @@ def from_yaml(file: str | Path) -> dict:
     Parameters
     ----------
     file : str or pathlib.Path
-        A YAML file. A relative name is looked for in the working folder, then in the project.
+        A YAML file. A relative name is looked for in the working folder, then in the
+        project.
 
     Returns
     -------
@@ -105,7 +106,8 @@ class _WithoutAliases(yaml.BaseLoader):
 def parse(given: object, name: str = "recipe") -> dict:
     """Make sure that a recipe has known keys with values of their kinds.
 
-    One name may stand for a list, and JSON in a text for what it holds, as papermill passes it.
+    One name may stand for a list, and JSON in a text for what it holds, as papermill
+    passes it.
 
     Parameters
     ----------
@@ -135,7 +137,11 @@ def parse(given: object, name: str = "recipe") -> dict:
     for key, value in given.items():
         if key not in KINDS:
             similar = difflib.get_close_matches(str(key), KINDS)
-            hint = f"did you mean {similar[0]!r}?" if similar else f"known are {', '.join(KINDS)}"
+            hint = (
+                f"did you mean {similar[0]!r}?"
+                if similar
+                else f"known are {', '.join(KINDS)}"
+            )
             raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
         if value in ("", None, [], {}):
             continue
@@ -144,8 +150,12 @@ def parse(given: object, name: str = "recipe") -> dict:
         if KINDS[key] is list and isinstance(value, str):
             value = [value]
         texts = value if isinstance(value, list) else []
-        if not isinstance(value, KINDS[key]) or not all(isinstance(text, str) for text in texts):
-            raise OptionError(f"{name}: {key} must be {KIND_WORDS[KINDS[key]]}, not {cell(value)}")
+        if not isinstance(value, KINDS[key]) or not all(
+            isinstance(text, str) for text in texts
+        ):
+            raise OptionError(
+                f"{name}: {key} must be {KIND_WORDS[KINDS[key]]}, not {cell(value)}"
+            )
         recipe[key] = value
     scales(recipe, name)
     _pattern(recipe, name)
@@ -162,7 +172,9 @@ def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, floa
             return scales
     except (TypeError, ValueError):
         pass
-    raise OptionError(f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'")
+    raise OptionError(
+        f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'"
+    )
 
 
 def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
@@ -172,7 +184,9 @@ def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
     except (regex.error, OverflowError) as error:
         raise OptionError(f"{name}: names is no regular expression ({error})") from None
     if pattern is not None and not pattern.groupindex:
-        raise OptionError(f"{name}: names must say what is what, as '(?P<aspect>.+)_(?P<rater>.+)'")
+        raise OptionError(
+            f"{name}: names must say what is what, as '(?P<aspect>.+)_(?P<rater>.+)'"
+        )
     return pattern
 
 
@@ -182,32 +196,33 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     Parameters
     ----------
     file : str or pathlib.Path
-        A file of any format that `ratings.formats` knows. A relative name is looked for in
-        the working folder, then in the project.
+        A file of any format that `ratings.formats` knows. A relative name is looked for
+        in the working folder, then in the project.
     recipe : mapping
-        As `from_yaml`, `parse` or `inspect` give it. A role that is "auto" is played by the column
-        named in `ratings.parsing.USUAL_NAMES` if the file has it (JSON lines: if one of the
-        first objects has it).
+        As `from_yaml`, `parse` or `inspect` give it. A role that is "auto" is played by
+        the column named in `ratings.parsing.USUAL_NAMES` if the file has it (JSON
+        lines: if one of the first objects has it).
 
     Returns
     -------
     pandas.DataFrame
-        ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters, ``source``
-        ("simulated" if a column ``source`` says so, else "real"), ``covariate`` if there is one,
-        and outcome and aspects under their own names. Without items each row is one, without
-        clusters each item. Raters are anonymous. If the recipe names no rater but the ``position``
-        of a rating among those of its item, there is a column ``position`` that tells the ratings
-        of an item apart, but not who gave them. The index holds the number of each row in the
-        file, named "row" (in CSV and TSV the names of the columns are row 1) or "line".
+        ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters,
+        ``source`` ("simulated" if a column ``source`` says so, else "real"),
+        ``covariate`` if there is one, and outcome and aspects under their own names.
+        Without items each row is one, without clusters each item. Raters are anonymous.
+        If the recipe names no rater but the ``position`` of a rating among those of its
+        item, there is a column ``position`` that tells the ratings of an item apart,
+        but not who gave them. The index holds the number of each row in the file, named
+        "row" (in CSV and TSV the names of the columns are row 1) or "line".
 
     Raises
     ------
     tables.BadTableError
-        If anything is wrong with the file. The message lists every kind of problem, column by
-        column, with rows and what stands there.
+        If anything is wrong with the file. The message lists every kind of problem,
+        column by column, with rows and what stands there.
     tables.OptionError
-        If the recipe does not fit the file, a column is outcome and aspect at once or has a name
-        that is taken, or a scale is given of neither.
+        If the recipe does not fit the file, a column is outcome and aspect at once or
+        has a name that is taken, or a scale is given of neither.
 
     Examples
     --------
@@ -221,8 +236,14 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     recipe = parse(dict(recipe))
     with opened(file, recipe.get("file", {})) as (name, names, load_columns):
         recipe = _with_usual(recipe, names)
-        shaping = any(key in recipe for key in ("names", "lists", "long", "count", "call"))
-        filters = [*recipe.get("only", {}), *recipe.get("without", {}), *({"source"} & set(names))]
+        shaping = any(
+            key in recipe for key in ("names", "lists", "long", "count", "call")
+        )
+        filters = [
+            *recipe.get("only", {}),
+            *recipe.get("without", {}),
+            *({"source"} & set(names)),
+        ]
         wanted = names if shaping else [*named(recipe), *filters]
         raw, problems = load_columns(list(dict.fromkeys(wanted)))
     table = gathered(unfolded(raw, recipe), recipe)
@@ -243,7 +264,9 @@ def _with_usual(recipe: Mapping, names: Sequence[str]) -> dict:
 def named(recipe: Mapping) -> list[str]:
     """Name the columns that play a part in ratings."""
     return [
-        name for key in ("outcome", "aspects", *ROLES) for name in names_in(recipe.get(key, []))
+        name
+        for key in ("outcome", "aspects", *ROLES)
+        for name in names_in(recipe.get(key, []))
     ]
 
 
@@ -256,14 +279,20 @@ def written(value: object) -> str:
     """Write a cell as text; nothing is empty, a whole number has no point."""
     if isinstance(value, str):
         return value.strip()
-    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or (isinstance(value, float) and np.isnan(value))
+    ):
         return ""
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
     """Stop if a recipe speaks of a column that is not there at this step."""
-    _, problems = tables.choose(list(dict.fromkeys(columns)), list(map(str, table.columns)))
+    _, problems = tables.choose(
+        list(dict.fromkeys(columns)), list(map(str, table.columns))
+    )
     if problems:
         raise OptionError(f"recipe, {key}: " + "; ".join(problems))
 
@@ -304,12 +333,16 @@ def _melted(raw: pd.DataFrame, pattern: regex.Pattern) -> pd.DataFrame:
     """Turn columns whose names hold a rater, an aspect or more into rows."""
     matches = _matching(raw, pattern)
     if not matches:
-        raise OptionError(f"no column is called like {pattern.pattern!r}: correct names")
+        raise OptionError(
+            f"no column is called like {pattern.pattern!r}: correct names"
+        )
     others = [name for name in raw if name not in matches]
     table = raw.melt(others, list(matches), "\0name", "\0cell", ignore_index=False)
     table = table[table["\0cell"].map(written) != ""]
     for group in pattern.groupindex:
-        table[group] = table["\0name"].map({name: each[group] for name, each in matches.items()})
+        table[group] = table["\0name"].map(
+            {name: each[group] for name, each in matches.items()}
+        )
     if "score" not in pattern.groupindex:
         table["score"] = table["\0cell"]
     return table.drop(columns=["\0name", "\0cell"])
@@ -320,13 +353,17 @@ def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.Data
     _require(table, columns, "lists")
     parsed = table.assign(**{each: table[each].map(as_list) for each in columns})
     if differ(parsed[columns].map(len)):
-        raise OptionError(f"lists: {', '.join(columns)} are not of the same length in each row")
+        raise OptionError(
+            f"lists: {', '.join(columns)} are not of the same length in each row"
+        )
     numbers = parsed.assign(**{"\0row": np.arange(len(parsed))}).explode(columns)
     if position:
         numbers[position] = numbers.groupby("\0row").cumcount() + 1
     for column in columns:
         if numbers[column].map(lambda value: isinstance(value, dict)).any():
-            parts = [value if isinstance(value, dict) else {} for value in numbers[column]]
+            parts = [
+                value if isinstance(value, dict) else {} for value in numbers[column]
+            ]
             found = pd.json_normalize(parts).set_axis(numbers.index).astype(object)
             numbers = pd.concat(
                 [numbers.drop(columns=column), found.add_prefix(f"{column}.")], axis=1
@@ -341,7 +378,11 @@ def differ(table: pd.DataFrame) -> bool:
 
 def as_list(value: object) -> list:
     """Take a cell as a list, also if it is written as text."""
-    if isinstance(value, str) and len(value) <= LONGEST_LIST and re.match(r"\s*[\[(]", value):
+    if (
+        isinstance(value, str)
+        and len(value) <= LONGEST_LIST
+        and re.match(r"\s*[\[(]", value)
+    ):
         try:
             value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
         except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -355,7 +396,11 @@ def as_list(value: object) -> list:
 def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each item and rater one row: rows of one aspect, or of one error, are put together."""
     given = recipe.get("long", {})
-    if not given and "count" not in recipe and "(?P<aspect>" not in recipe.get("names", ""):
+    if (
+        not given
+        and "count" not in recipe
+        and "(?P<aspect>" not in recipe.get("names", "")
+    ):
         return table
     aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
     scores = [each for each in names_in(score) if each in table] or names_in(score)
@@ -371,8 +416,12 @@ def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     ids.insert(0, "\0item", table.index if "item" not in recipe else "")
     names = table[aspect].map(written)
     again = pd.concat([ids, names], axis=1).groupby([*ids, aspect]).cumcount()
-    rows = ids.assign(**{"\0again": again}).groupby([*ids, "\0again"], sort=False).ngroup()
-    wide = pd.Series(value.to_numpy(), [rows.to_numpy(), names.to_numpy()]).unstack(sort=False)
+    rows = (
+        ids.assign(**{"\0again": again}).groupby([*ids, "\0again"], sort=False).ngroup()
+    )
+    wide = pd.Series(value.to_numpy(), [rows.to_numpy(), names.to_numpy()]).unstack(
+        sort=False
+    )
     return _beside(table[keys], ~rows.duplicated().to_numpy(), wide.sort_index())
 
 
@@ -392,7 +441,11 @@ def _single(value: object) -> object:
 def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFrame:
     """Count the rows of each kind by item and rater, and add up the marks of one column."""
     kinds, added = recipe["count"], recipe.get("sum")
-    values = [each for each in (recipe.get("outcome"), *recipe.get("aspects", [])) if each in table]
+    values = [
+        each
+        for each in (recipe.get("outcome"), *recipe.get("aspects", []))
+        if each in table
+    ]
     _require(table, [*keys, kinds, *([added] if added else [])], "count")
     rows = table[keys].map(written).groupby(keys, sort=False).ngroup().to_numpy()
     first = ~pd.Series(rows).duplicated().to_numpy()
@@ -411,7 +464,9 @@ def interpreted(
     """Turn a table with a row for each rating into ratings; name what was wrong before, too."""
     values = [*names_in(recipe.get("outcome", [])), *recipe.get("aspects", [])]
     if not values:
-        raise OptionError("the recipe names no outcome and no aspects: name columns with marks")
+        raise OptionError(
+            "the recipe names no outcome and no aspects: name columns with marks"
+        )
     parsing.check_request(values, limits := scales(recipe))
     table = table.rename(columns=recipe.get("call", {}))
     if not problems:
@@ -426,7 +481,9 @@ def interpreted(
     }
     roles = _add_roles(table, recipe, cells)
     if anonymous := "position" in recipe and "rater" not in recipe:
-        item = cells.get(roles.get("item"), pd.Series(table.index, table.index)).map(written)
+        item = cells.get(roles.get("item"), pd.Series(table.index, table.index)).map(
+            written
+        )
         roles["rater"] = "position"
         cells["position"] = item + "#" + _joined(table, recipe["position"]).map(written)
     cells = pd.DataFrame(cells, index=table.index)
@@ -434,7 +491,9 @@ def interpreted(
     return found.rename(columns={"rater_id": "position"}) if anonymous else found
 
 
-def _add_roles(table: pd.DataFrame, recipe: Mapping, cells: dict[str, pd.Series]) -> dict[str, str]:
+def _add_roles(
+    table: pd.DataFrame, recipe: Mapping, cells: dict[str, pd.Series]
+) -> dict[str, str]:
     """Add the columns that say what was rated by whom; give their names by role."""
     roles = {}
     for role in ("item", "cluster", "rater", "covariate"):
@@ -444,7 +503,9 @@ def _add_roles(table: pd.DataFrame, recipe: Mapping, cells: dict[str, pd.Series]
             cells[roles[role]] = _joined(table, parts)
     if "words" in recipe and recipe["words"] in table:
         roles["covariate"] = f"words of {recipe['words']}"
-        cells[roles["covariate"]] = table[recipe["words"]].map(written).str.split().str.len()
+        cells[roles["covariate"]] = (
+            table[recipe["words"]].map(written).str.split().str.len()
+        )
     if "source" in table:
         cells.setdefault("source", table["source"])
     return roles
@@ -455,7 +516,9 @@ def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     if len(columns) == 1:
         return table[columns[0]]
     texts = table[columns].map(written)
-    return texts.agg(" / ".join, axis="columns").where((texts != "").all(axis="columns"), None)
+    return texts.agg(" / ".join, axis="columns").where(
+        (texts != "").all(axis="columns"), None
+    )
 
 
 def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
@@ -466,7 +529,11 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     texts = column.map(written)
     nothing = [each.casefold() for each in missing]
     starts = tuple(each[:-1] for each in nothing if each.endswith("*"))
-    marks = {written(w).casefold(): m for w, m in given.items()} if isinstance(given, dict) else {}
+    marks = (
+        {written(w).casefold(): m for w, m in given.items()}
+        if isinstance(given, dict)
+        else {}
+    )
 
     def mark(text: str) -> str:
         folded = text.casefold()
@@ -498,8 +565,8 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
     ...     path = Path(folder) / "my.recipe.yaml"
     ...     write_yaml({"outcome": "overall", "aspects": ["tone", "1"]}, path, "my.csv")
     ...     print(path.read_text())
-    # How to read my.csv. Edit this file, then: ratings report my.csv --recipe my.recipe.yaml
-    # Each key is explained in data/recipes/README.md.
+    # How to read my.csv. Edit this file, then: ratings report my.csv --recipe
+    # my.recipe.yaml Each key is explained in data/recipes/README.md.
     outcome: overall
     aspects: [tone, 1]
     <BLANKLINE>
@@ -511,7 +578,12 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
 def as_yaml(recipe: Mapping) -> str:
     """Write a recipe in its usual order."""
     order = {key: recipe[key] for key in KINDS if key in recipe}
-    look = {"sort_keys": False, "allow_unicode": True, "default_flow_style": None, "width": 96}
+    look = {
+        "sort_keys": False,
+        "allow_unicode": True,
+        "default_flow_style": None,
+        "width": 96,
+    }
     return yaml.dump(order, Dumper=_Bare, **look)
 
 

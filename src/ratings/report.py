@@ -1,8 +1,8 @@
 """The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
 
-`write_page` makes the page of `ratings report`: up to ten sentences, each with its number, its
-interval and what it does not say; then the checks that could not run, figures and tables.
-`sentences` and the figures are also those of notebook 53.
+`write_page` makes the page of `ratings report`: up to ten sentences, each with its
+number, its interval and what it does not say; then the checks that could not run,
+figures and tables. `sentences` and the figures are also those of notebook 53.
 """
 
 import base64
@@ -50,16 +50,23 @@ KIND_WORDS = {
 }
 QUOTED = ["sentence", "it does not say"]
 ENDS = [
-    *((name, f"{name} low", f"{name} high") for name in ("alone", "change", "AC1", "leniency")),
+    *(
+        (name, f"{name} low", f"{name} high")
+        for name in ("alone", "change", "AC1", "leniency")
+    ),
     *((name, "low", "high") for name in ("weight", "estimate", "agreement")),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 FOUND = "What was found on each aspect"
 CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
 PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
-NEEDED = "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
+NEEDED = (
+    "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
+)
 COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
-WORDS = yaml.load((paths.DATA / "templates" / "sentences.yaml").read_bytes(), yaml.BaseLoader)
+WORDS = yaml.load(
+    (paths.DATA / "templates" / "sentences.yaml").read_bytes(), yaml.BaseLoader
+)
 SAID = WORDS["aspects"]
 
 
@@ -87,7 +94,9 @@ def label(name: str, longest: int = LONGEST) -> str:
 
 def _cut(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name, and leave out what cannot be printed."""
-    shown = "".join(each if each.isprintable() else " " for each in str(name)[: longest + 1])
+    shown = "".join(
+        each if each.isprintable() else " " for each in str(name)[: longest + 1]
+    )
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 
 
@@ -99,8 +108,8 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     ax : matplotlib.axes.Axes
         Axis to draw on.
     tables : mapping of str to pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` by aspect, up to five; those that were `not_done` are
-        passed over.
+        ``estimate``, ``low`` and ``high`` by aspect, up to five; those that were
+        `not_done` are passed over.
 
     Examples
     --------
@@ -115,7 +124,9 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     if not done:
         reason = next(iter(tables.values()))["not done"].iloc[0]
         ax.axis("off")
-        ax.text(0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes)
+        ax.text(
+            0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes
+        )
         return
     forest_plot(ax, {name: table.rename(index=label) for name, table in done.items()})
     zero_line(ax)
@@ -123,7 +134,9 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(done))
 
 
-def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
+def held_and_alone(
+    table: pd.DataFrame, names: Sequence[str] = ()
+) -> dict[str, pd.DataFrame]:
     """Take the intervals of conclusions, with others held equal and alone, for `intervals`.
 
     Parameters
@@ -154,7 +167,9 @@ def held_and_alone(table: pd.DataFrame, names: Sequence[str] = ()) -> dict[str, 
     parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
     return {
         name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
-        for name, part in zip(names or ("others held equal", "alone"), parts, strict=True)
+        for name, part in zip(
+            names or ("others held equal", "alone"), parts, strict=True
+        )
         if table[part].notna().any(axis=None)
     }
 
@@ -165,8 +180,8 @@ def only_judged(table: pd.DataFrame, conclusions: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        From `ratings.inference.ways` or `confounder`, a row per aspect; or one that says why
-        there is none.
+        From `ratings.inference.ways` or `confounder`, a row per aspect; or one that
+        says why there is none.
     conclusions : pandas.DataFrame
         From `ratings.inference.conclude`; those not judged have no ``p Holm``.
 
@@ -215,7 +230,8 @@ def projected(reliability: pd.DataFrame, study: Study) -> pd.DataFrame:
         return reliability
     most = most_ratings(study)
     names = [
-        f"{number} (projected)" if number > most else f"{number}" for number in reliability.index
+        f"{number} (projected)" if number > most else f"{number}"
+        for number in reliability.index
     ]
     return reliability.set_axis(pd.Index(names, name=reliability.index.name))
 
@@ -341,7 +357,10 @@ def sentences(
         Up to ten rows: ``sentence``, and what ``it does not say``.
     """
     rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
-    people = [*about_agreement(agreement, study.outcome), *_about_means(reliability, study)]
+    people = [
+        *about_agreement(agreement, study.outcome),
+        *_about_means(reliability, study),
+    ]
     rows = [*rows[: MOST_SENTENCES - len(people)], *people]
     return pd.DataFrame(rows, columns=QUOTED)
 
@@ -349,7 +368,9 @@ def sentences(
 def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
     """Sentences on the heaviest aspects of each verdict, then on those of which less is known."""
     if study.identity:
-        text = f"{study.identity}: the weights of its parts are arithmetic, not a finding."
+        text = (
+            f"{study.identity}: the weights of its parts are arithmetic, not a finding."
+        )
         return [(text, "what people had in mind when they rated")]
     conclusions = _heaviest_first(conclusions)
     order = [*SAID, *conclusions["verdict"].unique()]
@@ -357,10 +378,15 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
     for verdict in dict.fromkeys(order):
         table = conclusions[conclusions["verdict"] == verdict]
         n_single = MOST_ALIKE if verdict in SAID else 0
-        single += [_on_aspect(study, aspect, row) for aspect, row in table[:n_single].iterrows()]
+        single += [
+            _on_aspect(study, aspect, row)
+            for aspect, row in table[:n_single].iterrows()
+        ]
         if len(rest := table[n_single:]):
             names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
-            names += f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
+            names += (
+                f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
+            )
             reasons = [] if n_single else rest["because"].unique()
             reason = f" ({reasons[0]})" if len(reasons) == 1 else ""
             not_said = WORDS["rest"]["known" if n_single else "unknown"]
@@ -370,7 +396,10 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
 
 def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
-    weight, alone = row[["weight", "low", "high"]], row[["alone", "alone low", "alone high"]]
+    weight, alone = (
+        row[["weight", "low", "high"]],
+        row[["alone", "alone low", "alone high"]],
+    )
     size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     words = row[["verdict", "because"]].to_dict() | {
@@ -402,9 +431,15 @@ def signed(estimate: float, low: float, high: float) -> str:
     return with_interval(estimate, low, high).replace("-", "−")
 
 
-def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tuple[str, str]]:
+def _about_ranking(
+    conclusions: pd.DataFrame, ranking: pd.DataFrame
+) -> list[tuple[str, str]]:
     """Say which aspect weighs most, if one was shown to weigh anything."""
-    if "not done" in ranking or not conclusions["verdict"].isin(MARKS).any() or len(ranking) < 2:
+    if (
+        "not done" in ranking
+        or not conclusions["verdict"].isin(MARKS).any()
+        or len(ranking) < 2
+    ):
         return []
     share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
     sure = f"{share:.0f}" if share < 99.5 else "> 99"
@@ -415,7 +450,9 @@ def _about_ranking(conclusions: pd.DataFrame, ranking: pd.DataFrame) -> list[tup
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
-def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[str, str]]:
+def about_agreement(
+    agreement: pd.DataFrame, outcome: str = ""
+) -> list[tuple[str, str]]:
     """Say how far raters agree on the outcome, and on what they agree least.
 
     Parameters
@@ -440,19 +477,32 @@ def about_agreement(agreement: pd.DataFrame, outcome: str = "") -> list[tuple[st
     if "estimate" not in agreement or agreement["high"].isna().all():
         return []
     known = agreement.dropna(subset=["estimate", "low", "high"])
-    alphas = [signed(*row) for row in known[["estimate", "low", "high"]].itertuples(index=False)]
-    alpha, least = dict(zip(known.index, alphas, strict=True)), known["estimate"].idxmin()
+    alphas = [
+        signed(*row)
+        for row in known[["estimate", "low", "high"]].itertuples(index=False)
+    ]
+    alpha, least = (
+        dict(zip(known.index, alphas, strict=True)),
+        known["estimate"].idxmin(),
+    )
     first, rows = outcome if outcome in alpha else known["estimate"].idxmax(), []
     most = "" if first == outcome or len(alpha) == 1 else ", the highest of all columns"
     same = known.get("same mark, %", pd.Series(np.nan, known.index))[first]
-    pairs = "" if np.isnan(same) else f"; two of them give the same mark in {same:.0f} % of cases"
+    pairs = (
+        ""
+        if np.isnan(same)
+        else f"; two of them give the same mark in {same:.0f} % of cases"
+    )
     text = f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's alpha of"
     text += f" {alpha[first]}{most} (0 is chance, 1 full agreement){pairs}."
     rows = [(text, "who is right, or how well a mean of several raters would do")]
     if least != first:
         text = f"They agree least on “{_cut(least)}”: alpha {alpha[least]}."
         rows.append(
-            (text, "that they often differ: where most marks are the same, alpha is low too")
+            (
+                text,
+                "that they often differ: where most marks are the same, alpha is low too",
+            )
         )
     return rows
 
@@ -552,7 +602,9 @@ class Analysis:
         return table
 
 
-def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]) -> Analysis:
+def analyse(
+    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]
+) -> Analysis:
     """Compute what a page shows.
 
     Parameters
@@ -570,7 +622,10 @@ def analyse(table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], obje
     """
     rng = np.random.default_rng(SEED)
     outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
-    columns, scales = [name for name in (outcome, *names) if name], recipes.scales(recipe)
+    columns, scales = (
+        [name for name in (outcome, *names) if name],
+        recipes.scales(recipe),
+    )
     found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
         found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
@@ -658,8 +713,12 @@ def write_page(
     """
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"the page is called {page.name}: give a name that ends in .html")
-    beside = {page.with_suffix(end): make for end, make in ((".csv", _csv), (".json", _json))}
+        raise OptionError(
+            f"the page is called {page.name}: give a name that ends in .html"
+        )
+    beside = {
+        page.with_suffix(end): make for end, make in ((".csv", _csv), (".json", _json))
+    }
     if find(file).resolve() in [each.resolve() for each in beside]:
         raise OptionError(
             f"results beside {page.name} would replace {Path(file).name} itself: name another page"
@@ -701,7 +760,9 @@ def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
     if AGREEMENT in found.tables:
         table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
         label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
-        drawn.append(("How far raters of the same item agree", {"alpha": table}, label_x))
+        drawn.append(
+            ("How far raters of the same item agree", {"alpha": table}, label_x)
+        )
     drawn = [each for each in drawn if any(map(len, each[1].values()))]
     with mpl.rc_context():
         show.use_style()
@@ -733,11 +794,17 @@ def _shown(table: pd.DataFrame) -> dict[str, list]:
     for first, low, high in ENDS:
         if {first, low, high} <= {*shown}:
             numbers = shown[[first, low, high]].itertuples(index=False)
-            shown[first] = ["" if np.isnan(each[0]) else signed(*each) for each in numbers]
+            shown[first] = [
+                "" if np.isnan(each[0]) else signed(*each) for each in numbers
+            ]
             shown = shown.drop(columns=[low, high])
     first = [name for name in FIRST if name in shown]
     shown = shown[[*first, *shown.columns.difference([*FIRST, "p"], sort=False)]]
-    index = [] if isinstance(shown.index, pd.RangeIndex) else [_cut(name) for name in shown.index]
+    index = (
+        []
+        if isinstance(shown.index, pd.RangeIndex)
+        else [_cut(name) for name in shown.index]
+    )
     rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
     return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
 

@@ -1,8 +1,9 @@
 """What all notebooks have entered, joined with what the papers print, judged, counted and sorted.
 
-`data/published/claims.csv` lists every number and statement with how it is judged; cells of printed
-tables are claims too. A notebook hands its estimates to a `Ledger`, `helpers.claims.verdicts`
-judges them, and `merge` joins the files of all notebooks with the list of claims.
+`data/published/claims.csv` lists every number and statement with how it is judged;
+cells of printed tables are claims too. A notebook hands its estimates to a `Ledger`,
+`helpers.claims.verdicts` judges them, and `merge` joins the files of all notebooks with
+the list of claims.
 """
 
 import difflib
@@ -26,15 +27,22 @@ COLUMNS = (
     *("claim_id", "study", "where", "statement", "published", "kind", *verdicts.JUDGED),
     *("cause", "headline", *verdicts.DETAILS, "cell"),
 )
-# What a claim that does not hold touches, worst first; data/published/README.md defines each.
+# What a claim that does not hold touches, worst first; data/published/README.md defines
+# each.
 TOUCHES = ("conclusion", "statement", "number", "wording")
-# How sure a headline finding is, surest first; the last word is about the paper, not the finding.
+# How sure a headline finding is, surest first; the last word is about the paper, not
+# the finding.
 CONTRADICTED = "the paper's claim: contradicted"
 SURENESS = ("holds", "not settled", CONTRADICTED)
 # The side of zero that a direction claims.
 SIDES = {"+": "above zero", "-": "below zero"}
 # The section of each paper that is called its conclusion.
-CONCLUDING_SECTION = {"hosking": "§6", "kamoda": "§6", "chatbench": "§6", "humbel": "§5"}
+CONCLUDING_SECTION = {
+    "hosking": "§6",
+    "kamoda": "§6",
+    "chatbench": "§6",
+    "humbel": "§5",
+}
 
 
 def merge(claims_dir: str | Path) -> pd.DataFrame:
@@ -44,12 +52,17 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
     for claim_id, rows in entered.groupby("claim_id", sort=False):
         notebooks = list(rows["notebook"].unique())
         if claim_id not in published.index:
-            raise ClaimError(f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}")
+            raise ClaimError(
+                f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}"
+            )
         if len(notebooks) > 1:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
     public = entered["claim_id"].map(published["needs"]).map(_unfetched).astype(bool)
-    entered = entered[~public | (entered["source"] == "real")]  # stand-ins for data one could have
-    cells = entered.drop_duplicates("claim_id").set_index("claim_id")[["notebook", "cell"]]
+    # stand-ins for data one could have
+    entered = entered[~public | (entered["source"] == "real")]
+    cells = entered.drop_duplicates("claim_id").set_index("claim_id")[
+        ["notebook", "cell"]
+    ]
     cells = _cell_ids(cells, Path(claims_dir).parent / "notebooks")
     merged = published.join(assess(entered, published)).join(cells)
     missing = merged["verdict"].isna()
@@ -65,7 +78,9 @@ def _cell_ids(cells: pd.DataFrame, notebooks: Path) -> pd.Series:
         for cell in json.loads(file.read_bytes())["cells"]:
             names[file.stem, _digest("".join(cell["source"]))] = cell.get("id", "")
     places = zip(cells["notebook"], cells["cell"], strict=True)
-    return pd.Series([names.get(place, "") for place in places], cells.index, object, "cell")
+    return pd.Series(
+        [names.get(place, "") for place in places], cells.index, object, "cell"
+    )
 
 
 def _why_missing(needs: str) -> str:
@@ -87,7 +102,9 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
     if not folder.is_dir():
         raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
     empty = pd.DataFrame(columns=["cell", *ENTERED], dtype=str)
-    text = pd.concat([empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))])
+    text = pd.concat(
+        [empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))]
+    )
     text = text.reset_index(drop=True)
     return text.assign(**text[[*NUMBERS, "holds"]].replace("", np.nan).astype(float))
 
@@ -95,7 +112,11 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
 def _unknown_claim(claim_id: str, known: pd.Index) -> str:
     """Say that a claim is not published, and which similar ones are."""
     similar = difflib.get_close_matches(claim_id, known)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "see data/published/claims.csv."
+    hint = (
+        f"did you mean {', '.join(similar)}?"
+        if similar
+        else "see data/published/claims.csv."
+    )
     return f"{claim_id} is not a published claim; {hint}"
 
 
@@ -112,7 +133,8 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One column per verdict, worst first; last "not checked", which no verdict counts.
+        One column per verdict, worst first; last "not checked", which no verdict
+        counts.
 
     Examples
     --------
@@ -130,8 +152,8 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
 def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
     """Tell which claims are sentences on which a conclusion rests.
 
-    These are sentences that a paper prints in its abstract, its introduction or its section called
-    conclusion, and those that a headline finding of ours is about.
+    These are sentences that a paper prints in its abstract, its introduction or its
+    section called conclusion, and those that a headline finding of ours is about.
 
     Parameters
     ----------
@@ -155,7 +177,9 @@ def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
         concluding = {"Abstract", "§1", CONCLUDING_SECTION.get(study)}
         found.append(not concluding.isdisjoint(where.split("; ")))
     sentence = verdicts.forms(merged) == verdicts.SENTENCES
-    return sentence & (pd.Series(found, merged.index, dtype=bool) | (merged["headline"] != ""))
+    return sentence & (
+        pd.Series(found, merged.index, dtype=bool) | (merged["headline"] != "")
+    )
 
 
 def touched(merged: pd.DataFrame) -> pd.Series:
@@ -169,9 +193,10 @@ def touched(merged: pd.DataFrame) -> pd.Series:
     Returns
     -------
     pandas.Series of str
-        One of `TOUCHES`: what `data/published/causes.csv` says of the cause; for a claim without a
-        cause "number" for a number or count, "conclusion" for a sentence on which one rests, else
-        "statement". Empty for claims that hold or were not checked.
+        One of `TOUCHES`: what `data/published/causes.csv` says of the cause; for a
+        claim without a cause "number" for a number or count, "conclusion" for a
+        sentence on which one rests, else "statement". Empty for claims that hold or
+        were not checked.
     """
     causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["touches"]
     of_form = pd.Series("statement", merged.index)
@@ -193,10 +218,11 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each cause; without a cause, for each claim that is contradicted or a slip, or
-        that is open or leaning and carries a conclusion. Columns `explanation`, `study`, `where`
-        (first place), `claims` (number of claims that do not hold), `touches`, `verdict` (the worst
-        of them), `notebook`, `cause` and `claim_id` (the worst).
+        A row for each cause; without a cause, for each claim that is contradicted or a
+        slip, or that is open or leaning and carries a conclusion. Columns
+        `explanation`, `study`, `where` (first place), `claims` (number of claims that
+        do not hold), `touches`, `verdict` (the worst of them), `notebook`, `cause` and
+        `claim_id` (the worst).
     """
     causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
     table = merged.assign(touches=touched(merged))
@@ -212,7 +238,16 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
         verdict_rank=table["verdict"].map(verdicts.rank),
     )
     table = table.sort_values(["touches_rank", "verdict_rank"], kind="stable")
-    names = ["explanation", "study", "where", "touches", "verdict", "notebook", "cause", "claim_id"]
+    names = [
+        "explanation",
+        "study",
+        "where",
+        "touches",
+        "verdict",
+        "notebook",
+        "cause",
+        "claim_id",
+    ]
     by_problem = table.groupby("problem", sort=False)
     rows = by_problem[names].first().assign(claims=by_problem.size())
     return rows.reset_index(drop=True)
@@ -242,11 +277,12 @@ def how_sure(merged: pd.DataFrame) -> pd.Series:
     Returns
     -------
     pandas.Series of str
-        One of `SURENESS` by headline, surest first. Sentences of the papers that name the headline
-        decide, without any its numbers: `CONTRADICTED` if a sentence is, "not settled" if
-        one is open or leaning, does not survive its correction or was not checked, or if there is
-        no sentence and a number does not hold or was not checked; else "holds". A finding of our
-        own, which no claim names, has the word in `data/published/headlines.csv`.
+        One of `SURENESS` by headline, surest first. Sentences of the papers that name
+        the headline decide, without any its numbers: `CONTRADICTED` if a sentence is,
+        "not settled" if one is open or leaning, does not survive its correction or was
+        not checked, or if there is no sentence and a number does not hold or was not
+        checked; else "holds". A finding of our own, which no claim names, has the word
+        in `data/published/headlines.csv`.
     """
     own = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")["sure"]
     named = merged[merged["headline"] != ""]
@@ -264,7 +300,9 @@ def _sure(rows: pd.DataFrame) -> str:
     if (sentences["verdict"] == "contradicted").any():
         return CONTRADICTED
     deciding = rows if sentences.empty else sentences
-    holds = deciding["verdict"].isin(verdicts.HOLDING) & (deciding["after_correction"] != "no")
+    holds = deciding["verdict"].isin(verdicts.HOLDING) & (
+        deciding["after_correction"] != "no"
+    )
     return "holds" if holds.all() else "not settled"
 
 
@@ -279,8 +317,8 @@ def sources(merged: pd.DataFrame) -> pd.Series:
     Returns
     -------
     pandas.Series of str
-        By study: "simulated" if any of its claims comes from simulated data, else "real" if any
-        rests on raw data, else "printed".
+        By study: "simulated" if any of its claims comes from simulated data, else
+        "real" if any rests on raw data, else "printed".
 
     Examples
     --------
@@ -328,10 +366,11 @@ def chains(folder: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The columns of `merge`, indexed by `claim_id`, with how the claim is judged (`unit`,
-        `direction`, `margin`, `family`, `needs`, `readings`), `rule` and `explanation` in words,
-        `files` (mapping from file to SHA-256 when it was read) and `changed`, those files that are
-        another today. A claim with a changed file is stale.
+        The columns of `merge`, indexed by `claim_id`, with how the claim is judged
+        (`unit`, `direction`, `margin`, `family`, `needs`, `readings`), `rule` and
+        `explanation` in words, `files` (mapping from file to SHA-256 when it was read)
+        and `changed`, those files that are another today. A claim with a changed file
+        is stale.
 
     Examples
     --------
@@ -350,10 +389,17 @@ def chains(folder: str | Path) -> pd.DataFrame:
         for name, rows in read.groupby("notebook")
     }
     used = [
-        {file: sha for file, sha in files.get(notebook, {}).items() if _uses(name, needs, file)}
+        {
+            file: sha
+            for file, sha in files.get(notebook, {}).items()
+            if _uses(name, needs, file)
+        }
         for name, notebook, needs in table[["notebook", "needs"]].itertuples()
     ]
-    changed = [[file for file, sha in each.items() if now[file] not in ("", sha)] for each in used]
+    changed = [
+        [file for file, sha in each.items() if now[file] not in ("", sha)]
+        for each in used
+    ]
     return table.assign(
         rule=table["kind"].map(verdicts.rule_in_words),
         explanation=table["cause"].map(causes).fillna(""),
@@ -396,14 +442,20 @@ def why(claim_id: str, folder: str | Path = paths.ROOT / "figures") -> str:
         for file, sha in claim["files"].items()
     ]
     steps = {"claim": claim_id, **claim.drop("changed"), "files": "\n".join(files)}
-    lines = [(name, line) for name, text in steps.items() for line in text.strip().splitlines()]
+    lines = [
+        (name, line)
+        for name, text in steps.items()
+        for line in text.strip().splitlines()
+    ]
     return "\n".join(f"{name:<16} {line}" for name, line in lines)
 
 
 def _uses(claim_id: str, needs: str, file: str) -> bool:
     """Whether a claim rests on a file that its notebook has read."""
     if file.startswith("data/published/"):
-        return needs == "print" or claim_id.startswith(f"{Path(file).stem.replace('_', '.')}.")
+        return needs == "print" or claim_id.startswith(
+            f"{Path(file).stem.replace('_', '.')}."
+        )
     if file.startswith("data/") or needs in verdicts.EVIDENCE:
         return needs != "print"
     return file.startswith(tuple(needs.split()))
@@ -420,15 +472,19 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `headline` in the order of data/published/headlines.csv: `notebook`, `sentence`,
-        `alternatives`, `source`; text is empty where no notebook filled it.
+        Indexed by `headline` in the order of data/published/headlines.csv: `notebook`,
+        `sentence`, `alternatives`, `source`; text is empty where no notebook filled it.
     """
     known = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
     files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
-    filled = pd.concat([pd.DataFrame(columns=["headline", "field", "text", "source"]), *files])
+    filled = pd.concat(
+        [pd.DataFrame(columns=["headline", "field", "text", "source"]), *files]
+    )
     wide = filled.pivot(index="headline", columns="field", values="text")
     wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
-    source = filled.groupby("headline")["source"].agg(lambda names: "+".join(sorted(set(names))))
+    source = filled.groupby("headline")["source"].agg(
+        lambda names: "+".join(sorted(set(names)))
+    )
     return known[["notebook"]].join(wide).join(source).fillna("")
 
 
@@ -439,4 +495,8 @@ def _digest(code: str) -> str:
 
 def _written(value: object, digits: int = 6) -> object:
     """Write a number to some digits and leave words as they are."""
-    return f"{value:.{digits}g}" if isinstance(value, float) and not math.isnan(value) else value
+    return (
+        f"{value:.{digits}g}"
+        if isinstance(value, float) and not math.isnan(value)
+        else value
+    )

@@ -13,7 +13,13 @@ from helpers.claims import verdicts
 from helpers.claims.collection import _digest, _unknown_claim, _written
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry
-from helpers.data.published import ClaimError, _cell_id, printed_table, published_claims, read_text
+from helpers.data.published import (
+    ClaimError,
+    _cell_id,
+    printed_table,
+    published_claims,
+    read_text,
+)
 from helpers.data.tables import to_csv_bytes
 from helpers.show import CaptionedTable, text_table
 from helpers.wording import with_interval
@@ -31,8 +37,9 @@ class Ledger:
     out_dir : str, default "build"
         Folder of the run; relative to the project root.
     other_parameters : str, optional
-        What differs from the defaults, as `helpers.run.parameters.changed` returns it. Claims and
-        headlines are about the defaults: if anything differs, none is entered or written.
+        What differs from the defaults, as `helpers.run.parameters.changed` returns it.
+        Claims and headlines are about the defaults: if anything differs, none is
+        entered or written.
 
     Examples
     --------
@@ -41,7 +48,11 @@ class Ledger:
     """
 
     def __init__(
-        self, notebook: str, source: str, out_dir: str = "build", other_parameters: str = ""
+        self,
+        notebook: str,
+        source: str,
+        out_dir: str = "build",
+        other_parameters: str = "",
     ):
         self.notebook = notebook
         self.source = source
@@ -57,20 +68,22 @@ class Ledger:
         Parameters
         ----------
         prefix : str
-            Beginning of the claims' names, such as "hosking.counts"; empty if keys are whole names.
+            Beginning of the claims' names, such as "hosking.counts"; empty if keys are
+            whole names.
         results : mapping of str to object
-            For each claim a number, a truth value, or a mapping or Series with some of `estimate`,
-            `low`, `high`, `share` (of resamples), `p_value`, `p_family` (corrected over the whole
-            family), `holds`, `other` (a number that would explain a slip) and `shown` (words); a
-            DataFrame of such columns with one row for each part of the claim; a pair of one of
-            these and words; or, for a claim with two readings, a mapping from reading to these.
-            A bare number is the share of a ranking and the estimate of anything else.
+            For each claim a number, a truth value, or a mapping or Series with some of
+            `estimate`, `low`, `high`, `share` (of resamples), `p_value`, `p_family`
+            (corrected over the whole family), `holds`, `other` (a number that would
+            explain a slip) and `shown` (words); a DataFrame of such columns with one
+            row for each part of the claim; a pair of one of these and words; or, for a
+            claim with two readings, a mapping from reading to these. A bare number is
+            the share of a ranking and the estimate of anything else.
 
         Raises
         ------
         ClaimError
-            If a claim is unknown, cannot be entered or was entered before, or if what its rule
-            needs is missing or not finite.
+            If a claim is unknown, cannot be entered or was entered before, or if what
+            its rule needs is missing or not finite.
         """
         if self.other_parameters:
             return
@@ -86,13 +99,15 @@ class Ledger:
         table : str
             Name of a file in `data/published`, such as "hosking_table3".
         cells : pandas.Series or pandas.DataFrame
-            Recomputed cells; some may be left out. The index levels are named like the columns
-            before `published` in the file, in any order. A frame has the columns of `enter`.
+            Recomputed cells; some may be left out. The index levels are named like the
+            columns before `published` in the file, in any order. A frame has the
+            columns of `enter`.
 
         Raises
         ------
         ClaimError
-            If there is no such table, if its keys are not the index levels, or as for `enter`.
+            If there is no such table, if its keys are not the index levels, or as for
+            `enter`.
 
         Examples
         --------
@@ -120,8 +135,8 @@ class Ledger:
         name : str
             The headline.
         **values : object
-            Fields of the sentence: a row with estimate, low and high is written with its interval,
-            a number to the digits that the field asks for, text as it is.
+            Fields of the sentence: a row with estimate, low and high is written with
+            its interval, a number to the digits that the field asks for, text as it is.
 
         Raises
         ------
@@ -148,7 +163,9 @@ class Ledger:
         if self.other_parameters:
             return self._published.join(assess(entered, self._published), how="right")
         folder = paths.output_dir(self.out_dir)
-        headlines = pd.DataFrame(self._headlines, columns=["headline", "field", "text", "source"])
+        headlines = pd.DataFrame(
+            self._headlines, columns=["headline", "field", "text", "source"]
+        )
         files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
         tables = {
             "claims": entered.map(_written, digits=12),
@@ -167,14 +184,15 @@ class Ledger:
     def show(self) -> CaptionedTable | None:
         """Write the claims of this notebook and show them, worst first.
 
-        Cells of printed tables that hold are counted in the caption; claims that fail together,
-        for one cause, are one row.
+        Cells of printed tables that hold are counted in the caption; claims that fail
+        together, for one cause, are one row.
 
         Returns
         -------
         helpers.show.CaptionedTable or None
-            What the paper says, what it prints, what we get, and the verdict with its evidence;
-            nothing with other parameters than the defaults, which a printed sentence says.
+            What the paper says, what it prints, what we get, and the verdict with its
+            evidence; nothing with other parameters than the defaults, which a printed
+            sentence says.
         """
         judged = self.write()
         if self.other_parameters:
@@ -211,20 +229,31 @@ class Ledger:
         for reading, values in by_reading.items():
             for part, row in _parts(claim, values):
                 _require(claim_id, claim, row)
-                where = {"claim_id": claim_id, "reading": reading, "part": part, "cell": _cell()}
+                where = {
+                    "claim_id": claim_id,
+                    "reading": reading,
+                    "part": part,
+                    "cell": _cell(),
+                }
                 self._rows.append({**where, **row})
 
     def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
         """Keep one filled sentence, unless the run has other parameters."""
         if self.other_parameters:
             return
-        templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[field]
+        templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[
+            field
+        ]
         if name not in templates:
             raise ClaimError(f"{name} is not in data/published/headlines.csv.")
         try:
-            text = templates[name].format(**{key: _Value(value) for key, value in values.items()})
+            text = templates[name].format(
+                **{key: _Value(value) for key, value in values.items()}
+            )
         except KeyError as error:
-            raise ClaimError(f"The headline {name} needs a value for {error}.") from None
+            raise ClaimError(
+                f"The headline {name} needs a value for {error}."
+            ) from None
         row = {"headline": name, "field": field, "text": text, "source": self.source}
         self._headlines.append(row)
 
@@ -247,15 +276,19 @@ class _Value:
 
 def listed(judged: pd.DataFrame) -> CaptionedTable:
     """Show judged claims for reading: worst first, one row for claims with one cause."""
-    cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged["verdict"].isin(
-        verdicts.HOLDING
-    )
+    cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged[
+        "verdict"
+    ].isin(verdicts.HOLDING)
     shown = judged[~cells].assign(rank=judged["verdict"].map(verdicts.rank))
     shown = shown.sort_values(["rank", "evidence"], kind="stable")
     group = shown["cause"].where(shown["cause"] != "", shown.index)
-    rows = [_shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)]
+    rows = [
+        _shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)
+    ]
     columns = ["the paper says", "printed", "here", "verdict"]
-    folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(cells.sum())
+    folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(
+        cells.sum()
+    )
     caption = f"{len(judged)} claims, contradictions first{folded}"
     return text_table(pd.DataFrame(rows, columns=columns), caption)
 
@@ -265,7 +298,9 @@ def _shown_row(rows: pd.DataFrame) -> list[str]:
     first = rows.iloc[0]
     many = f" (and {len(rows) - 1} more with the same cause)" * (len(rows) > 1)
     printed = "" if first["published"] == "holds" else first["published"]
-    verdict = first["verdict"] + ", not after correction" * (first["after_correction"] == "no")
+    verdict = first["verdict"] + ", not after correction" * (
+        first["after_correction"] == "no"
+    )
     note = f"; {first['note']}" * bool(first["note"])
     said = f"{first['statement']} ({first['where']}){many}"
     return [said, printed, first["computed"] + note, f"{verdict} ({first['evidence']})"]
@@ -280,31 +315,49 @@ def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
         frame = result[[name for name in result if name in ENTERED]]
         records = frame.to_dict("records")
         names = [
-            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in frame.index
+            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+            for key in frame.index
         ]
         return list(zip(names, records, strict=True))
     if isinstance(result, bool | np.bool_):
         return [("", {"holds": float(result)})]
     if isinstance(result, Real):
-        return [("", {"share" if claim["kind"] == "ranking" else "estimate": float(result)})]
+        return [
+            ("", {"share" if claim["kind"] == "ranking" else "estimate": float(result)})
+        ]
     if isinstance(result, Mapping | pd.Series):
-        return [("", {name: value for name, value in dict(result).items() if name in ENTERED})]
+        return [
+            (
+                "",
+                {
+                    name: value
+                    for name, value in dict(result).items()
+                    if name in ENTERED
+                },
+            )
+        ]
     raise ClaimError(f"{claim.name} cannot take {result!r}.")
 
 
 def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
     """Refuse a row that the rule of its claim cannot judge."""
-    given = {name for name in (*NUMBERS, "holds") if name in row and not pd.isna(row[name])}
+    given = {
+        name for name in (*NUMBERS, "holds") if name in row and not pd.isna(row[name])
+    }
     unbounded = [name for name in given if not math.isfinite(row[name])]
     if unbounded:
-        raise ClaimError(f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}.")
+        raise ClaimError(
+            f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}."
+        )
     needed = verdicts.NEEDED[claim["kind"]]
     if claim["kind"] == "number" and claim["needs"] == "print" and "low" in given:
         needed = ()
     elif claim["kind"] == "fact" and not {"holds", "estimate"} & given:
         needed = ("holds or estimate",)
     if missing := [name for name in needed if name not in given]:
-        raise ClaimError(f"{claim_id} is a {claim['kind']}: give {' and '.join(missing)}.")
+        raise ClaimError(
+            f"{claim_id} is a {claim['kind']}: give {' and '.join(missing)}."
+        )
     if ("low" in given) != ("high" in given):
         raise ClaimError(f"{claim_id}: give both low and high, or neither.")
     if {"low", "high"} <= given and row["low"] > row["high"]:

@@ -1,8 +1,8 @@
 """How an estimate becomes a verdict: evidence and conclusion by the same rules for every claim.
 
 A rule reads how a claim is judged (`kind`, `direction`, `margin`, `needs` in
-data/published/claims.csv) and what was computed. It knows no claim by name. The rules are told in
-data/published/README.md; data/audit.csv says how much each of them notices.
+data/published/claims.csv) and what was computed. It knows no claim by name. The rules
+are told in data/published/README.md; data/audit.csv says how much each of them notices.
 """
 
 import math
@@ -44,14 +44,24 @@ NEEDED = {
     "no effect": ("estimate", "low"),
 }
 NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
-ENTERED = ("claim_id", "reading", "part", *NUMBERS, "holds", "shown", "notebook", "source")
+ENTERED = (
+    "claim_id",
+    "reading",
+    "part",
+    *NUMBERS,
+    "holds",
+    "shown",
+    "notebook",
+    "source",
+)
 JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed")
 DETAILS = ("estimate", "low", "high", "note", "notebook", "source")
 
 LEVEL = 0.05
 SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
 MOST_PARTS = 4  # told one by one
-MOST_DIGITS = 6  # after the point; the end of an interval that these show as zero is zero
+# after the point; the end of an interval that these show as zero is zero
+MOST_DIGITS = 6
 BLIND = 0.2  # an error of a printed number that a check has to notice
 
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
@@ -65,8 +75,8 @@ def judge(claim: Mapping, row: Mapping) -> str:
     claim : mapping
         A row of `published_claims()`.
     row : mapping
-        What was computed: `estimate`, `low`, `high`, `share`, `p_value`, `other`, `holds`; missing
-        numbers are NaN.
+        What was computed: `estimate`, `low`, `high`, `share`, `p_value`, `other`,
+        `holds`; missing numbers are NaN.
 
     Returns
     -------
@@ -89,7 +99,9 @@ def _judge_number(claim: Mapping, row: Mapping) -> str:
             return _slip_or_contradicted(claim, row)
         return "open" if _detects(claim, row) > BLIND else "consistent"
     at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
-    return "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
+    return (
+        "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
+    )
 
 
 def _judge_split(claim: Mapping, row: Mapping) -> str:
@@ -120,7 +132,11 @@ def _judge_direction(claim: Mapping, row: Mapping) -> str:
 
 def _judge_ranking(claim: Mapping, row: Mapping) -> str:
     """Confirmed in 97.5 % of resamples or more, leaning in 50 %, open in 2.5 %."""
-    for verdict, least in (("confirmed", SURE), ("leaning", LIKELY), ("open", POSSIBLE)):
+    for verdict, least in (
+        ("confirmed", SURE),
+        ("leaning", LIKELY),
+        ("open", POSSIBLE),
+    ):
         if row["share"] >= least - SLACK:
             return verdict
     return "contradicted"
@@ -131,7 +147,11 @@ def _judge_significance(claim: Mapping, row: Mapping) -> str:
     significant = row["p_value"] < LEVEL
     expected, _, sign = claim["direction"].partition(" ")
     side = {"": True, "+": row["estimate"] > 0, "-": row["estimate"] < 0}
-    return "confirmed" if significant == (expected == "yes") and side[sign] else "contradicted"
+    return (
+        "confirmed"
+        if significant == (expected == "yes") and side[sign]
+        else "contradicted"
+    )
 
 
 def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
@@ -165,13 +185,19 @@ def _half_unit(claim: Mapping) -> float:
 def _ends(row: Mapping) -> tuple[float, float]:
     """Lowest and highest value that the computation allows."""
     ends = row["low"], row["high"]
-    return (row["estimate"], row["estimate"]) if any(pd.isna(end) for end in ends) else ends
+    return (
+        (row["estimate"], row["estimate"])
+        if any(pd.isna(end) for end in ends)
+        else ends
+    )
 
 
 def _in_reach(claim: Mapping, row: Mapping) -> bool:
     """Whether a number between the ends rounds to the printed one."""
     low, high = _ends(row)
-    return low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
+    return (
+        low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
+    )
 
 
 def _detects(claim: Mapping, row: Mapping) -> float:
@@ -255,7 +281,13 @@ def _limited(verdict: str, evidence: str, needs: str) -> str:
     if evidence == "print":
         return "consistent" if verdict == "confirmed" else verdict
     if evidence == "substitute":
-        return "leaning" if verdict in HOLDING else "open" if verdict != "leaning" else verdict
+        return (
+            "leaning"
+            if verdict in HOLDING
+            else "open"
+            if verdict != "leaning"
+            else verdict
+        )
     return verdict
 
 
@@ -272,13 +304,16 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `claim_id`: evidence, verdict, after_correction ("yes", "no" or empty), detects
-        (smallest relative error of a printed number that is noticed), computed (in words), and
-        estimate, low and high of the row that decided, note, notebook, source.
+        Indexed by `claim_id`: evidence, verdict, after_correction ("yes", "no" or
+        empty), detects (smallest relative error of a printed number that is noticed),
+        computed (in words), and estimate, low and high of the row that decided, note,
+        notebook, source.
     """
     entered = entered.assign(p_family=_corrected(entered, published))
     elsewhere = published["elsewhere"].map(published["published"]).fillna("")
-    known = published.assign(elsewhere_published=elsewhere).loc[entered["claim_id"].unique()]
+    known = published.assign(elsewhere_published=elsewhere).loc[
+        entered["claim_id"].unique()
+    ]
     rows = {claim_id: [] for claim_id in known.index}
     for row in entered.to_dict("records"):
         rows[row["claim_id"]].append(row)
@@ -297,7 +332,9 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
     for row in records:
         row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
     by_reading = {
-        reading: min((row["verdict"] for row in records if row["reading"] == reading), key=rank)
+        reading: min(
+            (row["verdict"] for row in records if row["reading"] == reading), key=rank
+        )
         for reading in dict.fromkeys(row["reading"] for row in records)
     }
     found = set(by_reading.values())
@@ -305,7 +342,9 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
     deciding = min(records, key=lambda row: (rank(row["verdict"]), _room(claim, row)))
     verdict = "open" if disagree else deciding["verdict"]
     note = (
-        "" if len(found) == 1 else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
+        ""
+        if len(found) == 1
+        else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
     )
     if verdict == "slip":
         note = _slip(claim, deciding)
@@ -315,7 +354,9 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
         note = "absence not shown"
     tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
     p_family = np.max([row["p_family"] for row in records])  # NaN if any is
-    corrected = "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
+    corrected = (
+        "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
+    )
     return {
         "evidence": evidence,
         "verdict": verdict,
@@ -342,10 +383,10 @@ def rank(verdict: str) -> int:
 def forms(claims: pd.DataFrame) -> pd.Series:
     """Tell numbers and counts from sentences.
 
-    A *number or count* is a printed value: a number, a number on a random split, or a fact whose
-    printed value is a count. Every other claim is a *sentence*: a direction, ranking, significance
-    or absence of an effect, or a fact that is a statement, thresholds such as "under 1 %" among
-    them.
+    A *number or count* is a printed value: a number, a number on a random split, or a
+    fact whose printed value is a count. Every other claim is a *sentence*: a direction,
+    ranking, significance or absence of an effect, or a fact that is a statement,
+    thresholds such as "under 1 %" among them.
 
     Parameters
     ----------
@@ -401,15 +442,15 @@ def tally(judged: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     judged : pandas.DataFrame
-        Columns `kind`, `published`, `evidence`, `verdict`, `after_correction` and `note` of judged
-        claims.
+        Columns `kind`, `published`, `evidence`, `verdict`, `after_correction` and
+        `note` of judged claims.
 
     Returns
     -------
     pandas.DataFrame
-        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`, of which `confirmed` and
-        `consistent`, and `uncorrected`: those of them that hold only before a correction for many
-        tests.
+        Rows `FORMS` and "all"; columns `claims`, `checked`, `hold`, of which
+        `confirmed` and `consistent`, and `uncorrected`: those of them that hold only
+        before a correction for many tests.
 
     Examples
     --------
@@ -466,7 +507,8 @@ def counted(judged: pd.DataFrame) -> str:
             "for many tests"
         )
     by_form = [
-        f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}" for form in FORMS
+        f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}"
+        for form in FORMS
     ]
     told = (
         f"Of {total['claims']:,} claims, {total['checked']:,} could be checked: "
@@ -534,7 +576,9 @@ def _room_of_threshold(comparison: str, value: float) -> float:
     return limits[0] - value if word in ("<", "<=") else value - limits[0]
 
 
-def _in_words(claim: Mapping, records: list[dict], deciding: dict, simulated: bool = False) -> str:
+def _in_words(
+    claim: Mapping, records: list[dict], deciding: dict, simulated: bool = False
+) -> str:
     """Say what was computed, part by part, or how many parts hold and which decides."""
     digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
     rounded = claim["kind"] == "number" and claim["needs"] == "print"
@@ -569,7 +613,9 @@ def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
     if not pd.isna(row["share"]):
         words.append(f"in {100 * row['share']:.0f} % of resamples")
     if not pd.isna(row["p_value"]):
-        words.append(f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001")
+        words.append(
+            f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001"
+        )
     return ", ".join(words) or ("yes" if row["holds"] else "no")
 
 
@@ -585,7 +631,9 @@ def _number_in_words(row: Mapping, digits: int) -> str:
         return with_interval(row["estimate"], row["low"], row["high"], digits)
     whole = row["estimate"] == round(row["estimate"])
     return (
-        f"{row['estimate']:.0f}" if whole else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
+        f"{row['estimate']:.0f}"
+        if whole
+        else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
     )
 
 

@@ -1,6 +1,7 @@
 """What the tables of each study must look like, and the words used in them.
 
-The tables are wide: one row per (item, rater). Real and simulated tables pass the same schema.
+The tables are wide: one row per (item, rater). Real and simulated tables pass the same
+schema.
 """
 
 from collections.abc import Iterable, Sequence
@@ -60,7 +61,9 @@ CONFIDENCES = ("not-confident", "somewhat-confident", "very-confident")
 
 def check(frame: pd.DataFrame, schema: pa.DataFrameSchema, name: str) -> pd.DataFrame:
     """Validate a table and return it with the schema's column types."""
-    require_plain(frame, frame.columns.intersection(schema.columns, sort=False).unique(), name)
+    require_plain(
+        frame, frame.columns.intersection(schema.columns, sort=False).unique(), name
+    )
     try:
         checked = schema.validate(frame.reset_index(drop=True), lazy=True)
     except pa.errors.SchemaErrors as error:
@@ -102,7 +105,9 @@ def _one_of(values: Iterable, kind: type = str, **options: bool) -> pa.Column:
     *others, last = map(str, values)
     listing = f"{', '.join(others)} or {last}" if others else last
     coerce = kind is not str
-    return pa.Column(kind, pa.Check.isin(values), coerce=coerce, description=listing, **options)
+    return pa.Column(
+        kind, pa.Check.isin(values), coerce=coerce, description=listing, **options
+    )
 
 
 def _scale(low: int, high: int) -> pa.Column:
@@ -113,7 +118,9 @@ def _scale(low: int, high: int) -> pa.Column:
 def _between(low: float, high: float) -> pa.Column:
     """Describe a column of numbers within a range."""
     description = f"a number from {low} to {high}"
-    return pa.Column(float, pa.Check.between(low, high), coerce=True, description=description)
+    return pa.Column(
+        float, pa.Check.between(low, high), coerce=True, description=description
+    )
 
 
 def _ratings(
@@ -139,7 +146,9 @@ def _table(columns: dict[str, pa.Column], key: Sequence[str]) -> pa.DataFrameSch
 
 _TEXT = pa.Column(str, description="text")
 _TRUTH = pa.Column(bool, description="True or False")
-_COUNT = pa.Column(int, pa.Check.ge(0), coerce=True, description="a whole number from 0 on")
+_COUNT = pa.Column(
+    int, pa.Check.ge(0), coerce=True, description="a whole number from 0 on"
+)
 _VOTES = pa.Column(float, nullable=True, coerce=True, description="a number, or empty")
 _MARK, _FIVE = _scale(0, 1), _scale(1, 5)
 _SCALES = {aspect: _scale(*limits) for aspect, limits in RANGES.items()}
@@ -158,18 +167,25 @@ HOSKING_1_ERRORS = _table(
 )
 HOSKING_1_UNBIASED = _table(_HOSKING_1 | _PAIRS | {"quality_unbiased": _FIVE}, _RATING)
 HOSKING_2_ERRORS = _table(
-    _HOSKING_2 | _PAIRS | {"quality_biased": _FIVE} | dict.fromkeys(ERRORS_2, _MARK), _RATING
+    _HOSKING_2 | _PAIRS | {"quality_biased": _FIVE} | dict.fromkeys(ERRORS_2, _MARK),
+    _RATING,
 )
 HOSKING_2_UNBIASED = _table(_HOSKING_2 | _PAIRS | {"quality_unbiased": _FIVE}, _RATING)
 HOSKING_2_PERCEPTION = _table(
-    _HOSKING_2 | _PAIRS | {"assertiveness": _FIVE, "complexity": _FIVE, "response_words": _COUNT},
+    _HOSKING_2
+    | _PAIRS
+    | {"assertiveness": _FIVE, "complexity": _FIVE, "response_words": _COUNT},
     _RATING,
 )
 HOSKING_EXPERTS = _table(
-    _HOSKING_2 | {"batch": _one_of(BATCHES)} | dict.fromkeys(ERRORS_2, _MARK), [*_RATING, "batch"]
+    _HOSKING_2 | {"batch": _one_of(BATCHES)} | dict.fromkeys(ERRORS_2, _MARK),
+    [*_RATING, "batch"],
 )
 KAMODA_RATINGS = _table(
-    _ratings(("eli5",), ANSWER_SYSTEMS) | {"question_id": _TEXT} | _SCALES | {"preferred": _MARK},
+    _ratings(("eli5",), ANSWER_SYSTEMS)
+    | {"question_id": _TEXT}
+    | _SCALES
+    | {"preferred": _MARK},
     _RATING,
 )
 KAMODA_EVALUATORS = _table(
@@ -199,7 +215,10 @@ KAMODA_JUSTIFICATIONS = _table(
     ["question_id", "rater_id"],
 )
 HUMBEL_ASSOCIATIONS = _table(
-    {"row": _COUNT, **dict.fromkeys(("cue", "association", "explanation", "relation"), _TEXT)},
+    {
+        "row": _COUNT,
+        **dict.fromkeys(("cue", "association", "explanation", "relation"), _TEXT),
+    },
     ["row"],
 )
 HUMBEL_NORMS = _table(

@@ -22,7 +22,8 @@ def published_claims() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`, all as text.
+        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`,
+        all as text.
 
     Examples
     --------
@@ -31,7 +32,9 @@ def published_claims() -> pd.DataFrame:
     """
     claims = read_text(paths.PUBLISHED / "claims.csv")
     cells = [_cell_claims(table) for table in table_names()]
-    return pd.concat([claims, *cells], ignore_index=True).fillna("").set_index("claim_id")
+    return (
+        pd.concat([claims, *cells], ignore_index=True).fillna("").set_index("claim_id")
+    )
 
 
 def _cell_claims(table: str) -> pd.DataFrame:
@@ -46,7 +49,9 @@ def _cell_claims(table: str) -> pd.DataFrame:
         claim_id=[_cell_id(table, cell) for cell in cells],
         study=study,
         where=where,
-        statement=[f"{where} prints this number for {', '.join(cell)}." for cell in cells],
+        statement=[
+            f"{where} prints this number for {', '.join(cell)}." for cell in cells
+        ],
         kind="number",
         needs=printed.get("needs", study),
     )
@@ -62,7 +67,9 @@ def printed_table(table: str) -> pd.DataFrame:
     """Read a printed table, indexed by what identifies a cell: the columns before `published`."""
     if table not in table_names():
         known = ", ".join(table_names())
-        raise ClaimError(f"There is no table {table!r} in data/published, only {known}.")
+        raise ClaimError(
+            f"There is no table {table!r} in data/published, only {known}."
+        )
     registry.given(paths.PUBLISHED / f"{table}.csv")
     return _printed_table(table)
 

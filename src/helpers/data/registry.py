@@ -1,12 +1,14 @@
 """Find each data file: local mirror, then cache, then download; checked by hash in every case.
 
-`data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if its git
-blob identifier is that of the published file. `data/unpinned.csv` lists public files whose hashes
-we do not know: that of the copy seen first is kept in the cache, and checked from then on.
+`data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if
+its git blob identifier is that of the published file. `data/unpinned.csv` lists public
+files whose hashes we do not know: that of the copy seen first is kept in the cache, and
+checked from then on.
 
-Pooch downloads: it tries again after a fault, shows how far it is, and puts a file in its place in
-one step. Our downloader for it takes no more bytes and seconds than the file may have. A download
-stays in memory until it is whole and checked, so that what was hashed is what is stored.
+Pooch downloads: it tries again after a fault, shows how far it is, and puts a file in
+its place in one step. Our downloader for it takes no more bytes and seconds than the
+file may have. A download stays in memory until it is whole and checked, so that what
+was hashed is what is stored.
 """
 
 import csv
@@ -100,7 +102,11 @@ def fetch(file: str) -> Path:
     entries = _entries(REGISTRY_FILE)
     if file not in entries:
         nearest = difflib.get_close_matches(file, entries)
-        advice = f"Did you mean {nearest[0]!r}?" if nearest else "The first column names all files."
+        advice = (
+            f"Did you mean {nearest[0]!r}?"
+            if nearest
+            else "The first column names all files."
+        )
         raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
     return _provide(entries[file])
 
@@ -134,7 +140,11 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
         return _noted(found)
     if data_source == "auto" and not found:
         return None
-    missing = [f"  {entry.file} from {entry.url}" for entry in entries if entry.file not in found]
+    missing = [
+        f"  {entry.file} from {entry.url}"
+        for entry in entries
+        if entry.file not in found
+    ]
     raise DataUnavailableError(
         f"{len(missing)} of {len(entries)} files are missing. `make reproduce` fetches them where "
         "their server answers; or put them into the folder of DATA_MIRROR or into data/raw, or "
@@ -145,7 +155,9 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
 def given(file: str | Path) -> Path:
     """Return the path of a file that needs no fetching, and remember that it is read."""
     path = paths.ROOT / file
-    name = path.relative_to(paths.ROOT) if path.is_relative_to(paths.ROOT) else path.name
+    name = (
+        path.relative_to(paths.ROOT) if path.is_relative_to(paths.ROOT) else path.name
+    )
     return _noted({str(name): path})[str(name)]
 
 
@@ -194,7 +206,8 @@ def fetch_unpinned(study: str) -> dict[str, str]:
         try:
             path = _provide(entry)
             if not _known_hashes(entry):
-                line = f"{_hashes_of(_read(path))[0]}  {path.name}\n"  # as sha256sum writes it
+                # as sha256sum writes it
+                line = f"{_hashes_of(_read(path))[0]}  {path.name}\n"
                 _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
             reasons[entry.file] = ""
         except (DataUnavailableError, DataIncompleteError) as error:
@@ -213,8 +226,9 @@ def status(study: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``file``, ``where`` ("mirror", "cache" or "") and ``state``: "right", "wrong" (another
-        content, a folder, not to be read), "missing", or "unchecked", if no hash is known yet.
+        ``file``, ``where`` ("mirror", "cache" or "") and ``state``: "right", "wrong"
+        (another content, a folder, not to be read), "missing", or "unchecked", if no
+        hash is known yet.
 
     Raises
     ------
@@ -234,7 +248,9 @@ def status(study: str) -> pd.DataFrame:
 def _is_simulated(data_source: str) -> bool:
     """Tell whether no data are wanted; stop unless this is one of the known kinds of data."""
     if data_source not in DATA_SOURCES:
-        raise ValueError(f"data_source must be 'auto', 'real' or 'simulated', not {data_source!r}")
+        raise ValueError(
+            f"data_source must be 'auto', 'real' or 'simulated', not {data_source!r}"
+        )
     return data_source == "simulated"
 
 
@@ -257,7 +273,9 @@ def _folders() -> dict[str, Path]:
     if not (name := os.environ.get("DATA_MIRROR")):
         return {"cache": cache}
     if not (mirror := paths.ROOT / name).is_dir():
-        raise DataError(f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it.")
+        raise DataError(
+            f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it."
+        )
     return {"mirror": mirror, "cache": cache}
 
 
@@ -294,7 +312,9 @@ def _read(path: Path) -> bytes:
 
 def _where(file: str) -> str:
     """Name the folder that a copy is taken from."""
-    found = (name for name, folder in _folders().items() if os.path.lexists(folder / file))
+    found = (
+        name for name, folder in _folders().items() if os.path.lexists(folder / file)
+    )
     return next(found, "")
 
 
@@ -330,7 +350,10 @@ def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
     """Say that a copy is not the registered file, and what to do."""
     what, known = "registered", f"registered: {entry.bytes.split()[0]}"
     if not entry.git_blob:
-        what, known = "first seen", f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
+        what, known = (
+            "first seen",
+            f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}",
+        )
     cached = path == _folders()["cache"] / entry.file
     mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
     return DataError(
@@ -375,7 +398,8 @@ def _store(content: bytes, target: Path) -> None:
 
 def _unwritable(target: Path, error: OSError) -> DataError:
     """Say that a file cannot be written."""
-    why = error.strerror or str(error).partition(" | ")[0]  # pooch adds words of its own
+    # pooch adds words of its own
+    why = error.strerror or str(error).partition(" | ")[0]
     return DataError(
         f"{target.name} cannot be stored in {target.parent} ({why}). Make room, or set DATA_CACHE "
         "to a folder that you can write to."
@@ -389,7 +413,8 @@ def _download(entry: Entry, folder: Path) -> None:
 
     if entry.host in _failed_hosts:
         raise _unavailable(entry)
-    pooch.get_logger().setLevel("WARNING")  # what it tells of each file has paths of this machine
+    # what it tells of each file has paths of this machine
+    pooch.get_logger().setLevel("WARNING")
     files = pooch.create(
         path=folder,
         base_url="",
@@ -399,7 +424,8 @@ def _download(entry: Entry, folder: Path) -> None:
     )
     download = _Download(entry)
     try:
-        # Pooch makes the folder itself, and stops if another process makes it meanwhile.
+        # Pooch makes the folder itself, and stops if another process makes it
+        # meanwhile.
         (folder / entry.file).parent.mkdir(parents=True, exist_ok=True)
         files.fetch(entry.file, downloader=download)
         (folder / entry.file).chmod(0o644)  # pooch leaves it to its owner alone
@@ -453,7 +479,9 @@ class _Download:
                 raise _GivenUp(_reason(error)) from error
             raise
         if not content or not _is_right(self.entry, _hashes_of(content)):
-            raise ValueError(f"{len(content)} bytes arrived that are not the registered file")
+            raise ValueError(
+                f"{len(content)} bytes arrived that are not the registered file"
+            )
         Path(output_file).write_bytes(content)
 
     def address(self, url: str) -> str:
@@ -503,14 +531,18 @@ class _Download:
         except requests.RequestException:
             raise
         except OSError as error:  # such as a missing list of certificates
-            raise DataError(f"Nothing can be downloaded from this machine: {error}") from error
+            raise DataError(
+                f"Nothing can be downloaded from this machine: {error}"
+            ) from error
 
     def look_at(self, response: "requests.Response", **_: object) -> None:
         """Note that a server answers; refuse what cannot be the file."""
         _answering_hosts.add(self.entry.host)
         self.response = response
         status = response.status_code
-        if self.entry.url.startswith("https:") and not response.url.startswith("https:"):
+        if self.entry.url.startswith("https:") and not response.url.startswith(
+            "https:"
+        ):
             raise _GivenUp("it leads to an address without encryption")
         if response.is_redirect:
             response.close()  # what comes with it may have no end
@@ -518,7 +550,9 @@ class _Download:
             raise _GivenUp(f"HTTP status {status}")
         elif status < 400 and status != 200:
             raise ValueError(f"HTTP status {status}")
-        elif status == 200 and response.headers.get("Content-Type", "").startswith("text/html"):
+        elif status == 200 and response.headers.get("Content-Type", "").startswith(
+            "text/html"
+        ):
             raise ValueError("a web page came, not the file")
 
 

@@ -24,7 +24,8 @@ LONGEST_REASON = 120
 CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
 LARGEST = 2**63  # a number that can be computed with is smaller
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")  # nothing to call or look up
+# nothing to call or look up
+SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")
 UNREADABLE = (
     pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
 )  # fmt: skip
@@ -43,7 +44,9 @@ def plainly(error: Exception) -> str:
     if isinstance(error, PlainError):
         return str(error)
     if isinstance(error, OSError):
-        return ": ".join(map(str, filter(None, [error.strerror, error.filename]))) or str(error)
+        return ": ".join(
+            map(str, filter(None, [error.strerror, error.filename]))
+        ) or str(error)
     return f"{type(error).__name__}: {error}"
 
 
@@ -55,7 +58,9 @@ class BadTableError(PlainError):
     """A table that breaks its schema, with the file, column, row and value at fault."""
 
 
-def bad_table(name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS) -> BadTableError:
+def bad_table(
+    name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS
+) -> BadTableError:
     """Build the error that lists what is wrong with a table."""
     count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     lines = [f"  {problem}" for problem in problems[:shown]]
@@ -118,10 +123,14 @@ def choose(columns: Iterable[str], names: Sequence[str]) -> tuple[list[str], lis
     columns, problems, counts = list(columns), [], collections.Counter(names)
     for column in columns:
         if (times := counts[column]) > 1:
-            problems.append(f"column {cell(column)} stands there {times} times; rename all but one")
+            problems.append(
+                f"column {cell(column)} stands there {times} times; rename all but one"
+            )
         elif not times:
             known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
-            hint = f"there are {known}" + (" and others" if len(names) > SHOWN_NAMES else "")
+            hint = f"there are {known}" + (
+                " and others" if len(names) > SHOWN_NAMES else ""
+            )
             if similar := difflib.get_close_matches(column, names[:1000]):
                 hint = f"did you mean {cell(similar[0])}?"
             problems.append(f"column {cell(column)} is missing; {hint}")
@@ -164,7 +173,11 @@ def to_csv_bytes(frame: pd.DataFrame, **options: object) -> bytes:
 
 def _no_formula(value: object) -> object:
     """Quote text that begins like a formula, save for numbers and intervals with a sign."""
-    if isinstance(value, str) and value.startswith(FORMULA) and not SIGNED.fullmatch(value):
+    if (
+        isinstance(value, str)
+        and value.startswith(FORMULA)
+        and not SIGNED.fullmatch(value)
+    ):
         return f"'{value}"
     return value
 
@@ -181,9 +194,13 @@ def read_jsonl(path: Path) -> pd.DataFrame:
     try:
         return pd.json_normalize(list(records.values()))
     except RecursionError:
-        raise bad_table(path.name, ["objects stand within each other too many times"]) from None
+        raise bad_table(
+            path.name, ["objects stand within each other too many times"]
+        ) from None
     except UnicodeEncodeError:
-        raise bad_table(path.name, ["a key holds half a character, written \\ud…"]) from None
+        raise bad_table(
+            path.name, ["a key holds half a character, written \\ud…"]
+        ) from None
 
 
 def json_records(path: Path) -> dict[int, dict]:
@@ -212,13 +229,19 @@ def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
     except UnicodeDecodeError:
         return None, f"line {number}: not UTF-8"
     except json.JSONDecodeError as error:
-        return None, f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})"
+        return (
+            None,
+            f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})",
+        )
     except RecursionError:
         return None, f"line {number}: too many JSON values within each other"
     except ValueError as error:
         return None, f"line {number}: {str(error).partition(':')[0]}"
     if not isinstance(record, dict):
-        return None, f"line {number}: a JSON object is needed, found {type(record).__name__}"
+        return (
+            None,
+            f"line {number}: a JSON object is needed, found {type(record).__name__}",
+        )
     return record, ""
 
 

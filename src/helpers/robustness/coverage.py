@@ -9,7 +9,8 @@ from helpers.stats.bootstrap import adjust
 NOMINAL = 0.95
 AT_ONCE = "at once"  # ends the names of intervals that are meant to hold together
 TRUTH_ZERO = ", truth zero"
-CONSERVATIVE = (TRUTH_ZERO, "(Hoeffding)")  # ends of names: these hold the truth nearly always
+# ends of names: these hold the truth nearly always
+CONSERVATIVE = (TRUTH_ZERO, "(Hoeffding)")
 
 
 def coverage_table(counts: pd.DataFrame) -> pd.DataFrame:
@@ -23,13 +24,16 @@ def coverage_table(counts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per kind: the notebooks it is ``printed in``, the number of ``statistics``, their
-        mean coverage (``estimate``, with ``low`` and ``high`` for the chance of simulation), the
-        ``lowest`` and ``where`` it is, how many are ``too low`` (below 95 % by binomial tests,
-        Holm's correction within the kind), and the share ``undefined``.
+        A row per kind: the notebooks it is ``printed in``, the number of
+        ``statistics``, their mean coverage (``estimate``, with ``low`` and ``high`` for
+        the chance of simulation), the ``lowest`` and ``where`` it is, how many are
+        ``too low`` (below 95 % by binomial tests, Holm's correction within the kind),
+        and the share ``undefined``.
     """
     kinds = counts.groupby("interval", sort=False)
-    return pd.DataFrame({kind: _summary(rows) for kind, rows in kinds}).T.infer_objects()
+    return pd.DataFrame(
+        {kind: _summary(rows) for kind, rows in kinds}
+    ).T.infer_objects()
 
 
 def _summary(counts: pd.DataFrame) -> pd.Series:
@@ -51,6 +55,8 @@ def _summary(counts: pd.DataFrame) -> pd.Series:
             "lowest": float(each.min()),
             "where": where.partition(": ")[2],
             "too low": int((adjust(tests) < 0.05).sum()),
-            "undefined": float((counts["undefined"] / (n_sets + counts["undefined"])).mean()),
+            "undefined": float(
+                (counts["undefined"] / (n_sets + counts["undefined"])).mean()
+            ),
         }
     )

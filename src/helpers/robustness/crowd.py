@@ -1,14 +1,15 @@
 """What raters' labels tell about true errors: alone, combined, and beside labels by experts.
 
-Labels of several raters become one label of an item by rules that people choose among. One rule is
-the model of Dawid and Skene (1979): each item has one true label, which nobody sees, and each rater
-a confusion matrix, how often they give each label to items of each true label; given the true
-labels, raters err independently. Latent classes say the same of all raters together.
+Labels of several raters become one label of an item by rules that people choose among.
+One rule is the model of Dawid and Skene (1979): each item has one true label, which
+nobody sees, and each rater a confusion matrix, how often they give each label to items
+of each true label; given the true labels, raters err independently. Latent classes say
+the same of all raters together.
 
-Tables of error rates by crowd, by experts, and by both together (prediction-powered) have one row
-per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN where no expert labelled
-the output; see `helpers.stats.rates.pair_labels`. Rates are percentages. Simulated studies tell how
-often the intervals hold the true rate.
+Tables of error rates by crowd, by experts, and by both together (prediction-powered)
+have one row per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN
+where no expert labelled the output; see `helpers.stats.rates.pair_labels`. Rates are
+percentages. Simulated studies tell how often the intervals hold the true rate.
 """
 
 from collections.abc import Sequence
@@ -38,11 +39,13 @@ MODES = {
     "mode, ties high": "highest",
 }
 RULES = ("mean", *MODES, "Dawid–Skene", "Dawid–Skene, pooled")
-LEAST_LABELS = 10  # of a rater who has a confusion matrix of their own when others are pooled
+# of a rater who has a confusion matrix of their own when others are pooled
+LEAST_LABELS = 10
 OCCASIONAL = "occasional raters"
 MAX_STEPS = 10_000
 TOLERANCE = 1e-9  # of the log-likelihood, relative
-NEVER = 1e-10  # count in place of zero: what a rater never did is improbable, not impossible
+# count in place of zero: what a rater never did is improbable, not impossible
+NEVER = 1e-10
 COLUMNS = (
     "prevalence",
     "sensitivity",
@@ -63,9 +66,13 @@ def combine(ratings: pd.DataFrame, columns: Sequence[str], rule: str) -> pd.Data
         return pd.DataFrame({c: _mode(ratings[c], items, MODES[rule]) for c in columns})
     raters = ratings["rater_id"].astype(str)
     if rule == "Dawid–Skene, pooled":
-        raters = raters.where(raters.map(raters.value_counts()) >= LEAST_LABELS, OCCASIONAL)
+        raters = raters.where(
+            raters.map(raters.value_counts()) >= LEAST_LABELS, OCCASIONAL
+        )
     posteriors = {c: fit_dawid_skene(items, raters, ratings[c]) for c in columns}
-    return pd.DataFrame({c: each @ each.columns.to_numpy(float) for c, each in posteriors.items()})
+    return pd.DataFrame(
+        {c: each @ each.columns.to_numpy(float) for c, each in posteriors.items()}
+    )
 
 
 def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
@@ -77,7 +84,9 @@ def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     return winners.iloc[:, :: -1 if ties == "highest" else 1].idxmax(axis="columns")
 
 
-def fit_dawid_skene(items: pd.Series, raters: pd.Series, given: pd.Series) -> pd.DataFrame:
+def fit_dawid_skene(
+    items: pd.Series, raters: pd.Series, given: pd.Series
+) -> pd.DataFrame:
     """Probabilities of each item's true labels, by maximum likelihood."""
     votes = pd.get_dummies(given, dtype=float).groupby(items).mean()
     n_items, n_labels = votes.shape
@@ -115,10 +124,17 @@ def fit_classes(
 ) -> pd.DataFrame:
     """Estimate how common errors are, and how often they are marked rightly and wrongly."""
     errors = list(errors)
-    marked, size = marks.groupby("item_id")[errors].sum(), marks.groupby("item_id").size()
+    marked, size = (
+        marks.groupby("item_id")[errors].sum(),
+        marks.groupby("item_id").size(),
+    )
     seen = pd.DataFrame(np.nan, marked.index, errors)
     if experts is not None:
-        seen = experts.drop_duplicates("item_id").set_index("item_id")[errors].reindex(marked.index)
+        seen = (
+            experts.drop_duplicates("item_id")
+            .set_index("item_id")[errors]
+            .reindex(marked.index)
+        )
     rows = {error: _probabilities(marked[error], size, seen[error]) for error in errors}
     table = pd.DataFrame(rows, index=list(COLUMNS)).T
     if experts is None:
@@ -131,7 +147,9 @@ def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.nd
     patterns = pd.DataFrame({"marked": marked, "size": size, "seen": seen})
     patterns = patterns.value_counts(dropna=False).sort_index().reset_index()
     yes = patterns[["marked", "seen"]].fillna(0.0).to_numpy(dtype=float)
-    no = np.column_stack([patterns["size"] - patterns["marked"], 1.0 - patterns["seen"]])
+    no = np.column_stack(
+        [patterns["size"] - patterns["marked"], 1.0 - patterns["seen"]]
+    )
     no = np.nan_to_num(no)
     count = patterns["count"].to_numpy(dtype=float)
     rate = (marked.sum() + 1) / (size.sum() + 2)
@@ -143,7 +161,10 @@ def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.nd
         weights = (there, count - there)
         right, wrong = ((n @ yes + 1) / (n @ (yes + no) + 2) for n in weights)
         prevalence = (there.sum() + 1) / (count.sum() + 2)
-        before, found = found, np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
+        before, found = (
+            found,
+            np.array([prevalence, right[0], wrong[0], right[1], wrong[1]]),
+        )
         if np.abs(found - before).max() < CLASS_TOLERANCE:
             return found
     raise PlainError(
@@ -167,8 +188,9 @@ def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high``, indexed by ``estimator`` ("crowd", "experts",
-        "prediction-powered") and `by`. Intervals are Wilson's at the effective number of labels.
+        ``estimate``, ``low`` and ``high``, indexed by ``estimator`` ("crowd",
+        "experts", "prediction-powered") and `by`. Intervals are Wilson's at the
+        effective number of labels.
 
     Raises
     ------
@@ -177,8 +199,8 @@ def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataF
 
     References
     ----------
-    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi and
-    Zrnic (2023), PPI++.
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos,
+    Duchi and Zrnic (2023), PPI++.
 
     Examples
     --------
@@ -221,8 +243,8 @@ def crowd_bias(
     Returns
     -------
     pandas.DataFrame
-        Indexed by `by`: ``estimate``, ``low``, ``high`` (percentiles over resampled clusters) and
-        a two-sided bootstrap ``p_value``.
+        Indexed by `by`: ``estimate``, ``low``, ``high`` (percentiles over resampled
+        clusters) and a two-sided bootstrap ``p_value``.
 
     Raises
     ------
@@ -243,11 +265,15 @@ def crowd_bias(
     Name: estimate, dtype: float64
     """
     groups, sums = _prepare(pairs, by, cluster)
-    (crowd, _, powered), draws = estimates(sums.sum(axis=0)), cluster_draws(sums, n_boot, rng)
+    (crowd, _, powered), draws = (
+        estimates(sums.sum(axis=0)),
+        cluster_draws(sums, n_boot, rng),
+    )
     crowd_draws, _, powered_draws = estimates(draws)
     low, high = interval(crowd_draws - powered_draws)
     points = pd.DataFrame(
-        {"estimate": crowd - powered, "low": low, "high": high}, index=groups.size().index
+        {"estimate": crowd - powered, "low": low, "high": high},
+        index=groups.size().index,
     )
     return (100 * points).assign(p_value=bootstrap_p_value(crowd_draws - powered_draws))
 
@@ -263,9 +289,10 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `by`: ``correlation`` of the two labels, ``narrower`` (percent by which the
-        interval is narrower than from experts alone) and ``worth`` (further expert labels that
-        would narrow it as much). NaN where either side's labels do not vary.
+        Indexed by `by`: ``correlation`` of the two labels, ``narrower`` (percent by
+        which the interval is narrower than from experts alone) and ``worth`` (further
+        expert labels that would narrow it as much). NaN where either side's labels do
+        not vary.
 
     Raises
     ------
@@ -289,14 +316,21 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     groups, _ = _prepare(pairs, by, cluster)
     rows = {}
     for name, members in groups:
-        crowd, expert = members["crowd"].to_numpy(float), members["expert"].to_numpy(float)
+        crowd, expert = (
+            members["crowd"].to_numpy(float),
+            members["expert"].to_numpy(float),
+        )
         seen = ~np.isnan(expert)
         ends = independent_intervals(crowd[seen], crowd[~seen], expert[seen])
         _, experts, powered = np.ptp(ends, axis=1)
         correlation = members["crowd"].corr(members["expert"])
         ratio = powered / experts if np.isfinite(correlation) else np.nan
         worth = seen.sum() / ratio**2 - seen.sum()
-        rows[name] = {"correlation": correlation, "narrower": 100 * (1 - ratio), "worth": worth}
+        rows[name] = {
+            "correlation": correlation,
+            "narrower": 100 * (1 - ratio),
+            "worth": worth,
+        }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -311,7 +345,9 @@ def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
         empty = sums[:, :, column].sum(axis=0) == 0
         if empty.any():
             name = groups.size().index[np.argmax(empty)]
-            raise ValueError(f"group {name!r} has no output {lacking} an expert label: drop it")
+            raise ValueError(
+                f"group {name!r} has no output {lacking} an expert label: drop it"
+            )
     return groups, sums
 
 
@@ -324,11 +360,14 @@ class LabellingDesign:
     rate : float
         True share of outputs with the error.
     sensitivity, false_positive : float
-        Probabilities that a crowd worker marks an error that is there, and one that is not.
+        Probabilities that a crowd worker marks an error that is there, and one that is
+        not.
     prompts, labelled_prompts, outputs_per_prompt, raters : int
-        Sizes: prompts, those that experts label, outputs to each, crowd workers to an output.
+        Sizes: prompts, those that experts label, outputs to each, crowd workers to an
+        output.
     prompt_share : float
-        Share of the variance of the liability to an error that outputs to a prompt have in common.
+        Share of the variance of the liability to an error that outputs to a prompt have
+        in common.
 
     Examples
     --------
@@ -364,7 +403,8 @@ def coverage(
 ) -> pd.Series:
     """How often 95 % intervals by crowd and experts together hold the true rate, in percent.
 
-    All studies share the bootstrap replicates, which saves time and leaves each one valid.
+    All studies share the bootstrap replicates, which saves time and leaves each one
+    valid.
 
     Parameters
     ----------
@@ -379,13 +419,14 @@ def coverage(
     Returns
     -------
     pandas.Series
-        By kind of interval: "independent" is the normal one of PPI++, "resampled" from resampled
-        clusters with λ chosen anew in each replicate, "Wilson" at the effective number of labels.
+        By kind of interval: "independent" is the normal one of PPI++, "resampled" from
+        resampled clusters with λ chosen anew in each replicate, "Wilson" at the
+        effective number of labels.
 
     References
     ----------
-    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi and
-    Zrnic (2023), PPI++.
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos,
+    Duchi and Zrnic (2023), PPI++.
 
     Examples
     --------
@@ -398,13 +439,20 @@ def coverage(
     crowd, truth = simulate_labels(rng, design, n_studies)
     n_labelled, rate = design.labelled_prompts, design.rate
     labelled = np.arange(design.prompts)[:, None] < n_labelled
-    sums = label_terms(crowd, np.where(labelled, truth, np.nan)).sum(axis=2).swapaxes(0, 1)
+    sums = (
+        label_terms(crowd, np.where(labelled, truth, np.nan)).sum(axis=2).swapaxes(0, 1)
+    )
     parts = (crowd[:, :n_labelled], crowd[:, n_labelled:], truth[:, :n_labelled])
-    independent = independent_intervals(*(part.reshape(n_studies, -1).T for part in parts))
+    independent = independent_intervals(
+        *(part.reshape(n_studies, -1).T for part in parts)
+    )
     kinds = {
         "independent": independent[-1],
         "resampled": interval(estimates(cluster_draws(sums, n_boot, rng))[-1]),
         "Wilson": wilson_intervals(sums)[-1],
     }
-    held = {kind: ((low <= rate) & (rate <= high)).mean() for kind, (low, high) in kinds.items()}
+    held = {
+        kind: ((low <= rate) & (rate <= high)).mean()
+        for kind, (low, high) in kinds.items()
+    }
     return 100 * pd.Series(held)

@@ -1,17 +1,17 @@
 """Findings under every way to compute them: errors' costs, aspects' weights, gaps, accuracies.
 
-What errors cost in the overall score, and by how much one aspect outweighs the next: weights are
-points lost, the coefficient of a label or a distance with its sign turned. All specifications are
-computed on the same resamples of prompts or questions, so that their differences can be taken draw
-by draw.
+What errors cost in the overall score, and by how much one aspect outweighs the next:
+weights are points lost, the coefficient of a label or a distance with its sign turned.
+All specifications are computed on the same resamples of prompts or questions, so that
+their differences can be taken draw by draw.
 
-How the gap between a crowd and an expert changes from one arm to another: the gap is the crowd's
-rate of marked errors minus the expert's, on answers that both judged or, as a paper computed it, on
-different answers.
+How the gap between a crowd and an expert changes from one arm to another: the gap is
+the crowd's rate of marked errors minus the expert's, on answers that both judged or, as
+a paper computed it, on different answers.
 
-How far AI-alone accuracy is from user-AI accuracy: only accuracies with standard errors are needed,
-one for each model, dataset and method. Every specification is a weighted sum of them, so that one
-draw of all accuracies gives a draw of the whole curve.
+How far AI-alone accuracy is from user-AI accuracy: only accuracies with standard errors
+are needed, one for each model, dataset and method. Every specification is a weighted
+sum of them, so that one draw of all accuracies gives a draw of the whole curve.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,15 @@ PENALTIES = {
     "Lasso, 0.03": 0.03,
 }
 ORDINAL = "ordinal"
-LEAST_CASES = 5  # answers or marks with an error, below which its weight is not estimated
+# answers or marks with an error, below which its weight is not estimated
+LEAST_CASES = 5
 RIDGE = 1e-10  # keeps least squares defined where a resample has no case of an error
 
-WITHIN, BETWEEN, DISTANCES = "single, within raters", "single, between raters", "mean of distances"
+WITHIN, BETWEEN, DISTANCES = (
+    "single, within raters",
+    "single, between raters",
+    "mean of distances",
+)
 RATINGS = ("single", WITHIN, BETWEEN, DISTANCES, *crowd.RULES[:-1])
 WHOLE = ("single", "mode, ties low", "mode, ties high")
 
@@ -78,17 +83,26 @@ class WeightCurve:
         Returns
         -------
         curve : pandas.DataFrame
-            As `specifications.curve`, for specifications with at least `LEAST_CASES` cases.
+            As `specifications.curve`, for specifications with at least `LEAST_CASES`
+            cases.
         draws : numpy.ndarray, shape (n_boot, n_rows)
             Draws of the same specifications.
         """
         names = [error, *other]
         signs = [1, -1][: len(names)]
         enough = (self.cases[names] >= LEAST_CASES).all(axis="columns").to_numpy()
-        draws = self.draws[:, enough][:, :, self.estimate.columns.get_indexer(names)] @ signs
-        estimate, rows = self.estimate.loc[enough, names] @ signs, self.specifications[enough]
+        draws = (
+            self.draws[:, enough][:, :, self.estimate.columns.get_indexer(names)]
+            @ signs
+        )
+        estimate, rows = (
+            self.estimate.loc[enough, names] @ signs,
+            self.specifications[enough],
+        )
         freedom = self.freedom[enough]
-        return specifications.curve(rows, estimate, draws.std(axis=0), 1, freedom), draws
+        return specifications.curve(
+            rows, estimate, draws.std(axis=0), 1, freedom
+        ), draws
 
     def part(self, rows: pd.Series) -> "WeightCurve":
         """Keep some of the specifications, True where they stay, without what was left out."""
@@ -117,8 +131,8 @@ def label_tables(
     Parameters
     ----------
     outputs : pandas.DataFrame
-        One row per output: ``item_id``, ``prompt_id``, ``task``, ``system``, ``refusal`` by
-        majority, ``quality_unbiased`` and ``quality_biased``.
+        One row per output: ``item_id``, ``prompt_id``, ``task``, ``system``,
+        ``refusal`` by majority, ``quality_unbiased`` and ``quality_biased``.
     single : pandas.DataFrame
         One row per output and rater: the same design, ``rater_id``, the errors and
         ``quality_biased``.
@@ -128,18 +142,24 @@ def label_tables(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each of `helpers.robustness.crowd.RULES`, and `SINGLE`, a table for `cost_curve`.
+        For each of `helpers.robustness.crowd.RULES`, and `SINGLE`, a table for
+        `cost_curve`.
     """
     outputs = outputs.set_index("item_id").sort_index()
-    scores = outputs[["quality_unbiased", "quality_biased"]].set_axis(SCORES[:2], axis="columns")
+    scores = outputs[["quality_unbiased", "quality_biased"]].set_axis(
+        SCORES[:2], axis="columns"
+    )
     design = outputs[["prompt_id", "task", "system"]].join(scores)
     design["mean of both"] = scores.mean(axis="columns")
     design["refused"] = outputs["refusal"] > 0.5
     tables = {
-        rule: design.join(labels).reset_index() for rule, labels in _by_rule(single, errors).items()
+        rule: design.join(labels).reset_index()
+        for rule, labels in _by_rule(single, errors).items()
     }
     refused = single["item_id"].map(design["refused"])
-    return tables | {SINGLE: single.assign(refused=refused, biased=single["quality_biased"])}
+    return tables | {
+        SINGLE: single.assign(refused=refused, biased=single["quality_biased"])
+    }
 
 
 def _by_rule(single: pd.DataFrame, columns: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -158,9 +178,10 @@ def cost_curve(
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        For each way to combine labels one row per output, and for `SINGLE` one per rating:
-        ``prompt_id``, ``task``, ``system``, ``refused`` (True or False), the errors and the
-        `SCORES`, of which single ratings have the biased one only. All have the same prompts.
+        For each way to combine labels one row per output, and for `SINGLE` one per
+        rating: ``prompt_id``, ``task``, ``system``, ``refused`` (True or False), the
+        errors and the `SCORES`, of which single ratings have the biased one only. All
+        have the same prompts.
     errors : sequence of str
         Columns of labels in [0, 1].
     n_boot : int
@@ -173,7 +194,8 @@ def cost_curve(
 
     Notes
     -----
-    An ordinal model is not refitted in resamples: its draws are those of its linear approximation.
+    An ordinal model is not refitted in resamples: its draws are those of its linear
+    approximation.
 
     References
     ----------
@@ -218,11 +240,15 @@ def cost_curve(
                     table[kept], errors, "biased", replicates
                 )
             except SeparationError as error:
-                reasons[place] = f"{error.feature} has no finite odds in an ordinal model"
+                reasons[place] = (
+                    f"{error.feature} has no finite odds in an ordinal model"
+                )
     done = reasons == ""
     return WeightCurve(
         possible[done].reset_index(drop=True),
-        pd.concat([left_out, possible[~done].assign(reason=reasons[~done])], ignore_index=True),
+        pd.concat(
+            [left_out, possible[~done].assign(reason=reasons[~done])], ignore_index=True
+        ),
         pd.DataFrame(found[0, done], columns=list(errors)),
         found[1:, done],
         cases[done].reset_index(drop=True),
@@ -230,14 +256,18 @@ def cost_curve(
     )
 
 
-def _resamples(labels: pd.Series, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+def _resamples(
+    labels: pd.Series, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
     """How often each cluster counts: a row with all of them once, then one for each resample."""
     clusters = pd.Index(np.unique(labels), name=labels.name)
     drawn = cluster_weights(len(clusters), n_boot, rng)
     return pd.DataFrame(np.vstack([np.ones(len(clusters)), drawn]), columns=clusters)
 
 
-def _cost_choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _cost_choices(
+    table: pd.DataFrame, rules: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Combine the choices of the analysis of errors."""
     options = {
         "labels": rules,
@@ -252,7 +282,10 @@ def _cost_choices(table: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFra
             "labels": [SINGLE],
             "score": ["unbiased", "mean of both"],
         },
-        "an ordinal model needs single ratings": {"labels": combined, "model": [ORDINAL]},
+        "an ordinal model needs single ratings": {
+            "labels": combined,
+            "model": [ORDINAL],
+        },
     }
     return specifications.cross(options, impossible)
 
@@ -262,7 +295,9 @@ def _answered_parts(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
     subsets = specifications.subsets(table, ["task"], ["system"])
     whole = {(name, "kept"): rows.to_numpy() for name, rows in subsets.items()}
     answered = ~table["refused"].to_numpy()
-    return whole | {(name, "left out"): rows & answered for (name, _), rows in whole.items()}
+    return whole | {
+        (name, "left out"): rows & answered for (name, _), rows in whole.items()
+    }
 
 
 def _scores_in(table: pd.DataFrame) -> list[str]:
@@ -275,7 +310,9 @@ def _linear_slopes(
 ) -> np.ndarray:
     """Slopes in linear models of sets of rows, from cross-products of (1, errors, scores)."""
     n = len(errors)
-    gram, last, _ = ClusterMoments((*errors, *scores[:-1]), scores[-1], sums).covariances()
+    gram, last, _ = ClusterMoments(
+        (*errors, *scores[:-1]), scores[-1], sums
+    ).covariances()
     gram, cross = gram[:, :n, :n], np.dstack([gram[:, :n, n:], last[:, :n]])
     targets = np.stack([cross[:, :, scores.index(score)] for score in part["score"]])
     alpha = part["model"].map(PENALTIES).to_numpy(dtype=float)
@@ -299,10 +336,11 @@ def ranks(result: WeightCurve) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Percentages of the specifications in which the error has its cases: ``first``, ``second``,
-        ``third`` (errors of the same cost share a rank and are in none of the three), ``not zero``,
-        and ``significant``, a positive cost whose 95 % interval leaves out zero. And their number,
-        ``specifications``, and the ``median`` points lost.
+        Percentages of the specifications in which the error has its cases: ``first``,
+        ``second``, ``third`` (errors of the same cost share a rank and are in none of
+        the three), ``not zero``, and ``significant``, a positive cost whose 95 %
+        interval leaves out zero. And their number, ``specifications``, and the
+        ``median`` points lost.
     """
     enough = result.cases >= LEAST_CASES
     costs = result.estimate.where(enough & (result.estimate > 0))
@@ -331,7 +369,8 @@ def permuted_costs(
 ) -> np.ndarray:
     """Weights of an error whose labels are dealt out anew among the outputs.
 
-    All that raters marked of the error in an output moves together, whichever way it is combined.
+    All that raters marked of the error in an output moves together, whichever way it is
+    combined.
 
     Parameters
     ----------
@@ -392,8 +431,8 @@ def distance_tables(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row per answer and rater: ``item_id``, ``rater_id``, ``question_id``, ``system``, the
-        aspects and the overall rating.
+        One row per answer and rater: ``item_id``, ``rater_id``, ``question_id``,
+        ``system``, the aspects and the overall rating.
     aspects : sequence of str
         Columns of aspects.
     overall : str
@@ -404,8 +443,8 @@ def distance_tables(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each of `RATINGS` the design, the distances in [0, 1] and ``missing``, points missing
-        from the ideal overall rating.
+        For each of `RATINGS` the design, the distances in [0, 1] and ``missing``,
+        points missing from the ideal overall rating.
     """
     design = ["item_id", "question_id", "system"]
     items = frame[design].drop_duplicates("item_id").set_index("item_id").sort_index()
@@ -420,7 +459,9 @@ def distance_tables(
     own_level = single.groupby("rater_id")[numbers].transform("mean")
     within = single.assign(**(single[numbers] - own_level))
     found = {"single": single, WITHIN: within, BETWEEN: single}
-    found[DISTANCES] = items.join(single.groupby("item_id")[numbers].mean()).reset_index()
+    found[DISTANCES] = items.join(
+        single.groupby("item_id")[numbers].mean()
+    ).reset_index()
     for rule in RATINGS[4:]:
         combined = crowd.combine(frame, [*aspects, overall], rule)
         found[rule] = in_distances(items.join(combined).reset_index())
@@ -454,9 +495,11 @@ def aspect_leads(
     Returns
     -------
     curve : pandas.DataFrame
-        As `specifications.curve`, with ``next``, the aspect that weighs most among the others.
+        As `specifications.curve`, with ``next``, the aspect that weighs most among the
+        others.
     draws : numpy.ndarray, shape (n_boot, n_specifications)
-        Draws of the same differences; an ordinal model has those of its linear approximation.
+        Draws of the same differences; an ordinal model has those of its linear
+        approximation.
     left_out : pandas.DataFrame
         As `specifications.cross`.
 
@@ -484,7 +527,11 @@ def aspect_leads(
     draws = weights[:, :, leader] - weights[:, np.arange(len(possible)), runner_up]
     specified = possible.assign(next=np.array(aspects)[runner_up])
     spread, freedom = draws[1:].std(axis=0), replicates.shape[1] - 1
-    return specifications.curve(specified, draws[0], spread, 1, freedom), draws[1:], left_out
+    return (
+        specifications.curve(specified, draws[0], spread, 1, freedom),
+        draws[1:],
+        left_out,
+    )
 
 
 def _aspect_moments(
@@ -499,7 +546,9 @@ def _aspect_moments(
         sums = specifications.products(rows, columns, np.ones(len(rows)), "question_id")
     of_all = np.zeros((len(questions), *sums.shape[1:]))
     of_all[questions.isin(rows["question_id"].unique())] = sums
-    return ClusterMoments(tuple(aspects), "missing", of_all).total(replicates.to_numpy())
+    return ClusterMoments(tuple(aspects), "missing", of_all).total(
+        replicates.to_numpy()
+    )
 
 
 def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -521,7 +570,8 @@ def _aspect_choices(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
             "ratings": [BETWEEN],
             "model": ["intercept"],
         },
-        "what raters agree on may have no standard deviation": {"ratings": [BETWEEN]} | spread,
+        "what raters agree on may have no standard deviation": {"ratings": [BETWEEN]}
+        | spread,
         "an ordinal model needs ratings in whole numbers": in_parts | ordinal,
         "the effects of an ordinal model are from ideal to worst, not per standard deviation": (
             ordinal | spread
@@ -547,7 +597,9 @@ def _solve(moments: ClusterMoments, model: str, unit: str) -> np.ndarray:
     return weights * spread if unit == "standard deviation" else weights
 
 
-def gap_choices(answers: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def gap_choices(
+    answers: pd.DataFrame, rules: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Combine the choices of this analysis.
 
     Parameters
@@ -578,7 +630,9 @@ def gap_choices(answers: pd.DataFrame, rules: Sequence[str]) -> tuple[pd.DataFra
     }
     others = [rule for rule in rules if rule != "mean"]
     reason = "every mark counts the same: the mean is the only way to combine them"
-    return specifications.cross(options, {reason: {"labels": others, "counted": ["marks"]}})
+    return specifications.cross(
+        options, {reason: {"labels": others, "counted": ["marks"]}}
+    )
 
 
 def rated_answers(
@@ -592,9 +646,11 @@ def rated_answers(
         One row per output: ``item_id``, ``prompt_id``, ``task``, ``system``, ``arm``,
         ``n_ratings`` and ``refusal`` by majority.
     single : pandas.DataFrame
-        One row per output and rater of the crowd: ``item_id``, ``rater_id`` and the error.
+        One row per output and rater of the crowd: ``item_id``, ``rater_id`` and the
+        error.
     experts : pandas.DataFrame
-        One row per output that experts labelled: ``item_id``, ``refusal`` and the error.
+        One row per output that experts labelled: ``item_id``, ``refusal`` and the
+        error.
     error : str
         The error, 0 or 1.
 
@@ -606,7 +662,9 @@ def rated_answers(
     """
     design = ["prompt_id", "task", "system", "arm", "n_ratings", "refusal"]
     answers = outputs.set_index("item_id").sort_index()[design]
-    combined = {rule: labels[error] for rule, labels in _by_rule(single, [error]).items()}
+    combined = {
+        rule: labels[error] for rule, labels in _by_rule(single, [error]).items()
+    }
     labels = experts.set_index("item_id")[[error, "refusal"]]
     labels = labels.set_axis(["expert", "expert_refusal"], axis="columns")
     return answers.assign(**combined).join(labels).reset_index()
@@ -615,23 +673,24 @@ def rated_answers(
 class GapDesign:
     """Which answers count in which specification, ready for any assignment of answers to arms.
 
-    Different answers are all those of the crowd beside those that an expert labelled, as Hosking et
-    al. compare them; each side leaves out what it calls a refusal itself. Answers in common are
-    those that both judged, without what either calls a refusal.
+    Different answers are all those of the crowd beside those that an expert labelled,
+    as Hosking et al. compare them; each side leaves out what it calls a refusal itself.
+    Answers in common are those that both judged, without what either calls a refusal.
 
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row per answer that the crowd rated: ``prompt_id``, ``task``, ``system``, ``arm``,
-        ``n_ratings``, ``refusal`` (the crowd's majority in [0, 1]), one column per way to combine
-        the crowd's marks, and ``expert`` and ``expert_refusal``, missing where no expert saw it.
+        One row per answer that the crowd rated: ``prompt_id``, ``task``, ``system``,
+        ``arm``, ``n_ratings``, ``refusal`` (the crowd's majority in [0, 1]), one column
+        per way to combine the crowd's marks, and ``expert`` and ``expert_refusal``,
+        missing where no expert saw it.
     specified : pandas.DataFrame
         Specifications, see `gap_choices`.
 
     References
     ----------
-    Hosking et al. (2024), section 3.2 and Figure 4; Särndal, Swensson and Wretman (1992), section
-    5.6, for the linearisation of ratios.
+    Hosking et al. (2024), section 3.2 and Figure 4; Särndal, Swensson and Wretman
+    (1992), section 5.6, for the linearisation of ratios.
 
     Examples
     --------
@@ -657,7 +716,9 @@ class GapDesign:
         labelled = specified.assign(labels="expert", counted=counted)
         self._crowd = _Side(answers, specified, by_crowd)
         self._experts = _Side(answers, labelled, by_experts)
-        self.n_expert_prompts = self._experts.n_prompts(self._member(np.arange(len(answers))))
+        self.n_expert_prompts = self._experts.n_prompts(
+            self._member(np.arange(len(answers)))
+        )
 
     def changes(self, arm: np.ndarray, arms: tuple[str, str]) -> tuple[np.ndarray, ...]:
         """Compute the change of the gap from one arm to another.
@@ -679,13 +740,17 @@ class GapDesign:
         members = [self._member(np.flatnonzero(arm == label)) for label in arms]
         (crowd, crowd_after), by_crowd = self._crowd.change(*members)
         (experts, experts_after), by_experts = self._experts.change(*members)
-        estimate = -100 * crowd + 100 * experts + 100 * crowd_after - 100 * experts_after
+        estimate = (
+            -100 * crowd + 100 * experts + 100 * crowd_after - 100 * experts_after
+        )
         influence = 100 * (by_crowd - by_experts)
         correction = self.n_expert_prompts / (self.n_expert_prompts - 1)
         error = np.sqrt(correction * np.einsum("ps,ps->s", influence, influence))
         return estimate, error, influence
 
-    def permuted(self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray) -> np.ndarray:
+    def permuted(
+        self, arm: np.ndarray, arms: tuple[str, str], orders: np.ndarray
+    ) -> np.ndarray:
         """Compute the change with arms dealt out anew among the answers.
 
         Parameters
@@ -705,7 +770,9 @@ class GapDesign:
 
     def _member(self, rows: np.ndarray) -> csr_array:
         """Matrix that adds up some of the answers within prompts."""
-        return csr_array((np.ones(len(rows)), (self._prompt[rows], rows)), shape=self._shape)
+        return csr_array(
+            (np.ones(len(rows)), (self._prompt[rows], rows)), shape=self._shape
+        )
 
 
 def _judged(answers: pd.DataFrame) -> tuple[dict, dict]:
@@ -715,7 +782,9 @@ def _judged(answers: pd.DataFrame) -> tuple[dict, dict]:
     by_crowd, by_experts = {}, {}
     for rule in REFUSAL_RULES:
         kept = answers.index.isin(drop_refusals(answers, rule).index)
-        kept_by_experts = answers.index.isin(drop_refusals(by_experts_refused, rule).index) & seen
+        kept_by_experts = (
+            answers.index.isin(drop_refusals(by_experts_refused, rule).index) & seen
+        )
         by_crowd[rule, CROWD[0]] = kept
         by_experts[rule, CROWD[0]] = kept_by_experts
         by_crowd[rule, CROWD[1]] = kept & kept_by_experts
@@ -732,7 +801,11 @@ class _Side:
         self._by_prompt = np.array([counted == "prompts" for *_, counted in distinct])
         parts = specifications.subsets(answers, ["task"], ["system"])
         parts = {name: rows.to_numpy() for name, rows in parts.items()}
-        each = {"marks": answers["n_ratings"].to_numpy(), "answers": 1.0, "prompts": 1.0}
+        each = {
+            "marks": answers["n_ratings"].to_numpy(),
+            "answers": 1.0,
+            "prompts": 1.0,
+        }
         weights = [
             (judged[refusals, crowd] & parts[part]) * each[counted]
             for _, refusals, crowd, part, counted in distinct
@@ -745,7 +818,9 @@ class _Side:
         """Number of prompts with answers that count."""
         return (member @ self._weights > 0).sum(axis=0)[self._which]
 
-    def change(self, before: csr_array, after: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def change(
+        self, before: csr_array, after: csr_array
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Rates in two groups of answers, and every prompt's influence on their difference."""
         (low, by_low), (high, by_high) = self._rates(before), self._rates(after)
         return np.array([low, high])[:, self._which], (by_high - by_low)[:, self._which]
@@ -780,8 +855,8 @@ def accuracy_curve(
     sizes : mapping of str to int
         Number of questions in each dataset.
     correlations : sequence of float
-        Correlations, over questions, of two accuracies on the same dataset; those on different
-        datasets are independent.
+        Correlations, over questions, of two accuracies on the same dataset; those on
+        different datasets are independent.
 
     Returns
     -------
@@ -792,7 +867,8 @@ def accuracy_curve(
 
     References
     ----------
-    Chang et al. (2025), section 4 and appendix B.2; Miller (2024), Adding Error Bars to Evals.
+    Chang et al. (2025), section 4 and appendix B.2; Miller (2024), Adding Error Bars to
+    Evals.
 
     Examples
     --------
@@ -811,13 +887,18 @@ def accuracy_curve(
     }
     specified, _ = specifications.cross(options)
     method, model, share = (
-        pd.get_dummies(cells[name], dtype=float) for name in ("method", "model", "dataset")
+        pd.get_dummies(cells[name], dtype=float)
+        for name in ("method", "model", "dataset")
     )
     method[BOTH], model[BOTH] = method[list(together)].sum(axis="columns"), 1.0
     same_dataset = share.to_numpy()
     share[EQUAL], share[SIZES] = 1.0, cells["dataset"].map(sizes)
-    parts = share[specified["dataset"]].to_numpy() * model[specified["model"]].to_numpy()
-    users, alone = (parts * method[specified[side]].to_numpy() for side in ("users", "AI alone"))
+    parts = (
+        share[specified["dataset"]].to_numpy() * model[specified["model"]].to_numpy()
+    )
+    users, alone = (
+        parts * method[specified[side]].to_numpy() for side in ("users", "AI alone")
+    )
     weights = (users / users.sum(axis=0) - alone / alone.sum(axis=0)).T
     error = weights * cells["se"].to_numpy()
     correlation = specified["correlation"].to_numpy(dtype=float)
@@ -832,8 +913,9 @@ def null_draws(
 ) -> np.ndarray:
     """Curves that sampling error alone brings about if users with AI do as well as AI alone.
 
-    Errors of different accuracies are drawn independently. If they are positively correlated, as
-    they may be on the same questions, true curves without an effect lie closer to zero.
+    Errors of different accuracies are drawn independently. If they are positively
+    correlated, as they may be on the same questions, true curves without an effect lie
+    closer to zero.
 
     Parameters
     ----------

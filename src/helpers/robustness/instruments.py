@@ -1,15 +1,17 @@
 """Effects of something that was not randomised, moved by something that was: instruments.
 
-Instruments shift a cause at random, for example a hidden preamble that shifts how assertive an
-answer sounds. If they reach the outcome through the cause alone (the *exclusion* assumption), then
-what they do to the outcome, divided by what they do to the cause, is the effect of the cause. All
-standard errors allow for clusters. Controls and the means of groups are removed from every column
-first, which by the theorem of Frisch, Waugh and Lovell changes no slope.
+Instruments shift a cause at random, for example a hidden preamble that shifts how
+assertive an answer sounds. If they reach the outcome through the cause alone (the
+*exclusion* assumption), then what they do to the outcome, divided by what they do to
+the cause, is the effect of the cause. All standard errors allow for clusters. Controls
+and the means of groups are removed from every column first, which by the theorem of
+Frisch, Waugh and Lovell changes no slope.
 
-Where instruments are weak, the interval of Anderson and Rubin holds: an effect b is compatible with
-the data if, once b times the cause is taken off the outcome, the instruments no longer explain it.
-It grows, if need be without end, instead of pretending to know. Other tests say whether instruments
-are fit for use: how strongly they move causes, and whether they agree.
+Where instruments are weak, the interval of Anderson and Rubin holds: an effect b is
+compatible with the data if, once b times the cause is taken off the outcome, the
+instruments no longer explain it. It grows, if need be without end, instead of
+pretending to know. Other tests say whether instruments are fit for use: how strongly
+they move causes, and whether they agree.
 """
 
 from collections.abc import Sequence
@@ -57,15 +59,16 @@ def prepare_instruments(
     causes : sequence of str
         Columns whose effects are wanted.
     instruments : sequence of str
-        Columns that were randomised, at least as many as causes; for groups take indicators of
-        all but one.
+        Columns that were randomised, at least as many as causes; for groups take
+        indicators of all but one.
     cluster : str
         Column of clusters.
     controls : sequence of str, optional
         Columns held constant.
     within : str, optional
-        Column of groups, such as the prompt within which instruments were randomised: only
-        differences between rows of one group count. By default all rows are one group.
+        Column of groups, such as the prompt within which instruments were randomised:
+        only differences between rows of one group count. By default all rows are one
+        group.
 
     Returns
     -------
@@ -118,12 +121,13 @@ def two_stage(problem: Instrumented) -> Estimates:
     Returns
     -------
     Estimates
-        One slope per cause; `Estimates.table` gives cluster-robust intervals, which are too
-        narrow where instruments are weak.
+        One slope per cause; `Estimates.table` gives cluster-robust intervals, which are
+        too narrow where instruments are weak.
 
     References
     ----------
-    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section 5.2.
+    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section
+    5.2.
 
     Examples
     --------
@@ -178,7 +182,9 @@ def reduced_form(problem: Instrumented) -> Estimates:
     return Estimates(pd.Series(slopes.T.ravel(), names), influence.reshape(len(y), -1))
 
 
-def _on_instruments(problem: Instrumented, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _on_instruments(
+    problem: Instrumented, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Slopes of columns on the instruments, and each row's influence on them."""
     z = problem.instruments
     inverse = np.linalg.inv(z.T @ z)
@@ -211,7 +217,9 @@ def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.n
     reduced = reduced_form(problem)
     n_instruments = problem.instruments.shape[1]
     outcome, cause = np.split(reduced.value.to_numpy(), 2)
-    blocks = covariance(reduced.influence, problem.clusters).reshape(2, n_instruments, 2, -1)
+    blocks = covariance(reduced.influence, problem.clusters).reshape(
+        2, n_instruments, 2, -1
+    )
     b = effects[:, None, None]
     mixed = blocks[0, :, 1] + blocks[1, :, 0]
     variance = blocks[0, :, 0] - b * mixed + b**2 * blocks[1, :, 1]
@@ -237,14 +245,14 @@ def first_stage(problem: Instrumented) -> dict[str, float]:
     Returns
     -------
     dict
-        Cluster-robust ``f`` with ``f_p_value``; and ``effective_f``, to be compared with
-        ``critical_f``, above which the bias of two-stage least squares is at most a tenth of the
-        worst case, at the 5 % level.
+        Cluster-robust ``f`` with ``f_p_value``; and ``effective_f``, to be compared
+        with ``critical_f``, above which the bias of two-stage least squares is at most
+        a tenth of the worst case, at the 5 % level.
 
     References
     ----------
-    Montiel Olea and Pflueger (2013), A Robust Test for Weak Instruments (the simplified critical
-    value).
+    Montiel Olea and Pflueger (2013), A Robust Test for Weak Instruments (the simplified
+    critical value).
 
     Examples
     --------
@@ -291,7 +299,8 @@ def overidentification(problem: Instrumented) -> dict[str, float]:
     Returns
     -------
     dict
-        ``j``, ``degrees`` (instruments more than causes) and ``p_value``, NaN if there are none.
+        ``j``, ``degrees`` (instruments more than causes) and ``p_value``, NaN if there
+        are none.
 
     References
     ----------
@@ -329,14 +338,15 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
     Returns
     -------
     dict
-        ``ols``, ``ols_low``, ``ols_high`` without instruments; ``iv``, ``iv_low``, ``iv_high`` by
-        two-stage least squares; ``anderson_rubin``, the effects that the instruments do not
-        reject; ``effective_f``, ``critical_f``; ``j_p_value``. Intervals hold with 95 %.
+        ``ols``, ``ols_low``, ``ols_high`` without instruments; ``iv``, ``iv_low``,
+        ``iv_high`` by two-stage least squares; ``anderson_rubin``, the effects that the
+        instruments do not reject; ``effective_f``, ``critical_f``; ``j_p_value``.
+        Intervals hold with 95 %.
 
     References
     ----------
-    Andrews, Stock and Sun (2019), Weak Instruments in Instrumental Variables Regression, on what
-    to report.
+    Andrews, Stock and Sun (2019), Weak Instruments in Instrumental Variables
+    Regression, on what to report.
 
     Examples
     --------
@@ -349,10 +359,17 @@ def side_by_side(problem: Instrumented) -> dict[str, float | str]:
     '[1.87, 2.23]'
     """
     found = {}
-    estimates = {"ols": _regress(problem, problem.causes.to_numpy()), "iv": two_stage(problem)}
+    estimates = {
+        "ols": _regress(problem, problem.causes.to_numpy()),
+        "iv": two_stage(problem),
+    }
     for name, estimate in estimates.items():
         row = estimate.table(problem.clusters).iloc[0]
-        found |= {name: row["estimate"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+        found |= {
+            name: row["estimate"],
+            f"{name}_low": row["low"],
+            f"{name}_high": row["high"],
+        }
     intervals = [_written(*ends) for ends in anderson_rubin(problem)]
     strength = first_stage(problem)
     return found | {

@@ -1,14 +1,15 @@
 """The specification curve: one finding under every reasonable combination of choices.
 
-Each combination of the choices that an analysis could have made otherwise is a specification. The
-curve of all their estimates shows which choices matter; a joint test says whether it could come
-about by chance. It compares the curve with curves drawn where there is no effect. In each draw the
-data are changed once, for all specifications together, because specifications of the same data are
-no independent evidence.
+Each combination of the choices that an analysis could have made otherwise is a
+specification. The curve of all their estimates shows which choices matter; a joint test
+says whether it could come about by chance. It compares the curve with curves drawn
+where there is no effect. In each draw the data are changed once, for all specifications
+together, because specifications of the same data are no independent evidence.
 
 References
 ----------
-Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human Behaviour.
+Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis, Nature Human
+Behaviour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,8 @@ TEXT = 9  # points
 
 
 def cross(
-    choices: Mapping[str, Sequence], impossible: Mapping[str, Mapping[str, Sequence]] | None = None
+    choices: Mapping[str, Sequence],
+    impossible: Mapping[str, Mapping[str, Sequence]] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every combination of choices, and those that make no sense with the first reason why."""
     table = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
@@ -56,11 +58,14 @@ def cross(
     return table[possible].reset_index(drop=True), left_out.reset_index(drop=True)
 
 
-def divide(table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]) -> pd.Series:
+def divide(
+    table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]
+) -> pd.Series:
     """Tell the specifications that answer the headline's question from those that ask another.
 
-    A choice stays on a curve if the headline would be worded the same whatever its value. Options
-    that ask something else make curves of their own, in which every other choice is one that stays.
+    A choice stays on a curve if the headline would be worded the same whatever its
+    value. Options that ask something else make curves of their own, in which every
+    other choice is one that stays.
 
     Parameters
     ----------
@@ -72,7 +77,8 @@ def divide(table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]) -
     Returns
     -------
     pandas.Series of str
-        Empty where a specification stays, else the only reason why it leaves, or `SEVERAL`.
+        Empty where a specification stays, else the only reason why it leaves, or
+        `SEVERAL`.
 
     Examples
     --------
@@ -88,13 +94,21 @@ def divide(table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]) -
     return reason
 
 
-def subsets(frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
+def subsets(
+    frame: pd.DataFrame, only: Sequence[str], without: Sequence[str]
+) -> pd.DataFrame:
     """Parts of a table on which an analysis could be repeated."""
     parts = {"all": np.ones(len(frame), dtype=bool)}
     for column in only:
-        parts |= {f"only {value}": frame[column] == value for value in np.unique(frame[column])}
+        parts |= {
+            f"only {value}": frame[column] == value
+            for value in np.unique(frame[column])
+        }
     for column in without:
-        parts |= {f"without {value}": frame[column] != value for value in np.unique(frame[column])}
+        parts |= {
+            f"without {value}": frame[column] != value
+            for value in np.unique(frame[column])
+        }
     return pd.DataFrame(parts, index=frame.index)
 
 
@@ -112,11 +126,15 @@ def ordinal_effects(
     rows: pd.DataFrame, features: Sequence[str], outcome: str, replicates: pd.DataFrame
 ) -> np.ndarray:
     """Effects in an ordinal model, and to first order in replicates that weigh the clusters."""
-    varying = [feature for feature in features if rows[feature].min() < rows[feature].max()]
+    varying = [
+        feature for feature in features if rows[feature].min() < rows[feature].max()
+    ]
     effects = ordinal.fit(rows, varying, outcome).effects(rows)
     clusters = rows[replicates.columns.name].to_numpy()
     influence = pd.DataFrame(effects.influence, columns=varying).groupby(clusters).sum()
-    influence = influence.reindex(index=replicates.columns, columns=features, fill_value=0.0)
+    influence = influence.reindex(
+        index=replicates.columns, columns=features, fill_value=0.0
+    )
     value = effects.value.reindex(features, fill_value=0.0)
     return value.to_numpy() + (replicates.to_numpy() - 1) @ influence.to_numpy()
 
@@ -162,13 +180,15 @@ def curve(
     sign : {1, -1, 0}
         The direction that is expected; 0 if a difference in either direction is.
     freedom : array-like, optional
-        Degrees of freedom of the t distribution behind the intervals; by default normal.
+        Degrees of freedom of the t distribution behind the intervals; by default
+        normal.
 
     Returns
     -------
     pandas.DataFrame
-        The specifications with ``estimate``, ``standard_error``, ``low``, ``high``, ``freedom``
-        and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves out zero, else `UNSURE`.
+        The specifications with ``estimate``, ``standard_error``, ``low``, ``high``,
+        ``freedom`` and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves
+        out zero, else `UNSURE`.
 
     Raises
     ------
@@ -194,10 +214,14 @@ def curve(
             "leave it out and say why"
         )
     margin = stats.t.ppf(0.975, table["freedom"]) * table["standard_error"]
-    table = table.assign(low=table["estimate"] - margin, high=table["estimate"] + margin)
+    table = table.assign(
+        low=table["estimate"] - margin, high=table["estimate"] + margin
+    )
     expected = (table["low"] > 0) & (sign >= 0) | (table["high"] < 0) & (sign <= 0)
     against = ((table["low"] > 0) | (table["high"] < 0)) & ~expected
-    return table.assign(finding=np.select([expected, against], [EXPECTED, AGAINST], UNSURE))
+    return table.assign(
+        finding=np.select([expected, against], [EXPECTED, AGAINST], UNSURE)
+    )
 
 
 def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
@@ -213,8 +237,9 @@ def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
     Returns
     -------
     pandas.Series
-        The number of ``specifications``; percentages ``in direction``, ``significant`` (in that
-        direction) and ``significant against``; ``median``, ``lowest`` and ``highest`` estimate.
+        The number of ``specifications``; percentages ``in direction``, ``significant``
+        (in that direction) and ``significant against``; ``median``, ``lowest`` and
+        ``highest`` estimate.
 
     Examples
     --------
@@ -237,20 +262,25 @@ def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
 
 
 def joint_test(
-    table: pd.DataFrame, null_estimate: np.ndarray, null_error: np.ndarray | None, sign: int
+    table: pd.DataFrame,
+    null_estimate: np.ndarray,
+    null_error: np.ndarray | None,
+    sign: int,
 ) -> pd.DataFrame:
     """Ask whether a whole curve could come about by chance.
 
-    Three numbers sum up a curve: the median estimate, the share of specifications that are
-    significant as expected, and the mean z-value. Each is compared with the same number in curves
-    drawn where there is no effect. One is added to both counts, so that no p-value is zero.
+    Three numbers sum up a curve: the median estimate, the share of specifications that
+    are significant as expected, and the mean z-value. Each is compared with the same
+    number in curves drawn where there is no effect. One is added to both counts, so
+    that no p-value is zero.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Result of `curve`.
     null_estimate : numpy.ndarray, shape (n_draws, n_specifications)
-        Estimates without an effect; a draw has one change of the data for all specifications.
+        Estimates without an effect; a draw has one change of the data for all
+        specifications.
     null_error : numpy.ndarray, shape (n_draws, n_specifications), or None
         Their standard errors; None takes those of the table.
     sign : {1, -1, 0}
@@ -259,9 +289,9 @@ def joint_test(
     Returns
     -------
     pandas.DataFrame
-        Rows ``median``, ``significant, %`` and ``mean z``; columns ``observed``, ``by chance``
-        (median over draws), ``95 % by chance`` (their quantile farthest in the expected direction)
-        and the one-sided ``p_value``.
+        Rows ``median``, ``significant, %`` and ``mean z``; columns ``observed``, ``by
+        chance`` (median over draws), ``95 % by chance`` (their quantile farthest in the
+        expected direction) and the one-sided ``p_value``.
 
     Raises
     ------
@@ -270,8 +300,8 @@ def joint_test(
 
     References
     ----------
-    Simonsohn, Simmons and Nelson (2020); Phipson and Smyth (2010), Permutation P-values Should
-    Never Be Zero.
+    Simonsohn, Simmons and Nelson (2020); Phipson and Smyth (2010), Permutation P-values
+    Should Never Be Zero.
 
     Examples
     --------
@@ -286,7 +316,9 @@ def joint_test(
     error = table["standard_error"].to_numpy()
     critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
     observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
-    null = _statistics(null_estimate, error if null_error is None else null_error, critical, sign)
+    null = _statistics(
+        null_estimate, error if null_error is None else null_error, critical, sign
+    )
     rows = {}
     for name, draws in null.items():
         here = observed[name][0]
@@ -314,7 +346,9 @@ def _statistics(
     }
 
 
-def permute_within(groups: ArrayLike, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+def permute_within(
+    groups: ArrayLike, n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
     """Random orders of rows that leave every row in its group.
 
     Parameters
@@ -328,7 +362,8 @@ def permute_within(groups: ArrayLike, n_draws: int, rng: np.random.Generator) ->
     Returns
     -------
     numpy.ndarray of int, shape (n_draws, n_rows)
-        Positions: ``values[order]`` deals the values of each group out anew among its rows.
+        Positions: ``values[order]`` deals the values of each group out anew among its
+        rows.
 
     Examples
     --------
@@ -358,8 +393,8 @@ def specification_plot(
     table : pandas.DataFrame
         Result of `curve`.
     choices : sequence of str
-        Columns of choices, from top to bottom; with none, only the curve is drawn, for small
-        screens.
+        Columns of choices, from top to bottom; with none, only the curve is drawn, for
+        small screens.
     ylabel : str
         What is estimated, with its unit.
     decimals : int, optional
@@ -368,8 +403,9 @@ def specification_plot(
     Returns
     -------
     matplotlib.figure.Figure
-        Without a title. Beside each option are the median of its estimates and the percentage that
-        is significant as expected. Intervals that leave the range of nearly all others are cut off.
+        Without a title. Beside each option are the median of its estimates and the
+        percentage that is significant as expected. Intervals that leave the range of
+        nearly all others are cut off.
 
     Examples
     --------
@@ -385,7 +421,9 @@ def specification_plot(
         options = _by_option(table, choices)
         height = ROW * (len(options) + len(choices))
         size, ratios = (WIDTH, TOP + height + 0.9), [TOP, height]
-        fig, (top, bottom) = plt.subplots(2, 1, figsize=size, height_ratios=ratios, sharex=True)
+        fig, (top, bottom) = plt.subplots(
+            2, 1, figsize=size, height_ratios=ratios, sharex=True
+        )
         _draw_choices(bottom, ranked, options, decimals)
     else:
         fig, top = plt.subplots(figsize=SMALL)
@@ -398,7 +436,9 @@ def specification_plot(
     return fig
 
 
-def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool = False) -> Figure:
+def curves_plot(
+    tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool = False
+) -> Figure:
     """Draw the curves of several questions on one scale.
 
     Parameters
@@ -408,13 +448,15 @@ def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool =
     ylabel : str
         What is estimated, with its unit.
     stacked : bool, optional
-        Whether panels stand one below the other, for small screens, and not side by side.
+        Whether panels stand one below the other, for small screens, and not side by
+        side.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Without a title. Each panel names its question, how many specifications it has and the
-        percentages that are significant as expected and, if any are, against expectation.
+        Without a title. Each panel names its question, how many specifications it has
+        and the percentages that are significant as expected and, if any are, against
+        expectation.
 
     Examples
     --------
@@ -427,7 +469,9 @@ def curves_plot(tables: Mapping[str, pd.DataFrame], ylabel: str, stacked: bool =
     many = len(tables)
     rows = many if stacked else 1
     size = (SMALL[0], 2 * TOP) if stacked else (WIDTH, TOP + 0.4)
-    fig, axes = plt.subplots(rows, many // rows, figsize=size, sharey=True, squeeze=False)
+    fig, axes = plt.subplots(
+        rows, many // rows, figsize=size, sharey=True, squeeze=False
+    )
     panels = list(axes.flat)
     together = pd.concat(tables)
     for ax, (name, table) in zip(panels, tables.items(), strict=True):
@@ -463,8 +507,12 @@ def _draw_curve(ax: Axes, ranked: pd.DataFrame) -> None:
     for finding, (label, color) in FINDINGS.items():
         rows = ranked[ranked["finding"] == finding]
         if len(rows):
-            ax.vlines(rows.index, rows["low"], rows["high"], color=color, alpha=0.4, lw=width)
-            ax.plot(rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0)
+            ax.vlines(
+                rows.index, rows["low"], rows["high"], color=color, alpha=0.4, lw=width
+            )
+            ax.plot(
+                rows.index, rows["estimate"], "o", color=color, markersize=2.6, mew=0
+            )
             share = f"{100 * len(rows) / len(ranked):.0f} %"
             ax.plot([], [], "o", color=color, label=f"{label}: {share}")
     ax.grid(axis="x", visible=False)
@@ -479,7 +527,9 @@ def _limit(ax: Axes, table: pd.DataFrame) -> None:
     ax.set_ylim(low - margin, high + 3 * margin)
 
 
-def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int) -> None:
+def _draw_choices(
+    ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimals: int
+) -> None:
     """Draw one stroke for each specification in the row of its option."""
     colors = to_rgba_array([FINDINGS[finding][1] for finding in ranked["finding"]])
     labels, headings, strokes, shades = [], [], [], []
@@ -490,13 +540,25 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            lower, upper = (np.full(len(places), height + half) for half in (-0.38, 0.38))
-            strokes.append(np.array([[places, lower], [places, upper]]).transpose(2, 0, 1))
+            lower, upper = (
+                np.full(len(places), height + half) for half in (-0.38, 0.38)
+            )
+            strokes.append(
+                np.array([[places, lower], [places, upper]]).transpose(2, 0, 1)
+            )
             shades.append(colors[places])
             median = round(median, decimals) + 0.0  # no minus before a zero
-            _write(ax, height, f"{median:.{decimals}f}", f"{significant:.0f} %", in_layout=False)
+            _write(
+                ax,
+                height,
+                f"{median:.{decimals}f}",
+                f"{significant:.0f} %",
+                in_layout=False,
+            )
             labels.append(str(option).replace("_", " "))
-    lines = LineCollection(np.concatenate(strokes), colors=np.concatenate(shades), linewidths=0.7)
+    lines = LineCollection(
+        np.concatenate(strokes), colors=np.concatenate(shades), linewidths=0.7
+    )
     ax.add_collection(lines, autolim=False)
     _write(ax, 0, "median", "signif.", weight="bold")  # makes room for all below it
     ax.set_yticks(range(len(labels)), labels, fontsize=TEXT)
@@ -508,7 +570,9 @@ def _draw_choices(ax: Axes, ranked: pd.DataFrame, options: pd.DataFrame, decimal
     ax.tick_params(axis="y", length=0)
 
 
-def _write(ax: Axes, height: float, median: str, significant: str, **style: str | bool) -> None:
+def _write(
+    ax: Axes, height: float, median: str, significant: str, **style: str | bool
+) -> None:
     """Write two texts to the right of the panel."""
     style |= {
         "transform": ax.get_yaxis_transform(),

@@ -1,12 +1,13 @@
 """Plan a rating study: how many outputs, raters and experts it takes to find what is there.
 
-`fit_model` turns the tables of a real study into a model: an output has an error or not; raters
-mark it with one probability if it is there and with another if it is not, experts with
-probabilities of their own; other people score the output, and each error that is there costs
-points. What raters tend to agree on is what the model calls an error: it cannot know more. `draw`
-draws outputs from it. `loss_power` and `gap_power` draw every study anew and tell how many find
-what is there, `outputs_needed` at which size four in five do. Estimates and their cluster-robust
-errors need only sums within prompts, so that hundreds of studies of every size take seconds.
+`fit_model` turns the tables of a real study into a model: an output has an error or
+not; raters mark it with one probability if it is there and with another if it is not,
+experts with probabilities of their own; other people score the output, and each error
+that is there costs points. What raters tend to agree on is what the model calls an
+error: it cannot know more. `draw` draws outputs from it. `loss_power` and `gap_power`
+draw every study anew and tell how many find what is there, `outputs_needed` at which
+size four in five do. Estimates and their cluster-robust errors need only sums within
+prompts, so that hundreds of studies of every size take seconds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,12 @@ from helpers.robustness.crowd import COLUMNS, fit_classes
 from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 from helpers.stats import agreement, lasso
 from helpers.stats.aggregation import aggregate
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+from helpers.stats.moments import (
+    ROUNDING,
+    ClusterMoments,
+    cluster_moments,
+    cluster_sums,
+)
 
 REFERENCE_PROMPTS = 10_000  # drawn to translate losses from labels to errors
 REFERENCE_SEED = 0
@@ -59,14 +65,16 @@ class StudyModel:
     def losses_behind(self, found: pd.Series) -> pd.Series:
         """Losses by the errors themselves, from what least squares on labels finds.
 
-        A label is not the error, so that a loss by label differs from the loss by the error
-        itself. The one is a linear function of the other, which `fit_model` reads off a large
-        drawn study and keeps as `told`: how an error's chance changes with each label.
+        A label is not the error, so that a loss by label differs from the loss by the
+        error itself. The one is a linear function of the other, which `fit_model` reads
+        off a large drawn study and keeps as `told`: how an error's chance changes with
+        each label.
 
         Parameters
         ----------
         found : pandas.Series
-            Points lost by least squares on majority labels of `raters` people, for each error.
+            Points lost by least squares on majority labels of `raters` people, for each
+            error.
 
         Returns
         -------
@@ -102,7 +110,9 @@ class Outputs:
         -------
         Outputs
         """
-        changed = self.present @ (self.model.losses - losses)[self.model.errors].to_numpy()
+        changed = (
+            self.present @ (self.model.losses - losses)[self.model.errors].to_numpy()
+        )
         model = replace(self.model, losses=losses)
         return replace(self, model=model, scores=self.scores + changed[:, :, None])
 
@@ -146,8 +156,8 @@ class Outputs:
         Returns
         -------
         pandas.DataFrame
-            ``item_id``, ``prompt_id``, ``rater_id``, a mark per error, and the ``score`` by one
-            of the others.
+            ``item_id``, ``prompt_id``, ``rater_id``, a mark per error, and the
+            ``score`` by one of the others.
         """
         _, n_outputs, n_raters, n_errors = self.marks.shape
         marks = self.marks.reshape(-1, n_errors).astype(float)
@@ -159,7 +169,11 @@ class Outputs:
 
 
 def draw(
-    model: StudyModel, n_prompts: int, raters: int, rng: np.random.Generator, outputs: int = 5
+    model: StudyModel,
+    n_prompts: int,
+    raters: int,
+    rng: np.random.Generator,
+    outputs: int = 5,
 ) -> Outputs:
     """Draw outputs, what raters and experts say about them, and their scores.
 
@@ -195,7 +209,9 @@ def draw(
     mood = np.sqrt(model.halo) * rng.standard_normal((*shape, raters, 1))
     noise = np.sqrt(1 - model.halo) * rng.standard_normal((*shape, raters, n_errors))
     marks = mood + noise < np.where(present, *limits)[:, :, None]
-    seen = np.where(present, classes["expert_sensitivity"], classes["expert_false_alarms"])
+    seen = np.where(
+        present, classes["expert_sensitivity"], classes["expert_false_alarms"]
+    )
     expert = rng.random(seen.shape) < np.nan_to_num(seen)
     quality = (
         model.base
@@ -203,11 +219,15 @@ def draw(
         + model.prompt_sd * rng.standard_normal((n_prompts, 1))
         + model.output_sd * rng.standard_normal(shape)
     )
-    scores = quality[:, :, None] + model.rater_sd * rng.standard_normal((*shape, raters))
+    scores = quality[:, :, None] + model.rater_sd * rng.standard_normal(
+        (*shape, raters)
+    )
     return Outputs(model, present, marks, expert, scores)
 
 
-def _present(model: StudyModel, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+def _present(
+    model: StudyModel, shape: tuple[int, int], rng: np.random.Generator
+) -> np.ndarray:
     """Draw which errors are there."""
     n_prompts, n_errors = shape[0], len(model.errors)
     shared = rng.standard_normal((n_prompts, 1, n_errors))
@@ -243,18 +263,19 @@ def fit_model(
 ) -> StudyModel:
     """Fit the model to single ratings.
 
-    Probabilities of marks are fitted by maximum likelihood. The other numbers are those with
-    which the model gives covariances observed between ratings. Losses are chosen such that least
-    squares on majority labels is expected to find in a drawn study what it finds in the real one.
+    Probabilities of marks are fitted by maximum likelihood. The other numbers are those
+    with which the model gives covariances observed between ratings. Losses are chosen
+    such that least squares on majority labels is expected to find in a drawn study what
+    it finds in the real one.
 
     Parameters
     ----------
     marks : pandas.DataFrame
-        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the errors, 0
-        or 1.
+        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the
+        errors, 0 or 1.
     scores : pandas.DataFrame
-        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the score. The
-        raters are other people.
+        One row per output and rater: ``item_id``, ``prompt_id``, ``rater_id`` and the
+        score. The raters are other people.
     errors : sequence of str
         Error columns; the majority labels of each must vary.
     score : str
@@ -274,8 +295,8 @@ def fit_model(
     References
     ----------
     Searle, Casella and McCulloch (1992), Variance Components, chapter 5 (estimates from
-    covariances); Olsson (1979), Maximum Likelihood Estimation of the Polychoric Correlation
-    Coefficient, for liabilities.
+    covariances); Olsson (1979), Maximum Likelihood Estimation of the Polychoric
+    Correlation Coefficient, for liabilities.
 
     Examples
     --------
@@ -308,7 +329,9 @@ def fit_model(
     return _with_scores(model, reference.present, scores, score)
 
 
-def _covariances(ratings: pd.DataFrame, columns: Sequence[str]) -> dict[str, np.ndarray]:
+def _covariances(
+    ratings: pd.DataFrame, columns: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Covariances of ratings of an output by one person, by two, and of two outputs of a prompt."""
     values = ratings[list(columns)].to_numpy(dtype=float)
     rows = np.column_stack([np.ones(len(values)), values - values.mean(axis=0)])
@@ -329,8 +352,12 @@ def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.n
     """Correlations of liabilities behind the covariance of marks by different people."""
     rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
     target = observed / np.outer(rise, rise)
-    first, second = np.meshgrid(classes["prevalence"], classes["prevalence"], indexing="ij")
-    found = _solve(lambda r: _excess(first, second, r) - target, np.full_like(target, -STRONGEST))
+    first, second = np.meshgrid(
+        classes["prevalence"], classes["prevalence"], indexing="ij"
+    )
+    found = _solve(
+        lambda r: _excess(first, second, r) - target, np.full_like(target, -STRONGEST)
+    )
     np.fill_diagonal(found, 1.0)
     values, vectors = np.linalg.eigh(found)
     positive = (vectors * np.maximum(values, 1e-6)) @ vectors.T
@@ -343,10 +370,14 @@ def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
     prevalence = classes["prevalence"].to_numpy()
     weight = ((classes["sensitivity"] - classes["false_alarms"]) ** 2).to_numpy()
     target = np.trace(observed)
-    return float(_solve(lambda r: weight @ _excess(prevalence, prevalence, r) - target, 0.0))
+    return float(
+        _solve(lambda r: weight @ _excess(prevalence, prevalence, r) - target, 0.0)
+    )
 
 
-def _halo(classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray) -> float:
+def _halo(
+    classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray
+) -> float:
     """Correlation behind what marks by one person covary more than marks by different people."""
     i, j = np.triu_indices(len(classes), 1)
     if not len(i):
@@ -363,17 +394,27 @@ def _halo(classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray)
     target = observed[i, j].sum()
 
     def gap(halo: np.ndarray) -> np.ndarray:
-        parts = [weight @ _excess(chances[i, a], chances[j, b], halo) for weight, a, b in cases]
+        parts = [
+            weight @ _excess(chances[i, a], chances[j, b], halo)
+            for weight, a, b in cases
+        ]
         return sum(parts) - target
 
     return float(_solve(gap, 0.0))
 
 
-def _excess(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+def _excess(
+    first: np.ndarray, second: np.ndarray, correlation: np.ndarray
+) -> np.ndarray:
     """How much oftener two events happen together than if they were independent."""
-    a, b, r = (np.asarray(x)[..., None] for x in (norm.ppf(first), norm.ppf(second), correlation))
+    a, b, r = (
+        np.asarray(x)[..., None]
+        for x in (norm.ppf(first), norm.ppf(second), correlation)
+    )
     angle = np.arcsin(r) * (NODES + 1) / 2
-    density = np.exp(-(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2))
+    density = np.exp(
+        -(a**2 + b**2 - 2 * a * b * np.sin(angle)) / (2 * np.cos(angle) ** 2)
+    )
     return (density * NODE_WEIGHTS).sum(axis=-1) * np.arcsin(r[..., 0]) / (4 * np.pi)
 
 
@@ -405,17 +446,25 @@ def _with_scores(
     lost = lost - lost.mean()
     lost_by_prompt = (lost.sum(axis=1) ** 2 - (lost**2).sum(axis=1)).mean()
     n_outputs = lost.shape[1]
-    observed = {name: matrix[0, 0] for name, matrix in _covariances(scores, [score]).items()}
+    observed = {
+        name: matrix[0, 0] for name, matrix in _covariances(scores, [score]).items()
+    }
     prompt = observed["prompt"] - lost_by_prompt / (n_outputs * (n_outputs - 1))
     output = observed["output"] - (lost**2).mean() - max(prompt, 0.0)
     rater = observed["person"] - observed["output"]
     base = float(scores[score].mean() + model.losses @ model.classes["prevalence"])
-    prompt, output, rater = np.sqrt(np.maximum([prompt, output, rater], ROUNDING)).tolist()
+    prompt, output, rater = np.sqrt(
+        np.maximum([prompt, output, rater], ROUNDING)
+    ).tolist()
     return replace(model, base=base, prompt_sd=prompt, output_sd=output, rater_sd=rater)
 
 
 def describe_model(
-    marks: pd.DataFrame, outputs: pd.DataFrame, errors: Sequence[str], score: str, alpha: float
+    marks: pd.DataFrame,
+    outputs: pd.DataFrame,
+    errors: Sequence[str],
+    score: str,
+    alpha: float,
 ) -> pd.DataFrame:
     """Describe a study, real or drawn, by numbers that the model was not told or only in part.
 
@@ -435,8 +484,8 @@ def describe_model(
     Returns
     -------
     pandas.DataFrame
-        A row per error: ``single marks, %``, ``labels, %``, ``AC1``, ``alpha``, and ``Lasso
-        loss``, the points lost.
+        A row per error: ``single marks, %``, ``labels, %``, ``AC1``, ``alpha``, and
+        ``Lasso loss``, the points lost.
 
     Examples
     --------
@@ -456,12 +505,15 @@ def describe_model(
 
 
 def study_losses(
-    moments: ClusterMoments, n_prompts: Sequence[int], n_sim: int, rng: np.random.Generator
+    moments: ClusterMoments,
+    n_prompts: Sequence[int],
+    n_sim: int,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Least squares with cluster-robust errors in many studies of several sizes.
 
-    The estimates are those of `helpers.stats.lasso.ols`. The smaller studies are parts of the
-    largest one of the same number, which makes sizes comparable.
+    The estimates are those of `helpers.stats.lasso.ols`. The smaller studies are parts
+    of the largest one of the same number, which makes sizes comparable.
 
     Parameters
     ----------
@@ -476,13 +528,14 @@ def study_losses(
     Returns
     -------
     pandas.DataFrame
-        One row per study and feature, indexed by ``prompts``, ``study`` and ``feature``:
-        ``estimate``, ``standard_error``, ``low`` and ``high``. NaN where a feature does not vary
-        in a study or cannot be told from others.
+        One row per study and feature, indexed by ``prompts``, ``study`` and
+        ``feature``: ``estimate``, ``standard_error``, ``low`` and ``high``. NaN where a
+        feature does not vary in a study or cannot be told from others.
 
     References
     ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
+    section II.
 
     Examples
     --------
@@ -544,7 +597,9 @@ def _inverses(gram: np.ndarray) -> np.ndarray:
     inverse = np.empty_like(gram)
     inverse[~singular] = np.linalg.inv(gram[~singular])
     if singular.any():
-        inverse[singular] = np.linalg.pinv(gram[singular], rcond=ROUNDING, hermitian=True)
+        inverse[singular] = np.linalg.pinv(
+            gram[singular], rcond=ROUNDING, hermitian=True
+        )
     return inverse
 
 
@@ -563,14 +618,14 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed like `studies` without ``study``: ``estimate`` (the power), and the 95 % interval
-        ``low`` and ``high`` for the chance of simulation (Wilson). A study without an interval
-        has not detected anything.
+        Indexed like `studies` without ``study``: ``estimate`` (the power), and the 95 %
+        interval ``low`` and ``high`` for the chance of simulation (Wilson). A study
+        without an interval has not detected anything.
 
     References
     ----------
-    Wilson (1927); Morris, White and Crowther (2019), Using simulation studies to evaluate
-    statistical methods, section 5.2.
+    Wilson (1927); Morris, White and Crowther (2019), Using simulation studies to
+    evaluate statistical methods, section 5.2.
 
     Examples
     --------
@@ -586,7 +641,9 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     levels = [name for name in studies.index.names if name != "study"]
     counts = found.groupby(level=levels, sort=False).agg(["sum", "size"])
     low, high = proportion_confint(counts["sum"], counts["size"], method="wilson")
-    return pd.DataFrame({"estimate": counts["sum"] / counts["size"], "low": low, "high": high})
+    return pd.DataFrame(
+        {"estimate": counts["sum"] / counts["size"], "low": low, "high": high}
+    )
 
 
 def new_studies(
@@ -599,16 +656,17 @@ def new_studies(
 ) -> dict[tuple[str, int], pd.DataFrame]:
     """Least squares in many studies of several sizes, each study drawn anew.
 
-    The smaller studies are parts of the largest one of the same number, those with fewer raters
-    are the same outputs with fewer ratings, and other losses bring other scores of the same
-    outputs; this makes all of them comparable.
+    The smaller studies are parts of the largest one of the same number, those with
+    fewer raters are the same outputs with fewer ratings, and other losses bring other
+    scores of the same outputs; this makes all of them comparable.
 
     Parameters
     ----------
     model : StudyModel
         Result of `fit_model`.
     cases : mapping of str to pandas.Series
-        For each case the points lost by each error, as least squares on labels finds them.
+        For each case the points lost by each error, as least squares on labels finds
+        them.
     raters : sequence of int
         People who check an output, and as many others who score it.
     n_prompts : sequence of int
@@ -641,7 +699,10 @@ def new_studies(
             moments = cluster_moments(table, model.errors, "score", "prompt_id")
             for products in np.split(moments.products, count):
                 found[case, number].append(_least_squares(products, sizes))
-    return {key: _with_intervals(studies, sizes, model.errors) for key, studies in found.items()}
+    return {
+        key: _with_intervals(studies, sizes, model.errors)
+        for key, studies in found.items()
+    }
 
 
 def loss_power(
@@ -654,8 +715,8 @@ def loss_power(
 ) -> pd.DataFrame:
     """Power to detect what each error costs, from studies that are each drawn anew.
 
-    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies on the
-    side of zero where the loss is.
+    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies
+    on the side of zero where the loss is.
 
     Parameters
     ----------
@@ -665,8 +726,8 @@ def loss_power(
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``case``, ``labels``
-        (the number of raters), ``prompts`` and ``feature``.
+        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``case``,
+        ``labels`` (the number of raters), ``prompts`` and ``feature``.
 
     Examples
     --------
@@ -698,9 +759,10 @@ def gap_power(
 ) -> pd.DataFrame:
     """Power to detect that the crowd finds an error more or less often than experts.
 
-    A gap is detected if the 95 % interval of the difference of rates, clustered by prompt, lies
-    on the side of zero where the difference is. The crowd's rate is that of its majority labels,
-    and so depends on how many raters there are. Each study is drawn anew.
+    A gap is detected if the 95 % interval of the difference of rates, clustered by
+    prompt, lies on the side of zero where the difference is. The crowd's rate is that
+    of its majority labels, and so depends on how many raters there are. Each study is
+    drawn anew.
 
     Parameters
     ----------
@@ -718,9 +780,9 @@ def gap_power(
     Returns
     -------
     pandas.DataFrame
-        ``gap`` (percentage points, over all outputs that were drawn), and ``estimate``, ``low``
-        and ``high`` as from `detection`, indexed by ``raters``, ``prompts``, ``expert_prompts``
-        and ``error``.
+        ``gap`` (percentage points, over all outputs that were drawn), and ``estimate``,
+        ``low`` and ``high`` as from `detection`, indexed by ``raters``, ``prompts``,
+        ``expert_prompts`` and ``error``.
 
     Examples
     --------
@@ -742,32 +804,49 @@ def gap_power(
             crowd_parts = np.split(crowd, count)
             for crowd_rate, expert_rate in zip(crowd_parts, expert_parts, strict=True):
                 gaps[number].append((crowd_rate - expert_rate).mean(axis=0))
-                studies[number].append([_gap(crowd_rate, expert_rate, *pair) for pair in designs])
+                studies[number].append(
+                    [_gap(crowd_rate, expert_rate, *pair) for pair in designs]
+                )
     quantiles = t.ppf(0.975, [checked - 1 for _, checked in designs])
-    keys = [(*pair, study, error) for pair in designs for study in range(n_sim) for error in errors]
-    index = pd.MultiIndex.from_tuples(keys, names=["prompts", "expert_prompts", "study", "error"])
+    keys = [
+        (*pair, study, error)
+        for pair in designs
+        for study in range(n_sim)
+        for error in errors
+    ]
+    index = pd.MultiIndex.from_tuples(
+        keys, names=["prompts", "expert_prompts", "study", "error"]
+    )
     powers = {}
     for number in raters:
         gap = pd.Series(np.mean(gaps[number], axis=0), errors)
         found, error = np.array(studies[number]).transpose(2, 1, 0, 3)
         margin = quantiles[:, None, None] * error
         ends = np.column_stack([(found - margin).ravel(), (found + margin).ravel()])
-        power = detection(pd.DataFrame(ends, index, ["low", "high"]), np.sign(gap), "error")
+        power = detection(
+            pd.DataFrame(ends, index, ["low", "high"]), np.sign(gap), "error"
+        )
         power.insert(0, "gap", power.index.get_level_values("error").map(gap))
         powers[number] = power
     return pd.concat(powers, names=["raters"])
 
 
-def _gap(crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int) -> np.ndarray:
+def _gap(
+    crowd: np.ndarray, expert: np.ndarray, prompts: int, expert_prompts: int
+) -> np.ndarray:
     """Each gap and its standard error, shape (2, n_errors)."""
     crowd, expert = crowd[:prompts], expert[:expert_prompts]
     gap = crowd.mean(axis=0) - expert.mean(axis=0)
     influence = (crowd - crowd.mean(axis=0)) / prompts
     influence[:expert_prompts] -= (expert - expert.mean(axis=0)) / expert_prompts
-    return np.array([gap, np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))])
+    return np.array(
+        [gap, np.sqrt((influence**2).sum(axis=0) * prompts / (prompts - 1))]
+    )
 
 
-def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.DataFrame:
+def outputs_needed(
+    power: pd.DataFrame, by: Sequence[str], outputs: int
+) -> pd.DataFrame:
     """Find the smallest number of outputs with a power of 80 %.
 
     Parameters
@@ -782,8 +861,9 @@ def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high``: where the power and the ends of its interval reach 80 %
-        between the sizes that were tried; the smallest of these if all do, infinite if none does.
+        ``estimate``, ``low`` and ``high``: where the power and the ends of its interval
+        reach 80 % between the sizes that were tried; the smallest of these if all do,
+        infinite if none does.
 
     Examples
     --------
@@ -798,8 +878,12 @@ def outputs_needed(power: pd.DataFrame, by: Sequence[str], outputs: int) -> pd.D
     columns = {"estimate": "estimate", "low": "high", "high": "low"}
     rows = {}
     for key, part in power.groupby(list(by), sort=False):
-        roots = np.sqrt(outputs * part.index.get_level_values("prompts").to_numpy(dtype=float))
-        found = {bound: _crossing(roots, part[column]) for bound, column in columns.items()}
+        roots = np.sqrt(
+            outputs * part.index.get_level_values("prompts").to_numpy(dtype=float)
+        )
+        found = {
+            bound: _crossing(roots, part[column]) for bound, column in columns.items()
+        }
         rows[key] = pd.Series(found)
     return pd.DataFrame(rows).T.rename_axis(index=list(by))
 
@@ -830,8 +914,8 @@ def size_text(needed: pd.DataFrame, smallest: int, largest: int) -> pd.Series:
     -------
     pandas.Series of str
         The estimate and, in words, the range that the chance of the simulation leaves;
-        only the estimate where it is beyond the largest number, or where the whole range
-        lies below the smallest.
+        only the estimate where it is beyond the largest number, or where the whole
+        range lies below the smallest.
 
     Examples
     --------
@@ -876,8 +960,8 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     title : str
         Title of the panel.
     power : pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `detection`, and ``x``, the size or cost; the
-        first level of the index is the number of raters.
+        ``estimate``, ``low`` and ``high`` as from `detection`, and ``x``, the size or
+        cost; the first level of the index is the number of raters.
     real : float
         Size, or cost, of the real study, which gets a vertical line.
 
@@ -900,7 +984,9 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
         binned_rates(ax, curve, color=color, label=label, marker=marker)
     ax.axhline(100 * POWER, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
-    ax.set(xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies")
+    ax.set(
+        xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies"
+    )
     ax.label_outer()
     ticks = [tick for tick in TICKS if power["x"].min() <= tick <= power["x"].max()]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])

@@ -18,4 +18,6 @@ def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
                 exec(compile(cell.source, notebook.stem, "exec"), space)
                 plt.close("all")
             if "parameters" in cell.metadata.get("tags", []):
-                space |= {name: value for name, value in parameters.items() if name in space}
+                space |= {
+                    name: value for name, value in parameters.items() if name in space
+                }

@@ -1,6 +1,7 @@
 """Notebooks: which there are, which parameters they take, how one runs, and how one begins.
 
-A notebook says what kind a parameter is of; `data/parameters.csv` says which values it may have.
+A notebook says what kind a parameter is of; `data/parameters.csv` says which values it
+may have.
 """
 
 import ast
@@ -37,14 +38,22 @@ KINDS = {
     "str": ("", str),
 }
 NO_KIND = ("annotated in the notebook, as in n: int = 3", None)
-BOUNDS = {"above": operator.gt, "below": operator.lt, "from": operator.ge, "to": operator.le}
+BOUNDS = {
+    "above": operator.gt,
+    "below": operator.lt,
+    "from": operator.ge,
+    "to": operator.le,
+}
 MISTAKES = (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
-    "extra_arguments": ["--log-level=CRITICAL"],  # it calls it an error to be told to stop
-    # What a cell prints may arrive in parts; it is kept as one, so that two runs give equal files.
+    # it calls it an error to be told to stop
+    "extra_arguments": ["--log-level=CRITICAL"],
+    # What a cell prints may arrive in parts; it is kept as one, so that two runs give
+    # equal files.
     "coalesce_streams": True,
-    # Asking an idle kernel to stop sometimes takes it three seconds; nothing is left for it to do.
+    # Asking an idle kernel to stop sometimes takes it three seconds; nothing is left
+    # for it to do.
     "shutdown_kernel": "immediate",
     "progress_bar": False,
 }
@@ -87,7 +96,8 @@ def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
                 rules[row["parameter"]] = row
     found = papermill.inspect_notebook(notebook)
     return {
-        name: {"allowed": "", "why": "", **found[name], **rules.get(name, {})} for name in found
+        name: {"allowed": "", "why": "", **found[name], **rules.get(name, {})}
+        for name in found
     }
 
 
@@ -124,13 +134,22 @@ def refuse_unknown(notebook: Path, given: Iterable[str], known: Iterable[str]) -
     """Stop unless a notebook has all these parameters."""
     unknown = [name for name in given if name not in known]
     if unknown:
-        has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
-        raise OptionError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
+        has = (
+            f"its parameters are {', '.join(known)}"
+            if known
+            else "it has no parameters"
+        )
+        raise OptionError(
+            f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}"
+        )
 
 
 def what_fits(parameter: Mapping[str, str]) -> str:
     """Say which values a parameter may have."""
-    words = (KINDS.get(parameter["inferred_type_name"], NO_KIND)[0], parameter["allowed"])
+    words = (
+        KINDS.get(parameter["inferred_type_name"], NO_KIND)[0],
+        parameter["allowed"],
+    )
     return " ".join(filter(None, words)) or "any text"
 
 
@@ -156,7 +175,9 @@ def _fits(value: object, allowed: str) -> bool:
     if isinstance(value, list):
         return len(value) > 0 and all(_fits(part, allowed) for part in value)
     if isinstance(value, dict):
-        return "by column" in allowed and all(_is_scale(ends) for ends in value.values())
+        return "by column" in allowed and all(
+            _is_scale(ends) for ends in value.values()
+        )
     if isinstance(value, str):
         return _text_fits(value, allowed)
     bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
@@ -211,9 +232,12 @@ def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
         where = f"a cell; {os.path.relpath(unfinished)} shows which ones ran"
         raise _failure(notebook, where, "the kernel died") from error
     except RuntimeError as error:
-        raise _failure(notebook, "its kernel, which did not start", str(error)) from error
+        raise _failure(
+            notebook, "its kernel, which did not start", str(error)
+        ) from error
     except KeyboardInterrupt:
-        logging.getLogger("asyncio").disabled = True  # of the cell that waited, it would complain
+        # of the cell that waited, it would complain
+        logging.getLogger("asyncio").disabled = True
         unfinished.unlink(missing_ok=True)
         raise
     unfinished.replace(target)
@@ -234,7 +258,9 @@ def _failure(notebook: Path, where: str, message: str) -> PlainError:
     """Describe a failure in a short block."""
     lines = message.strip().splitlines()
     shown = "\n".join(lines[:SHOWN_LINES] + ["…"] * (len(lines) > SHOWN_LINES))
-    return PlainError(f"{notebook.stem} stopped in {where}\n{textwrap.indent(shown, '    ')}")
+    return PlainError(
+        f"{notebook.stem} stopped in {where}\n{textwrap.indent(shown, '    ')}"
+    )
 
 
 def create(name: str, folder: Path) -> Path:
@@ -250,9 +276,13 @@ def create(name: str, folder: Path) -> Path:
             f"the number {name[:2]} is that of {taken[0]}, whose figures begin with it: choose "
             "another number"
         )
-    notebook = nbformat.read(paths.DATA / "templates" / "new_notebook.ipynb", as_version=4)
+    notebook = nbformat.read(
+        paths.DATA / "templates" / "new_notebook.ipynb", as_version=4
+    )
     for position, each in enumerate(notebook.cells, start=1):
-        each["source"] = each["source"].replace("NAME", name).replace("NUMBER", name[:2])
+        each["source"] = (
+            each["source"].replace("NAME", name).replace("NUMBER", name[:2])
+        )
         each["id"] = f"{name[:2]}-{position:02}"
     target = folder / f"{name}.ipynb"
     replace_files({target: f"{nbformat.writes(notebook)}\n".encode()})

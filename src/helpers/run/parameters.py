@@ -1,6 +1,7 @@
 """Runs with other parameters than those that a notebook's text describes say so.
 
-`data/defaults.csv` holds the defaults of the committed notebooks; `make refresh` writes it.
+`data/defaults.csv` holds the defaults of the committed notebooks; `make refresh` writes
+it.
 """
 
 import csv
@@ -10,8 +11,8 @@ from collections.abc import Mapping
 from helpers import paths
 
 FILE = paths.DATA / "defaults.csv"
-# Other values of these change which data are used, how many draws stand behind a number, or where
-# results go, and nothing that the text says.
+# Other values of these change which data are used, how many draws stand behind a
+# number, or where results go, and nothing that the text says.
 WITHOUT_NOTICE = {
     "claims_file",
     "data_source",
@@ -25,14 +26,16 @@ WITHOUT_NOTICE = {
     "out_dir",
     "seed",
 }
-ANY_VALUES = ("00", "53")  # the overview has no parameters of its own; 53 is made to be changed
+# the overview has no parameters of its own; 53 is made to be changed
+ANY_VALUES = ("00", "53")
 
 
 def changed(notebook: str, values: Mapping[str, object]) -> str:
     """Compare the parameters of a run with those that the notebook's text describes.
 
-    If one differs, a warning is printed. Pass what is returned to `helpers.show.use_style`, which
-    writes it on every figure, and to `helpers.claims.ledger.Ledger`, which then judges no claim.
+    If one differs, a warning is printed. Pass what is returned to
+    `helpers.show.use_style`, which writes it on every figure, and to
+    `helpers.claims.ledger.Ledger`, which then judges no claim.
 
     Parameters
     ----------
@@ -44,7 +47,8 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
     Returns
     -------
     str
-        What differs, in words; empty if nothing does, or if the notebook is not a committed one.
+        What differs, in words; empty if nothing does, or if the notebook is not a
+        committed one.
 
     Examples
     --------
@@ -71,5 +75,7 @@ def _read() -> dict[str, dict[str, object]]:
     found = {}
     with FILE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            found.setdefault(row["notebook"], {})[row["parameter"]] = json.loads(row["default"])
+            found.setdefault(row["notebook"], {})[row["parameter"]] = json.loads(
+                row["default"]
+            )
     return found

@@ -1,7 +1,7 @@
 """What runs leave: results in a folder, what is done, what is missing, what is published.
 
-The tasks in `dodo.py` say when a notebook has to run, and the command `ratings` runs one; both keep
-a folder of results as this module does it.
+The tasks in `dodo.py` say when a notebook has to run, and the command `ratings` runs
+one; both keep a folder of results as this module does it.
 """
 
 import fcntl
@@ -42,7 +42,9 @@ def hold(folder: Path) -> IO:
         print(f"another run is at work in {folder}: waiting until it ends", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError:
-        print(f"{folder} is on a disk without locks: start one run at a time", flush=True)
+        print(
+            f"{folder} is on a disk without locks: start one run at a time", flush=True
+        )
     return lock
 
 
@@ -83,7 +85,10 @@ def executed(name: str, folder: Path) -> Path:
 
 def written_by(name: str, folder: Path) -> list[Path]:
     """Files that a run of a notebook has written; names of figures begin with its number."""
-    tables = [f"{kind}/{name}.csv" for kind in ("claims", "headlines", "provenance", "results")]
+    tables = [
+        f"{kind}/{name}.csv"
+        for kind in ("claims", "headlines", "provenance", "results")
+    ]
     patterns = [f"notebooks/{name}.ipynb", *tables, f"figures/{name[:3]}*.png"]
     return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
 
@@ -133,11 +138,15 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     """Copy what a complete run made into the committed folders; drop figures of earlier runs."""
     claims = build / "claims.csv"
     if not read_text(claims)["source"].isin(["", "real"]).all():
-        raise PlainError("build/claims.csv holds claims from simulated data: nothing written")
+        raise PlainError(
+            "build/claims.csv holds claims from simulated data: nothing written"
+        )
     tables = (claims, build / "headlines.csv", build / "provenance.csv")
     contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
     run_notebooks = [executed(name, build) for name in names]
-    contents[root / "data" / parameters.FILE.name] = notebooks.defaults_table(run_notebooks)
+    contents[root / "data" / parameters.FILE.name] = notebooks.defaults_table(
+        run_notebooks
+    )
     for name in names:
         content = nbformat.read(executed(name, build), as_version=4)
         text = nbformat.writes(strip(content)) + "\n"
@@ -154,13 +163,17 @@ def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Remove what differs from run to run and machine to machine; keep outputs."""
     notebook.metadata.get("language_info", {}).pop("version", None)
     injected = "injected-parameters"
-    cells = [cell for cell in notebook.cells if injected not in cell.metadata.get("tags", [])]
+    cells = [
+        cell for cell in notebook.cells if injected not in cell.metadata.get("tags", [])
+    ]
     for metadata in [notebook.metadata, *(cell.metadata for cell in cells)]:
         for trace in TRACES:
             metadata.pop(trace, None)
         if not metadata.get("tags", True):
             del metadata["tags"]
-    for number, cell in enumerate((cell for cell in cells if cell.cell_type == "code"), 1):
+    for number, cell in enumerate(
+        (cell for cell in cells if cell.cell_type == "code"), 1
+    ):
         cell.execution_count = number
         for output in cell.outputs:
             if output.output_type == "execute_result":

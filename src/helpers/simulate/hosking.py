@@ -2,27 +2,33 @@
 
 The model, with the numbers of `Hosking1Truth` or `Hosking2Truth`:
 
-1. An output has an error if its liability, a standard normal variable partly shared by the
-   outputs to a prompt, falls below the quantile of the error's rate. Rates hold on average, while
-   some prompts invite more errors than others.
-2. Its quality is a base, less the weights of its errors, plus a prompt's and an output's own
-   effect. In experiment 2, assertiveness and complexity depend on the preamble, and quality rises
-   with them.
-3. Raters see two outputs to a prompt side by side. They add noise of their own to each quality
-   and put it on the scale. Errors weigh more for raters who had to look for them. Raters are
-   independent: as in the released data, the two ratings of a pair are no more alike than others.
-4. Raters miss errors and mark some that are not there. In experiment 2 they miss more of the
+1. An output has an error if its liability, a standard normal variable partly shared by
+the
+   outputs to a prompt, falls below the quantile of the error's rate. Rates hold on
+   average, while some prompts invite more errors than others.
+2. Its quality is a base, less the weights of its errors, plus a prompt's and an
+output's own
+   effect. In experiment 2, assertiveness and complexity depend on the preamble, and
+   quality rises with them.
+3. Raters see two outputs to a prompt side by side. They add noise of their own to each
+quality
+   and put it on the scale. Errors weigh more for raters who had to look for them.
+   Raters are independent: as in the released data, the two ratings of a pair are no
+   more alike than others.
+4. Raters miss errors and mark some that are not there. In experiment 2 they miss more
+of the
    hidden ones the more assertive the preamble is. Experts hardly miss any.
-5. A prompt's distractor, the same system's response to another prompt, is shown beside one of the
-   prompt's outputs. Unlike in the released data, that output is always one of those rated
-   elsewhere.
+5. A prompt's distractor, the same system's response to another prompt, is shown beside
+one of the
+   prompt's outputs. Unlike in the released data, that output is always one of those
+   rated elsewhere.
 
-Submissions add what the released tables lack: two tasks that the paper does not report, people,
-times, answers to attention checks and, if asked for, texts without meaning.
+Submissions add what the released tables lack: two tasks that the paper does not report,
+people, times, answers to attention checks and, if asked for, texts without meaning.
 
-Error rates, and refusals under the baseline and low-assertiveness preambles, are those that the
-paper prints. The other numbers are round ones, chosen by eye so that the simulated tables look
-like the released ones. They are no estimates.
+Error rates, and refusals under the baseline and low-assertiveness preambles, are those
+that the paper prints. The other numbers are round ones, chosen by eye so that the
+simulated tables look like the released ones. They are no estimates.
 """
 
 from collections.abc import Mapping
@@ -35,7 +41,15 @@ import pandas as pd
 from scipy.stats import norm
 
 from helpers.data import columns
-from helpers.data.columns import ARMS, ERRORS_1, ERRORS_2, FACTORS, SYSTEMS_1, SYSTEMS_2, TASKS
+from helpers.data.columns import (
+    ARMS,
+    ERRORS_1,
+    ERRORS_2,
+    FACTORS,
+    SYSTEMS_1,
+    SYSTEMS_2,
+    TASKS,
+)
 
 WEIGHTS = {
     "contradiction": 0.2,
@@ -83,13 +97,28 @@ RATES_BY_ARM = {
     "complex_low": (0.0, 16.7, 25.0, 0.0, 3.3, 3.0, 1.7),
     "complex_high": (0.0, 10.2, 18.6, 3.4, 3.4, 1.0, 15.2),
 }
-# In the order of SYSTEMS_1, or of ARMS: baseline, low and high assertiveness and complexity.
+# In the order of SYSTEMS_1, or of ARMS: baseline, low and high assertiveness and
+# complexity.
 WORDS_BY_SYSTEM = dict(zip(SYSTEMS_1, (80, 90, 100, 75, 65), strict=True))
 WORDS_BY_ARM = dict(zip(ARMS, (110, 90, 115, 60, 145), strict=True))
 ASSERTIVENESS_BY_ARM = dict(zip(ARMS, (3.6, 2.8, 3.8, 3.1, 3.8), strict=True))
 COMPLEXITY_BY_ARM = dict(zip(ARMS, (2.8, 2.5, 2.9, 2.1, 3.3), strict=True))
-SENSITIVITY_BY_ARM = dict.fromkeys(ARMS, 0.28) | {"assertive_low": 0.5, "assertive_high": 0.15}
-WORDS = ("we", "find", "good", "ways", "with", "care", "not", "bad", "considerable", "difficulty")
+SENSITIVITY_BY_ARM = dict.fromkeys(ARMS, 0.28) | {
+    "assertive_low": 0.5,
+    "assertive_high": 0.15,
+}
+WORDS = (
+    "we",
+    "find",
+    "good",
+    "ways",
+    "with",
+    "care",
+    "not",
+    "bad",
+    "considerable",
+    "difficulty",
+)
 SENTENCE = 15  # words
 
 PER_PROMPT = 5
@@ -99,7 +128,8 @@ QUALITIES = ["quality_unbiased", "quality_biased"]
 TONES = ["assertiveness", "complexity"]
 SCALE = (1, 5)
 
-# First person and last, and the median time in seconds; neighbouring groups share people.
+# First person and last, and the median time in seconds; neighbouring groups share
+# people.
 GROUPS = {
     (1, "errors"): (0, 500, 220),
     (1, "unbiased"): (350, 950, 65),
@@ -146,12 +176,16 @@ class Hosking2Truth(Hosking1Truth):
     output_sd: float = 0.3
     rates: Mapping[str, tuple[float, ...]] = field(default_factory=RATES_BY_ARM.copy)
     words: Mapping[str, float] = field(default_factory=WORDS_BY_ARM.copy)
-    hidden_sensitivity: Mapping[str, float] = field(default_factory=SENSITIVITY_BY_ARM.copy)
+    hidden_sensitivity: Mapping[str, float] = field(
+        default_factory=SENSITIVITY_BY_ARM.copy
+    )
     expert_sensitivity: float = 0.97
     expert_false_positive: float = 0.005
     expert_prompts_per_task: int = 20
     pilot_outputs: int = 16
-    assertiveness: Mapping[str, float] = field(default_factory=ASSERTIVENESS_BY_ARM.copy)
+    assertiveness: Mapping[str, float] = field(
+        default_factory=ASSERTIVENESS_BY_ARM.copy
+    )
     complexity: Mapping[str, float] = field(default_factory=COMPLEXITY_BY_ARM.copy)
     tone_sd: float = 0.6
     tone_correlation: float = 0.5
@@ -166,9 +200,13 @@ def hosking_experiment_1(
     truth = truth or Hosking1Truth()
     outputs = _outputs_1(rng, truth)
     shown = _pairs(rng, outputs, truth)
-    errors = _crowd_marks(rng, _submissions(rng, outputs, shown), truth.sensitivity, truth)
+    errors = _crowd_marks(
+        rng, _submissions(rng, outputs, shown), truth.sensitivity, truth
+    )
     errors = _score_with_factors(rng, errors, truth)
-    unbiased = _score(rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth)
+    unbiased = _score(
+        rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth
+    )
     return (
         errors[[*columns.HOSKING_1_ERRORS.columns]],
         unbiased[[*columns.HOSKING_1_UNBIASED.columns]],
@@ -185,8 +223,12 @@ def hosking_experiment_2(
     errors = _submissions(rng, outputs, shown)
     hidden = errors["arm"].map(truth.hidden_sensitivity).to_numpy()[:, None]
     seen = np.where(np.isin(ERRORS_2, HIDDEN_ERRORS), hidden, truth.sensitivity)
-    errors = _score(rng, _crowd_marks(rng, errors, seen, truth), ["quality_biased"], truth)
-    unbiased = _score(rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth)
+    errors = _score(
+        rng, _crowd_marks(rng, errors, seen, truth), ["quality_biased"], truth
+    )
+    unbiased = _score(
+        rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth
+    )
     perception = _score(rng, _submissions(rng, outputs, shown), TONES, truth)
     return (
         errors[[*columns.HOSKING_2_ERRORS.columns]],
@@ -195,16 +237,22 @@ def hosking_experiment_2(
     )
 
 
-def hosking_experts(rng: np.random.Generator, truth: Hosking2Truth | None = None) -> pd.DataFrame:
+def hosking_experts(
+    rng: np.random.Generator, truth: Hosking2Truth | None = None
+) -> pd.DataFrame:
     """Simulate the experts' labels of part of the outputs of experiment 2."""
     truth = truth or Hosking2Truth()
     outputs = _outputs_2(rng, truth)
-    chosen = outputs["number"].le(truth.expert_prompts_per_task) & ~outputs["is_distractor"]
+    chosen = (
+        outputs["number"].le(truth.expert_prompts_per_task) & ~outputs["is_distractor"]
+    )
     main = outputs[chosen].assign(batch="main", rater_id="simulated-rater-001")
     pilot = main.head(truth.pilot_outputs)
     pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
     labels = pd.concat([pilot, main], ignore_index=True)
-    labels = _mark(rng, labels, truth.expert_sensitivity, truth.expert_false_positive, truth)
+    labels = _mark(
+        rng, labels, truth.expert_sensitivity, truth.expert_false_positive, truth
+    )
     return labels[[*columns.HOSKING_EXPERTS.columns]]
 
 
@@ -221,7 +269,9 @@ def _outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:
 def _outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
     """Draw the outputs of experiment 2: five prompts share out all systems and preambles."""
     n_prompts = len(TASKS) * truth.prompts_per_task
-    cells = np.tile(np.arange(len(SYSTEMS_2) * len(ARMS)), (-(-n_prompts // PER_PROMPT), 1))
+    cells = np.tile(
+        np.arange(len(SYSTEMS_2) * len(ARMS)), (-(-n_prompts // PER_PROMPT), 1)
+    )
     cells = rng.permuted(cells, axis=1).reshape(-1, PER_PROMPT)[:n_prompts]
     system, arm = np.divmod(cells, len(ARMS))
     partners = rng.integers(PER_PROMPT, size=n_prompts)
@@ -230,7 +280,9 @@ def _outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
     return _add_words(rng, _add_tone(rng, outputs, truth), "arm", truth)
 
 
-def _design(systems: np.ndarray, arms: np.ndarray, partners: np.ndarray) -> pd.DataFrame:
+def _design(
+    systems: np.ndarray, arms: np.ndarray, partners: np.ndarray
+) -> pd.DataFrame:
     """List outputs by prompt, then a distractor per prompt that copies its partner's labels."""
     n_prompts, n_outputs = len(systems), systems.size
     partners = PER_PROMPT * np.arange(n_prompts) + partners
@@ -264,7 +316,9 @@ def _add_errors(
     prompt = outputs["prompt"].to_numpy()
     shared = rng.normal(size=(prompt.max() + 1, rates.shape[1]))[prompt]
     own = rng.normal(size=rates.shape)
-    liability = np.sqrt(truth.prompt_share) * shared + np.sqrt(1 - truth.prompt_share) * own
+    liability = (
+        np.sqrt(truth.prompt_share) * shared + np.sqrt(1 - truth.prompt_share) * own
+    )
     present = (liability < norm.ppf(rates)).astype(float)
     return outputs.join(pd.DataFrame(present, columns=truth.kinds))
 
@@ -288,7 +342,9 @@ def _add_tone(
 ) -> pd.DataFrame:
     """Draw assertiveness and complexity, which are correlated, and what they add to quality."""
     shared, own = rng.normal(0, truth.tone_sd, (2, len(outputs)))
-    mixed = truth.tone_correlation * shared + np.sqrt(1 - truth.tone_correlation**2) * own
+    mixed = (
+        truth.tone_correlation * shared + np.sqrt(1 - truth.tone_correlation**2) * own
+    )
     assertiveness = outputs["arm"].map(truth.assertiveness) + shared
     complexity = outputs["arm"].map(truth.complexity) + mixed
     gain = truth.assertiveness_effect * (assertiveness - 3)
@@ -301,11 +357,15 @@ def _add_words(
     rng: np.random.Generator, outputs: pd.DataFrame, by: str, truth: Hosking1Truth
 ) -> pd.DataFrame:
     """Draw lengths, log-normal around the medians of systems or preambles."""
-    words = outputs[by].map(truth.words) * np.exp(rng.normal(0, truth.words_sd, len(outputs)))
+    words = outputs[by].map(truth.words) * np.exp(
+        rng.normal(0, truth.words_sd, len(outputs))
+    )
     return outputs.assign(response_words=np.ceil(words).astype(int))
 
 
-def _pairs(rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth) -> np.ndarray:
+def _pairs(
+    rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth
+) -> np.ndarray:
     """Decide which two outputs are shown together, and how often."""
     is_distractor = outputs["is_distractor"].to_numpy()
     first = np.arange(0, np.sum(~is_distractor), PER_PROMPT)
@@ -323,7 +383,9 @@ def _submissions(
     shown = rng.permuted(rng.permutation(shown), axis=1).ravel()
     pair_id = np.arange(len(shown)) // 2
     ratings = outputs.iloc[shown].reset_index(drop=True)
-    return ratings.assign(pair_id=pair_id, rater_id="pair-" + pd.Series(pair_id).astype(str))
+    return ratings.assign(
+        pair_id=pair_id, rater_id="pair-" + pd.Series(pair_id).astype(str)
+    )
 
 
 def _crowd_marks(
@@ -356,11 +418,16 @@ def _mark(
 
 
 def _score(
-    rng: np.random.Generator, ratings: pd.DataFrame, columns: list[str], truth: Hosking1Truth
+    rng: np.random.Generator,
+    ratings: pd.DataFrame,
+    columns: list[str],
+    truth: Hosking1Truth,
 ) -> pd.DataFrame:
     """Replace qualities of outputs by each rater's scores."""
     noise = rng.normal(0, truth.rater_sd, (len(ratings), len(columns)))
-    ratings[columns] = to_scale(ratings[columns].to_numpy() + noise, *SCALE, truth.rounded)
+    ratings[columns] = to_scale(
+        ratings[columns].to_numpy() + noise, *SCALE, truth.rounded
+    )
     return ratings
 
 
@@ -368,14 +435,18 @@ def _score_with_factors(
     rng: np.random.Generator, ratings: pd.DataFrame, truth: Hosking1Truth
 ) -> pd.DataFrame:
     """Score quality and, from the same opinion with noise of their own, the six factors."""
-    opinions = ratings[["quality_biased"]] + rng.normal(0, truth.rater_sd, (len(ratings), 1))
+    opinions = ratings[["quality_biased"]] + rng.normal(
+        0, truth.rater_sd, (len(ratings), 1)
+    )
     noise = rng.normal(0, truth.factor_sd, (len(ratings), len(FACTORS)))
     marks = np.column_stack([opinions, opinions.to_numpy() + noise])
     ratings[["quality_biased", *FACTORS]] = to_scale(marks, *SCALE, truth.rounded)
     return ratings
 
 
-def to_scale(opinion: np.ndarray, low: float, high: float, rounded: bool = True) -> np.ndarray:
+def to_scale(
+    opinion: np.ndarray, low: float, high: float, rounded: bool = True
+) -> np.ndarray:
     """Put opinions on a scale of whole numbers."""
     return np.clip(np.rint(opinion), low, high) if rounded else opinion
 
@@ -404,7 +475,9 @@ def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
     items = ratings.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
     outputs = items[~items["is_distractor"]].set_index("item_id")
     words = rng.choice(WORDS, outputs["response_words"].sum())
-    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(words[SENTENCE - 1 :: SENTENCE], ".")
+    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(
+        words[SENTENCE - 1 :: SENTENCE], "."
+    )
     shown = pd.Series(to_texts(words, outputs["response_words"]), outputs.index)
     # A distractor is the neighbour in this order that is of the same system.
     distractors = items.loc[items["is_distractor"], "item_id"]

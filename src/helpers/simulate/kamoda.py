@@ -2,17 +2,22 @@
 
 The model, with the numbers of `KamodaTruth`:
 
-1. An answer stands somewhere on each aspect: the mean of its type, plus a question's and an
+1. An answer stands somewhere on each aspect: the mean of its type, plus a question's
+and an
    answer's own effect.
-2. A worker rates the four answers to a question. Each aspect is rated with noise. Acceptability is
-   its ideal, less each aspect's distance from the ideal (as a share of the farthest possible
-   distance, of the ratings just given) times its weight, plus the worker's leniency and noise. The
-   worker prefers the answer found most acceptable before marks are put on the scale.
-3. An automatic evaluator rates like a worker with biases of its own. A further run of it repeats
+2. A worker rates the four answers to a question. Each aspect is rated with noise.
+Acceptability is
+   its ideal, less each aspect's distance from the ideal (as a share of the farthest
+   possible distance, of the ratings just given) times its weight, plus the worker's
+   leniency and noise. The worker prefers the answer found most acceptable before marks
+   are put on the scale.
+3. An automatic evaluator rates like a worker with biases of its own. A further run of
+it repeats
    most of its error for an answer.
 
-Texts are strings of keywords, not language: enough to run and to test what is computed from them.
-The weights of aspects are those that the paper prints; the other numbers were chosen by eye.
+Texts are strings of keywords, not language: enough to run and to test what is computed
+from them. The weights of aspects are those that the paper prints; the other numbers
+were chosen by eye.
 """
 
 from collections.abc import Mapping
@@ -38,11 +43,31 @@ ASPECT_MEANS = {
     "model_formal": (3.0, 0.1, 0.1),
     "model_casual": (2.9, 0.0, 0.0),
 }
-ASPECT_SDS = {"question": (0.3, 0.1, 0.1), "answer": (0.7, 0.3, 0.2), "rater": (0.9, 0.3, 0.3)}
+ASPECT_SDS = {
+    "question": (0.3, 0.1, 0.1),
+    "answer": (0.7, 0.3, 0.2),
+    "rater": (0.9, 0.3, 0.3),
+}
 EVALUATOR_BIASES = {"gpt4": (0.4, 0.0, -0.1), "llama2": (0.6, 0.0, 0.0)}
 
-WORDS_BY_SYSTEM = {"human_top": 120, "human_random": 80, "model_formal": 100, "model_casual": 110}
-VOCABULARY = ("air", "body", "cause", "cold", "energy", "heat", "light", "sound", "time", "water")
+WORDS_BY_SYSTEM = {
+    "human_top": 120,
+    "human_random": 80,
+    "model_formal": 100,
+    "model_casual": 110,
+}
+VOCABULARY = (
+    "air",
+    "body",
+    "cause",
+    "cold",
+    "energy",
+    "heat",
+    "light",
+    "sound",
+    "time",
+    "water",
+)
 MEDIAN_MINUTES, MINUTES_SD = 25.0, 0.5  # on a task
 # Share of justifications with each remark, and the remark.
 REMARKS = {
@@ -72,7 +97,9 @@ class KamodaTruth:
     weights: Mapping[str, float] = field(default_factory=ASPECT_WEIGHTS.copy)
     leniency_sd: float = 0.2
     acceptability_sd: float = 0.4
-    evaluator_biases: Mapping[str, tuple[float, ...]] = field(default_factory=EVALUATOR_BIASES.copy)
+    evaluator_biases: Mapping[str, tuple[float, ...]] = field(
+        default_factory=EVALUATOR_BIASES.copy
+    )
     evaluator_sd: float = 0.7
     iteration_sd: float = 0.3
     llama2_questions: int = 108
@@ -87,12 +114,16 @@ def kamoda(
     truth = truth or KamodaTruth()
     answers = _answers(truth)
     standing = _standing(rng, truth)
-    return _ratings(rng, answers, standing, truth), _evaluators(rng, answers, standing, truth)
+    return _ratings(rng, answers, standing, truth), _evaluators(
+        rng, answers, standing, truth
+    )
 
 
 def _answers(truth: KamodaTruth) -> pd.DataFrame:
     """List the answers, four to each question in turn."""
-    questions = [f"simulated-question-{number:03}" for number in range(1, truth.n_questions + 1)]
+    questions = [
+        f"simulated-question-{number:03}" for number in range(1, truth.n_questions + 1)
+    ]
     question_id = pd.Series(questions).repeat(N_ANSWERS).reset_index(drop=True)
     system = pd.Series(np.tile(np.array(ANSWER_SYSTEMS), truth.n_questions))
     return pd.DataFrame(
@@ -110,13 +141,18 @@ def _answers(truth: KamodaTruth) -> pd.DataFrame:
 def _standing(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
     """Draw where answers stand on the aspects; shape (questions, answer types, aspects)."""
     means = np.array([truth.means[system] for system in ANSWER_SYSTEMS])
-    question = rng.normal(0, truth.sds["question"], (truth.n_questions, 1, len(ASPECTS)))
+    question = rng.normal(
+        0, truth.sds["question"], (truth.n_questions, 1, len(ASPECTS))
+    )
     answer = rng.normal(0, truth.sds["answer"], (truth.n_questions, *means.shape))
     return means + question + answer
 
 
 def _ratings(
-    rng: np.random.Generator, answers: pd.DataFrame, standing: np.ndarray, truth: KamodaTruth
+    rng: np.random.Generator,
+    answers: pd.DataFrame,
+    standing: np.ndarray,
+    truth: KamodaTruth,
 ) -> pd.DataFrame:
     """Let workers rate; opinions are (questions, workers of a question, answer types, marks)."""
     workers = _workers(rng, truth)
@@ -126,7 +162,9 @@ def _ratings(
     best = opinions[..., -1].argmax(axis=2)[..., None]
     rows = np.arange(len(answers)).reshape(len(workers), 1, N_ANSWERS)
     rows = np.broadcast_to(rows, (*workers.shape, N_ANSWERS)).ravel()
-    names = np.array([f"simulated-rater-{number:03}" for number in range(1, truth.n_raters + 1)])
+    names = np.array(
+        [f"simulated-rater-{number:03}" for number in range(1, truth.n_raters + 1)]
+    )
     marks = to_scale(opinions, LOW, HIGH, truth.rounded)
     ratings = _with_marks(answers.iloc[rows].reset_index(drop=True), marks).assign(
         rater_id=np.repeat(names[workers], N_ANSWERS),
@@ -143,7 +181,10 @@ def _workers(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
 
 
 def _opinions(
-    rng: np.random.Generator, aspects: np.ndarray, leniency: np.ndarray | float, truth: KamodaTruth
+    rng: np.random.Generator,
+    aspects: np.ndarray,
+    leniency: np.ndarray | float,
+    truth: KamodaTruth,
 ) -> np.ndarray:
     """Put aspects on their scales and add the acceptability they lead to, not yet on its own."""
     aspects = to_scale(aspects, LOW[:-1], HIGH[:-1], truth.rounded)
@@ -161,7 +202,10 @@ def _with_marks(table: pd.DataFrame, marks: np.ndarray) -> pd.DataFrame:
 
 
 def _evaluators(
-    rng: np.random.Generator, answers: pd.DataFrame, standing: np.ndarray, truth: KamodaTruth
+    rng: np.random.Generator,
+    answers: pd.DataFrame,
+    standing: np.ndarray,
+    truth: KamodaTruth,
 ) -> pd.DataFrame:
     """Let gpt4 rate all answers, llama2 those to some questions, gpt4 again one each to some."""
     gpt4 = _runs(rng, standing, "gpt4", truth)
@@ -173,7 +217,9 @@ def _evaluators(
     tables = [
         _with_marks(answers.assign(evaluator="gpt4"), gpt4[0]),
         _with_marks(answers.assign(evaluator="llama2"), llama2[0])[tested],
-        _with_marks(answers.assign(evaluator="gpt4_mean3"), gpt4.mean(axis=0)).iloc[repeated],
+        _with_marks(answers.assign(evaluator="gpt4_mean3"), gpt4.mean(axis=0)).iloc[
+            repeated
+        ],
     ]
     return pd.concat(tables, ignore_index=True)[[*columns.KAMODA_EVALUATORS.columns]]
 
@@ -185,7 +231,9 @@ def _runs(
     aspects = standing.reshape(-1, len(ASPECTS)) + truth.evaluator_biases[evaluator]
     noise = np.array(truth.sds["rater"])
     aspects = aspects + rng.normal(0, truth.evaluator_sd * noise, aspects.shape)
-    aspects = aspects + rng.normal(0, truth.iteration_sd * noise, (N_RUNS, *aspects.shape))
+    aspects = aspects + rng.normal(
+        0, truth.iteration_sd * noise, (N_RUNS, *aspects.shape)
+    )
     return to_scale(_opinions(rng, aspects, 0.0, truth), LOW, HIGH, truth.rounded)
 
 
@@ -199,8 +247,12 @@ def kamoda_texts(
 def _answer_texts(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
     """Give every answer random words, and people's answers votes: more for the top one."""
     answers = ratings.drop_duplicates("item_id").reset_index(drop=True)
-    texts = random_texts(rng, np.array(VOCABULARY), answers["system"].map(WORDS_BY_SYSTEM))
-    votes = rng.geometric(0.1, len(answers)) + 100.0 * (answers["system"] == "human_top")
+    texts = random_texts(
+        rng, np.array(VOCABULARY), answers["system"].map(WORDS_BY_SYSTEM)
+    )
+    votes = rng.geometric(0.1, len(answers)) + 100.0 * (
+        answers["system"] == "human_top"
+    )
     table = answers.assign(
         question="What is " + answers["question_id"] + "?",
         text=texts,
@@ -216,7 +268,10 @@ def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataF
     mentioned = rng.random((len(tasks), len(REMARKS))) < rates
     minutes = MEDIAN_MINUTES * np.exp(rng.normal(0, MINUTES_SD, len(tasks)))
     table = tasks.assign(
-        text=[f"Simulated: {', '.join(remarks[row]) or 'it is best'}." for row in mentioned],
+        text=[
+            f"Simulated: {', '.join(remarks[row]) or 'it is best'}."
+            for row in mentioned
+        ],
         none_appropriate=rng.random(len(tasks)) < 0.03,
         minutes=minutes.clip(max=60),
     )

@@ -1,9 +1,9 @@
 """Accuracies on samples of questions: their errors, tests and relations, and what rounding allows.
 
-Questions are the unit: a dataset is a sample of those that could have been asked, and the answers
-to a question are a sample of those that could have been given. A number printed as 0.73 was
-somewhere from 0.725 to 0.735, so whatever is computed from printed numbers is an interval too, and
-another printed number fits if it meets that interval.
+Questions are the unit: a dataset is a sample of those that could have been asked, and
+the answers to a question are a sample of those that could have been given. A number
+printed as 0.73 was somewhere from 0.725 to 0.735, so whatever is computed from printed
+numbers is an interval too, and another printed number fits if it meets that interval.
 """
 
 from collections.abc import Sequence
@@ -70,8 +70,8 @@ def mean_deviation(
 ) -> pd.Series:
     """Average how far accuracies are from others, whatever the direction.
 
-    Two measurements of the same thing differ as well, so that a mean absolute deviation is above
-    zero even if all true differences are zero. That part is given beside it.
+    Two measurements of the same thing differ as well, so that a mean absolute deviation
+    is above zero even if all true differences are zero. That part is given beside it.
 
     Parameters
     ----------
@@ -83,9 +83,10 @@ def mean_deviation(
     Returns
     -------
     pandas.Series
-        ``estimate``, the mean absolute deviation; ``low`` and ``high``, its 95 % interval from
-        linearisation, in which an accuracy that is compared twice counts as one measurement; and
-        ``by_chance``, the deviation that normal sampling errors would bring about.
+        ``estimate``, the mean absolute deviation; ``low`` and ``high``, its 95 %
+        interval from linearisation, in which an accuracy that is compared twice counts
+        as one measurement; and ``by_chance``, the deviation that normal sampling errors
+        would bring about.
 
     Examples
     --------
@@ -98,7 +99,9 @@ def mean_deviation(
     estimate, margin = _mean_distance(mean - np.asarray(others), se, other_ses)
     by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
     names = ["estimate", "low", "high", "by_chance"]
-    return pd.Series([estimate, estimate - margin, estimate + margin, by_chance], index=names)
+    return pd.Series(
+        [estimate, estimate - margin, estimate + margin, by_chance], index=names
+    )
 
 
 def _mean_distance(
@@ -122,8 +125,8 @@ def deviation_coverage(
 ) -> pd.Series:
     """Tell how good the interval of `mean_deviation` is where these accuracies are the true ones.
 
-    Chance makes an absolute difference too large where the true one is small, so that the
-    interval lies too high.
+    Chance makes an absolute difference too large where the true one is small, so that
+    the interval lies too high.
 
     Parameters
     ----------
@@ -176,8 +179,9 @@ def deviation_difference(
     Returns
     -------
     pandas.Series
-        ``estimate``, the mean absolute deviation of the first less that of the second; ``low`` and
-        ``high``, its 95 % interval from linearisation, as for `mean_deviation`.
+        ``estimate``, the mean absolute deviation of the first less that of the second;
+        ``low`` and ``high``, its 95 % interval from linearisation, as for
+        `mean_deviation`.
 
     Examples
     --------
@@ -212,8 +216,8 @@ def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `by`: ``n_answers``, ``accuracy`` and ``se``, its binomial standard error. That
-        is missing for a question with a single answer.
+        Indexed by `by`: ``n_answers``, ``accuracy`` and ``se``, its binomial standard
+        error. That is missing for a question with a single answer.
 
     Raises
     ------
@@ -237,16 +241,18 @@ def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     sums = answers.groupby(list(by), observed=True)["correct"].agg(["size", "mean"])
     n_answers, accuracy = sums["size"], sums["mean"]
     variance = accuracy * (1 - accuracy) / (n_answers - 1).where(n_answers > 1)
-    return pd.DataFrame({"n_answers": n_answers, "accuracy": accuracy, "se": np.sqrt(variance)})
+    return pd.DataFrame(
+        {"n_answers": n_answers, "accuracy": accuracy, "se": np.sqrt(variance)}
+    )
 
 
 def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     """Average the accuracies of questions and split the variance behind the average.
 
-    The variance between the observed accuracies of questions holds two things: true differences
-    of difficulty, and the chance in the few answers to each. Their sum, divided by the number of
-    questions, is the variance of the average, so that the variance within questions must not be
-    added once more.
+    The variance between the observed accuracies of questions holds two things: true
+    differences of difficulty, and the chance in the few answers to each. Their sum,
+    divided by the number of questions, is the variance of the average, so that the
+    variance within questions must not be added once more.
 
     Parameters
     ----------
@@ -256,15 +262,16 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     Returns
     -------
     pandas.Series
-        ``n_questions``; the unweighted mean ``accuracy`` and its ``se``; ``between``, the variance
-        of true accuracies, and ``within``, the mean variance of an observed accuracy around the
-        true one, which supposes that the number of answers does not depend on difficulty. Both
-        are missing if no question has two answers. An estimate of ``between`` can be negative.
+        ``n_questions``; the unweighted mean ``accuracy`` and its ``se``; ``between``,
+        the variance of true accuracies, and ``within``, the mean variance of an
+        observed accuracy around the true one, which supposes that the number of answers
+        does not depend on difficulty. Both are missing if no question has two answers.
+        An estimate of ``between`` can be negative.
 
     References
     ----------
-    Miller (2024), Adding Error Bars to Evals (law of total variance); Searle, Casella and
-    McCulloch (1992), Variance Components, chapter 3.
+    Miller (2024), Adding Error Bars to Evals (law of total variance); Searle, Casella
+    and McCulloch (1992), Variance Components, chapter 3.
 
     Examples
     --------
@@ -277,14 +284,26 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     columns = questions[["accuracy", "n_answers"]].to_numpy(dtype=float).T
     within = _chance_variance(*columns, np.ones(n_questions))
     total = accuracy.var(ddof=1)
-    results = [n_questions, accuracy.mean(), np.sqrt(total / n_questions), total - within, within]
-    return pd.Series(results, index=["n_questions", "accuracy", "se", "between", "within"])
+    results = [
+        n_questions,
+        accuracy.mean(),
+        np.sqrt(total / n_questions),
+        total - within,
+        within,
+    ]
+    return pd.Series(
+        results, index=["n_questions", "accuracy", "se", "between", "within"]
+    )
 
 
-def _chance_variance(accuracy: np.ndarray, n: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _chance_variance(
+    accuracy: np.ndarray, n: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Mean variance of accuracies of n answers around the true ones, for each row of weights."""
     several = n > 1
-    chance = np.divide(accuracy * (1 - accuracy) * n, n - 1, out=np.zeros_like(n), where=several)
+    chance = np.divide(
+        accuracy * (1 - accuracy) * n, n - 1, out=np.zeros_like(n), where=several
+    )
     counted = np.where(weights @ several > 0, weights @ several, np.nan)
     return weights @ chance / counted * (weights @ (1 / n) / weights.sum(axis=-1))
 
@@ -294,8 +313,8 @@ def binomial_ceiling(
 ) -> np.ndarray:
     """Correlations that remain if answers follow the predicted chances exactly.
 
-    Even a perfect prediction of the chance of each question does not correlate perfectly with the
-    share of right answers, because there are few answers.
+    Even a perfect prediction of the chance of each question does not correlate
+    perfectly with the share of right answers, because there are few answers.
 
     Parameters
     ----------
@@ -341,16 +360,18 @@ def noisy_correlation(
 ) -> pd.DataFrame:
     """Correlate a predictor with an accuracy from few answers, and correct for their chance.
 
-    The chance in few answers lowers a correlation. *Reliability* is the part of the variance
-    between observed accuracies that true accuracies have; dividing by its square root gives the
-    correlation with the true ones. The predictor is taken to be exact.
+    The chance in few answers lowers a correlation. *Reliability* is the part of the
+    variance between observed accuracies that true accuracies have; dividing by its
+    square root gives the correlation with the true ones. The predictor is taken to be
+    exact.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         One row per question.
     predictor, accuracy, n_answers : str
-        Columns: the predictor, the observed accuracy from 0 to 1, and its number of answers.
+        Columns: the predictor, the observed accuracy from 0 to 1, and its number of
+        answers.
     cluster : str
         Column of clusters to resample.
     n_boot : int
@@ -360,9 +381,9 @@ def noisy_correlation(
     Returns
     -------
     pandas.DataFrame
-        Rows ``observed``, ``reliability`` and ``corrected``; columns ``estimate`` and the 95 %
-        percentile interval ``low`` and ``high``. A corrected correlation can exceed 1; it is
-        missing where no variance is left after chance.
+        Rows ``observed``, ``reliability`` and ``corrected``; columns ``estimate`` and
+        the 95 % percentile interval ``low`` and ``high``. A corrected correlation can
+        exceed 1; it is missing where no variance is left after chance.
 
     Raises
     ------
@@ -411,16 +432,17 @@ def lower_and_higher(
 ) -> pd.DataFrame:
     """Tell for each question whether an observed accuracy is below or above the expected one.
 
-    With few answers an observed accuracy is hardly ever equal to the expected one. So the shares
-    of questions below and above mean little by themselves; they are set beside those that chance
-    brings about if the expected accuracies are the true ones.
+    With few answers an observed accuracy is hardly ever equal to the expected one. So
+    the shares of questions below and above mean little by themselves; they are set
+    beside those that chance brings about if the expected accuracies are the true ones.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         One row per question.
     expected, accuracy, n_answers : str
-        Columns: expected and observed accuracy from 0 to 1, and the number of answers observed.
+        Columns: expected and observed accuracy from 0 to 1, and the number of answers
+        observed.
     n_draws : int
         How often to draw answers.
     rng : numpy.random.Generator
@@ -440,7 +462,10 @@ def lower_and_higher(
     1    0.0     1.0              0.3               0.3
     """
     check_numeric(frame, [expected, accuracy, n_answers])
-    chance, n = frame[expected].to_numpy(dtype=float), frame[n_answers].to_numpy(dtype=int)
+    chance, n = (
+        frame[expected].to_numpy(dtype=float),
+        frame[n_answers].to_numpy(dtype=int),
+    )
     drawn = rng.binomial(n, chance, (n_draws, len(frame))) / n - chance
     seen = frame[accuracy].to_numpy(dtype=float) - chance
     columns = {
@@ -479,8 +504,8 @@ def linear_prediction(
     Returns
     -------
     fitted, held_out : float
-        Correlation of the column with its prediction from a model fitted to the same rows, and
-        from models fitted to the other parts.
+        Correlation of the column with its prediction from a model fitted to the same
+        rows, and from models fitted to the other parts.
 
     Raises
     ------
@@ -489,7 +514,8 @@ def linear_prediction(
 
     References
     ----------
-    Chang et al. (2025), section 4.2; Stone (1974), Cross-Validatory Choice and Assessment.
+    Chang et al. (2025), section 4.2; Stone (1974), Cross-Validatory Choice and
+    Assessment.
 
     Examples
     --------
@@ -505,7 +531,10 @@ def linear_prediction(
     check_numeric(frame, [*features, outcome])
     check_clusters(frame, cluster)
     codes, names = pd.factorize(frame[cluster])
-    x, y = frame[list(features)].to_numpy(dtype=float), frame[outcome].to_numpy(dtype=float)
+    x, y = (
+        frame[list(features)].to_numpy(dtype=float),
+        frame[outcome].to_numpy(dtype=float),
+    )
     parts = PredefinedSplit(rng.permutation(np.arange(len(names)) % n_folds)[codes])
     held_out = cross_val_predict(LinearRegression(), x, y, cv=parts)
     fitted = LinearRegression().fit(x, y).predict(x)
@@ -548,8 +577,8 @@ def attainable_z(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Range of z-values that printed accuracies and standard errors allow.
 
-    The extremes lie at corners: z rises with the difference of the means, and its distance from
-    zero falls with both standard errors.
+    The extremes lie at corners: z rises with the difference of the means, and its
+    distance from zero falls with both standard errors.
 
     Parameters
     ----------
@@ -563,8 +592,8 @@ def attainable_z(
 
     References
     ----------
-    Chang et al. (2025), appendix B.2 (the test); Moore, Kearfott and Cloud (2009), Introduction
-    to Interval Analysis, chapter 2.
+    Chang et al. (2025), appendix B.2 (the test); Moore, Kearfott and Cloud (2009),
+    Introduction to Interval Analysis, chapter 2.
 
     Examples
     --------
@@ -608,8 +637,8 @@ def attainable_mean_deviation(
 ) -> tuple[float, float]:
     """Range of the mean absolute difference of two printed columns.
 
-    Every pair is taken by itself. A number that stands in several pairs is the same in each, so
-    the true range can be a little narrower.
+    Every pair is taken by itself. A number that stands in several pairs is the same in
+    each, so the true range can be a little narrower.
 
     Parameters
     ----------
@@ -639,17 +668,18 @@ def attainable_mean_deviation(
 def joint_z(pairs: pd.DataFrame) -> np.ndarray:
     """Compute z-values from one set of unrounded numbers that comes near all printed ones at once.
 
-    A number that enters several z-values has to be the same in each, which is more than every
-    z-value being possible by itself. The numbers are searched for within the limits of rounding,
-    by least squares. If they give all printed z-values, the table is consistent; if not, the
-    search may have missed better ones.
+    A number that enters several z-values has to be the same in each, which is more than
+    every z-value being possible by itself. The numbers are searched for within the
+    limits of rounding, by least squares. If they give all printed z-values, the table
+    is consistent; if not, the search may have missed better ones.
 
     Parameters
     ----------
     pairs : pandas.DataFrame
-        One row per test. ``first`` and ``second`` name the two estimates; a name that occurs again
-        means the same estimate. ``mean`` and ``se`` belong to the first, ``other_mean`` and
-        ``other_se`` to the second, and ``z`` is their test; all as printed.
+        One row per test. ``first`` and ``second`` name the two estimates; a name that
+        occurs again means the same estimate. ``mean`` and ``se`` belong to the first,
+        ``other_mean`` and ``other_se`` to the second, and ``z`` is their test; all as
+        printed.
 
     Returns
     -------
@@ -666,7 +696,9 @@ def joint_z(pairs: pd.DataFrame) -> np.ndarray:
     """
     from scipy.optimize import minimize  # here, as it takes long to load
 
-    names, codes = np.unique(pairs[["first", "second"]].to_numpy(dtype=str), return_inverse=True)
+    names, codes = np.unique(
+        pairs[["first", "second"]].to_numpy(dtype=str), return_inverse=True
+    )
     first, second = codes.reshape(-1, 2).T
     printed = np.empty((2, len(names)))
     printed[:, second] = pairs[["other_mean", "other_se"]].to_numpy().T
@@ -684,6 +716,8 @@ def joint_z(pairs: pd.DataFrame) -> np.ndarray:
 
     bounds = [(-1, 1)] * printed.size
     start = np.zeros(printed.size)
-    shifts = minimize(half_squared_misfit, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    shifts = minimize(
+        half_squared_misfit, start, jac=True, method="L-BFGS-B", bounds=bounds
+    ).x
     mean, se = printed + half * shifts.reshape(2, -1)
     return signs @ mean / np.sqrt(signs**2 @ se**2)

@@ -26,7 +26,9 @@ def aggregate(
     for column in mean:
         table[column] = frame[column].astype(float).groupby(group).mean()
     for column in mode:
-        table[column] = _group_modes(frame[column].to_numpy(dtype=float), group, len(head))
+        table[column] = _group_modes(
+            frame[column].to_numpy(dtype=float), group, len(head)
+        )
     return table
 
 

@@ -1,10 +1,10 @@
 """How far raters agree beyond chance, and what they make of attention checks.
 
-Raters are interchangeable: a row of a table is one rating of one item, items may have any number of
-ratings, and missing ratings are left out. In an attention check a response is shown beside a
-*distractor*, which the same system wrote to a different prompt; these tables have a row per
-response and submission with ``pair_id`` (the submission), ``item_id``, ``prompt_id``, ``system``
-and ``is_distractor``.
+Raters are interchangeable: a row of a table is one rating of one item, items may have
+any number of ratings, and missing ratings are left out. In an attention check a
+response is shown beside a *distractor*, which the same system wrote to a different
+prompt; these tables have a row per response and submission with ``pair_id`` (the
+submission), ``item_id``, ``prompt_id``, ``system`` and ``is_distractor``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,27 +69,34 @@ def rating_counts(
     marks = ratings[:, None] == np.asarray(categories, dtype=float)
     counts = cluster_sums(marks, frame[item]).astype(int)
     if counts.sum(axis=1).max() < 2:
-        raise ValueError(f"no item has two ratings of {aspect!r}: rate some items repeatedly")
+        raise ValueError(
+            f"no item has two ratings of {aspect!r}: rate some items repeatedly"
+        )
     items = pd.factorize(frame[item], sort=True)[1]
     return pd.DataFrame(
-        counts, index=pd.Index(items, name=item), columns=pd.Index(categories, name=aspect)
+        counts,
+        index=pd.Index(items, name=item),
+        columns=pd.Index(categories, name=aspect),
     )
 
 
-def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]) -> float:
+def gwet_ac1(
+    frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[float]
+) -> float:
     """Gwet's AC1: agreement beyond chance between ratings in unordered categories.
 
-    AC1 = (a - c) / (1 - c), where a is how often two ratings of an item are the same, and chance
-    agreement c is the sum of p (1 - p) over the prevalence p of the categories (their shares within
-    an item, averaged over items), divided by their number less one. Items with one rating count for
-    prevalence only. Where nearly all ratings fall into one category, AC1 expects little
-    agreement by chance, kappa and alpha much: AC1 is then high, the others may be near zero.
+    AC1 = (a - c) / (1 - c), where a is how often two ratings of an item are the same,
+    and chance agreement c is the sum of p (1 - p) over the prevalence p of the
+    categories (their shares within an item, averaged over items), divided by their
+    number less one. Items with one rating count for prevalence only. Where nearly all
+    ratings fall into one category, AC1 expects little agreement by chance, kappa and
+    alpha much: AC1 is then high, the others may be near zero.
 
     Parameters
     ----------
     frame, item, aspect, categories
-        See `rating_counts`. The number of categories is that of the scale: it enters chance
-        agreement even where a category does not occur.
+        See `rating_counts`. The number of categories is that of the scale: it enters
+        chance agreement even where a category does not occur.
 
     Returns
     -------
@@ -103,9 +110,9 @@ def gwet_ac1(frame: pd.DataFrame, item: str, aspect: str, categories: Sequence[f
 
     References
     ----------
-    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61; Gwet (2014),
-    Handbook of Inter-Rater Reliability, 4th edition, chapter 2; used by Hosking et al. (2024),
-    section 2.1.
+    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61; Gwet
+    (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 2; used by Hosking
+    et al. (2024), section 2.1.
 
     Examples
     --------
@@ -162,11 +169,12 @@ def agreement_table(
     Returns
     -------
     pandas.DataFrame
-        One row per aspect: ``aspect``, ``n_items`` (with two or more ratings), ``prevalence`` (of
-        the highest category, so of 1 on the scale 0 and 1), ``observed_agreement``, ``ac1``,
-        ``ac1_low``, ``ac1_high``, ``alpha``, ``alpha_low``, ``alpha_high``, and ``ac1_lowest`` and
-        ``ac1_highest``, in what share of the replicates its AC1 is the lowest, the highest of
-        all aspects. A replicate in which a statistic is undefined is left out of its interval.
+        One row per aspect: ``aspect``, ``n_items`` (with two or more ratings),
+        ``prevalence`` (of the highest category, so of 1 on the scale 0 and 1),
+        ``observed_agreement``, ``ac1``, ``ac1_low``, ``ac1_high``, ``alpha``,
+        ``alpha_low``, ``alpha_high``, and ``ac1_lowest`` and ``ac1_highest``, in what
+        share of the replicates its AC1 is the lowest, the highest of all aspects. A
+        replicate in which a statistic is undefined is left out of its interval.
 
     Raises
     ------
@@ -176,8 +184,8 @@ def agreement_table(
 
     References
     ----------
-    Zapf, Castell, Morawietz and Karch (2016), Measuring inter-rater reliability for nominal data:
-    which coefficients and confidence intervals are appropriate?
+    Zapf, Castell, Morawietz and Karch (2016), Measuring inter-rater reliability for
+    nominal data: which coefficients and confidence intervals are appropriate?
 
     Examples
     --------
@@ -191,7 +199,11 @@ def agreement_table(
     labels = cluster_of_each_item(frame, item, cluster)
     weights = cluster_weights(labels.max() + 1, n_boot, rng)
     everything_first = with_everything_first(weights.astype(float))
-    scales = categories if isinstance(categories, Mapping) else dict.fromkeys(aspects, categories)
+    scales = (
+        categories
+        if isinstance(categories, Mapping)
+        else dict.fromkeys(aspects, categories)
+    )
     rows, ac1_draws = [], {}
     for aspect in aspects:
         counts = rating_counts(frame, item, aspect, scales[aspect])
@@ -210,7 +222,9 @@ def agreement_table(
         ac1_draws[aspect] = ac1[1:]
     order = pd.DataFrame(ac1_draws)
     ends = {"ac1_lowest": order.min(axis=1), "ac1_highest": order.max(axis=1)}
-    shares = {name: order.eq(end, axis=0).mean().to_numpy() for name, end in ends.items()}
+    shares = {
+        name: order.eq(end, axis=0).mean().to_numpy() for name, end in ends.items()
+    }
     return pd.DataFrame(rows).assign(**shares)
 
 
@@ -261,9 +275,13 @@ def _agreement_draws(
     """Share of agreeing pairs, mean share of each category and AC1 of each replicate."""
     values = counts.to_numpy()
     size = values.sum(axis=1, keepdims=True)
-    agreeing = (values * (values - 1)).sum(axis=1, keepdims=True) / np.maximum(size * (size - 1), 1)
+    agreeing = (values * (values - 1)).sum(axis=1, keepdims=True) / np.maximum(
+        size * (size - 1), 1
+    )
     observed, shares = (
-        bootstrap_ratio(cluster_sums(part, labels), cluster_sums(size >= least, labels), weights)
+        bootstrap_ratio(
+            cluster_sums(part, labels), cluster_sums(size >= least, labels), weights
+        )
         for part, least in ((agreeing, 2), (values / np.maximum(size, 1), 1))
     )
     chance = (shares * (1 - shares)).sum(axis=1) / (counts.shape[1] - 1)
@@ -274,7 +292,9 @@ def _alpha_draws(
     counts: pd.DataFrame, level: str, labels: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Krippendorff's alpha of each replicate."""
-    pairs = np.tensordot(weights, cluster_sums(_coincidences(counts.to_numpy()), labels), axes=1)
+    pairs = np.tensordot(
+        weights, cluster_sums(_coincidences(counts.to_numpy()), labels), axes=1
+    )
     margins = pairs.sum(axis=2)
     distances = _distances(level, counts.columns.to_numpy(dtype=float), margins)
     observed = (pairs * distances).sum(axis=(1, 2))
@@ -294,7 +314,9 @@ def _coincidences(values: np.ndarray) -> np.ndarray:
 def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.ndarray:
     """Squared distances between categories, for each replicate where they depend on it."""
     if level not in MEASUREMENT_LEVELS:
-        raise ValueError(f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}")
+        raise ValueError(
+            f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}"
+        )
     if level == "nominal":
         return 1 - np.eye(len(categories))
     midranks = margins.cumsum(axis=1) - margins / 2
@@ -302,7 +324,9 @@ def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.nd
     return (place[..., :, None] - place[..., None, :]) ** 2
 
 
-def stack_aspects(frame: pd.DataFrame, item: str, aspects: Sequence[str]) -> pd.DataFrame:
+def stack_aspects(
+    frame: pd.DataFrame, item: str, aspects: Sequence[str]
+) -> pd.DataFrame:
     """Make every aspect of every item a unit of its own.
 
     Parameters
@@ -346,7 +370,8 @@ def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Every aspect has the same ratings as before, but they no longer depend on the item.
+        Every aspect has the same ratings as before, but they no longer depend on the
+        item.
 
     Examples
     --------
@@ -362,11 +387,16 @@ def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def alpha_at_once(
-    stacked: pd.DataFrame, cluster: str, level: str, n_boot: int, rng: np.random.Generator
+    stacked: pd.DataFrame,
+    cluster: str,
+    level: str,
+    n_boot: int,
+    rng: np.random.Generator,
 ) -> dict[str, float]:
     """One alpha over all aspects, beside what the scales of the aspects alone would give.
 
-    One alpha over all aspects also counts as agreement that raters keep to the scale of each.
+    One alpha over all aspects also counts as agreement that raters keep to the scale of
+    each.
 
     Parameters
     ----------
@@ -383,8 +413,8 @@ def alpha_at_once(
     Returns
     -------
     dict of str to float
-        ``estimate``, ``low`` and ``high`` of the 95 % interval, and ``dealt_out``, the alpha of
-        ratings that were dealt out at random within each aspect.
+        ``estimate``, ``low`` and ``high`` of the 95 % interval, and ``dealt_out``, the
+        alpha of ratings that were dealt out at random within each aspect.
 
     Raises
     ------
@@ -405,7 +435,9 @@ def alpha_at_once(
     {'estimate': 1.0, 'low': 1.0, 'high': 1.0, 'dealt_out': 0.91}
     """
     scale = np.unique(stacked["value"].dropna())
-    table = agreement_table(stacked, ["value"], "unit", cluster, scale, n_boot, rng, level).iloc[0]
+    table = agreement_table(
+        stacked, ["value"], "unit", cluster, scale, n_boot, rng, level
+    ).iloc[0]
     dealt = deal_out(stacked, rng)
     return {
         "estimate": table["alpha"],
@@ -418,10 +450,10 @@ def alpha_at_once(
 def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.Series:
     """Krippendorff's alpha of each group of ratings, at the interval level of measurement.
 
-    Alpha of a group compares how far ratings of one unit lie apart with how far all ratings of
-    the group do. With the aspects of an answer as units, it tells whether raters tell the aspects
-    apart alike. A mean over groups differs from one alpha of all ratings, which also counts the
-    differences between groups.
+    Alpha of a group compares how far ratings of one unit lie apart with how far all
+    ratings of the group do. With the aspects of an answer as units, it tells whether
+    raters tell the aspects apart alike. A mean over groups differs from one alpha of
+    all ratings, which also counts the differences between groups.
 
     Parameters
     ----------
@@ -430,15 +462,16 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
     group : str
         Column of groups, for example answers.
     unit : str
-        Column of units within a group, for example aspects. Units with one rating do not count.
+        Column of units within a group, for example aspects. Units with one rating do
+        not count.
     value : str
         Column of ratings; missing ratings are left out.
 
     Returns
     -------
     pandas.Series
-        Alpha by group, groups sorted; NaN where all ratings of a group are the same or no unit of
-        it has two ratings.
+        Alpha by group, groups sorted; NaN where all ratings of a group are the same or
+        no unit of it has two ratings.
 
     Raises
     ------
@@ -469,7 +502,11 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
     totals = sums.groupby(group).sum()
     expected = _squared_distances(totals, value) / (totals["n"] - 1)
     alphas = 1 - totals["apart"] / expected  # where nothing varies, 0 / 0
-    return alphas.reindex(np.sort(frame[group].unique())).rename("alpha").rename_axis(group)
+    return (
+        alphas.reindex(np.sort(frame[group].unique()))
+        .rename("alpha")
+        .rename_axis(group)
+    )
 
 
 def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
@@ -492,9 +529,9 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `by`: ``checks``, then shares in percent with 95 % intervals: ``lower``,
-        ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``, ``not_higher_high``.
-        The intervals are Wilson's for independent checks.
+        Indexed by `by`: ``checks``, then shares in percent with 95 % intervals:
+        ``lower``, ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``,
+        ``not_higher_high``. The intervals are Wilson's for independent checks.
 
     References
     ----------
@@ -511,7 +548,8 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     """
     distractor, partner = _sides(ratings)
     ranks = distractor[[by]].assign(
-        lower=distractor[score] < partner[score], not_higher=distractor[score] <= partner[score]
+        lower=distractor[score] < partner[score],
+        not_higher=distractor[score] <= partner[score],
     )
     names = ["lower", "not_higher"]
     rates = error_rates(ranks.reset_index(), names, by, "pair_id").set_index(by)
@@ -541,9 +579,9 @@ def against_partner(
     Returns
     -------
     pandas.DataFrame
-        Indexed by aspect: ``estimate`` (mean rating of the distractor less that of the other
-        response), ``low``, ``high`` (95 %), a two-sided bootstrap ``p_value`` and ``n``
-        distractors.
+        Indexed by aspect: ``estimate`` (mean rating of the distractor less that of the
+        other response), ``low``, ``high`` (95 %), a two-sided bootstrap ``p_value`` and
+        ``n`` distractors.
 
     References
     ----------
@@ -577,8 +615,8 @@ def against_system(
     Returns
     -------
     pandas.DataFrame
-        As from `against_partner`; the other responses are those outside of checks, each system
-        counting as much as among the distractors.
+        As from `against_partner`; the other responses are those outside of checks, each
+        system counting as much as among the distractors.
 
     Examples
     --------
@@ -591,15 +629,21 @@ def against_system(
     relevance  1       1.0
     """
     distractor, _ = _sides(ratings)
-    outputs = ratings[~_in_check(ratings) & ratings["system"].isin(distractor["system"])]
+    outputs = ratings[
+        ~_in_check(ratings) & ratings["system"].isin(distractor["system"])
+    ]
     mix = distractor["system"].value_counts() / outputs["system"].value_counts()
     columns, weights = list(aspects), outputs["system"].map(mix)
     frame = pd.concat([distractor[columns].add_prefix("distractor "), outputs[columns]])
     frame["prompt_id"] = pd.concat([distractor["prompt_id"], outputs["prompt_id"]])
     frame["weight"] = np.concatenate([np.ones(len(distractor)), weights])
-    draws = bootstrap_means(frame, list(frame)[:-2], "prompt_id", n_boot, rng, weight="weight")
+    draws = bootstrap_means(
+        frame, list(frame)[:-2], "prompt_id", n_boot, rng, weight="weight"
+    )
     other = pd.Series(np.average(outputs[columns], axis=0, weights=weights), columns)
-    return _table(distractor[columns], other, draws[:, : len(columns)] - draws[:, len(columns) :])
+    return _table(
+        distractor[columns], other, draws[:, : len(columns)] - draws[:, len(columns) :]
+    )
 
 
 def against_same_text(
@@ -607,8 +651,8 @@ def against_same_text(
 ) -> pd.DataFrame:
     """Rate distractors against the very same text where it answers its own prompt.
 
-    Whatever depends on the text alone should not change. Distractors that were not rated under
-    their own prompt, or whose text several outputs share, are left out.
+    Whatever depends on the text alone should not change. Distractors that were not
+    rated under their own prompt, or whose text several outputs share, are left out.
 
     Parameters
     ----------
@@ -620,8 +664,8 @@ def against_same_text(
     Returns
     -------
     pandas.DataFrame
-        As from `against_partner`; ``other`` is the mean over raters of the text under its own
-        prompt. The prompts that the texts were written to are resampled.
+        As from `against_partner`; ``other`` is the mean over raters of the text under
+        its own prompt. The prompts that the texts were written to are resampled.
 
     Raises
     ------
@@ -644,7 +688,9 @@ def against_same_text(
     own = own[outputs["item_id"].nunique().eq(1)]
     distractor = ratings[ratings["is_distractor"] & ratings["response"].isin(own.index)]
     if distractor.empty:
-        raise ValueError("no distractor was rated under its own prompt: compare with the partner")
+        raise ValueError(
+            "no distractor was rated under its own prompt: compare with the partner"
+        )
     own = own.loc[distractor["response"]].set_index(distractor.index)
     return _paired(distractor, own, aspects, own["prompt_id"], n_boot, rng)
 
@@ -677,6 +723,8 @@ def _paired(
     return _table(distractor[columns], other[columns].mean(), draws)
 
 
-def _table(distractor: pd.DataFrame, other: pd.Series, change: np.ndarray) -> pd.DataFrame:
+def _table(
+    distractor: pd.DataFrame, other: pd.Series, change: np.ndarray
+) -> pd.DataFrame:
     """Difference of means with its interval, and the number of distractors."""
     return summary(distractor.mean() - other, change).assign(n=len(distractor))

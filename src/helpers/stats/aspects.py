@@ -1,8 +1,8 @@
 """An overall rating from ratings of aspects: weighted distances from an ideal, and trees.
 
-Weights are least squares without an intercept: an answer that is ideal in every aspect is
-predicted to be ideal overall. Weights and trees are judged on random parts that were held out, and
-weights also on what different raters of one item agree on.
+Weights are least squares without an intercept: an answer that is ideal in every aspect
+is predicted to be ideal overall. Weights and trees are judged on random parts that were
+held out, and weights also on what different raters of one item agree on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +14,18 @@ from sklearn.tree import DecisionTreeRegressor
 
 from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
-from helpers.stats.checks import check_clusters, check_full_rank, check_numeric, check_regression
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+from helpers.stats.checks import (
+    check_clusters,
+    check_full_rank,
+    check_numeric,
+    check_regression,
+)
+from helpers.stats.moments import (
+    ROUNDING,
+    ClusterMoments,
+    cluster_moments,
+    cluster_sums,
+)
 
 N_SHUFFLES = 5  # of each feature in each split
 
@@ -135,8 +145,8 @@ def judge_scores(
     Returns
     -------
     pandas.DataFrame
-        The frame with the columns ``direct``, ``weighted`` (the ideal less the weighted distances
-        from the ideals) and ``equal``.
+        The frame with the columns ``direct``, ``weighted`` (the ideal less the weighted
+        distances from the ideals) and ``equal``.
 
     Raises
     ------
@@ -179,7 +189,8 @@ def bootstrap_weights(
     Returns
     -------
     pandas.DataFrame, shape (n_boot, n_features)
-        Where features determine each other in a replicate, the shortest vector of weights.
+        Where features determine each other in a replicate, the shortest vector of
+        weights.
 
     References
     ----------
@@ -223,7 +234,8 @@ def random_splits(
         Share of groups to hold out, between 0 and 1.
     rng : numpy.random.Generator
     group : str, optional
-        Column of groups that are never divided; by default every row is a group of its own.
+        Column of groups that are never divided; by default every row is a group of its
+        own.
 
     Returns
     -------
@@ -250,7 +262,9 @@ def random_splits(
     n = codes.max() + 1
     n_test = round(test_share * n)
     if not 0 < n_test < n:
-        raise ValueError(f"test_share {test_share} of {n} groups leaves one part of a split empty")
+        raise ValueError(
+            f"test_share {test_share} of {n} groups leaves one part of a split empty"
+        )
     groups_held_out = np.tile(np.arange(n) < n_test, (n_splits, 1))
     return rng.permuted(groups_held_out, axis=1)[:, codes]
 
@@ -274,8 +288,9 @@ def split_weights(
     Returns
     -------
     pandas.DataFrame
-        One row per split: the weight of every feature, and ``rho``, Pearson's correlation of
-        prediction and outcome on the held-out rows (NaN where one of them does not vary).
+        One row per split: the weight of every feature, and ``rho``, Pearson's
+        correlation of prediction and outcome on the held-out rows (NaN where one of
+        them does not vary).
 
     Raises
     ------
@@ -305,9 +320,10 @@ def rater_pairs(
 ) -> ClusterMoments:
     """Cross-products of ratings of one item by two different raters.
 
-    Covariances of these moments hold what raters agree on: what one person puts into two of their
-    own ratings of an item, such as noise, strictness or a general impression, does not enter them.
-    A correlation is that of the agreed parts, which no disagreement between raters lowers.
+    Covariances of these moments hold what raters agree on: what one person puts into
+    two of their own ratings of an item, such as noise, strictness or a general
+    impression, does not enter them. A correlation is that of the agreed parts, which no
+    disagreement between raters lowers.
 
     Parameters
     ----------
@@ -330,13 +346,13 @@ def rater_pairs(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`), an item is in two
-        clusters or no item has two raters.
+        If a column cannot be used (see `helpers.stats.checks.check_regression`), an
+        item is in two clusters or no item has two raters.
 
     References
     ----------
-    Spearman (1904), The Proof and Measurement of Association between Two Things; Carroll et al.
-    (2006), Measurement Error in Nonlinear Models, chapter 3.
+    Spearman (1904), The Proof and Measurement of Association between Two Things;
+    Carroll et al. (2006), Measurement Error in Nonlinear Models, chapter 3.
 
     Examples
     --------
@@ -349,7 +365,9 @@ def rater_pairs(
     check_regression(frame, features, outcome)
     clusters = cluster_of_each_item(frame, item, cluster)
     if len(clusters) == len(frame):
-        raise ValueError(f"no {item} has two rows: rows of different raters are compared")
+        raise ValueError(
+            f"no {item} has two rows: rows of different raters are compared"
+        )
     values = frame[[*features, outcome]].to_numpy(dtype=float)
     rows = np.column_stack([np.ones(len(frame)), values])
     totals = cluster_sums(rows, frame[item])
@@ -383,9 +401,10 @@ def tree_splits(
     Returns
     -------
     pandas.DataFrame
-        One row per split: the importance of every feature (its share of the variance that the
-        tree explains on the rows it was fitted to), and ``rho``, Pearson's correlation of
-        prediction and outcome on the held-out rows (NaN where one of them does not vary).
+        One row per split: the importance of every feature (its share of the variance
+        that the tree explains on the rows it was fitted to), and ``rho``, Pearson's
+        correlation of prediction and outcome on the held-out rows (NaN where one of
+        them does not vary).
 
     Raises
     ------
@@ -394,7 +413,8 @@ def tree_splits(
 
     References
     ----------
-    Breiman et al. (1984), Classification and Regression Trees; Kamoda et al. (2025), Appendix B.
+    Breiman et al. (1984), Classification and Regression Trees; Kamoda et al. (2025),
+    Appendix B.
 
     Examples
     --------
@@ -422,9 +442,11 @@ def _fitted_trees(
     """Yield for each split the tree and the held-out rows, features and outcome."""
     check_regression(frame, features, outcome)
     rows = frame[[*features, outcome]].to_numpy(dtype=float)
-    # rows that are alike are fitted once, with their number as weight: the same tree, but sooner
+    # rows that are alike are fitted once, with their number as weight: the same tree,
+    # but sooner
     cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
-    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]  # as trees take it
+    # as trees take it
+    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]
     for test in held_out:
         tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
         counts = np.bincount(case_of_row[~test], minlength=len(cases)).astype(float)
@@ -442,8 +464,9 @@ def permutation_importances(
 ) -> pd.DataFrame:
     """How much a tree's held-out R² drops when one feature is shuffled.
 
-    A feature is shuffled among the held-out rows only. With splits that keep groups whole, the
-    tree is therefore never judged on a group it was fitted to, shuffled or not.
+    A feature is shuffled among the held-out rows only. With splits that keep groups
+    whole, the tree is therefore never judged on a group it was fitted to, shuffled or
+    not.
 
     Parameters
     ----------
@@ -463,7 +486,8 @@ def permutation_importances(
     Returns
     -------
     pandas.DataFrame, shape (n_splits, n_features)
-        Drop in R², the mean of `N_SHUFFLES` shuffles; negative where shuffling helped by chance.
+        Drop in R², the mean of `N_SHUFFLES` shuffles; negative where shuffling helped
+        by chance.
 
     Raises
     ------
@@ -486,7 +510,9 @@ def permutation_importances(
     drops = []
     for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
         seed = int(rng.integers(2**31))
-        shuffles = permutation_importance(tree, x, y, n_repeats=N_SHUFFLES, random_state=seed)
+        shuffles = permutation_importance(
+            tree, x, y, n_repeats=N_SHUFFLES, random_state=seed
+        )
         drops.append(shuffles.importances_mean)
     return pd.DataFrame(drops, columns=list(features))
 
@@ -504,9 +530,9 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        One row per ``node``: its ``depth``, its ``parent`` (-1 for the root), the ``rule`` that
-        leads from the parent to it, the number ``n`` of rows in it, the ``mean`` outcome, and
-        whether it ``is_leaf``.
+        One row per ``node``: its ``depth``, its ``parent`` (-1 for the root), the
+        ``rule`` that leads from the parent to it, the number ``n`` of rows in it, the
+        ``mean`` outcome, and whether it ``is_leaf``.
 
     Examples
     --------
@@ -519,11 +545,20 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     """
     nodes = tree.tree_
     rows = [(0, -1, "all rows")] * nodes.node_count
-    for parent in np.flatnonzero(nodes.feature >= 0):  # a parent's number is below its children's
+    # a parent's number is below its children's
+    for parent in np.flatnonzero(nodes.feature >= 0):
         question, depth = features[nodes.feature[parent]], rows[parent][0] + 1
         threshold = f"{nodes.threshold[parent]:.3g}"
-        rows[nodes.children_left[parent]] = depth, parent, f"{question} at most {threshold}"
-        rows[nodes.children_right[parent]] = depth, parent, f"{question} above {threshold}"
+        rows[nodes.children_left[parent]] = (
+            depth,
+            parent,
+            f"{question} at most {threshold}",
+        )
+        rows[nodes.children_right[parent]] = (
+            depth,
+            parent,
+            f"{question} above {threshold}",
+        )
     table = pd.DataFrame(rows, columns=["depth", "parent", "rule"]).assign(
         n=nodes.weighted_n_node_samples.round().astype(int),
         mean=nodes.value[:, 0, 0],

@@ -1,10 +1,10 @@
 """Cluster bootstrap on sums within clusters, intervals from its draws, and many tests at once.
 
-Ratings of one prompt, question or rater are not independent, so whole clusters are drawn with
-replacement. A replicate is a row of integer weights, one per cluster; a statistic made of sums
-needs only these weights and the sums within clusters, never the rows again. Large bootstraps run
-in batches, which give the same draws on one processor and on many machines: surround a call with
-`joblib.parallel_config` to say where.
+Ratings of one prompt, question or rater are not independent, so whole clusters are
+drawn with replacement. A replicate is a row of integer weights, one per cluster; a
+statistic made of sums needs only these weights and the sums within clusters, never the
+rows again. Large bootstraps run in batches, which give the same draws on one processor
+and on many machines: surround a call with `joblib.parallel_config` to say where.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,9 @@ BLOCK = 2**17  # draws counted together: few enough to stay in the processor's c
 BATCH = 50  # replicates drawn together; another number gives other draws
 
 
-def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+def cluster_weights(
+    n_clusters: int, n_boot: int, rng: np.random.Generator
+) -> np.ndarray:
     """How often each cluster is drawn in each bootstrap replicate.
 
     Parameters
@@ -45,8 +47,9 @@ def cluster_weights(n_clusters: int, n_boot: int, rng: np.random.Generator) -> n
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 8; Cameron and
-    Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section VI.
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 8;
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
+    section VI.
 
     Examples
     --------
@@ -92,8 +95,8 @@ def bootstrap_means(
 ) -> np.ndarray:
     """Bootstrap draws of column means, resampling clusters of rows.
 
-    Missing values are left out column by column. To compare groups on the same replicates, give
-    each group a column that is empty outside the group.
+    Missing values are left out column by column. To compare groups on the same
+    replicates, give each group a column that is empty outside the group.
 
     Parameters
     ----------
@@ -112,13 +115,14 @@ def bootstrap_means(
     Returns
     -------
     numpy.ndarray, shape (n_boot, len(columns))
-        A replicate without any observation of a column is NaN there; `interval` leaves it out.
+        A replicate without any observation of a column is NaN there; `interval` leaves
+        it out.
 
     Raises
     ------
     ValueError
-        If a column is unknown or not numeric, a weight or cluster label is missing, or there are
-        fewer than two clusters.
+        If a column is unknown or not numeric, a weight or cluster label is missing, or
+        there are fewer than two clusters.
 
     References
     ----------
@@ -147,8 +151,8 @@ def bootstrap_means(
 def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     """Percentile interval.
 
-    Undefined (NaN) draws are left out, which makes the interval conditional on the statistic
-    being defined; it is NaN only where every draw is.
+    Undefined (NaN) draws are left out, which makes the interval conditional on the
+    statistic being defined; it is NaN only where every draw is.
 
     Parameters
     ----------
@@ -177,12 +181,16 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     draws = np.asarray(draws, dtype=float)
     undefined = np.isnan(draws).all(axis=axis, keepdims=True)
     tail = (1 - level) / 2
-    bounds = np.nanquantile(np.where(undefined, 0.0, draws), [tail, 1 - tail], axis=axis)
+    bounds = np.nanquantile(
+        np.where(undefined, 0.0, draws), [tail, 1 - tail], axis=axis
+    )
     low, high = np.where(undefined.squeeze(axis), np.nan, bounds)
     return low[()], high[()]
 
 
-def simultaneous_interval(estimate: ArrayLike, draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def simultaneous_interval(
+    estimate: ArrayLike, draws: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
     """95 % intervals that hold for all statistics at once: the largest t-value sets their width.
 
     Parameters
@@ -199,8 +207,8 @@ def simultaneous_interval(estimate: ArrayLike, draws: ArrayLike) -> tuple[np.nda
 
     References
     ----------
-    Romano and Wolf (2005), Stepwise Multiple Testing as Formalized Data Snooping; Montiel Olea
-    and Plagborg-Møller (2019), Simultaneous Confidence Bands, algorithm 2.
+    Romano and Wolf (2005), Stepwise Multiple Testing as Formalized Data Snooping;
+    Montiel Olea and Plagborg-Møller (2019), Simultaneous Confidence Bands, algorithm 2.
 
     Examples
     --------
@@ -233,8 +241,9 @@ def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 15.4 (interval and test
-    are two sides of one thing); Davison and Hinkley (1997), section 4.2.1 (adding one).
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 15.4
+    (interval and test are two sides of one thing); Davison and Hinkley (1997), section
+    4.2.1 (adding one).
 
     Examples
     --------
@@ -248,10 +257,17 @@ def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
     return np.minimum(1.0, 2 * np.minimum(at_most, at_least) / defined)
 
 
-def summary(estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None) -> pd.DataFrame:
+def summary(
+    estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
+) -> pd.DataFrame:
     """Estimates with 95 % percentile intervals and two-sided p-values for zero, a row for each."""
     low, high = interval(draws)
-    columns = {"estimate": estimate, "low": low, "high": high, "p_value": bootstrap_p_value(draws)}
+    columns = {
+        "estimate": estimate,
+        "low": low,
+        "high": high,
+        "p_value": bootstrap_p_value(draws),
+    }
     return pd.DataFrame(columns, index=index)
 
 
@@ -290,7 +306,8 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
             f"p-value {position} is {p_values.ravel()[position]}: "
             "give the family without values that are missing or outside [0, 1]"
         )
-    # As statsmodels' `multipletests`, which collects garbage in each call: 0.2 s in a notebook.
+    # As statsmodels' `multipletests`, which collects garbage in each call: 0.2 s in a
+    # notebook.
     order = p_values.argsort(axis=None)
     ascending = p_values.ravel()[order]
     adjusted = np.empty(len(order))
@@ -302,7 +319,8 @@ def in_batches(
     draw: Callable[..., ArrayLike], *data: object, n_boot: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Run a bootstrap in batches, each with random numbers of its own."""
-    from joblib import Parallel, delayed  # here, as few need it and it takes long to load
+    # here, as few need it and it takes long to load
+    from joblib import Parallel, delayed
 
     if n_boot < 1:
         raise ValueError(f"n_boot must be at least 1, got {n_boot}")

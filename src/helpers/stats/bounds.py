@@ -164,7 +164,9 @@ def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
 
 
-def _trimmed_means(values: np.ndarray, weights: np.ndarray, part: np.ndarray) -> list[np.ndarray]:
+def _trimmed_means(
+    values: np.ndarray, weights: np.ndarray, part: np.ndarray
+) -> list[np.ndarray]:
     """Mean of the lowest and of the highest part of the values, in each replicate."""
     ascending = np.argsort(values, kind="stable")
     descending = np.argsort(-values, kind="stable")

@@ -7,7 +7,10 @@ import pandas as pd
 
 
 def check_regression(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str | None = None
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str | None = None,
 ) -> None:
     """Stop unless a table can be used to explain an outcome by features."""
     if not len(features):
@@ -22,7 +25,9 @@ def check_regression(
         )
 
 
-def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "refuse") -> None:
+def check_numeric(
+    frame: pd.DataFrame, columns: Iterable[str], missing: str = "refuse"
+) -> None:
     """Stop unless every column exists, is named once, is numeric and finite."""
     columns = list(columns)
     for position, column in enumerate(columns):
@@ -31,13 +36,17 @@ def check_numeric(frame: pd.DataFrame, columns: Iterable[str], missing: str = "r
             raise ValueError(f"column {column!r} is named twice: name each column once")
         values = frame[column]
         if not pd.api.types.is_numeric_dtype(values):
-            raise ValueError(f"column {column!r} is of type {values.dtype}: convert it to numbers")
+            raise ValueError(
+                f"column {column!r} is of type {values.dtype}: convert it to numbers"
+            )
         if missing == "refuse":
             check_complete(frame, [column])
         infinite = np.isinf(values.to_numpy(dtype=float, na_value=np.nan))
         if infinite.any():
             row = values.index[infinite][0]
-            raise ValueError(f"column {column!r} is infinite in row {row}: correct the value")
+            raise ValueError(
+                f"column {column!r} is infinite in row {row}: correct the value"
+            )
 
 
 def check_complete(frame: pd.DataFrame, columns: Iterable[str]) -> None:
@@ -64,7 +73,9 @@ def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
         )
 
 
-def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: bool) -> None:
+def check_full_rank(
+    frame: pd.DataFrame, features: Sequence[str], intercept: bool
+) -> None:
     """Stop if a feature carries nothing that the features before it do not carry already."""
     known = ["the intercept"] if intercept else []
     columns = [np.ones(len(frame))] if intercept else []
@@ -72,7 +83,11 @@ def check_full_rank(frame: pd.DataFrame, features: Sequence[str], intercept: boo
         column = frame[name].to_numpy(dtype=float)
         columns.append(column / (np.linalg.norm(column) or 1.0))
         if np.linalg.matrix_rank(np.column_stack(columns)) < len(columns):
-            source = f"a combination of {', '.join(known)}" if known and column.any() else "zero"
+            source = (
+                f"a combination of {', '.join(known)}"
+                if known and column.any()
+                else "zero"
+            )
             raise ValueError(f"feature {name!r} is {source}: leave it out")
         known.append(name)
 

@@ -1,9 +1,10 @@
 """Estimates with intervals that allow for rows sharing a rater, a prompt, or both.
 
-Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate comes with
-the influence of every row on it. Adding up influence within raters, and within prompts, shows how
-far the estimate would move with others. Built on it: linear models of a yes-or-no outcome, single
-error marks compared between arms, and chi-squared tests of categories.
+Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
+comes with the influence of every row on it. Adding up influence within raters, and
+within prompts, shows how far the estimate would move with others. Built on it: linear
+models of a yes-or-no outcome, single error marks compared between arms, and chi-squared
+tests of categories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,15 @@ from helpers.stats.moments import ROUNDING, cluster_sums
 
 TOLD_APART = 1e-9  # share of its variance that a feature's neighbours must leave
 NUMBERS = (
-    *("n", "groups", "smallest_expected", "chi2", "p_value", "design_effect", "p_clustered"),
+    *(
+        "n",
+        "groups",
+        "smallest_expected",
+        "chi2",
+        "p_value",
+        "design_effect",
+        "p_clustered",
+    ),
     *("estimate", "low", "high"),
 )  # of a test of association
 
@@ -35,8 +44,8 @@ class Estimates:
     value : pandas.Series
         The estimates by name.
     influence : numpy.ndarray, shape (n_rows, n_estimates)
-        What each row adds to the error of each estimate, to first order: for a mean, the row's
-        distance from the mean divided by the number of rows.
+        What each row adds to the error of each estimate, to first order: for a mean,
+        the row's distance from the mean divided by the number of rows.
 
     References
     ----------
@@ -97,7 +106,9 @@ class Estimates:
         Estimates
             Named as these.
         """
-        return Estimates(self.value - other.value.to_numpy(), self.influence - other.influence)
+        return Estimates(
+            self.value - other.value.to_numpy(), self.influence - other.influence
+        )
 
     def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
         """Set out the estimates with cluster-robust intervals.
@@ -110,9 +121,10 @@ class Estimates:
         Returns
         -------
         pandas.DataFrame
-            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``, and ``p_value``,
-            from a t distribution with (smaller number of clusters - 1) degrees of freedom. All
-            but the estimate are NaN where the estimated variance is zero.
+            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``, and
+            ``p_value``, from a t distribution with (smaller number of clusters - 1)
+            degrees of freedom. All but the estimate are NaN where the estimated
+            variance is zero.
 
         Raises
         ------
@@ -121,14 +133,17 @@ class Estimates:
 
         References
         ----------
-        Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section V.
+        Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
+        section V.
         """
         error = np.sqrt(np.diagonal(covariance(self.influence, clusters)))
         error = np.where(error > 0, error, np.nan)
         return t_table(self.value, error, freedom=clusters.nunique().min() - 1)
 
 
-def t_table(value: pd.Series, error: np.ndarray, freedom: float | np.ndarray) -> pd.DataFrame:
+def t_table(
+    value: pd.Series, error: np.ndarray, freedom: float | np.ndarray
+) -> pd.DataFrame:
     """Estimates with 95 % intervals and p-values from a t distribution."""
     estimate = value.to_numpy()
     margin = t.ppf(0.975, freedom) * error
@@ -159,9 +174,9 @@ class Slopes(Estimates):
     def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
         """Set out the slopes with intervals that allow for how much hangs on single clusters.
 
-        The influence of a cluster is divided by 1 less its leverage, as if the slope were computed
-        without it (CR3, the jackknife). Clusters count as many as would be as telling if all had
-        the same leverage.
+        The influence of a cluster is divided by 1 less its leverage, as if the slope
+        were computed without it (CR3, the jackknife). Clusters count as many as would
+        be as telling if all had the same leverage.
 
         Parameters
         ----------
@@ -171,14 +186,15 @@ class Slopes(Estimates):
         Returns
         -------
         pandas.DataFrame
-            As `Estimates.table`, with ``freedom``, degrees of freedom of each slope: the smaller
-            effective number of clusters less one. If the two-way variance is not positive, the
-            larger one-way variance is taken.
+            As `Estimates.table`, with ``freedom``, degrees of freedom of each slope:
+            the smaller effective number of clusters less one. If the two-way variance
+            is not positive, the larger one-way variance is taken.
 
         References
         ----------
-        MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to empirical practice;
-        Carter, Schnepel and Steigerwald (2017), for the effective number.
+        MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to
+        empirical practice; Carter, Schnepel and Steigerwald (2017), for the effective
+        number.
         """
         error, freedom = self.errors([column for _, column in clusters.items()])
         return t_table(self.value, error, freedom).assign(freedom=freedom)
@@ -218,8 +234,9 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
     names : sequence
         Of the features.
     alone : bool, optional
-        One feature at a time; by default each slope holds the other features equal. Slopes of
-        features that are combinations of others are then arbitrary, those of the others are not.
+        One feature at a time; by default each slope holds the other features equal.
+        Slopes of features that are combinations of others are then arbitrary, those of
+        the others are not.
 
     Returns
     -------
@@ -241,7 +258,9 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
     found = weights.T @ y
     residual = y[:, None] - (unit * found if alone else (unit @ found)[:, None])
     leverage = weights**2 / np.diagonal(inverse)
-    return Slopes(pd.Series(found / length, list(names)), weights * residual / length, leverage)
+    return Slopes(
+        pd.Series(found / length, list(names)), weights * residual / length, leverage
+    )
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
@@ -272,7 +291,8 @@ def linear_model(
     frame: pd.DataFrame, features: Sequence[str], outcome: str, intercept: bool = True
 ) -> Any:
     """Least squares; stop at a feature that carries nothing new."""
-    from statsmodels.regression.linear_model import OLS  # here, as it takes long to load
+    # here, as it takes long to load
+    from statsmodels.regression.linear_model import OLS
 
     checks.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept)
     design = frame[list(features)].astype(float)
@@ -281,7 +301,9 @@ def linear_model(
     return OLS(frame[outcome].astype(float), design)
 
 
-def fit_linear_probability(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Estimates:
+def fit_linear_probability(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str
+) -> Estimates:
     """Fit a linear probability model with an intercept.
 
     Parameters
@@ -301,12 +323,13 @@ def fit_linear_probability(frame: pd.DataFrame, features: Sequence[str], outcome
     Raises
     ------
     ValueError
-        If a column cannot be used, or a feature is constant or a combination of those before it.
+        If a column cannot be used, or a feature is constant or a combination of those
+        before it.
 
     References
     ----------
-    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section 15.2; Sicilia
-    et al. (2024), HumBEL, appendix F.
+    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section
+    15.2; Sicilia et al. (2024), HumBEL, appendix F.
 
     Examples
     --------
@@ -320,7 +343,9 @@ def fit_linear_probability(frame: pd.DataFrame, features: Sequence[str], outcome
     """
     checks.check_regression(frame, features, outcome)
     fit = linear_model(frame, features, outcome).fit()
-    influence = fit.resid.to_numpy()[:, None] * (fit.model.exog @ fit.normalized_cov_params)
+    influence = fit.resid.to_numpy()[:, None] * (
+        fit.model.exog @ fit.normalized_cov_params
+    )
     return Estimates(100.0 * fit.params, 100.0 * np.asarray(influence))
 
 
@@ -341,8 +366,9 @@ def mark_contrasts(
     arms : mapping of str to (str, str)
         Name of each contrast, the arm to subtract and the arm to subtract it from.
     within : str, optional
-        Column of raters whose own level is removed: arms are compared within raters, and raters
-        who saw one arm only say nothing. By default shares are compared as they are.
+        Column of raters whose own level is removed: arms are compared within raters,
+        and raters who saw one arm only say nothing. By default shares are compared as
+        they are.
 
     Returns
     -------
@@ -356,8 +382,8 @@ def mark_contrasts(
 
     References
     ----------
-    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, sections 10.5 (fixed
-    effects) and 15.2 (linear probability model).
+    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, sections
+    10.5 (fixed effects) and 15.2 (linear probability model).
 
     Examples
     --------
@@ -376,19 +402,24 @@ def mark_contrasts(
     if within is not None:
         checks.check_clusters(marks, within)
         design, outcomes = (
-            table - table.groupby(marks[within]).transform("mean") for table in (design, outcomes)
+            table - table.groupby(marks[within]).transform("mean")
+            for table in (design, outcomes)
         )
     x, y = design.to_numpy(), outcomes.to_numpy()
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True)
     coefficients = inverse @ (x.T @ y)
     leverage = x @ inverse @ weights.to_numpy().T
     influence = leverage[:, :, None] * (y - x @ coefficients)[:, None, :]
-    names = pd.MultiIndex.from_product([weights.index, list(errors)], names=["contrast", "error"])
+    names = pd.MultiIndex.from_product(
+        [weights.index, list(errors)], names=["contrast", "error"]
+    )
     changes = pd.Series((weights.to_numpy() @ coefficients).ravel(), names)
     return Estimates(changes, influence.reshape(len(marks), -1))
 
 
-def _contrast_weights(arm: pd.Series, arms: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def _contrast_weights(
+    arm: pd.Series, arms: Mapping[str, tuple[str, str]]
+) -> pd.DataFrame:
     """Weight of each arm in each contrast."""
     weights = pd.DataFrame(0.0, index=list(arms), columns=sorted(arm.unique()))
     for name, (subtracted, compared) in arms.items():
@@ -416,12 +447,13 @@ def associations(
     Returns
     -------
     pandas.DataFrame
-        One row per test: ``n`` rows; ``groups``; ``smallest_expected`` count in the table;
-        ``chi2`` of Pearson; ``p_value``; ``design_effect``; ``p_clustered`` from chi2 divided by
-        it; both p-values times the number of tests, at most 1 (``p_bonferroni``,
-        ``p_clustered_bonferroni``); Cramér's V as ``estimate``, with ``low`` and ``high``.
-        Where the smallest expected count is below 5, p-values are not to be trusted: merge rare
-        labels. The numbers of a test with one group only are NaN.
+        One row per test: ``n`` rows; ``groups``; ``smallest_expected`` count in the
+        table; ``chi2`` of Pearson; ``p_value``; ``design_effect``; ``p_clustered`` from
+        chi2 divided by it; both p-values times the number of tests, at most 1
+        (``p_bonferroni``, ``p_clustered_bonferroni``); Cramér's V as ``estimate``, with
+        ``low`` and ``high``. Where the smallest expected count is below 5, p-values are
+        not to be trusted: merge rare labels. The numbers of a test with one group only
+        are NaN.
 
     Raises
     ------
@@ -430,15 +462,16 @@ def associations(
 
     Notes
     -----
-    Chance alone makes chi2 as large as the number of groups less one, times the design effect.
-    This is taken off before the estimate of V is computed. The interval holds the values under
-    which the observed statistic is neither too small nor too large, at 2.5 % each.
+    Chance alone makes chi2 as large as the number of groups less one, times the design
+    effect. This is taken off before the estimate of V is computed. The interval holds
+    the values under which the observed statistic is neither too small nor too large, at
+    2.5 % each.
 
     References
     ----------
     Rao and Scott (1984), On Chi-Squared Tests for Multiway Contingency Tables with Cell
-    Proportions Estimated from Survey Data; Bergsma (2013), A bias-correction for Cramér's V;
-    Steiger (2004), Beyond the F Test, for the interval.
+    Proportions Estimated from Survey Data; Bergsma (2013), A bias-correction for
+    Cramér's V; Steiger (2004), Beyond the F Test, for the interval.
 
     Examples
     --------
@@ -450,7 +483,9 @@ def associations(
     """
     checks.check_numeric(frame, [outcome])
     checks.check_clusters(frame, cluster)
-    samples = [frame[[name, outcome, cluster]].dropna(subset=name) for name in categories]
+    samples = [
+        frame[[name, outcome, cluster]].dropna(subset=name) for name in categories
+    ]
     tests = pd.DataFrame(map(_test, samples), index=list(categories), columns=NUMBERS)
     family = tests[["p_value", "p_clustered"]]
     corrected = (family * family.count()).clip(upper=1.0)
@@ -471,8 +506,12 @@ def _test(rows: pd.DataFrame) -> dict[str, float]:
     rates = np.bincount(codes, outcome) / counts
     statistic = (counts * (rates - share) ** 2).sum() / variance
     freedom = len(groups) - 1
-    effect = _design_effect(codes, rates, outcome.to_numpy(), cluster, variance / counts)
-    low, high = (_noncentrality(statistic / effect, freedom, tail) for tail in (0.975, 0.025))
+    effect = _design_effect(
+        codes, rates, outcome.to_numpy(), cluster, variance / counts
+    )
+    low, high = (
+        _noncentrality(statistic / effect, freedom, tail) for tail in (0.975, 0.025)
+    )
     chance = max(statistic / effect - freedom, 0.0)
     return result | {
         "smallest_expected": counts.min() * min(share, 1 - share),
@@ -508,4 +547,6 @@ def _noncentrality(statistic: float, freedom: int, tail: float) -> float:
     if chi2.cdf(statistic, freedom) <= tail:
         return 0.0
     upper = statistic + 10 * np.sqrt(statistic) + 10 * freedom
-    return brentq(lambda center: ncx2.cdf(statistic, freedom, center) - tail, 0.0, upper)
+    return brentq(
+        lambda center: ncx2.cdf(statistic, freedom, center) - tail, 0.0, upper
+    )

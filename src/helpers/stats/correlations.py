@@ -1,7 +1,8 @@
 """Correlations of columns rated on the same items, and how far two of them differ.
 
-Two correlations that come from the same items rise and fall together, so their difference is taken
-within shared resamples of whole clusters, or judged by a test made for such pairs.
+Two correlations that come from the same items rise and fall together, so their
+difference is taken within shared resamples of whole clusters, or judged by a test made
+for such pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,8 @@ def bootstrap_correlations(
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3 (correlation).
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3
+    (correlation).
 
     Examples
     --------
@@ -73,7 +75,9 @@ def correlation_matrices(moments: ClusterMoments) -> np.ndarray:
     covariance = np.concatenate([above, below[:, None, :]], axis=1)
     spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     scale = spread[:, :, None] * spread[:, None, :]
-    return np.divide(covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0)
+    return np.divide(
+        covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0
+    )
 
 
 def compare_correlations(
@@ -103,10 +107,11 @@ def compare_correlations(
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``measure`` (the first score, the second score, ``"difference"``: first minus
-        second) and ``column``, the last of which is ``"average"``; ``estimate``, 95 % percentile
-        interval ``low`` and ``high``, and a two-sided bootstrap ``p_value`` for zero. Replicates
-        in which a column is constant are left out for this column and the average.
+        Indexed by ``measure`` (the first score, the second score, ``"difference"``:
+        first minus second) and ``column``, the last of which is ``"average"``;
+        ``estimate``, 95 % percentile interval ``low`` and ``high``, and a two-sided
+        bootstrap ``p_value`` for zero. Replicates in which a column is constant are
+        left out for this column and the average.
 
     Raises
     ------
@@ -115,8 +120,8 @@ def compare_correlations(
 
     References
     ----------
-    Hosking et al. (2024), Figure 7; Efron and Tibshirani (1993), chapter 8 (resampling the units
-    that are independent).
+    Hosking et al. (2024), Figure 7; Efron and Tibshirani (1993), chapter 8 (resampling
+    the units that are independent).
 
     Examples
     --------
@@ -139,7 +144,11 @@ def compare_correlations(
     everything_first = with_everything_first(weights)
     r = correlation_matrices(moments.total(everything_first))[:, :-2, -2:]
     r = np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
-    measures = {scores[0]: r[..., 0], scores[1]: r[..., 1], "difference": r[..., 0] - r[..., 1]}
+    measures = {
+        scores[0]: r[..., 0],
+        scores[1]: r[..., 1],
+        "difference": r[..., 0] - r[..., 1],
+    }
     rows = [*columns, "average"]
     tables = {name: summary(part[0], part[1:], rows) for name, part in measures.items()}
     return pd.concat(tables, names=["measure", "column"])
@@ -150,8 +159,8 @@ def williams_test(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Williams' test that two dependent correlations with a common variable are equal.
 
-    It takes observations as independent and normal. Where they come in clusters, use it only
-    beside `compare_correlations`.
+    It takes observations as independent and normal. Where they come in clusters, use it
+    only beside `compare_correlations`.
 
     Parameters
     ----------
@@ -165,13 +174,13 @@ def williams_test(
     Returns
     -------
     t, p_value : numpy.ndarray or float
-        The statistic, positive where `first` is the larger one, and its two-sided p-value from a
-        t distribution with n - 3 degrees of freedom.
+        The statistic, positive where `first` is the larger one, and its two-sided
+        p-value from a t distribution with n - 3 degrees of freedom.
 
     References
     ----------
-    Williams (1959), The Comparison of Regression Variables; Steiger (1980), Tests for Comparing
-    Elements of a Correlation Matrix, equation 7.
+    Williams (1959), The Comparison of Regression Variables; Steiger (1980), Tests for
+    Comparing Elements of a Correlation Matrix, equation 7.
 
     Examples
     --------
@@ -183,16 +192,20 @@ def williams_test(
     first, second, between = (np.asarray(each, dtype=float) for each in together)
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     mean = (first + second) / 2
-    variance = 2 * (n - 1) / (n - 3) * determinant.clip(0) + mean**2 * (1 - between) ** 3
+    variance = (
+        2 * (n - 1) / (n - 3) * determinant.clip(0) + mean**2 * (1 - between) ** 3
+    )
     t = (first - second) * np.sqrt((n - 1) * (1 + between) / variance)
     return t, 2 * stats.t.sf(np.abs(t), n - 3)
 
 
-def others_mean(ratings: pd.DataFrame, item: str, columns: Sequence[str]) -> pd.DataFrame:
+def others_mean(
+    ratings: pd.DataFrame, item: str, columns: Sequence[str]
+) -> pd.DataFrame:
     """Average what the other raters of the same item said.
 
-    A rater's own opinion links all answers that the rater gave. Correlating them with the mean of
-    the others leaves that link out.
+    A rater's own opinion links all answers that the rater gave. Correlating them with
+    the mean of the others leaves that link out.
 
     Parameters
     ----------
@@ -239,8 +252,8 @@ def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.Dat
     Returns
     -------
     pandas.DataFrame
-        The n-th rating of an item in `first` with its n-th rating in `second`, in the order of
-        `first`; ratings without a partner are left out.
+        The n-th rating of an item in `first` with its n-th rating in `second`, in the
+        order of `first`; ratings without a partner are left out.
 
     Examples
     --------
@@ -252,7 +265,9 @@ def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.Dat
     1       a       2         6
     2       b       3         4
     """
-    numbered = [table.assign(_turn=table.groupby(item).cumcount()) for table in (first, second)]
+    numbered = [
+        table.assign(_turn=table.groupby(item).cumcount()) for table in (first, second)
+    ]
     return numbered[0].merge(numbered[1], on=[item, "_turn"]).drop(columns="_turn")
 
 
@@ -261,14 +276,15 @@ def compare_evaluators(
 ) -> tuple[pd.Series, pd.DataFrame]:
     """Correlations of scores with an outcome in several tables, with draws to subtract.
 
-    Every table is resampled with the same seed. Differences of draws are therefore paired between
-    the scores of a table, and between tables that have the same clusters.
+    Every table is resampled with the same seed. Differences of draws are therefore
+    paired between the scores of a table, and between tables that have the same
+    clusters.
 
     Parameters
     ----------
     moments : mapping of str to ClusterMoments
-        A name for each table, and its moments by cluster; the features are the scores. See
-        `helpers.stats.moments.cluster_moments`.
+        A name for each table, and its moments by cluster; the features are the scores.
+        See `helpers.stats.moments.cluster_moments`.
     n_boot : int
         Number of replicates.
     seed : int
@@ -279,12 +295,13 @@ def compare_evaluators(
     estimates : pandas.Series
         By (table, score).
     draws : pandas.DataFrame, shape (n_boot, n_tables * n_scores)
-        Columns like the index of `estimates`; NaN where a score or the outcome does not vary.
+        Columns like the index of `estimates`; NaN where a score or the outcome does not
+        vary.
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3 (correlation);
-    Cameron and Miller (2015), section VI (clusters).
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3
+    (correlation); Cameron and Miller (2015), section VI (clusters).
 
     Examples
     --------
@@ -334,8 +351,8 @@ def measure_correlations(
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` of Pearson's r by measure; without the measures that no
-        row has.
+        ``estimate``, ``low`` and ``high`` of Pearson's r by measure; without the
+        measures that no row has.
 
     Examples
     --------
@@ -393,5 +410,7 @@ def evaluator_differences(
     gaps, gap_draws = {}, {}
     for name, (first, second) in pairs.items():
         gaps[name] = estimates.xs(first, level=1) - estimates.xs(second, level=1)
-        gap_draws[name] = draws.xs(first, axis=1, level=1) - draws.xs(second, axis=1, level=1)
+        gap_draws[name] = draws.xs(first, axis=1, level=1) - draws.xs(
+            second, axis=1, level=1
+        )
     return pd.concat(gaps), pd.concat(gap_draws, axis="columns")

@@ -1,7 +1,7 @@
 """Groups of rows compared: means, medians, differences from a baseline, and the order of groups.
 
-Everything comes with intervals from resampled clusters. Means of several groups are drawn on the
-same replicates, so that draws can be subtracted from each other.
+Everything comes with intervals from resampled clusters. Means of several groups are
+drawn on the same replicates, so that draws can be subtracted from each other.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,8 @@ def group_means(
     columns : sequence of str
         Numeric columns to average. Missing values are left out column by column.
     by : str, sequence of str or None
-        Columns that tell groups apart; None takes all rows together. Groups may share clusters.
+        Columns that tell groups apart; None takes all rows together. Groups may share
+        clusters.
     cluster : str
         Column of clusters.
     n_boot : int
@@ -50,8 +51,9 @@ def group_means(
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` in the unit of the column, indexed by ``measure`` (the
-        column) and, if given, `by`; groups in the order of their first appearance.
+        ``estimate``, ``low`` and ``high`` in the unit of the column, indexed by
+        ``measure`` (the column) and, if given, `by`; groups in the order of their first
+        appearance.
 
     Raises
     ------
@@ -95,7 +97,8 @@ def group_mean_draws(
     estimates : pandas.Series
         Indexed by ``measure`` and `by`.
     draws : pandas.DataFrame, shape (n_boot, n_columns * n_groups)
-        Columns like the index of `estimates`; NaN where a replicate has no value of a group.
+        Columns like the index of `estimates`; NaN where a replicate has no value of a
+        group.
 
     Raises
     ------
@@ -122,7 +125,8 @@ def group_mean_draws(
     groups = frame.groupby(keys or np.zeros(len(frame)), sort=False)
     means = groups[list(columns)].mean()
     estimates = pd.concat(
-        {column: means[column].rename("estimate") for column in columns}, names=["measure"]
+        {column: means[column].rename("estimate") for column in columns},
+        names=["measure"],
     )
     if not keys:
         estimates = estimates.droplevel(1)
@@ -230,8 +234,8 @@ def median_table(
     Raises
     ------
     ValueError
-        If a column is unknown, not numeric or has missing values, or a group has fewer than two
-        clusters.
+        If a column is unknown, not numeric or has missing values, or a group has fewer
+        than two clusters.
 
     References
     ----------
@@ -253,7 +257,11 @@ def median_table(
 
 
 def _median_draws(
-    frame: pd.DataFrame, column: str, cluster: str, n_boot: int, rng: np.random.Generator
+    frame: pd.DataFrame,
+    column: str,
+    cluster: str,
+    n_boot: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Bootstrap draws of a median (the lower one of two), resampling clusters of rows."""
     check_clusters(frame, cluster)
@@ -281,12 +289,13 @@ def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]
     Returns
     -------
     statistic, p_value : float
-        From a chi-squared distribution with n_statistics x (n_groups - 1) degrees of freedom; the
-        covariance is that of the draws.
+        From a chi-squared distribution with n_statistics x (n_groups - 1) degrees of
+        freedom; the covariance is that of the draws.
 
     References
     ----------
-    Cameron and Trivedi (2005), Microeconometrics, chapters 7 (Wald test) and 11 (bootstrap).
+    Cameron and Trivedi (2005), Microeconometrics, chapters 7 (Wald test) and 11
+    (bootstrap).
 
     Examples
     --------
@@ -304,7 +313,9 @@ def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]
     return statistic, float(stats.chi2.sf(statistic, len(gaps)))
 
 
-def ranking(names: Sequence[str], estimates: ArrayLike, draws: ArrayLike) -> pd.DataFrame:
+def ranking(
+    names: Sequence[str], estimates: ArrayLike, draws: ArrayLike
+) -> pd.DataFrame:
     """Tabulate one statistic for several groups, with how sure its ends of the order are.
 
     Parameters
@@ -319,9 +330,9 @@ def ranking(names: Sequence[str], estimates: ArrayLike, draws: ArrayLike) -> pd.
     Returns
     -------
     pandas.DataFrame
-        A row per group, in increasing order: ``estimate``, 95 % percentile interval ``low`` and
-        ``high``, and the percentage of replicates in which the group is ``lowest, %`` and
-        ``highest, %``.
+        A row per group, in increasing order: ``estimate``, 95 % percentile interval
+        ``low`` and ``high``, and the percentage of replicates in which the group is
+        ``lowest, %`` and ``highest, %``.
 
     Examples
     --------
@@ -348,8 +359,8 @@ def mean_differences(
 ) -> pd.DataFrame:
     """Mean of each condition minus the mean of a baseline, over all outputs.
 
-    Both means come from the same replicates of clusters, so that what the outputs to one prompt
-    share is kept together.
+    Both means come from the same replicates of clusters, so that what the outputs to
+    one prompt share is kept together.
 
     Parameters
     ----------
@@ -371,7 +382,8 @@ def mean_differences(
     -------
     pandas.DataFrame
         One row per aspect and other condition: ``aspect``, `by`, ``n`` (outputs of the
-        condition), ``estimate``, ``low``, ``high`` (95 %) and a two-sided bootstrap ``p_value``.
+        condition), ``estimate``, ``low``, ``high`` (95 %) and a two-sided bootstrap
+        ``p_value``.
 
     References
     ----------
@@ -406,9 +418,10 @@ def paired_differences(
 ) -> pd.DataFrame:
     """Mean difference of each condition from a baseline, pair by pair.
 
-    Within a pair (a prompt, say) the outputs of a condition are averaged first. Pairs that lack
-    the condition or the baseline are left out, and every other one counts the same, so that
-    easy and hard prompts cannot be mistaken for an effect of the condition.
+    Within a pair (a prompt, say) the outputs of a condition are averaged first. Pairs
+    that lack the condition or the baseline are left out, and every other one counts the
+    same, so that easy and hard prompts cannot be mistaken for an effect of the
+    condition.
 
     Parameters
     ----------
@@ -420,7 +433,8 @@ def paired_differences(
     Returns
     -------
     pandas.DataFrame
-        As from `mean_differences`, with ``pairs`` (that have both conditions) in place of ``n``.
+        As from `mean_differences`, with ``pairs`` (that have both conditions) in place
+        of ``n``.
 
     References
     ----------
@@ -437,11 +451,17 @@ def paired_differences(
     """
     keys = _keys(outputs, aspects, by, baseline)
     cells = outputs.pivot_table(index=pair, columns=by, values=list(aspects))
-    gaps = [cells[aspect, condition] - cells[aspect, baseline] for aspect, condition in keys]
+    gaps = [
+        cells[aspect, condition] - cells[aspect, baseline] for aspect, condition in keys
+    ]
     wide = pd.DataFrame(dict(enumerate(gaps)))
     counts = wide.count().to_numpy()
-    draws = bootstrap_means(wide.assign(pair=wide.index), list(wide), "pair", n_boot, rng)
-    return _table(keys, by, {"pairs": counts, "estimate": wide.mean().to_numpy()}, draws)
+    draws = bootstrap_means(
+        wide.assign(pair=wide.index), list(wide), "pair", n_boot, rng
+    )
+    return _table(
+        keys, by, {"pairs": counts, "estimate": wide.mean().to_numpy()}, draws
+    )
 
 
 def _keys(
@@ -449,13 +469,23 @@ def _keys(
 ) -> list[tuple[str, str]]:
     """Pairs of an aspect and a condition other than the baseline."""
     conditions = sorted(outputs[by].unique())
-    return [(aspect, other) for aspect in aspects for other in conditions if other != baseline]
+    return [
+        (aspect, other)
+        for aspect in aspects
+        for other in conditions
+        if other != baseline
+    ]
 
 
 def _table(
-    keys: list[tuple[str, str]], by: str, columns: dict[str, np.ndarray], draws: np.ndarray
+    keys: list[tuple[str, str]],
+    by: str,
+    columns: dict[str, np.ndarray],
+    draws: np.ndarray,
 ) -> pd.DataFrame:
     """One row per aspect and condition, with interval and p-value."""
     low, high = interval(draws)
-    table = pd.DataFrame(keys, columns=["aspect", by]).assign(**columns, low=low, high=high)
+    table = pd.DataFrame(keys, columns=["aspect", by]).assign(
+        **columns, low=low, high=high
+    )
     return table.assign(p_value=bootstrap_p_value(draws))

@@ -1,9 +1,10 @@
 """Which features carry an outcome: Lasso weights, how sure they are, and the choice of a penalty.
 
-A weight is in the units of the outcome: the expected change when the feature goes up by one,
-shrunk towards zero by the penalty. Tables are reduced to sums within clusters first, so that
-thousands of replicates, folds and penalties are solved together, and none of them needs the rows.
-Least squares with clustered errors stand beside the weights.
+A weight is in the units of the outcome: the expected change when the feature goes up by
+one, shrunk towards zero by the penalty. Tables are reduced to sums within clusters
+first, so that thousands of replicates, folds and penalties are solved together, and
+none of them needs the rows. Least squares with clustered errors stand beside the
+weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,8 @@ from helpers.stats.clustered import linear_model
 from helpers.stats.groups import interval_table
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
-BLOCK = 2048  # problems solved together: enough to be fast, few enough to stay in the cache
+# problems solved together: enough to be fast, few enough to stay in the cache
+BLOCK = 2048
 MAX_SWEEPS = 10_000
 SEEN = 2.8  # standard errors of an effect that a 5 % test finds with 80 % power
 
@@ -29,10 +31,14 @@ def solve_lasso(
     """Minimise wᵀ G w / 2 - cᵀ w + alpha ‖w‖₁ for every Gram matrix G and vector c."""
     alpha = np.asarray(alpha, dtype=float)
     if not (alpha > 0).all():
-        raise ValueError(f"alpha must be positive, got {alpha.min()}: without a penalty use ols")
+        raise ValueError(
+            f"alpha must be positive, got {alpha.min()}: without a penalty use ols"
+        )
     n_features = cross.shape[-1]
     shape = np.broadcast_shapes(gram.shape[:-2], cross.shape[:-1], alpha.shape)
-    gram = np.broadcast_to(gram, (*shape, *gram.shape[-2:])).reshape(-1, n_features, n_features)
+    gram = np.broadcast_to(gram, (*shape, *gram.shape[-2:])).reshape(
+        -1, n_features, n_features
+    )
     cross = np.broadcast_to(cross, (*shape, n_features)).reshape(-1, n_features)
     alpha = np.broadcast_to(alpha, shape).ravel()
     weights = np.empty(cross.shape)
@@ -42,9 +48,12 @@ def solve_lasso(
     return weights.reshape(*shape, n_features)
 
 
-def _solve_block(gram: np.ndarray, cross: np.ndarray, alpha: np.ndarray, tol: float) -> np.ndarray:
+def _solve_block(
+    gram: np.ndarray, cross: np.ndarray, alpha: np.ndarray, tol: float
+) -> np.ndarray:
     """Sweep over the features until every problem is solved, dropping solved problems."""
-    gram = gram.transpose(1, 2, 0).copy()  # features first: each update runs along the problems
+    # features first: each update runs along the problems
+    gram = gram.transpose(1, 2, 0).copy()
     gradient = cross.T.copy()
     diagonal = np.einsum("iib->ib", gram)
     gradient[diagonal <= 0] = 0.0
@@ -61,7 +70,11 @@ def _solve_block(gram: np.ndarray, cross: np.ndarray, alpha: np.ndarray, tol: fl
         if not unsolved.any():
             return solved.T
         left, alpha, limit = left[unsolved], alpha[unsolved], limit[unsolved]
-        gram, gradient, weights = gram[..., unsolved], gradient[:, unsolved], weights[:, unsolved]
+        gram, gradient, weights = (
+            gram[..., unsolved],
+            gradient[:, unsolved],
+            weights[:, unsolved],
+        )
     raise RuntimeError(
         f"the Lasso is not solved after {MAX_SWEEPS} sweeps in {len(left)} of {len(cross)} "
         "problems: raise alpha or leave out one of the features that are nearly the same"
@@ -84,7 +97,9 @@ def _sweep(
     return largest
 
 
-def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: float) -> pd.Series:
+def lasso(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: float
+) -> pd.Series:
     """Lasso weights, with an intercept that is not penalised.
 
     Minimises ‖y - Xw - b‖² / (2n) + alpha ‖w‖₁, the objective of scikit-learn.
@@ -108,8 +123,8 @@ def lasso(frame: pd.DataFrame, features: Sequence[str], outcome: str, alpha: flo
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`) or `alpha` is not
-        positive.
+        If a column cannot be used (see `helpers.stats.checks.check_regression`) or
+        `alpha` is not positive.
 
     References
     ----------
@@ -157,17 +172,19 @@ def ols(
     -------
     pandas.DataFrame
         A row for ``"intercept"``, if any, and for every feature: ``estimate``,
-        ``standard_error``, 95 % interval ``low`` and ``high``, and ``p_value``, from a t
-        distribution with (number of clusters - 1) degrees of freedom.
+        ``standard_error``, 95 % interval ``low`` and ``high``, and ``p_value``, from a
+        t distribution with (number of clusters - 1) degrees of freedom.
 
     Raises
     ------
     ValueError
-        If a column cannot be used, or a feature is constant or a combination of those before it.
+        If a column cannot be used, or a feature is constant or a combination of those
+        before it.
 
     References
     ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
+    section II.
 
     Examples
     --------
@@ -211,33 +228,35 @@ def weight_meanings(
     alpha : float, optional
         Penalty of a Lasso, positive; by default there is none.
     steps : mapping of str to float, optional
-        How many steps of its scale make up one unit of each feature: 3 for marks 0, 1, 2, 3 that
-        were divided by 3. By default one.
+        How many steps of its scale make up one unit of each feature: 3 for marks 0, 1,
+        2, 3 that were divided by 3. By default one.
     intercept : bool, optional
         Whether the unpenalised model has a constant; the Lasso always has.
 
     Returns
     -------
     pandas.DataFrame
-        A row per feature: ``shrunk``, the weight in the Lasso (NaN without penalty); the
-        unpenalised weight ``estimate`` with its clustered 95 % interval ``low``, ``high`` and
-        ``p_value``; the unpenalised weight ``per_step`` of the scale and ``per_sd``, for one
-        standard deviation; ``detectable``, the smallest true weight that would show. With a
-        penalty this is alpha divided by the feature's variance: without noise and with other
-        features unrelated, the Lasso sets every smaller one to zero. Without, it is 2.8 standard
-        errors, found with 80 % power in a test at 5 %.
+        A row per feature: ``shrunk``, the weight in the Lasso (NaN without penalty);
+        the unpenalised weight ``estimate`` with its clustered 95 % interval ``low``,
+        ``high`` and ``p_value``; the unpenalised weight ``per_step`` of the scale and
+        ``per_sd``, for one standard deviation; ``detectable``, the smallest true weight
+        that would show. With a penalty this is alpha divided by the feature's variance:
+        without noise and with other features unrelated, the Lasso sets every smaller
+        one to zero. Without, it is 2.8 standard errors, found with 80 % power in a test
+        at 5 %.
 
     Raises
     ------
     ValueError
-        If a column cannot be used, or a feature is constant or a combination of those before it.
+        If a column cannot be used, or a feature is constant or a combination of those
+        before it.
     KeyError
         If `steps` lacks a feature.
 
     References
     ----------
-    Tibshirani (1996), section 2.2; Gelman and Hill (2007), Data Analysis Using Regression,
-    section 20.1 (2.8 standard errors).
+    Tibshirani (1996), section 2.2; Gelman and Hill (2007), Data Analysis Using
+    Regression, section 20.1 (2.8 standard errors).
 
     Examples
     --------
@@ -265,8 +284,9 @@ def lasso_bootstrap(
 ) -> pd.DataFrame:
     """Lasso weights in bootstrap replicates of clusters.
 
-    Read intervals together with the share of draws that are not zero: around a weight whose truth
-    is zero, the bootstrap distribution of a Lasso is not that of its estimate.
+    Read intervals together with the share of draws that are not zero: around a weight
+    whose truth is zero, the bootstrap distribution of a Lasso is not that of its
+    estimate.
 
     Parameters
     ----------
@@ -290,8 +310,8 @@ def lasso_bootstrap(
 
     References
     ----------
-    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI; Chatterjee and
-    Lahiri (2011), Bootstrapping Lasso Estimators (for the caution).
+    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI;
+    Chatterjee and Lahiri (2011), Bootstrapping Lasso Estimators (for the caution).
 
     Examples
     --------
@@ -304,7 +324,9 @@ def lasso_bootstrap(
     1     -2.8
     """
     weights = cluster_weights(len(moments.products), n_boot, rng)
-    return pd.DataFrame(_weights(moments.total(weights), alpha), columns=list(moments.features))
+    return pd.DataFrame(
+        _weights(moments.total(weights), alpha), columns=list(moments.features)
+    )
 
 
 def lasso_table(
@@ -362,7 +384,9 @@ def lasso_path(
     return pd.DataFrame(_weights(total, alphas), index=alphas, columns=list(features))
 
 
-def alpha_grid(moments: ClusterMoments, size: int = 100, smallest: float = 1e-3) -> np.ndarray:
+def alpha_grid(
+    moments: ClusterMoments, size: int = 100, smallest: float = 1e-3
+) -> np.ndarray:
     """Penalties from the one that sets every weight to zero down to a share of it.
 
     Parameters
@@ -423,7 +447,8 @@ def lasso_cross_validation(
 
     References
     ----------
-    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 7.10.
+    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning,
+    section 7.10.
 
     Examples
     --------
@@ -435,13 +460,17 @@ def lasso_cross_validation(
     """
     n_clusters = len(moments.products)
     if not 2 <= n_folds <= n_clusters:
-        raise ValueError(f"n_folds must be from 2 to {n_clusters} (the clusters), got {n_folds}")
+        raise ValueError(
+            f"n_folds must be from 2 to {n_clusters} (the clusters), got {n_folds}"
+        )
     fold_of_cluster = rng.permutation(n_clusters) % n_folds
     held_out = np.arange(n_folds)[:, None] == fold_of_cluster
     training, test = moments.total(~held_out), moments.total(held_out)
     alphas = pd.Index(alphas, name="alpha", dtype=float)
     weights = _weights(training, alphas.to_numpy()[:, None])
-    errors = pd.DataFrame(test.squared_error(training.intercept(weights), weights), alphas)
+    errors = pd.DataFrame(
+        test.squared_error(training.intercept(weights), weights), alphas
+    )
     mean, standard_error = errors.mean(axis=1), errors.sem(axis=1)
     best = mean.idxmin()
     close = mean.index[mean <= mean[best] + standard_error[best]]

@@ -1,8 +1,8 @@
 """Lines and smooth curves of an outcome against a covariate, alone or with others held constant.
 
-All are linear models fitted to sums within clusters, so a bootstrap of clusters refits thousands
-at once. A curve is a natural cubic spline: cubic between its knots, straight beyond the outer ones,
-where data are thin.
+All are linear models fitted to sums within clusters, so a bootstrap of clusters refits
+thousands at once. A curve is a natural cubic spline: cubic between its knots, straight
+beyond the outer ones, where data are thin.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,12 @@ from numpy.typing import ArrayLike
 from helpers.stats import bootstrap
 from helpers.stats.checks import check_clusters, check_full_rank, check_numeric
 from helpers.stats.groups import group_means
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, cluster_sums
+from helpers.stats.moments import (
+    ROUNDING,
+    ClusterMoments,
+    cluster_moments,
+    cluster_sums,
+)
 
 LEVELS = ("items", "means")
 
@@ -73,7 +78,8 @@ class CellSums:
         Parameters
         ----------
         weights : numpy.ndarray, shape (n_sets, n_clusters), optional
-            How often each cluster counts in each set; by default one set counts each once.
+            How often each cluster counts in each set; by default one set counts each
+            once.
 
         Returns
         -------
@@ -118,7 +124,10 @@ class CellSums:
         return np.delete(y, start, axis=2).mean(axis=2) - y[:, :, start]
 
     def lines(
-        self, weights: np.ndarray | None = None, level: str = "items", parallel: bool = False
+        self,
+        weights: np.ndarray | None = None,
+        level: str = "items",
+        parallel: bool = False,
     ) -> Lines:
         """Least-squares lines of y on x, one for each group.
 
@@ -127,7 +136,8 @@ class CellSums:
         weights : numpy.ndarray, shape (n_sets, n_clusters), optional
             As for `means`.
         level : {"items", "means"}, optional
-            Whether a line is fitted to a group's rows, or to its means in each condition.
+            Whether a line is fitted to a group's rows, or to its means in each
+            condition.
         parallel : bool, optional
             Whether all groups share one slope, the one within groups.
 
@@ -143,8 +153,8 @@ class CellSums:
 
         References
         ----------
-        Hosking et al. (2024), Figure 6 (lines by system); Huitema (2011), The Analysis of
-        Covariance and Alternatives (one slope within groups).
+        Hosking et al. (2024), Figure 6 (lines by system); Huitema (2011), The Analysis
+        of Covariance and Alternatives (one slope within groups).
         """
         if level not in LEVELS:
             raise ValueError(f"level {level!r} is unknown: choose one of {LEVELS}")
@@ -194,7 +204,8 @@ def cell_sums(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.data.tables`), or a cell of the table is empty.
+        If a column cannot be used (see `helpers.data.tables`), or a cell of the table
+        is empty.
 
     Examples
     --------
@@ -219,7 +230,9 @@ def cell_sums(
         lacking = f"{groups[empty[0, 0]]!r} and {conditions[empty[0, 1]]!r}"
         raise ValueError(f"no rows with {lacking}: leave one out")
     first, second = (frame[name].to_numpy(dtype=float) for name in (x, y))
-    values = np.column_stack([np.ones(len(frame)), first, second, first**2, first * second])
+    values = np.column_stack(
+        [np.ones(len(frame)), first, second, first**2, first * second]
+    )
     sums = cluster_sums(member * values[:, None, None], frame[cluster])
     return CellSums(tuple(map(str, groups)), tuple(map(str, conditions)), sums)
 
@@ -254,8 +267,8 @@ def adjusted_slope(
     Returns
     -------
     pandas.DataFrame
-        Rows ``"alone"``, ``"adjusted"`` and ``"explained"`` (alone minus adjusted); ``estimate``
-        and 95 % percentile interval ``low`` and ``high``.
+        Rows ``"alone"``, ``"adjusted"`` and ``"explained"`` (alone minus adjusted);
+        ``estimate`` and 95 % percentile interval ``low`` and ``high``.
 
     Raises
     ------
@@ -264,8 +277,8 @@ def adjusted_slope(
 
     References
     ----------
-    MacKinnon (2008), Introduction to Statistical Mediation Analysis, chapter 3 (difference in
-    coefficients).
+    MacKinnon (2008), Introduction to Statistical Mediation Analysis, chapter 3
+    (difference in coefficients).
 
     Examples
     --------
@@ -327,8 +340,8 @@ class Curve:
     knots : numpy.ndarray, shape (n_knots,)
         Knots of the spline.
     moments : ClusterMoments
-        Sums within clusters of the spline columns, the centred columns held constant, and the
-        outcome.
+        Sums within clusters of the spline columns, the centred columns held constant,
+        and the outcome.
     """
 
     knots: np.ndarray
@@ -357,7 +370,8 @@ class Curve:
             Values of the covariate.
         n_boot : int
             Number of replicates.
-        rng : numpy.random.Generator Curves to be compared need generators in the same state.
+        rng : numpy.random.Generator Curves to be compared need generators in the same
+        state.
 
         Returns
         -------
@@ -371,7 +385,9 @@ class Curve:
         weights = bootstrap.cluster_weights(len(self.moments.products), n_boot, rng)
         return self._heights(self.moments.total(weights), at)
 
-    def band(self, at: ArrayLike, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+    def band(
+        self, at: ArrayLike, n_boot: int, rng: np.random.Generator
+    ) -> pd.DataFrame:
         """Tabulate the curve with a 95 % band that covers it at all points at once.
 
         Parameters
@@ -385,11 +401,16 @@ class Curve:
             Columns ``x``, ``estimate``, ``low`` and ``high``.
         """
         estimate = self.estimate(at)
-        low, high = bootstrap.simultaneous_interval(estimate, self.draws(at, n_boot, rng))
+        low, high = bootstrap.simultaneous_interval(
+            estimate, self.draws(at, n_boot, rng)
+        )
         return pd.DataFrame({"x": at, "estimate": estimate, "low": low, "high": high})
 
     def changes(
-        self, steps: Mapping[str, tuple[float, float]], n_boot: int, rng: np.random.Generator
+        self,
+        steps: Mapping[str, tuple[float, float]],
+        n_boot: int,
+        rng: np.random.Generator,
     ) -> pd.DataFrame:
         """How much higher the curve is at the end of a step than at its start.
 
@@ -403,13 +424,15 @@ class Curve:
         Returns
         -------
         pandas.DataFrame
-            A row per step: ``estimate``, 95 % percentile interval ``low`` and ``high``, and a
-            two-sided bootstrap ``p_value``.
+            A row per step: ``estimate``, 95 % percentile interval ``low`` and ``high``,
+            and a two-sided bootstrap ``p_value``.
         """
         ends = np.array(list(steps.values()), dtype=float)
         heights = self.draws(ends.ravel(), n_boot, rng).reshape(n_boot, len(ends), 2)
         estimate = self.estimate(ends[:, 1]) - self.estimate(ends[:, 0])
-        return bootstrap.summary(estimate, heights[:, :, 1] - heights[:, :, 0], list(steps))
+        return bootstrap.summary(
+            estimate, heights[:, :, 1] - heights[:, :, 0], list(steps)
+        )
 
     def _heights(self, totals: ClusterMoments, at: ArrayLike) -> np.ndarray:
         """Heights of the least-squares curve of each set of sums, shape (n_sets, n_points)."""
@@ -417,7 +440,9 @@ class Curve:
         try:
             slopes = np.linalg.solve(gram, cross[:, :, None])[:, :, 0]
         except np.linalg.LinAlgError:
-            raise ValueError("a resample does not determine the curve: take fewer knots") from None
+            raise ValueError(
+                "a resample does not determine the curve: take fewer knots"
+            ) from None
         basis = natural_spline(at, self.knots)
         heights = slopes[:, : basis.shape[1]] @ basis.T
         return totals.intercept(slopes)[:, None] + heights
@@ -455,8 +480,8 @@ def fit_curve(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`) or a held column is
-        redundant, or the knots cannot be placed.
+        If a column cannot be used (see `helpers.stats.checks.check_regression`) or a
+        held column is redundant, or the knots cannot be placed.
 
     References
     ----------
@@ -473,7 +498,9 @@ def fit_curve(
     check_numeric(frame, [x, *held])
     knots = quantile_knots(frame[x], n_knots)
     basis = natural_spline(frame[x], knots)
-    columns = {f"{x}, spline {number}": column for number, column in enumerate(basis.T, 1)}
+    columns = {
+        f"{x}, spline {number}": column for number, column in enumerate(basis.T, 1)
+    }
     columns |= {name: frame[name] - frame[name].mean() for name in held}
     table = pd.DataFrame(columns, index=frame.index)
     check_full_rank(table, list(table), intercept=True)

@@ -1,7 +1,7 @@
 """Sums within clusters: all that linear models, correlations and their bootstrap need to know.
 
-A table is reduced once to small matrices of cross-products, one per cluster. Any resample, fold
-or split of clusters is then a weighted sum of these matrices.
+A table is reduced once to small matrices of cross-products, one per cluster. Any
+resample, fold or split of clusters is then a weighted sum of these matrices.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,13 @@ def _membership(labels: ArrayLike) -> csr_array:
     """Matrix that adds up rows within clusters: 1 where a row is in a cluster, 0 elsewhere."""
     codes, clusters = pd.factorize(np.asarray(labels), sort=True)
     if (codes < 0).any():
-        raise ValueError(f"row {np.argmax(codes < 0)} has no cluster label: label it or drop it")
+        raise ValueError(
+            f"row {np.argmax(codes < 0)} has no cluster label: label it or drop it"
+        )
     rows = np.arange(len(codes))
-    return csr_array((np.ones(len(codes)), (codes, rows)), shape=(len(clusters), len(codes)))
+    return csr_array(
+        (np.ones(len(codes)), (codes, rows)), shape=(len(clusters), len(codes))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +52,14 @@ class ClusterMoments:
     outcome : str
         Name of the outcome.
     products : numpy.ndarray, shape (n_sets, n_features + 2, n_features + 2)
-        For each set of rows the sum of z zᵀ over its rows z = (1, features, outcome). The
-        properties `n`, `xx` and `xy` name parts of it.
+        For each set of rows the sum of z zᵀ over its rows z = (1, features, outcome).
+        The properties `n`, `xx` and `xy` name parts of it.
 
     Notes
     -----
-    Variances are differences of sums of squares. They lose accuracy when the mean of a column
-    is more than about 10,000 times its standard deviation; subtract a constant there.
+    Variances are differences of sums of squares. They lose accuracy when the mean of a
+    column is more than about 10,000 times its standard deviation; subtract a constant
+    there.
 
     References
     ----------
@@ -90,7 +95,8 @@ class ClusterMoments:
         Parameters
         ----------
         weights : numpy.ndarray, shape (n_totals, n_sets), optional
-            How often each set counts in each total; by default one total counts each set once.
+            How often each set counts in each total; by default one total counts each
+            set once.
 
         Returns
         -------
@@ -99,7 +105,9 @@ class ClusterMoments:
         """
         if weights is None:
             weights = np.ones((1, len(self.products)))
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(self.products), BLOCK)]
+        blocks = [
+            slice(start, start + BLOCK) for start in range(0, len(self.products), BLOCK)
+        ]
         totals = [np.tensordot(weights[:, b], self.products[b], axes=1) for b in blocks]
         return replace(self, products=reduce(np.add, totals))
 
@@ -121,8 +129,13 @@ class ClusterMoments:
     def squared_error(self, intercept: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Mean squared error of the predictions intercept + features · slopes."""
         minus_one = -np.ones_like(intercept)
-        residual = np.concatenate([intercept[..., None], slopes, minus_one[..., None]], axis=-1)
-        return np.einsum("...si,sij,...sj->...s", residual, self.products, residual) / self.n
+        residual = np.concatenate(
+            [intercept[..., None], slopes, minus_one[..., None]], axis=-1
+        )
+        return (
+            np.einsum("...si,sij,...sj->...s", residual, self.products, residual)
+            / self.n
+        )
 
     def correlation(self, slopes: np.ndarray) -> np.ndarray:
         """Pearson's correlation of features · slopes with the outcome."""
@@ -130,11 +143,16 @@ class ClusterMoments:
         prediction = np.einsum("si,sij,sj->s", slopes, features, slopes)
         spread = np.sqrt(np.clip(prediction * outcome, 0.0, None))
         shared = (slopes * cross).sum(axis=1)
-        return np.divide(shared, spread, out=np.full_like(spread, np.nan), where=spread > 0)
+        return np.divide(
+            shared, spread, out=np.full_like(spread, np.nan), where=spread > 0
+        )
 
 
 def cluster_moments(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, cluster: str | None = None
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str | None = None,
 ) -> ClusterMoments:
     """Reduce a table to cross-products within clusters.
 
@@ -152,7 +170,8 @@ def cluster_moments(
     Returns
     -------
     ClusterMoments
-        One set per cluster, in sorted order of their labels, or one per row in the order given.
+        One set per cluster, in sorted order of their labels, or one per row in the
+        order given.
 
     Raises
     ------
@@ -172,7 +191,9 @@ def cluster_moments(
     rows[:, 1:] = frame[[*features, outcome]].to_numpy(dtype=float)
     member = _membership(np.arange(len(frame)) if cluster is None else frame[cluster])
     are_large = len(rows) > LARGE * member.shape[0]
-    products = _products_of_large(rows, member) if are_large else _products(rows, member)
+    products = (
+        _products_of_large(rows, member) if are_large else _products(rows, member)
+    )
     return ClusterMoments(tuple(features), outcome, products)
 
 

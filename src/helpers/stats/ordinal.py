@@ -1,8 +1,8 @@
 """Single ratings on a scale of ordered marks: which features move them, and by how much.
 
-The cumulative logit (proportional odds) model takes a rating from 1 to 5 for what it is: five
-ordered marks, not points at equal distances. A feature multiplies the odds of a rating above a
-mark, whichever mark, by the same number.
+The cumulative logit (proportional odds) model takes a rating from 1 to 5 for what it
+is: five ordered marks, not points at equal distances. A feature multiplies the odds of
+a rating above a mark, whichever mark, by the same number.
 """
 
 from collections.abc import Sequence
@@ -61,9 +61,9 @@ class CumulativeLogit:
     def effects(self, frame: pd.DataFrame) -> Estimates:
         """Average effect of each feature on the expected rating, in points of the scale.
 
-        The expected rating of every row is computed with the feature at 1 and at 0, its other
-        features as they are; the effect is the mean difference. Its interval, by the delta method,
-        takes the rows as given.
+        The expected rating of every row is computed with the feature at 1 and at 0, its
+        other features as they are; the effect is the mean difference. Its interval, by
+        the delta method, takes the rows as given.
 
         Parameters
         ----------
@@ -124,8 +124,9 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`), a feature is
-        constant or a combination of those before it, or a rating is no whole number.
+        If a column cannot be used (see `helpers.stats.checks.check_regression`), a
+        feature is constant or a combination of those before it, or a rating is no whole
+        number.
     SeparationError
         If a slope grows without end.
 
@@ -162,7 +163,9 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     scores, information = _derivatives(parameters, values, codes)
     cuts, slopes = np.split(parameters, [len(shares)])
     slopes = pd.Series(slopes, index=list(features), name="slope")
-    return CumulativeLogit(levels, cuts, slopes, np.linalg.solve(information, scores.T).T)
+    return CumulativeLogit(
+        levels, cuts, slopes, np.linalg.solve(information, scores.T).T
+    )
 
 
 def _check_ratings(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> None:
@@ -188,7 +191,9 @@ def _bounds(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> tu
     return expit(upper), expit(lower), share
 
 
-def _log_likelihood(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> float:
+def _log_likelihood(
+    parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
+) -> float:
     """Log-likelihood; minus infinity where cuts are out of order."""
     share = _bounds(parameters, values, codes)[2]
     return np.log(share).sum() if (share > 0).all() else -np.inf
@@ -214,7 +219,9 @@ def _improve(
 ) -> np.ndarray:
     """Take a Newton step, halved until the likelihood does not fall by more than rounding."""
     before = _log_likelihood(parameters, values, codes)
-    while _log_likelihood(parameters + step, values, codes) < before - ROUNDING * abs(before):
+    while _log_likelihood(parameters + step, values, codes) < before - ROUNDING * abs(
+        before
+    ):
         step = step / 2
     return parameters + step
 
@@ -236,8 +243,8 @@ def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Es
     Returns
     -------
     Estimates
-        Named by (feature, level). A feature is left out of the model of a level that it separates
-        from those below, and has no log-odds there.
+        Named by (feature, level). A feature is left out of the model of a level that it
+        separates from those below, and has no log-odds there.
 
     Raises
     ------
@@ -246,8 +253,8 @@ def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Es
 
     References
     ----------
-    Brant (1990), Assessing Proportionality in the Proportional Odds Model for Ordinal Logistic
-    Regression.
+    Brant (1990), Assessing Proportionality in the Proportional Odds Model for Ordinal
+    Logistic Regression.
 
     Examples
     --------
@@ -259,7 +266,9 @@ def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Es
     log_odds = {}
     for level in np.sort(frame[outcome].unique()).astype(int)[1:]:
         reached = frame.assign(**{outcome: (frame[outcome] >= level).astype(int)})
-        log_odds[level] = _fit_without_separation(reached, list(features), outcome).log_odds()
+        log_odds[level] = _fit_without_separation(
+            reached, list(features), outcome
+        ).log_odds()
     values = {level: each.value for level, each in log_odds.items()}
     value = pd.concat(values, names=["level", "feature"]).swaplevel().rename(None)
     return Estimates(value, np.hstack([each.influence for each in log_odds.values()]))
@@ -287,8 +296,8 @@ def from_first_to_last_cut(log_odds: Estimates) -> Estimates:
     Returns
     -------
     Estimates
-        Named by feature; zero up to chance where odds are proportional. Features with log-odds at
-        fewer than two levels are left out.
+        Named by feature; zero up to chance where odds are proportional. Features with
+        log-odds at fewer than two levels are left out.
 
     Examples
     --------
@@ -298,7 +307,9 @@ def from_first_to_last_cut(log_odds: Estimates) -> Estimates:
     refusal    0.0
     dtype: float64
     """
-    levels = log_odds.value.index.to_frame(index=False).groupby("feature", sort=False)["level"]
+    levels = log_odds.value.index.to_frame(index=False).groupby("feature", sort=False)[
+        "level"
+    ]
     ends = levels.agg(["min", "max"]).query("min < max")
     first, last = (log_odds.pick(list(ends[end].items())) for end in ("min", "max"))
     change = last.minus(first)

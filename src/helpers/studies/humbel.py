@@ -1,9 +1,10 @@
 """What the tests of HumBEL are built from, and what its paper prints.
 
-Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The paper builds
-its tests from two public sources: pairs of words that people associated, and the ages at which
-people know words (section 2.2.1, appendix A). The test that the authors built is public; the
-answers of the language models and of the people who took it are not.
+Sicilia, Gates and Alikhani (2024), "HumBEL", asks what age a model's answers fit. The
+paper builds its tests from two public sources: pairs of words that people associated,
+and the ages at which people know words (section 2.2.1, appendix A). The test that the
+authors built is public; the answers of the language models and of the people who took
+it are not.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ AUTHORS_TEST_COLUMNS = {  # as their published script make_tests.py writes them
     **{"alt0": "alternative_1", "alt1": "alternative_2"},
     **{"cue_aoa": "cue_age", "assoc_aoa": "association_age", "max_aoa_pair": "age"},
 }
-AUTHORS_EFFECTS = {  # points and z-value, noted in their published script plot_coeffs.py
+# points and z-value, noted in their published script plot_coeffs.py
+AUTHORS_EFFECTS = {
     "modifier": ("H1 adjective or adverb", 3.49, 3.129),
     "different": ("H2 different parts of speech", 3.11, 2.849),
     "hard": ("H3 hard relation", 10.95, 2.845),
@@ -52,10 +54,11 @@ class Humbel:
         Where the tables come from.
     associations : pandas.DataFrame
         One row per association that a person gave to a cue; columns of
-        `columns.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends included.
+        `columns.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends
+        included.
     norms : pandas.DataFrame
-        One row per meaning of a word; columns of `columns.HUMBEL_NORMS`. The age, in years, is the
-        one at which about half of all people know the meaning.
+        One row per meaning of a word; columns of `columns.HUMBEL_NORMS`. The age, in
+        years, is the one at which about half of all people know the meaning.
     """
 
     source: str
@@ -84,8 +87,9 @@ def exam_scores() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Per cent of the highest score; one row per sub-test, one column per way of giving it:
-        three kinds of prompt for InstructGPT, and ``Chat`` for ChatGPT. Missing if not given.
+        Per cent of the highest score; one row per sub-test, one column per way of
+        giving it: three kinds of prompt for InstructGPT, and ``Chat`` for ChatGPT.
+        Missing if not given.
 
     Examples
     --------
@@ -103,8 +107,9 @@ def authors_effects() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by feature: the hypothesis as ``label``; ``estimate``, ``low`` and ``high`` in
-        points; ``z``; ``p_value``, and ``p_family`` after Bonferroni's correction for six.
+        Indexed by feature: the hypothesis as ``label``; ``estimate``, ``low`` and
+        ``high`` in points; ``z``; ``p_value``, and ``p_family`` after Bonferroni's
+        correction for six.
 
     Examples
     --------
@@ -116,7 +121,9 @@ def authors_effects() -> pd.DataFrame:
     half = norm.ppf(0.975) * effects["estimate"] / effects["z"]
     ends = {"low": effects["estimate"] - half, "high": effects["estimate"] + half}
     p_value = pd.Series(2 * norm.sf(effects["z"]), effects.index)
-    return effects.assign(**ends, p_value=p_value, p_family=(len(effects) * p_value).clip(upper=1))
+    return effects.assign(
+        **ends, p_value=p_value, p_family=(len(effects) * p_value).clip(upper=1)
+    )
 
 
 def load(data_source: str = "auto", seed: int = 0) -> Humbel:
@@ -162,8 +169,9 @@ def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
     Returns
     -------
     pandas.DataFrame or None
-        One row per question, with names as in `helpers.studies.word_tests.word_classes`: the words
-        by role, the three ages in years, and the ``explanation`` of the association.
+        One row per question, with names as in
+        `helpers.studies.word_tests.word_classes`: the words by role, the three ages in
+        years, and the ``explanation`` of the association.
 
     Raises
     ------
@@ -190,7 +198,9 @@ def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
 
 def read_associations(path: Path) -> pd.DataFrame:
     """Read associations as released; the first column, without a name, numbers the rows."""
-    table = tables.read_csv(path, keep_default_na=False).rename(columns={"Unnamed: 0": "row"})
+    table = tables.read_csv(path, keep_default_na=False).rename(
+        columns={"Unnamed: 0": "row"}
+    )
     return columns.check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
 
 

@@ -1,10 +1,12 @@
 """The released ratings and texts of Kamoda et al. (2025).
 
-Kamoda, Asai, Brassard and Sakaguchi (2025), "Quantifying the Influence of Evaluation Aspects".
+Kamoda, Asai, Brassard and Sakaguchi (2025), "Quantifying the Influence of Evaluation
+Aspects".
 
-Each of 300 questions has four answers, two by people and two by a language model. Three workers
-rated every answer on three aspects and on overall acceptability, chose the best of the four and
-said why (sections 3.1 to 3.3). Language models rated the same answers (section 5).
+Each of 300 questions has four answers, two by people and two by a language model. Three
+workers rated every answer on three aspects and on overall acceptability, chose the best
+of the four and said why (sections 3.1 to 3.3). Language models rated the same answers
+(section 5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,8 +65,8 @@ class Kamoda:
     ratings : pandas.DataFrame
         One row per (answer, worker); columns of `columns.KAMODA_RATINGS`.
     evaluators : pandas.DataFrame
-        One row per (answer, language model); columns of `columns.KAMODA_EVALUATORS`. Their
-        overall rating is called acceptability, like the workers'.
+        One row per (answer, language model); columns of `columns.KAMODA_EVALUATORS`.
+        Their overall rating is called acceptability, like the workers'.
     """
 
     source: str
@@ -77,8 +79,9 @@ class Kamoda:
         Returns
         -------
         pandas.DataFrame, shape (n_answers, 12)
-            The design, ``n_ratings``, the means of the aspects and of acceptability in the
-            units of their scales, and ``preferred``, the share of workers who chose the answer.
+            The design, ``n_ratings``, the means of the aspects and of acceptability in
+            the units of their scales, and ``preferred``, the share of workers who chose
+            the answer.
 
         Examples
         --------
@@ -102,11 +105,12 @@ class KamodaTexts:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.KAMODA_ANSWERS`. ``votes`` is its score on Reddit.
+        One row per answer; columns of `columns.KAMODA_ANSWERS`. ``votes`` is its score
+        on Reddit.
     justifications : pandas.DataFrame
-        One row per (question, worker); columns of `columns.KAMODA_JUSTIFICATIONS`: why the worker
-        preferred an answer, whether none was found appropriate, and the minutes on the task.
-        Workers have the same labels as in the ratings.
+        One row per (question, worker); columns of `columns.KAMODA_JUSTIFICATIONS`: why
+        the worker preferred an answer, whether none was found appropriate, and the
+        minutes on the task. Workers have the same labels as in the ratings.
     """
 
     source: str
@@ -143,8 +147,12 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     located = registry.locate((*needed, *EVALUATOR_FILES), data_source)
     if located is None:
         return Kamoda("simulated", *kamoda(np.random.default_rng(seed)))
-    evaluators = [read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()]
-    return Kamoda("real", read_ratings(located), pd.concat(evaluators, ignore_index=True))
+    evaluators = [
+        read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()
+    ]
+    return Kamoda(
+        "real", read_ratings(located), pd.concat(evaluators, ignore_index=True)
+    )
 
 
 def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
@@ -155,8 +163,8 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     data_source : {"auto", "real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
-        Seed of the simulation, if there is one. The same seed gives `load` the same questions,
-        answers and workers.
+        Seed of the simulation, if there is one. The same seed gives `load` the same
+        questions, answers and workers.
 
     Returns
     -------
@@ -196,21 +204,27 @@ def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
         task="eli5",
         system=_look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path),
         arm="baseline",
-        rater_id=_look_up(ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path),
+        rater_id=_look_up(
+            ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path
+        ),
     )
     return columns.check(table, columns.KAMODA_RATINGS, path.name)
 
 
 def read_evaluator(path: Path, name: str) -> pd.DataFrame:
     """Read the ratings by one language model."""
-    table = tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
+    table = (
+        tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
+    )
     return columns.check(table, columns.KAMODA_EVALUATORS, path.name)
 
 
 def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
     """Read the answers with their questions."""
     path = located[ANSWERS_FILE]
-    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])["question"]
+    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])[
+        "question"
+    ]
     answers = _read_answers(path).reset_index()
     tables.require(answers, ["question_id", *ANSWER_COLUMNS], path.name)
     answers = as_text(answers, ["question_id"], path.name)
@@ -223,9 +237,13 @@ def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
 def read_justifications(path: Path) -> pd.DataFrame:
     """Read why workers preferred an answer, and how long a task took them."""
     table = _read_assignments(path)
-    tables.require(table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name)
+    tables.require(
+        table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name
+    )
     table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
-    table = table.rename(columns=REASON_COLUMNS).assign(minutes=table["WorkTimeInSeconds"] / 60)
+    table = table.rename(columns=REASON_COLUMNS).assign(
+        minutes=table["WorkTimeInSeconds"] / 60
+    )
     return columns.check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
 
 
@@ -252,7 +270,9 @@ def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd
     """Find values by a key that stands in two files, `file` and `used_in`."""
     again = column.index[column.index.duplicated()].unique()
     if len(again):
-        problems = [f"{again.name} {tables.cell(key)} stands there again" for key in again]
+        problems = [
+            f"{again.name} {tables.cell(key)} stands there again" for key in again
+        ]
         raise tables.bad_table(Path(file).name, problems)
     tables.require_known(keys, column.index, Path(file).name, used_in.name)
     return keys.map(column)

@@ -1,18 +1,20 @@
 """A model that plays the user of an AI system: how it is told, trained, run and scored.
 
-A simulated user opens a conversation, and after each reply goes on or answers. The wording of the
-instructions is ours; what they ask for is described by Chang et al. (2025), section 5.1 and
-Figure 6. `examples` turns conversations into what such a model is fine-tuned on, in files of one
-JSON object a line, as services take them. `run` lets it talk through any endpoint that speaks
-OpenAI's protocol; `VARIABLES` names the environment variables that tell where, and nothing is sent
-to an address that they do not name.
+A simulated user opens a conversation, and after each reply goes on or answers. The
+wording of the instructions is ours; what they ask for is described by Chang et al.
+(2025), section 5.1 and Figure 6. `examples` turns conversations into what such a model
+is fine-tuned on, in files of one JSON object a line, as services take them. `run` lets
+it talk through any endpoint that speaks OpenAI's protocol; `VARIABLES` names the
+environment variables that tell where, and nothing is sent to an address that they do
+not name.
 
-Section 5.2 names four measures of how close simulated users come to people: over questions, the
-correlation and the mean absolute error (MAE) of accuracies; over first messages, BLEU and ROUGE.
-The text does not say which variants. Those here follow the authors' published code
-(`generate_conversations.py` in serinachang5/interactive-eval), which scores each simulated message
-against each real one on the same question. What the scores do when the truth is known is seen on
-pretended simulators: these write nothing, but are right with some chance on each question.
+Section 5.2 names four measures of how close simulated users come to people: over
+questions, the correlation and the mean absolute error (MAE) of accuracies; over first
+messages, BLEU and ROUGE. The text does not say which variants. Those here follow the
+authors' published code (`generate_conversations.py` in serinachang5/interactive-eval),
+which scores each simulated message against each real one on the same question. What the
+scores do when the truth is known is seen on pretended simulators: these write nothing,
+but are right with some chance on each question.
 """
 
 import importlib
@@ -46,7 +48,15 @@ SPEAKERS = {"user": "You", "assistant": "AI"}
 AI_ROLE = {"role": "system", "content": "You are a helpful assistant."}
 AI_TEMPERATURE, USER_TEMPERATURE = 0.7, 1.0
 SHORTEST_KEY = 6  # characters; less is a word for an endpoint that asks for no key
-COLUMNS = ("question_id", "run", "user_model", "ai_model", "max_messages", "messages", "answer")
+COLUMNS = (
+    "question_id",
+    "run",
+    "user_model",
+    "ai_model",
+    "max_messages",
+    "messages",
+    "answer",
+)
 KINDS = ("as people", "too able", "unrelated")
 TOO_ABLE = 0.6  # share of people's errors that a simulator "too able" avoids
 N_RUNS = 10  # conversations of a simulator about each question, as in the paper
@@ -55,9 +65,13 @@ _ROLE = (
     "Act as a person who has the following multiple-choice question and asks an AI system "
     "for help with it.\n\n{question}"
 )
-_FIRST = "Write your first message to the AI system, in the words that a person would type."
+_FIRST = (
+    "Write your first message to the AI system, in the words that a person would type."
+)
 _SO_FAR = "Your conversation with the AI system so far:\n\n{conversation}\n\n"
-_ANSWER = 'write "Answer: " and the letter of one option (A, B, C or D), and nothing else.'
+_ANSWER = (
+    'write "Answer: " and the letter of one option (A, B, C or D), and nothing else.'
+)
 _NEXT = (
     f"If this settles your question, {_ANSWER} If it does not, write your next message to the AI "
     "system, in the style of your messages so far."
@@ -88,11 +102,17 @@ class Endpoint:
         values = dict(zip(VARIABLES, given, strict=True))
         for name, value in values.items():
             if not value.isprintable() or value != value.strip():
-                raise SimulatorError(f"{name} has a line break or blanks around it: set it again.")
+                raise SimulatorError(
+                    f"{name} has a line break or blanks around it: set it again."
+                )
         if not self.key.isascii():
-            raise SimulatorError("USER_SIMULATOR_KEY has letters that no header can hold.")
+            raise SimulatorError(
+                "USER_SIMULATOR_KEY has letters that no header can hold."
+            )
         for name, value in values.items():
-            if name != "USER_SIMULATOR_KEY" and self.without_key(unquote(value)) != unquote(value):
+            if name != "USER_SIMULATOR_KEY" and self.without_key(
+                unquote(value)
+            ) != unquote(value):
                 raise SimulatorError(
                     f"{name} has the key in it, and would be shown: leave it out there."
                 )
@@ -151,7 +171,9 @@ def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
     missing = missing_variables(environment)
     if missing:
         lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
-        raise SimulatorError("\n".join(["No endpoint is set. Set these variables:", *lines]))
+        raise SimulatorError(
+            "\n".join(["No endpoint is set. Set these variables:", *lines])
+        )
     return Endpoint(*(environment[name] for name in VARIABLES))
 
 
@@ -165,8 +187,8 @@ def instructions(
     question : str
         The question with its lettered options.
     conversation : sequence of dict
-        Messages so far, with ``role`` ("user" or "assistant") and ``content``. With none, the
-        first message is asked for; with some, an answer or the next message.
+        Messages so far, with ``role`` ("user" or "assistant") and ``content``. With
+        none, the first message is asked for; with some, an answer or the next message.
     must_answer : bool, optional
         Whether only an answer will do.
 
@@ -201,23 +223,24 @@ def instructions(
 def examples(conversations: pd.DataFrame) -> pd.DataFrame:
     """Make the training examples of each conversation.
 
-    A conversation with k messages of the user gives k + 1 examples: one for the first message, one
-    for each later message, given the conversation before it, and one for the answer, given the
-    whole conversation. Without a message of the user it gives none; what the AI system says before
-    the first one is left out.
+    A conversation with k messages of the user gives k + 1 examples: one for the first
+    message, one for each later message, given the conversation before it, and one for
+    the answer, given the whole conversation. Without a message of the user it gives
+    none; what the AI system says before the first one is left out.
 
     Parameters
     ----------
     conversations : pandas.DataFrame
-        One row per conversation: ``question_id``, ``question``, ``messages`` (dictionaries with
-        ``role``, "user" or "assistant", and ``content``) and ``answer``, a letter.
+        One row per conversation: ``question_id``, ``question``, ``messages``
+        (dictionaries with ``role``, "user" or "assistant", and ``content``) and
+        ``answer``, a letter.
 
     Returns
     -------
     pandas.DataFrame
-        One row per example: ``conversation``, the label of its row; ``question_id``; ``step``
-        ("first", "next" or "answer"); ``messages``, the instructions followed by what the user
-        wrote, as a message of the assistant.
+        One row per example: ``conversation``, the label of its row; ``question_id``;
+        ``step`` ("first", "next" or "answer"); ``messages``, the instructions followed
+        by what the user wrote, as a message of the assistant.
 
     References
     ----------
@@ -238,14 +261,24 @@ def examples(conversations: pd.DataFrame) -> pd.DataFrame:
             target = {"role": "assistant", "content": text}
             messages = [*instructions(row.question, before), target]
             rows.append((row.Index, row.question_id, step, messages))
-    return pd.DataFrame(rows, columns=["conversation", "question_id", "step", "messages"])
+    return pd.DataFrame(
+        rows, columns=["conversation", "question_id", "step", "messages"]
+    )
 
 
-def _steps(messages: Sequence[dict], letter: str) -> Iterator[tuple[str, Sequence[dict], str]]:
+def _steps(
+    messages: Sequence[dict], letter: str
+) -> Iterator[tuple[str, Sequence[dict], str]]:
     """Go through what a user wrote: the step, the conversation before it, and the text."""
-    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    places = [
+        place for place, message in enumerate(messages) if message["role"] == "user"
+    ]
     for number, place in enumerate(places):
-        yield "next" if number else "first", messages[places[0] : place], messages[place]["content"]
+        yield (
+            "next" if number else "first",
+            messages[places[0] : place],
+            messages[place]["content"],
+        )
     if places:
         yield "answer", messages[places[0] :], f"Answer: {letter}"
 
@@ -281,9 +314,9 @@ def run(
 ) -> pd.DataFrame:
     """Hold several conversations about each question, and keep them in a file.
 
-    The file is renewed in one step whenever a question is finished, so that it never holds a part
-    of a conversation. If something fails, the questions finished so far stay, and a further call
-    with the same file goes on from there.
+    The file is renewed in one step whenever a question is finished, so that it never
+    holds a part of a conversation. If something fails, the questions finished so far
+    stay, and a further call with the same file goes on from there.
 
     Parameters
     ----------
@@ -301,14 +334,15 @@ def run(
     Returns
     -------
     pandas.DataFrame
-        The conversations in the file: ``question_id``, ``run`` (from 1), ``user_model``,
-        ``ai_model``, ``max_messages``, ``messages`` and ``answer``, missing where there is none.
+        The conversations in the file: ``question_id``, ``run`` (from 1),
+        ``user_model``, ``ai_model``, ``max_messages``, ``messages`` and ``answer``,
+        missing where there is none.
 
     Raises
     ------
     SimulatorError
-        If the file was made with other models or another limit, or a conversation fails. The
-        message names the question.
+        If the file was made with other models or another limit, or a conversation
+        fails. The message names the question.
     tables.BadTableError
         If the file is damaged.
 
@@ -329,9 +363,13 @@ def run(
                 messages, letter = _converse(asked.question, endpoint, max_messages)
             except SimulatorError as error:
                 advice = "Finished questions are kept; run again to go on."
-                raise SimulatorError(f"question {asked.question_id}: {error} {advice}") from error
+                raise SimulatorError(
+                    f"question {asked.question_id}: {error} {advice}"
+                ) from error
             result = {"messages": messages, "answer": letter}
-            done.append({"question_id": asked.question_id, "run": number, **setting, **result})
+            done.append(
+                {"question_id": asked.question_id, "run": number, **setting, **result}
+            )
         write_jsonl(done, path)
     return pd.DataFrame(done, columns=list(COLUMNS))
 
@@ -364,7 +402,9 @@ def _is_address(url: str) -> bool:
     return has_host and parts.scheme in ("http", "https")
 
 
-def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[list, str | None]:
+def _converse(
+    question: str, endpoint: Endpoint, max_messages: int
+) -> tuple[list, str | None]:
     """Let a simulated user ask an AI system about one question; give messages and answer."""
     openai = _openai()
     messages: list[dict[str, str]] = []
@@ -374,15 +414,21 @@ def _converse(question: str, endpoint: Endpoint, max_messages: int) -> tuple[lis
         timeout=endpoint.timeout,
         max_retries=endpoint.retries,
     ) as client:
-        by_user = partial(_reply, client, endpoint, endpoint.user_model, USER_TEMPERATURE)
+        by_user = partial(
+            _reply, client, endpoint, endpoint.user_model, USER_TEMPERATURE
+        )
         by_ai = partial(_reply, client, endpoint, endpoint.ai_model, AI_TEMPERATURE)
         for _ in range(max_messages):
             reply = by_user(instructions(question, messages))
             if messages and (letter := _parse_answer(reply)):
                 return messages, letter
             messages.append({"role": "user", "content": _clean_message(reply) or reply})
-            messages.append({"role": "assistant", "content": by_ai([AI_ROLE, *messages])})
-        return messages, _parse_answer(by_user(instructions(question, messages, must_answer=True)))
+            messages.append(
+                {"role": "assistant", "content": by_ai([AI_ROLE, *messages])}
+            )
+        return messages, _parse_answer(
+            by_user(instructions(question, messages, must_answer=True))
+        )
 
 
 def _openai() -> Any:
@@ -410,7 +456,9 @@ def _clean_message(reply: str) -> str:
     return message[1:-1].strip() if quoted else message
 
 
-def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list) -> str:
+def _reply(
+    client: Any, endpoint: Endpoint, model: str, temperature: float, messages: list
+) -> str:
     """Ask a model for a reply, which must have a text."""
     try:
         response = client.chat.completions.create(
@@ -424,7 +472,9 @@ def _reply(client: Any, endpoint: Endpoint, model: str, temperature: float, mess
     choices = getattr(response, "choices", None) or [None]
     text = getattr(getattr(choices[0], "message", None), "content", None)
     if not isinstance(text, str) or not text.strip():
-        raise SimulatorError(f"{endpoint.url} sent no text as reply of model {model!r}.")
+        raise SimulatorError(
+            f"{endpoint.url} sent no text as reply of model {model!r}."
+        )
     return endpoint.without_key(text.strip())
 
 
@@ -449,14 +499,15 @@ def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     conversations : pandas.DataFrame
-        One row per conversation: ``question_id`` and ``messages`` (dictionaries with ``role`` and
-        ``content``).
+        One row per conversation: ``question_id`` and ``messages`` (dictionaries with
+        ``role`` and ``content``).
 
     Returns
     -------
     pandas.DataFrame
-        ``question_id`` and ``message``. Left out are conversations that the user does not open,
-        as in the authors' code, and messages without a word, which cannot be compared.
+        ``question_id`` and ``message``. Left out are conversations that the user does
+        not open, as in the authors' code, and messages without a word, which cannot be
+        compared.
 
     Examples
     --------
@@ -465,7 +516,9 @@ def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
       question_id    message
     0          q1  bado keli
     """
-    opening = [messages[0] if messages else {} for messages in conversations["messages"]]
+    opening = [
+        messages[0] if messages else {} for messages in conversations["messages"]
+    ]
     texts = [each["content"] if each.get("role") == "user" else "" for each in opening]
     table = conversations[["question_id"]].assign(message=texts).reset_index(drop=True)
     return table[table["message"].str.contains(r"\w")]
@@ -474,9 +527,10 @@ def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
 def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
     """Compare every simulated first message with every real one on the same question.
 
-    BLEU is that of a corpus: counts of n-grams are added up over the pairs of a question, without
-    smoothing and in the standard "13a" tokens, so that it is zero if no four words in a row are
-    shared. ROUGE-1 and ROUGE-L are F1 values without stemming, averaged over pairs.
+    BLEU is that of a corpus: counts of n-grams are added up over the pairs of a
+    question, without smoothing and in the standard "13a" tokens, so that it is zero if
+    no four words in a row are shared. ROUGE-1 and ROUGE-L are F1 values without
+    stemming, averaged over pairs.
 
     Parameters
     ----------
@@ -486,8 +540,8 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per question of both, sorted: ``question_id``, ``n_pairs``, ``bleu``, ``rouge_1``
-        and ``rouge_l``, all from 0 to 1.
+        One row per question of both, sorted: ``question_id``, ``n_pairs``, ``bleu``,
+        ``rouge_1`` and ``rouge_l``, all from 0 to 1.
 
     Raises
     ------
@@ -496,15 +550,16 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    The authors' code calls ``evaluate.load("bleu")`` and ``evaluate.load("rouge")`` and keeps
-    ROUGE-1. BLEU there has the same tokens, n-grams and brevity penalty as here. ROUGE-1 there is
-    the median of bootstrapped means over pairs, a random number close to the mean taken here.
-    Whether the version that is published is the one behind Table 1 is not known.
+    The authors' code calls ``evaluate.load("bleu")`` and ``evaluate.load("rouge")`` and
+    keeps ROUGE-1. BLEU there has the same tokens, n-grams and brevity penalty as here.
+    ROUGE-1 there is the median of bootstrapped means over pairs, a random number close
+    to the mean taken here. Whether the version that is published is the one behind
+    Table 1 is not known.
 
     References
     ----------
-    Papineni et al. (2002), BLEU; Post (2018), A Call for Clarity in Reporting BLEU Scores; Lin
-    (2004), ROUGE; Chang et al. (2025), section 5.2.
+    Papineni et al. (2002), BLEU; Post (2018), A Call for Clarity in Reporting BLEU
+    Scores; Lin (2004), ROUGE; Chang et al. (2025), section 5.2.
 
     Examples
     --------
@@ -516,7 +571,9 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
     """
     pairs = simulated.merge(real, on="question_id", suffixes=("_simulated", "_real"))
     if pairs.empty:
-        raise ValueError("no question has both simulated and real messages: check question_id")
+        raise ValueError(
+            "no question has both simulated and real messages: check question_id"
+        )
     pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
     questions = pairs.groupby("question_id")
     metric = BLEU(tokenize="13a", smooth_method="none")
@@ -560,19 +617,22 @@ def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndar
     return np.tanh(z - half), np.tanh(z + half)
 
 
-def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> pd.DataFrame:
+def score_spread(
+    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
+) -> pd.DataFrame:
     """Draw people and pretended simulators again and again, and score the simulators each time.
 
-    The chance of a right answer follows a beta distribution over questions. A simulator "as
-    people" has the same chance as people, one that is "too able" avoids 60 % of their errors, and
-    an "unrelated" one has a chance of its own from the same distribution.
+    The chance of a right answer follows a beta distribution over questions. A simulator
+    "as people" has the same chance as people, one that is "too able" avoids 60 % of
+    their errors, and an "unrelated" one has a chance of its own from the same
+    distribution.
 
     Parameters
     ----------
     rng : numpy.random.Generator
     questions : pandas.DataFrame
-        One row per question: ``mean`` and ``variance`` of the chance over questions like this one;
-        ``n_answers``, given by people.
+        One row per question: ``mean`` and ``variance`` of the chance over questions
+        like this one; ``n_answers``, given by people.
     n_draws : int
         Number of draws.
 
@@ -580,7 +640,8 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
     -------
     pandas.DataFrame
         ``mean``, ``low`` and ``high`` (central 95 % of the draws), indexed by ``score``
-        ("correlation" or "mae", the mean absolute error) and ``simulator``, one of `KINDS`.
+        ("correlation" or "mae", the mean absolute error) and ``simulator``, one of
+        `KINDS`.
 
     References
     ----------
@@ -601,7 +662,10 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
         "unrelated": _chances(rng, questions, n_draws),
     }
     n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
-    shares = {name: rng.binomial(n[name], chance) / n[name] for name, chance in chances.items()}
+    shares = {
+        name: rng.binomial(n[name], chance) / n[name]
+        for name, chance in chances.items()
+    }
     people = shares["people"]
     draws = {
         ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
@@ -613,7 +677,9 @@ def score_spread(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
     return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
 
 
-def _chances(rng: np.random.Generator, questions: pd.DataFrame, n_draws: int) -> np.ndarray:
+def _chances(
+    rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
+) -> np.ndarray:
     """Draw the chance of each question, with 2 to 95 % of the largest possible variance."""
     mean = questions["mean"].to_numpy()
     largest = mean * (1 - mean)

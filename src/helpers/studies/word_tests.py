@@ -1,12 +1,13 @@
 """The two large tests of HumBEL, built anew, and what may make a pair of words hard.
 
-WC large asks for the two of four words that go together best; the paper leaves several steps of
-building it open (section 2.2.1), and each is an option here. Def asks which of four words has a
-meaning (appendix A). `FEATURES` lists for each tag of the Penn Treebank what its form says, after
-the features that Universal Dependencies gives to English words: a noun has a number, singular too;
-an adjective has a degree; a past tense has a form and a tense. Tags come from TextBlob's
-PatternTagger, whose data come with its package: it gives every word the tag that its dictionary
-holds, guesses by the ending where the dictionary has nothing, and ignores the words around.
+WC large asks for the two of four words that go together best; the paper leaves several
+steps of building it open (section 2.2.1), and each is an option here. Def asks which of
+four words has a meaning (appendix A). `FEATURES` lists for each tag of the Penn
+Treebank what its form says, after the features that Universal Dependencies gives to
+English words: a noun has a number, singular too; an adjective has a degree; a past
+tense has a form and a tense. Tags come from TextBlob's PatternTagger, whose data come
+with its package: it gives every word the tag that its dictionary holds, guesses by the
+ending where the dictionary has nothing, and ignores the words around.
 """
 
 import re
@@ -31,7 +32,8 @@ CHOICES = {
     "known_pairs": ("surviving", "all"),
     "meanings": ("latest", "earliest"),
 }
-SEEDS = (515, 516, 517)  # of the words beside the right ones; the last one sets the order too
+# of the words beside the right ones; the last one sets the order too
+SEEDS = (515, 516, 517)
 
 PARTS_OF_SPEECH = {
     "noun": {"NN": ("number",), "NNS": ("number",)},
@@ -47,14 +49,21 @@ PARTS_OF_SPEECH = {
     },
     "adjective": {"JJ": ("degree",), "JJR": ("degree",), "JJS": ("degree",)},
     "adverb": {"RB": ("degree",), "RBR": ("degree",), "RBS": ("degree",), "WRB": ()},
-    "pronoun": {"PRP": ("type",), "PRP$": ("type", "possessive"), "WP": (), "WP$": ("possessive",)},
+    "pronoun": {
+        "PRP": ("type",),
+        "PRP$": ("type", "possessive"),
+        "WP": (),
+        "WP$": ("possessive",),
+    },
     "determiner": {"DT": (), "PDT": (), "WDT": (), "EX": ("type",)},
     "preposition": {"IN": (), "RP": (), "TO": ("type", "form")},
     "number": {"CD": ("type",)},
     "conjunction": {"CC": ("type",)},
     "interjection": {"UH": ()},
 }
-FEATURES = {tag: names for tags in PARTS_OF_SPEECH.values() for tag, names in tags.items()}
+FEATURES = {
+    tag: names for tags in PARTS_OF_SPEECH.values() for tag, names in tags.items()
+}
 PART_OF_TAG = {tag: part for part, tags in PARTS_OF_SPEECH.items() for tag in tags}
 
 MODIFIERS = ("adjective", "adverb")
@@ -73,13 +82,14 @@ class Options:
     words : {"raw", "strip", "strip and lower"}
         Whether spaces at the ends of words, and capitals, count.
     alternatives : {"rows", "words"}
-        Draw the other two words from the associations as they are, so that frequent ones come up
-        often, or from the different words among them.
+        Draw the other two words from the associations as they are, so that frequent
+        ones come up often, or from the different words among them.
     age_filter : {"after", "before"}
         Drop words without an age after or before alternatives are drawn.
     known_pairs : {"surviving", "all"}
-        A question is dropped if two of its words other than the target are a known association:
-        one of a question that is still in the test, or any that people gave.
+        A question is dropped if two of its words other than the target are a known
+        association: one of a question that is still in the test, or any that people
+        gave.
     meanings : {"latest", "earliest"}
         Which meaning of a word sets its age.
     seeds : tuple of int
@@ -100,7 +110,9 @@ class Options:
         for option, choices in CHOICES.items():
             if getattr(self, option) not in choices:
                 allowed = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(f"{option} must be {allowed}, not {getattr(self, option)!r}")
+                raise ValueError(
+                    f"{option} must be {allowed}, not {getattr(self, option)!r}"
+                )
 
 
 DEFAULTS = Options()
@@ -121,9 +133,10 @@ def word_classes(
     Returns
     -------
     pandas.DataFrame
-        One row per question: its number ``question``; ``row`` of the association; the words by
-        role (`FOUR`); ``cue_age``, ``association_age`` and ``age``, the larger of the two, in
-        years; the words as shown (`SHOWN`); ``correct``, the target's place in `PAIRS`.
+        One row per question: its number ``question``; ``row`` of the association; the
+        words by role (`FOUR`); ``cue_age``, ``association_age`` and ``age``, the larger
+        of the two, in years; the words as shown (`SHOWN`); ``correct``, the target's
+        place in `PAIRS`.
 
     References
     ----------
@@ -188,9 +201,14 @@ def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
     >>> second_pairs(four, pd.DataFrame([["law", "tax"]], columns=TARGET))
     array([ True])
     """
-    words = np.concatenate([four[FOUR].to_numpy().ravel(), known[TARGET].to_numpy().ravel()])
+    words = np.concatenate(
+        [four[FOUR].to_numpy().ravel(), known[TARGET].to_numpy().ravel()]
+    )
     codes, _ = pd.factorize(words)
-    asked, pairs = codes[: 4 * len(four)].reshape(-1, 4), codes[4 * len(four) :].reshape(-1, 2)
+    asked, pairs = (
+        codes[: 4 * len(four)].reshape(-1, 4),
+        codes[4 * len(four) :].reshape(-1, 2),
+    )
     others = pd.DataFrame({pair: _pair_keys(asked[:, pair]) for pair in PAIRS[1:]})
     return others.isin(_pair_keys(pairs)).to_numpy().any(axis=1)
 
@@ -272,7 +290,9 @@ def _pair_keys(codes: np.ndarray) -> np.ndarray:
     return (codes.min(axis=1) << 32) + codes.max(axis=1)
 
 
-def _asked(four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int) -> pd.DataFrame:
+def _asked(
+    four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int
+) -> pd.DataFrame:
     """Number the questions, look up words and ages, and show the words in random order."""
     codes = four.to_numpy()
     order = _random_order(codes.shape, seed)
@@ -287,7 +307,9 @@ def _asked(four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int) -
     return asked.rename_axis("question").reset_index()
 
 
-def definitions(norms: pd.DataFrame, vocabulary: Collection[str] | None = None) -> pd.DataFrame:
+def definitions(
+    norms: pd.DataFrame, vocabulary: Collection[str] | None = None
+) -> pd.DataFrame:
     """Build Def, which asks for the one of four words that has a given meaning.
 
     Parameters
@@ -300,9 +322,9 @@ def definitions(norms: pd.DataFrame, vocabulary: Collection[str] | None = None) 
     Returns
     -------
     pandas.DataFrame
-        One row per question: its number ``question``; ``row`` of the norms; ``word``, ``meaning``
-        and ``age`` in years; the words as shown (`SHOWN`); ``correct``, the word's place among
-        them from 0. Questions with a repeated word are left out.
+        One row per question: its number ``question``; ``row`` of the norms; ``word``,
+        ``meaning`` and ``age`` in years; the words as shown (`SHOWN`); ``correct``, the
+        word's place among them from 0. Questions with a repeated word are left out.
 
     References
     ----------
@@ -317,14 +339,20 @@ def definitions(norms: pd.DataFrame, vocabulary: Collection[str] | None = None) 
     True
     """
     asked = norms if vocabulary is None else norms[norms["word"].isin(vocabulary)]
-    drawn = [asked["word"].sample(frac=1, random_state=seed).to_numpy() for seed in SEEDS]
+    drawn = [
+        asked["word"].sample(frac=1, random_state=seed).to_numpy() for seed in SEEDS
+    ]
     four = np.column_stack([asked["word"].to_numpy(), *drawn])
     different = _all_different(pd.factorize(four.ravel())[0].reshape(four.shape))
     asked, four = asked[different].reset_index(drop=True), four[different]
     order = _random_order(four.shape, SEEDS[-1])
     shown = pd.DataFrame(np.take_along_axis(four, order, axis=1), columns=SHOWN)
     asked = asked[["row", "word", "meaning", "age"]].join(shown)
-    return asked.assign(correct=(order == 0).argmax(axis=1)).rename_axis("question").reset_index()
+    return (
+        asked.assign(correct=(order == 0).argmax(axis=1))
+        .rename_axis("question")
+        .reset_index()
+    )
 
 
 def _all_different(codes: np.ndarray) -> np.ndarray:
@@ -370,14 +398,16 @@ def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``parts`` of speech in alphabetical order, "unknown" being one of them; whether there is an
-        adjective or adverb (``modifier``) and whether the two differ (``different``);
-        ``n_features``, the number of morphological features of both words; their ``complexity``,
-        low (up to 2), medium (3 or 4) or high, and whether it is not low (``complex``).
+        ``parts`` of speech in alphabetical order, "unknown" being one of them; whether
+        there is an adjective or adverb (``modifier``) and whether the two differ
+        (``different``); ``n_features``, the number of morphological features of both
+        words; their ``complexity``, low (up to 2), medium (3 or 4) or high, and whether
+        it is not low (``complex``).
 
     References
     ----------
-    Sicilia et al. (2024), HumBEL, appendices D and E; Nivre et al. (2016) for the features.
+    Sicilia et al. (2024), HumBEL, appendices D and E; Nivre et al. (2016) for the
+    features.
 
     Examples
     --------
@@ -388,11 +418,15 @@ def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
     parts = part_of_speech(tags[TARGET])
     first, second = np.sort(parts.to_numpy(dtype=str), axis=1).T
     counts = {name: len(features) for name, features in FEATURES.items()}
-    n_features = tags[TARGET].apply(lambda column: column.map(counts)).sum(axis=1).astype(int)
+    n_features = (
+        tags[TARGET].apply(lambda column: column.map(counts)).sum(axis=1).astype(int)
+    )
     complexity = np.array(COMPLEXITY)[np.searchsorted(MOST_FEATURES, n_features)]
     return pd.DataFrame(
         {
-            "parts": pd.Series(first, tags.index) + ", " + pd.Series(second, tags.index),
+            "parts": pd.Series(first, tags.index)
+            + ", "
+            + pd.Series(second, tags.index),
             "modifier": parts.isin(MODIFIERS).any(axis=1).astype(int),
             "different": (first != second).astype(int),
             "n_features": n_features,
@@ -413,8 +447,8 @@ def relation_features(relation: pd.Series) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``labelled``, 0 for "UNK"; ``hard``, 0 for an action, a location, a phrase or a synonym and
-        1 for all others, those without a label included.
+        ``labelled``, 0 for "UNK"; ``hard``, 0 for an action, a location, a phrase or a
+        synonym and 1 for all others, those without a label included.
 
     References
     ----------
@@ -440,13 +474,13 @@ def tag(words: pd.Series) -> pd.Series:
     Returns
     -------
     pandas.Series of str
-        Tags of the Penn Treebank in the order of `words`; missing for an expression of several
-        words.
+        Tags of the Penn Treebank in the order of `words`; missing for an expression of
+        several words.
 
     References
     ----------
-    Brill (1992), A simple rule-based part of speech tagger; De Smedt and Daelemans (2012), Pattern
-    for Python.
+    Brill (1992), A simple rule-based part of speech tagger; De Smedt and Daelemans
+    (2012), Pattern for Python.
 
     Examples
     --------
@@ -456,7 +490,9 @@ def tag(words: pd.Series) -> pd.Series:
     tagger, _ = _tagger()
     stripped = words.str.strip()
     tagged = {word: tagger.tag(word, tokenize=False) for word in stripped.unique()}
-    return stripped.map({word: tags[0][1] for word, tags in tagged.items() if len(tags) == 1})
+    return stripped.map(
+        {word: tags[0][1] for word, tags in tagged.items() if len(tags) == 1}
+    )
 
 
 def in_dictionary(words: pd.Series) -> pd.Series:
@@ -500,7 +536,9 @@ def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
     """
     tagger, dictionary = _tagger()
     written = (" ".join(_WORD.findall(text)) for text in texts.str.lower())
-    sentences = (dictionary.context.apply(tagger.tag(text, tokenize=False)) for text in written)
+    sentences = (
+        dictionary.context.apply(tagger.tag(text, tokenize=False)) for text in written
+    )
     pairs = zip(words.str.strip().str.lower(), sentences, strict=True)
     return pd.Series([dict(tagged).get(word) for word, tagged in pairs], words.index)
 
@@ -516,8 +554,8 @@ def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``cue`` and ``association``: tags of the Penn Treebank, missing where the
-        explanation does not use the word in the form given.
+        Columns ``cue`` and ``association``: tags of the Penn Treebank, missing where
+        the explanation does not use the word in the form given.
 
     References
     ----------
