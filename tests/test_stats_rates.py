@@ -1,4 +1,4 @@
-"""Error, detection and prediction-powered rates: hand tables, libraries, known truth."""
+"""Error and detection rates, prediction-powered rates: hand tables, known truths."""
 
 import numpy as np
 import pandas as pd
@@ -355,7 +355,7 @@ def make_labels(seed=0, imagined=0.1, rate=0.3):
 
 
 def parts(crowd, expert):
-    """What the package takes: truth and crowd where experts labelled, crowd elsewhere."""
+    """What ppi_py takes: truth and crowd where experts labelled, crowd elsewhere."""
     return expert[:LABELLED], crowd[:LABELLED], crowd[LABELLED:]
 
 
