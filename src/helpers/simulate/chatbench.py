@@ -114,7 +114,7 @@ def _questions() -> pd.DataFrame:
 def between_variance(
     mean: float, se: float, n_questions: int, n_answers: float
 ) -> float:
-    """Variance of true accuracies of questions that a printed standard error implies."""
+    """Variance of questions' true accuracies that a printed standard error implies."""
     largest = mean * (1 - mean)
     # solved for the variance: n_questions * se² is the variance of observed accuracies,
     # and this is variance + (largest - variance) / n_answers, as chance adds the latter

@@ -83,7 +83,7 @@ def _associations(rng: np.random.Generator, words: np.ndarray) -> pd.DataFrame:
 
 
 def _norms(rng: np.random.Generator, words: np.ndarray) -> pd.DataFrame:
-    """Draw ages of the meanings of those words that the norms hold, by their numbers."""
+    """Draw ages of the meanings of the words that the norms hold, by their numbers."""
     has_norms = rng.random(len(words)) < WITH_NORMS
     held = np.flatnonzero(has_norms)
     n_meanings = 1 + rng.poisson(MORE_MEANINGS, len(held))
