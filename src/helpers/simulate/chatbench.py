@@ -223,13 +223,13 @@ def _answers(
     threshold_alone = _threshold(chance_alone, tasks, truth)
     right_alone = (luck_alone < threshold_alone).astype(float)
 
-    # who has answered before keeps part of that luck
-    kept = np.where(answers_first, truth.kept_luck, 0.0)
+    # who has answered before keeps part of that luck: both kinds of luck correlate
+    correlation = np.where(answers_first, truth.kept_luck, 0.0)
     new_luck = rng.normal(size=len(tasks))
-    luck_with_ai = kept * luck_alone + np.sqrt(1 - kept**2) * new_luck
-    ways = pd.MultiIndex.from_frame(tasks[["model", "condition"]])
+    luck_with_ai = correlation * luck_alone + np.sqrt(1 - correlation**2) * new_luck
+    columns = pd.MultiIndex.from_frame(tasks[["model", "condition"]])
     row = chances.index.get_indexer(tasks["question_id"])
-    column = chances.columns.get_indexer(ways)
+    column = chances.columns.get_indexer(columns)
     chance_with_ai = chances.to_numpy()[row, column]
     threshold_with_ai = _threshold(chance_with_ai, tasks, truth)
     right_with_ai = (luck_with_ai < threshold_with_ai).astype(float)

@@ -465,7 +465,7 @@ def noisy_correlation(
         row_weights,
     )
     reliability = 1 - chance_variance / variance
-    # no correlation can be told where chance leaves no variance
+    # there is no correction where chance leaves no variance
     usable = np.where(reliability > 0, reliability, np.nan)
     corrected = observed / np.sqrt(usable)
     draws = np.column_stack([observed, reliability, corrected])
