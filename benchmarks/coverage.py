@@ -56,7 +56,7 @@ KINDS = {
     "stats.correlations.compare_evaluators": "correlation of a judge",
     "stats.correlations.evaluator_differences": "gain of a judge",
     "stats.agreement.agreement_table": "agreement",
-    "stats.agreement.alpha_at_once": "alpha of several scales",
+    "stats.agreement.pooled_alpha": "alpha of several scales",
     "stats.agreement.rank_shares": "share of checks (Wilson)",
     "stats.agreement.against_partner": "distractor minus partner",
     "stats.agreement.against_system": "distractor minus partner",

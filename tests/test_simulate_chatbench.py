@@ -1,4 +1,4 @@
-"""Simulated answers and conversations of ChatBench have the printed accuracies behind them."""
+"""Simulated ChatBench answers and conversations have the printed accuracies."""
 
 import dataclasses
 

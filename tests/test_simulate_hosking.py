@@ -1,4 +1,4 @@
-"""Simulated studies of Hosking et al. look like the real ones; what was put in is found again.
+"""Simulated studies of Hosking et al. look real, and their truth is recovered.
 
 Tolerances come from standard errors: estimates may miss the truth by no more than the
 quantile that all of a family of correct estimates keep to with probability 0.999.
@@ -225,15 +225,13 @@ def test_rounding_to_the_scale_shrinks_a_weight_as_computed_by_hand():
         SEEN_1, prompts_per_task=300, weights=NEVER | {"refusal": 1.8}, rounded=True
     )
     outputs = outputs_1(truth)
-    spread = np.sqrt(truth.prompt_sd**2 + truth.output_sd**2 + truth.rater_sd**2)
+    sd = np.sqrt(truth.prompt_sd**2 + truth.output_sd**2 + truth.rater_sd**2)
 
     def expected_score(opinion):
-        return 1 + stats.norm.sf([1.5, 2.5, 3.5, 4.5], opinion, spread).sum()
+        return 1 + stats.norm.sf([1.5, 2.5, 3.5, 4.5], opinion, sd).sum()
 
-    fine, refused = (
-        expected_score(truth.base_quality),
-        expected_score(truth.base_quality - 1.8),
-    )
+    fine = expected_score(truth.base_quality)
+    refused = expected_score(truth.base_quality - 1.8)
     fit = cluster_ols(
         outputs["quality_unbiased"], outputs["refusal"], outputs["prompt_id"]
     )
@@ -304,10 +302,11 @@ def test_experts_miss_and_imagine_errors_as_often_as_stated():
     present = (
         outputs_2(truth).set_index("item_id").loc[labels["item_id"], list(ERRORS_2)]
     )
-    marks, present = labels[list(ERRORS_2)].to_numpy(), present.to_numpy() == 1
-    found = [marks[present].mean(), marks[~present].mean()]
+    marks = labels[list(ERRORS_2)].to_numpy()
+    present = present.to_numpy() == 1
+    shares = [marks[present].mean(), marks[~present].mean()]
     errors = [np.sqrt(0.8 * 0.2 / present.sum()), np.sqrt(0.1 * 0.9 / (~present).sum())]
-    assert_found(found, [0.8, 0.1], errors)
+    assert_found(shares, [0.8, 0.1], errors)
 
 
 def majority_rate(rate, seen, imagined):
@@ -352,7 +351,7 @@ def test_the_gap_between_crowd_and_experts_is_found_again(labelled, error):
 
 
 def in_parts(outputs):
-    """Split outputs into 40 samples of ten prompts per task: prompts are drawn independently."""
+    """Split outputs into 40 samples of ten prompts a task, which are independent."""
     number = outputs["prompt_id"].str.rpartition("-")[2].astype(int) - 1
     return [part for _, part in outputs.groupby(number // 10)]
 

@@ -1,4 +1,4 @@
-"""Simulated tables of HumBEL look like the real ones; the test taker knows what it should."""
+"""Simulated tables of HumBEL look real; the test taker knows what it should."""
 
 import numpy as np
 import pandas as pd

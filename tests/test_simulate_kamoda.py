@@ -1,4 +1,4 @@
-"""The simulated study of Kamoda et al. looks like the real one; what was put in is found again."""
+"""The simulated study of Kamoda et al. looks real, and its truth is recovered."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def tables(seed=1, **numbers):
 
 
 def distances(ratings):
-    """Compute how far each aspect is from its ideal, as a share of the farthest it can be."""
+    """Distance of each aspect from its ideal, as a share of the farthest it can be."""
     return (ratings[list(ASPECTS)] - [3, 0, 0]).abs() / [3, 1, 1]
 
 

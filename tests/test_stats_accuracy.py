@@ -1,4 +1,4 @@
-"""Accuracies over questions: tests, averages, relations, and ranges that printed digits leave."""
+"""Accuracies over questions: tests, averages, relations, what rounding leaves open."""
 
 import numpy as np
 import pandas as pd
@@ -27,11 +27,10 @@ def test_the_interval_of_a_mean_deviation_matches_its_spread_in_repetitions():
 
 def test_the_deviation_by_chance_is_what_equal_accuracies_show():
     rng = np.random.default_rng(4)
-    first, second = (
-        rng.normal(0.6, [[0.03], [0.05]], (2, 50_000)),
-        rng.normal(0.6, 0.04, 50_000),
-    )
-    others, other_ses = np.full((2, 1), 0.6), np.full((2, 1), 0.04)
+    first = rng.normal(0.6, [[0.03], [0.05]], (2, 50_000))
+    second = rng.normal(0.6, 0.04, 50_000)
+    others = np.full((2, 1), 0.6)
+    other_ses = np.full((2, 1), 0.04)
     result = accuracy.mean_deviation([0.6, 0.6], [0.03, 0.05], others, other_ses)
     assert result["by_chance"] == pytest.approx(
         np.abs(first - second).mean(), rel=0.015
@@ -40,19 +39,16 @@ def test_the_deviation_by_chance_is_what_equal_accuracies_show():
 
 def test_the_interval_of_a_difference_of_deviations_matches_its_spread_in_repetitions():
     rng = np.random.default_rng(7)
-    first, second = (
-        ([0.9, 0.5, 0.7], [0.03, 0.02, 0.04]),
-        ([0.2, 0.6, 0.95], [0.02, 0.05, 0.01]),
-    )
+    first = ([0.9, 0.5, 0.7], [0.03, 0.02, 0.04])
+    second = ([0.2, 0.6, 0.95], [0.02, 0.05, 0.01])
     others = np.array([[0.5, 0.6], [0.9, 0.8], [0.3, 0.2]])
     result = accuracy.deviation_difference(first, second, others, np.full((3, 2), 0.03))
     drawn = rng.normal(others, 0.03, (20_000, 3, 2))
-    far, near = (
-        abs(rng.normal(*side, (20_000, 3))[..., None] - drawn)
-        for side in (first, second)
-    )
-    expected = np.quantile((far - near).mean(axis=(1, 2)), [0.025, 0.975])
-    assert result["estimate"] == pytest.approx((far - near).mean(), abs=0.001)
+    drawn_first = rng.normal(first[0], first[1], (20_000, 3))[:, :, None]
+    drawn_second = rng.normal(second[0], second[1], (20_000, 3))[:, :, None]
+    gaps = abs(drawn_first - drawn) - abs(drawn_second - drawn)
+    expected = np.quantile(gaps.mean(axis=(1, 2)), [0.025, 0.975])
+    assert result["estimate"] == pytest.approx(gaps.mean(), abs=0.001)
     assert result[["low", "high"]].to_list() == pytest.approx(expected, abs=0.001)
 
 
@@ -126,15 +122,18 @@ def questions(
 
 
 def noisy_correlation(frame: pd.DataFrame) -> pd.DataFrame:
-    columns = "ai", "user", "n_answers", "question_id"
-    return accuracy.noisy_correlation(frame, *columns, 20, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    return accuracy.noisy_correlation(
+        frame, "ai", "user", "n_answers", "question_id", 20, rng
+    )
 
 
 @pytest.mark.parametrize(("n_answers", "correlation"), [(3, 0.9), (10, 0.5)])
 def test_the_correlation_with_true_accuracies_is_recovered(n_answers, correlation):
     frame = questions(n_answers, correlation)
     result = noisy_correlation(frame)
-    between, chance = 0.12**2, 0.25 - 0.12**2
+    between = 0.12**2
+    chance = 0.25 - 0.12**2
     observed = np.corrcoef(frame["ai"], frame["user"])[0, 1]
     assert result.loc["observed", "estimate"] == pytest.approx(observed)
     reliability = between / (between + chance / n_answers)
@@ -154,7 +153,8 @@ def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
 
 def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
     rng = np.random.default_rng(0)
-    chance, n_answers = rng.beta(1, 0.5, 800), rng.integers(1, 8, 800)
+    chance = rng.beta(1, 0.5, 800)
+    n_answers = rng.integers(1, 8, 800)
     ceiling = accuracy.binomial_ceiling(chance, n_answers, 200, rng)
     seen = np.corrcoef(chance, rng.binomial(n_answers, chance) / n_answers)[0, 1]
     assert ceiling.min() < seen < ceiling.max()
@@ -242,7 +242,8 @@ def test_the_range_of_p_is_that_of_z():
 
 def test_deviations_of_all_unrounded_numbers_lie_in_the_range():
     shifts = np.random.default_rng(1).uniform(-0.005, 0.005, (1000, 2, 3))
-    first, second = np.array([0.73, 0.51, 0.62]), np.array([0.92, 0.51, 0.6])
+    first = np.array([0.73, 0.51, 0.62])
+    second = np.array([0.92, 0.51, 0.6])
     deviations = np.abs(first + shifts[:, 0] - second - shifts[:, 1]).mean(axis=1)
     low, high = accuracy.attainable_mean_deviation(first, second)
     assert (low, high) == pytest.approx((0.19 / 3, 0.24 / 3))
@@ -251,7 +252,8 @@ def test_deviations_of_all_unrounded_numbers_lie_in_the_range():
 
 def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
     rng = np.random.default_rng(5)
-    means, ses = rng.uniform(0.3, 0.9, 4), rng.uniform(0.02, 0.06, 4)
+    means = rng.uniform(0.3, 0.9, 4)
+    ses = rng.uniform(0.02, 0.06, 4)
     z = (means[:3] - means[3]) / np.hypot(ses[:3], ses[3])
     columns = {
         "mean": means[:3],
@@ -261,11 +263,10 @@ def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
         "z": z,
     }
     table = pd.DataFrame(columns).round(2).assign(first=list("abc"), second="d")
-    found = accuracy.joint_z(table)
-    np.testing.assert_allclose(found, table["z"], atol=0.005)
-    np.testing.assert_allclose(
-        accuracy.joint_z(table.iloc[::-1])[::-1], found, atol=1e-3
-    )
+    possible = accuracy.joint_z(table)
+    np.testing.assert_allclose(possible, table["z"], atol=0.005)
+    reversed_order = accuracy.joint_z(table.iloc[::-1])
+    np.testing.assert_allclose(reversed_order[::-1], possible, atol=1e-3)
 
 
 def test_z_values_that_exclude_each_other_are_not_both_found():

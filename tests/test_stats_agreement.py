@@ -1,4 +1,4 @@
-"""Agreement and attention checks: tables by hand, other packages, explicit resampling of rows."""
+"""Agreement and attention checks: tables by hand, other packages, resampled rows."""
 
 import krippendorff
 import numpy as np
@@ -29,7 +29,7 @@ def long(ratings_of_items):
 
 
 def patterned_ratings(n_items, n_raters, n_categories):
-    """Ratings that mostly agree, a fifth of them missing, the same with every generator."""
+    """Ratings that mostly agree, a fifth of them missing, without random numbers."""
     item, rater = np.divmod(np.arange(n_items * n_raters), n_raters)
     slip = np.where((7 * item + 5 * rater) % 6 == 0, rater + 1, 0)
     grade = np.where(
@@ -48,7 +48,7 @@ def random_ratings(seed, n_items=40):
 
 
 def resampled_tables(frame, n_boot, seed):
-    """The tables that the replicates of a seed stand for; every copy of an item is a new item."""
+    """Tables that a seed's replicates stand for; a copy of an item is a new item."""
     prompts = dict(list(frame.groupby("prompt_id")))
     for row in cluster_weights(len(prompts), n_boot, np.random.default_rng(seed)):
         drawn = np.repeat(list(prompts), row)
@@ -188,12 +188,13 @@ def test_the_order_of_aspects_is_told_by_shares_of_replicates():
     assert table["ac1_highest"].to_dict() == pytest.approx(
         {"grade": 1 - lower, "other": lower}
     )
-    found = agreement.coefficient(table, "ac1")
-    assert list(found) == ["estimate", "low", "high"]
+    ac1 = agreement.coefficient(table, "ac1")
+    assert list(ac1) == ["estimate", "low", "high"]
 
 
 def test_extremes_of_agreement():
-    opposed, agreed = long({"a": [0, 1], "b": [0, 1]}), long({"a": [0, 0], "b": [1, 1]})
+    opposed = long({"a": [0, 1], "b": [0, 1]})
+    agreed = long({"a": [0, 0], "b": [1, 1]})
     assert (ac1_of(agreed), alpha_of(agreed)) == (1, 1)
     assert max(ac1_of(opposed), alpha_of(opposed)) < 0
     constant = long({"a": [0, 0], "b": [0, 0], "c": [0]}).assign(
@@ -213,14 +214,11 @@ def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_o
     shuffled = frame.sample(frac=1, random_state=0).assign(
         item_id=lambda table: -table["item_id"]
     )
-    once, again = (
-        table_of(each, ["grade", "sign"], scales, level="interval")
-        for each in (frame, shuffled)
-    )
+    once = table_of(frame, ["grade", "sign"], scales, level="interval")
+    again = table_of(shuffled, ["grade", "sign"], scales, level="interval")
     pd.testing.assert_frame_equal(once, again)
-    np.testing.assert_allclose(
-        *once.drop(columns="aspect").to_numpy(dtype=float), rtol=1e-12
-    )
+    grade, sign = once.drop(columns="aspect").to_numpy(dtype=float)
+    np.testing.assert_allclose(grade, sign, rtol=1e-12)
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
@@ -228,7 +226,8 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     # items each
     rng = np.random.default_rng(8)
     chance = np.array([0.5, 0.1])
-    observed, share = (chance**2 + (1 - chance) ** 2).mean(), chance.mean()
+    observed = (chance**2 + (1 - chance) ** 2).mean()
+    share = chance.mean()
     by_chance = 2 * share * (1 - share)
     truth = (observed - by_chance) / (1 - by_chance)
     item = np.repeat(np.arange(120), 3)
@@ -317,9 +316,9 @@ def test_every_group_has_the_alpha_of_the_package(tidy):
 @pytest.mark.parametrize("same", [2.0, 0.1, 1e9 + 0.3])
 def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy, same):
     tidy.loc[tidy["item_id"] == "b", "value"] = same
-    found = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
-    assert found.index.tolist() == list("abcde")
-    assert found.isna().tolist() == [False, True, True, False, False]
+    by_item = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
+    assert by_item.index.tolist() == list("abcde")
+    assert by_item.isna().tolist() == [False, True, True, False, False]
 
 
 def test_groups_of_a_single_unit_are_refused(tidy):
@@ -342,14 +341,11 @@ def test_scales_alone_give_a_high_alpha_over_aspects_and_none_within_one(
         wide, "item_id", ["factuality", "formality"][:n_aspects]
     )
     assert rows.groupby("unit").size().tolist() == [3] * 200 * n_aspects
-    found = agreement.alpha_at_once(rows, "item_id", "interval", 20, rng)
-    assert found["dealt_out"] == pytest.approx(
-        alpha, abs=0.02 if n_aspects == 2 else 0.12
-    )
-    assert found["estimate"] == pytest.approx(
-        alpha, abs=0.02 if n_aspects == 2 else 0.12
-    )
-    assert found["low"] < found["estimate"] < found["high"]
+    pooled = agreement.pooled_alpha(rows, "item_id", "interval", 20, rng)
+    tolerance = 0.02 if n_aspects == 2 else 0.12
+    assert pooled["permuted"] == pytest.approx(alpha, abs=tolerance)
+    assert pooled["estimate"] == pytest.approx(alpha, abs=tolerance)
+    assert pooled["low"] < pooled["estimate"] < pooled["high"]
 
 
 def test_the_mean_over_real_answers_is_the_alpha_that_the_paper_prints(real_data):
@@ -358,7 +354,7 @@ def test_the_mean_over_real_answers_is_the_alpha_that_the_paper_prints(real_data
 
 
 def checks(n=40):
-    """List n attention checks and the same texts, rated twice each, under their own prompts."""
+    """List n attention checks, and the same texts rated under their own prompts."""
     number = np.arange(n)
     sides = [
         pd.DataFrame(
@@ -427,10 +423,10 @@ def test_texts_of_several_outputs_are_left_out():
 def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
     ratings = checks(4)
     scores = {True: [1, 2, 3, 5], False: [2, 2, 4, 4]}
-    for side, given in scores.items():
-        ratings.loc[
-            (ratings["is_distractor"] == side) & (ratings["pair_id"] < 4), "score"
-        ] = given
+    in_check = ratings["pair_id"] < 4
+    for is_distractor, side_scores in scores.items():
+        of_side = ratings["is_distractor"] == is_distractor
+        ratings.loc[of_side & in_check, "score"] = side_scores
     table = agreement.rank_shares(ratings, "score", "task")
     assert table.index.tolist() == ["wikihow", "amazon"]
     shares = ["checks", "lower", "not_higher"]
@@ -447,14 +443,18 @@ def test_distractors_without_a_text_of_their_own_are_refused():
 
 
 def test_factual_errors_are_charged_to_real_distractors(real_data):
-    given = hosking_submissions.load_submissions(1, "errors", real_data, texts=True)[1]
-    given = given, list(ERRORS_1), 200
-    table = agreement.against_partner(*given, np.random.default_rng(0))
+    _, ratings = hosking_submissions.load_submissions(
+        1, "errors", real_data, texts=True
+    )
+    errors = list(ERRORS_1)
+    rng = np.random.default_rng(0)
+    table = agreement.against_partner(ratings, errors, 200, rng)
     assert table["n"].eq(240).all()
     assert (
         table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0
     ).all()
     assert table.loc["repetition", "low"] < 0 < table.loc["repetition", "high"]
-    table = agreement.against_same_text(*given, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    table = agreement.against_same_text(ratings, errors, 200, rng)
     assert table["n"].eq(109).all()
     assert table.loc["factuality", "low"] > 0

@@ -1,4 +1,4 @@
-"""Groups of rows against resampled rows, closed forms and statsmodels; differences and order."""
+"""Groups of rows and their order: resampled rows, closed forms, statsmodels."""
 
 import numpy as np
 import pandas as pd

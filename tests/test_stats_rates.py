@@ -1,4 +1,4 @@
-"""Error rates, detection and prediction-powered rates: hand tables, libraries, known truths."""
+"""Error and detection rates, prediction-powered rates: hand tables, known truths."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ ARMS = ("assertive_low", "assertive_high")
 def make_outputs(
     shares: dict[str, float], n_prompts: int, seed: int = 1
 ) -> pd.DataFrame:
-    """One output per prompt and arm, with independent factuality labels at the given rates."""
+    """One output per prompt and arm, with independent labels at the given rates."""
     rng = np.random.default_rng(seed)
     arms = np.tile(list(shares), n_prompts)
     labels = (rng.random(len(arms)) < pd.Series(arms).map(shares)).astype(float)
@@ -60,9 +60,8 @@ def test_rates_have_wilsons_interval_and_copies_within_a_prompt_do_not_narrow_it
         [count / 60, *proportion_confint(count, 60, method="wilson")]
     )
     columns = ["estimate", "low", "high"]
-    once, thrice = (
-        error_rates(table).iloc[0] for table in (outputs, pd.concat([outputs] * 3))
-    )
+    once = error_rates(outputs).iloc[0]
+    thrice = error_rates(pd.concat([outputs] * 3)).iloc[0]
     assert once[columns].tolist() == pytest.approx(expected)
     assert thrice[columns].tolist() == pytest.approx(expected, rel=0.01)
     assert (once["n"], thrice["n"]) == (60, 180)
@@ -87,14 +86,16 @@ def test_a_rate_of_zero_keeps_an_interval_with_width():
 
 
 def test_gap_interval_is_newcombes():
-    crowd, expert = (
-        make_outputs({"a": 0.1}, 80, seed=2),
-        make_outputs({"a": 0.3}, 50, seed=3),
-    )
+    crowd = make_outputs({"a": 0.1}, 80, seed=2)
+    expert = make_outputs({"a": 0.3}, 50, seed=3)
     gap = rates.crowd_expert_gap(error_rates(crowd), error_rates(expert)).iloc[0]
-    found, true = (int(table["factuality"].sum()) for table in (crowd, expert))
-    low, high = confint_proportions_2indep(found, 80, true, 50, method="newcomb")
-    expected = [found / 80, true / 50, found / 80 - true / 50, low, high]
+    by_crowd = int(crowd["factuality"].sum())
+    by_expert = int(expert["factuality"].sum())
+    low, high = confint_proportions_2indep(
+        by_crowd, 80, by_expert, 50, method="newcomb"
+    )
+    difference = by_crowd / 80 - by_expert / 50
+    expected = [by_crowd / 80, by_expert / 50, difference, low, high]
     numbers = gap[["crowd", "expert", "estimate", "low", "high"]].tolist()
     assert numbers == pytest.approx([100 * number for number in expected])
 
@@ -144,16 +145,16 @@ def test_several_contrasts_are_each_what_they_are_alone():
 
 
 def test_equal_arms_are_rarely_called_different():
-    found = 0
+    n_different = 0
     for seed in range(40):
         crowd = make_outputs(dict.fromkeys(ARMS, 0.2), 60, seed=1000 + seed)
         expert = make_outputs(dict.fromkeys(ARMS, 0.3), 60, seed=2000 + seed)
-        found += contrasts(crowd, expert).loc["gap", "p_value"] < 0.05
-    assert found / 40 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
+        n_different += contrasts(crowd, expert).loc["gap", "p_value"] < 0.05
+    assert n_different / 40 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
 
 
 def draw_study(rng, n_prompts):
-    """Five answers to a prompt in five arms, by an expert and by four raters who differ."""
+    """Five answers to a prompt in five arms; one expert and four raters who differ."""
     rows = 5 * n_prompts
     prompt = np.repeat(np.arange(n_prompts), 5)
     liability = np.sqrt(0.2) * rng.normal(size=n_prompts)[prompt]
@@ -255,23 +256,17 @@ def detected(pairs, by=("error",), n_boot=200):
 
 def test_measures_of_a_hand_made_table_with_both_intervals():
     table = detected(make_pairs(), n_boot=4000)
-    parts, totals = np.array([3, 28, 3, 28, 10]), np.array([10, 30, 5, 35, 40])
+    parts = np.array([3, 28, 3, 28, 10])
+    totals = np.array([10, 30, 5, 35, 40])
     assert table.index.tolist() == [
         (measure, "factuality") for measure in rates.MEASURES
     ]
-    expected = [
-        totals,
-        parts / totals,
-        *proportion_confint(parts, totals, method="wilson"),
-    ]
-    found = table[["n", "estimate", "low", "high"]].to_numpy().T / [
-        [1],
-        [100],
-        [100],
-        [100],
-    ]
-    np.testing.assert_allclose(found, expected)
     share = parts / totals
+    low, high = proportion_confint(parts, totals, method="wilson")
+    np.testing.assert_allclose(table["n"], totals)
+    np.testing.assert_allclose(table["estimate"] / 100, share)
+    np.testing.assert_allclose(table["low"] / 100, low)
+    np.testing.assert_allclose(table["high"] / 100, high)
     margin = 196 * np.sqrt(share * (1 - share) / totals)
     width = (table["boot_high"] - table["boot_low"]).to_numpy()
     np.testing.assert_allclose(width[[0, 1, 3, 4]], 2 * margin[[0, 1, 3, 4]], rtol=0.15)
@@ -347,7 +342,8 @@ def test_crowd_finds_few_of_the_real_factual_errors(released):
     assert row["high"] < 25
 
 
-LABELLED, ALL = 60, 300
+LABELLED = 60
+ALL = 300
 
 
 def make_labels(seed=0, imagined=0.1, rate=0.3):
@@ -359,40 +355,40 @@ def make_labels(seed=0, imagined=0.1, rate=0.3):
 
 
 def parts(crowd, expert):
-    """What the package takes: truth and crowd where experts labelled, crowd elsewhere."""
+    """What ppi_py takes: truth and crowd where experts labelled, crowd elsewhere."""
     return expert[:LABELLED], crowd[:LABELLED], crowd[LABELLED:]
 
 
 def test_prediction_powered_rates_are_those_of_the_package_ppi_py():
-    truth, seen = np.array([1, 0, 0, 1, 0, 1.0]), np.array([1, 0, 0.5, 1, 0, 0])
+    truth = np.array([1, 0, 0, 1, 0, 1.0])
+    seen = np.array([1, 0, 0.5, 1, 0, 0])
     unseen = np.array([0, 1, 0.5, 0, 0, 1, 0, 0, 0, 0.5])
     crowd = np.concatenate([seen, unseen])
-    sums = rates.label_terms(crowd, np.concatenate([truth, np.full(10, np.nan)])).sum(
-        axis=0
-    )
+    expert = np.concatenate([truth, np.full(10, np.nan)])
+    sums = rates.label_terms(crowd, expert).sum(axis=0)
     # version 0.2.3: ppi_mean_pointestimate, classical_mean_ci and ppi_mean_ci at
     # alpha=0.05
-    powered, by_experts, by_both = (
-        0.45218579235,
-        [0.09992402697, 0.90007597303],
-        [0.096597613073, 0.807773971626],
+    powered = 0.45218579235
+    by_experts = [0.09992402697, 0.90007597303]
+    by_both = [0.096597613073, 0.807773971626]
+    assert rates.rate_estimates(sums) == pytest.approx(
+        [crowd.mean(), truth.mean(), powered]
     )
-    assert rates.estimates(sums) == pytest.approx([crowd.mean(), truth.mean(), powered])
-    found = rates.independent_intervals(seen, unseen, truth)
+    intervals = rates.independent_intervals(seen, unseen, truth)
     margin = 1.959964 * crowd.std() / 4
-    assert found[0] == pytest.approx(crowd.mean() + margin * np.array([-1, 1]))
-    assert found[1:] == pytest.approx(np.array([by_experts, by_both]))
+    assert intervals[0] == pytest.approx(crowd.mean() + margin * np.array([-1, 1]))
+    assert intervals[1:] == pytest.approx(np.array([by_experts, by_both]))
 
 
 def test_a_crowd_that_says_nothing_has_no_weight_and_one_that_says_little_has_some():
     _, expert = make_labels()
     constant = rates.label_terms(np.full(ALL, 0.3), expert).sum(axis=0)
-    rate, factor = rates.powered_rates(constant)
+    rate, factor = rates.prediction_powered_rates(constant)
     assert (rate, factor) == (pytest.approx(np.nanmean(expert)), 0)
     faint = rates.label_terms(0.3 + 0.001 * np.nan_to_num(expert), expert).sum(axis=0)
-    assert rates.powered_rates(faint)[1] == 1
+    assert rates.prediction_powered_rates(faint)[1] == 1
     contrary = rates.label_terms(1 - np.nan_to_num(expert), expert).sum(axis=0)
-    assert rates.powered_rates(contrary)[1] == 0
+    assert rates.prediction_powered_rates(contrary)[1] == 0
 
 
 def test_wilsons_interval_of_experts_has_their_number_of_labels():
@@ -406,18 +402,16 @@ def test_wilsons_interval_of_experts_has_their_number_of_labels():
 
 
 def test_a_rate_above_one_is_cut_off_before_it_gets_an_interval():
-    crowd, expert = (
-        np.r_[np.ones(8), 0, 0, np.ones(90)],
-        np.r_[np.ones(9), 0, np.full(90, np.nan)],
-    )
+    crowd = np.r_[np.ones(8), 0, 0, np.ones(90)]
+    expert = np.r_[np.ones(9), 0, np.full(90, np.nan)]
     sums = rates.label_terms(crowd, expert)[:, None]
-    assert rates.estimates(sums.sum(axis=0))[2] == pytest.approx(1.1)
+    assert rates.rate_estimates(sums.sum(axis=0))[2] == pytest.approx(1.1)
     low, high = rates.wilson_intervals(sums)[2, :, 0]
     assert 0.7 < low < 0.8
     assert high == pytest.approx(1)
 
 
-def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independent_outputs():
+def test_wilson_intervals_are_as_wide_as_those_of_ppi_py_for_independent_outputs():
     crowd, expert = make_labels()
     truth, seen, unseen = parts(crowd, expert)
     wilson = np.diff(
@@ -427,11 +421,11 @@ def test_all_wilson_intervals_are_as_wide_as_those_of_the_package_for_independen
     np.testing.assert_allclose(wilson.ravel(), independent.ravel(), rtol=0.05)
 
 
-def test_wilsons_interval_of_both_has_a_size_from_the_experts_rate_and_its_own_variance():
+def test_wilsons_interval_of_both_has_a_size_from_experts_rate_and_own_variance():
     crowd, expert = make_labels(rate=0.2)
     crowd[LABELLED:] = np.arange(ALL - LABELLED) % 2  # far more where no expert looks
     sums = rates.label_terms(crowd, expert)
-    _, experts, both = rates.estimates(sums.sum(axis=0))
+    _, experts, both = rates.rate_estimates(sums.sum(axis=0))
     assert both > 1.2 * experts
     low, high = rates.wilson_intervals(sums[:, None])[2, :, 0]
     center = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Measures of texts by hand and by other libraries, tiny language models, and the lexicon."""
+"""Measures of texts by hand and by other libraries, tiny models, and the lexicon."""
 
 import contextlib
 import math
@@ -91,9 +91,10 @@ def test_readability_is_the_formula_by_hand():
 @pytest.mark.parametrize(
     ("word", "n"),
     [
-        ("the", 1), ("make", 1), ("makes", 1), ("called", 1), ("don't", 1), ("dr", 1), ("2024", 1),
-        ("table", 2), ("tables", 2), ("houses", 2), ("wanted", 2), ("make's", 1), ("about", 2),
-        ("lately", 2), ("refusal", 3), ("assertive", 3), ("experience", 4), ("factuality", 5),
+        ("the", 1), ("make", 1), ("makes", 1), ("called", 1), ("don't", 1), ("dr", 1),
+        ("2024", 1), ("table", 2), ("tables", 2), ("houses", 2), ("wanted", 2),
+        ("make's", 1), ("about", 2), ("lately", 2), ("refusal", 3), ("assertive", 3),
+        ("experience", 4), ("factuality", 5),
     ],
 )  # fmt: skip
 def test_syllables_by_hand(word, n):
@@ -104,10 +105,8 @@ def test_words_and_sentences_are_those_of_textstat_and_syllables_nearly():
     guide = re.sub(r"\]\([^)]*\)|`[^`]*`", "", (paths.ROOT / "README.md").read_text())
     texts = pd.Series(guide.splitlines())
     texts = texts[texts.str.split().str.len() > 20]
-    words, sentences = (
-        texts.map(textstat.lexicon_count),
-        texts.map(textstat.sentence_count),
-    )
+    words = texts.map(textstat.lexicon_count)
+    sentences = texts.map(textstat.sentence_count)
     syllables = texts.map(
         lambda each: sum(map(text._syllables, text._plain_words(each)))
     )
@@ -169,7 +168,10 @@ def test_unknown_sentiment_scorers_are_refused():
 
 def test_without_the_extra_models_the_message_helps(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    message = "package 'transformers' is not installed: install this project with the extra 'model"
+    message = (
+        "package 'transformers' is not installed: "
+        "install this project with the extra 'model"
+    )
     with pytest.raises(text.ModelUnavailableError, match=message):
         text.load_model("gpt2")
 
@@ -323,11 +325,11 @@ def test_perplexities_follow_the_own_and_another_question_all_equally_likely(
     ).columns.empty
     monkeypatch.setattr(text, "load_model", lambda name: (7, None))
     monkeypatch.setattr(text, "perplexity", note_questions)
-    found = text.perplexity_measures(many, "gpt2", np.random.default_rng(0))
+    measures = text.perplexity_measures(many, "gpt2", np.random.default_rng(0))
     own, other = asked
     assert own.equals(many["question"])
     minus = {"−perplexity, QA": -7.0, "−perplexity, RQA": -7.0}
-    assert found.equals(pd.DataFrame(minus, index=many.index))
+    assert measures.equals(pd.DataFrame(minus, index=many.index))
     shares = pd.crosstab(own, other, normalize="index").to_numpy()
     np.testing.assert_array_equal(shares.diagonal(), 0)
     # four standard errors of a share of 300 draws
@@ -355,7 +357,7 @@ def test_usual_ways_to_speak_of_an_aspect_are_found_and_words_in_another_sense_a
 
 
 def test_the_lexicon_still_finds_what_it_found_when_it_was_checked(real_data):
-    """The reader marked the 50 longest reasons and 40 of the others, drawn at random."""
+    """The reader marked the 50 longest reasons, and 40 of the others at random."""
     reasons = kamoda.load_texts(real_data).justifications["text"]
     longest = reasons[
         reasons.str.len().sort_values(ascending=False, kind="stable").index[:50]

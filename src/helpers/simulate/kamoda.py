@@ -3,17 +3,14 @@
 The model, with the numbers of `KamodaTruth`:
 
 1. An answer stands somewhere on each aspect: the mean of its type, plus a question's
-and an
-   answer's own effect.
+   and an answer's own effect.
 2. A worker rates the four answers to a question. Each aspect is rated with noise.
-Acceptability is
-   its ideal, less each aspect's distance from the ideal (as a share of the farthest
-   possible distance, of the ratings just given) times its weight, plus the worker's
-   leniency and noise. The worker prefers the answer found most acceptable before marks
-   are put on the scale.
+   Acceptability is its ideal, less each aspect's distance from the ideal (as a share of
+   the farthest possible distance, of the ratings just given) times its weight, plus the
+   worker's leniency and noise. The worker prefers the answer that is most acceptable
+   before marks are put on the scale.
 3. An automatic evaluator rates like a worker with biases of its own. A further run of
-it repeats
-   most of its error for an answer.
+   it repeats most of its error for an answer.
 
 Texts are strings of keywords, not language: enough to run and to test what is computed
 from them. The weights of aspects are those that the paper prints; the other numbers
@@ -30,6 +27,7 @@ from helpers.data import columns
 from helpers.data.columns import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
 from helpers.simulate.hosking import random_texts, to_scale
 
+# of the aspects and, in the last place, acceptability
 LOW, HIGH = np.array(list(RANGES.values()), dtype=float).T
 IDEAL = np.array([IDEALS[aspect] for aspect in RANGES], dtype=float)
 FARTHEST = np.maximum(IDEAL - LOW, HIGH - IDEAL)
@@ -68,7 +66,9 @@ VOCABULARY = (
     "time",
     "water",
 )
-MEDIAN_MINUTES, MINUTES_SD = 25.0, 0.5  # on a task
+# on a task
+MEDIAN_MINUTES = 25.0
+MINUTES_SD = 0.5
 # Share of justifications with each remark, and the remark.
 REMARKS = {
     "amount_info": (0.20, "it has enough information"),
@@ -87,7 +87,7 @@ REMARKS = {
 
 @dataclass(frozen=True)
 class KamodaTruth:
-    """Truth of the study of Kamoda et al.: how much each aspect counts for acceptability."""
+    """Truth of Kamoda et al.'s study: what each aspect counts for acceptability."""
 
     n_questions: int = 300
     n_raters: int = 80
@@ -110,20 +110,18 @@ class KamodaTruth:
 def kamoda(
     rng: np.random.Generator, truth: KamodaTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate workers' and automatic evaluators' ratings of four answers to each question."""
+    """Simulate ratings of four answers to each question, by workers and evaluators."""
     truth = truth or KamodaTruth()
     answers = _answers(truth)
     standing = _standing(rng, truth)
-    return _ratings(rng, answers, standing, truth), _evaluators(
-        rng, answers, standing, truth
-    )
+    ratings = _ratings(rng, answers, standing, truth)
+    evaluators = _evaluators(rng, answers, standing, truth)
+    return ratings, evaluators
 
 
 def _answers(truth: KamodaTruth) -> pd.DataFrame:
     """List the answers, four to each question in turn."""
-    questions = [
-        f"simulated-question-{number:03}" for number in range(1, truth.n_questions + 1)
-    ]
+    questions = _names("simulated-question", truth.n_questions)
     question_id = pd.Series(questions).repeat(N_ANSWERS).reset_index(drop=True)
     system = pd.Series(np.tile(np.array(ANSWER_SYSTEMS), truth.n_questions))
     return pd.DataFrame(
@@ -138,13 +136,17 @@ def _answers(truth: KamodaTruth) -> pd.DataFrame:
     )
 
 
+def _names(kind: str, n: int) -> list[str]:
+    """Names that are numbered from 1."""
+    return [f"{kind}-{number:03}" for number in range(1, n + 1)]
+
+
 def _standing(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
-    """Draw where answers stand on the aspects; shape (questions, answer types, aspects)."""
+    """Draw where answers stand on aspects; shape (questions, answer types, aspects)."""
     means = np.array([truth.means[system] for system in ANSWER_SYSTEMS])
-    question = rng.normal(
-        0, truth.sds["question"], (truth.n_questions, 1, len(ASPECTS))
-    )
-    answer = rng.normal(0, truth.sds["answer"], (truth.n_questions, *means.shape))
+    n_questions = truth.n_questions
+    question = rng.normal(0, truth.sds["question"], (n_questions, 1, len(ASPECTS)))
+    answer = rng.normal(0, truth.sds["answer"], (n_questions, *means.shape))
     return means + question + answer
 
 
@@ -154,29 +156,36 @@ def _ratings(
     standing: np.ndarray,
     truth: KamodaTruth,
 ) -> pd.DataFrame:
-    """Let workers rate; opinions are (questions, workers of a question, answer types, marks)."""
+    """Let workers rate the four answers to each of their questions."""
     workers = _workers(rng, truth)
+    n_questions, n_workers = workers.shape
+    # opinions have the shape (questions, workers of a question, answer types, marks)
     noise = rng.normal(0, truth.sds["rater"], (*workers.shape, *standing.shape[1:]))
-    leniency = rng.normal(0, truth.leniency_sd, truth.n_raters)[workers][..., None]
+    worker_leniency = rng.normal(0, truth.leniency_sd, truth.n_raters)
+    leniency = worker_leniency[workers][:, :, None]
     opinions = _opinions(rng, standing[:, None] + noise, leniency, truth)
-    best = opinions[..., -1].argmax(axis=2)[..., None]
-    rows = np.arange(len(answers)).reshape(len(workers), 1, N_ANSWERS)
-    rows = np.broadcast_to(rows, (*workers.shape, N_ANSWERS)).ravel()
-    names = np.array(
-        [f"simulated-rater-{number:03}" for number in range(1, truth.n_raters + 1)]
-    )
     marks = to_scale(opinions, LOW, HIGH, truth.rounded)
-    ratings = _with_marks(answers.iloc[rows].reset_index(drop=True), marks).assign(
+    best = opinions[:, :, :, -1].argmax(axis=2)
+    preferred = best[:, :, None] == np.arange(N_ANSWERS)
+
+    # every worker of a question rates its answers in turn
+    rows = np.arange(len(answers)).reshape(n_questions, 1, N_ANSWERS)
+    rows = np.repeat(rows, n_workers, axis=1).ravel()
+    rated = answers.iloc[rows].reset_index(drop=True)
+    names = np.array(_names("simulated-rater", truth.n_raters))
+    ratings = _with_marks(rated, marks).assign(
         rater_id=np.repeat(names[workers], N_ANSWERS),
-        preferred=(best == np.arange(N_ANSWERS)).ravel().astype(float),
+        preferred=preferred.ravel().astype(float),
     )
-    return ratings[[*columns.KAMODA_RATINGS.columns]]
+    return ratings[list(columns.KAMODA_RATINGS.columns)]
 
 
 def _workers(rng: np.random.Generator, truth: KamodaTruth) -> np.ndarray:
-    """Draw different workers for each question, the k-th being 1/k as active as the first."""
-    activity = -np.log(np.arange(1, truth.n_raters + 1))
-    keys = activity + rng.gumbel(size=(truth.n_questions, truth.n_raters))
+    """Draw workers for each question, the k-th being 1/k as active as the first."""
+    # adding Gumbel noise to log activities and taking the largest sums draws different
+    # workers, each in proportion to their activity
+    log_activity = -np.log(np.arange(1, truth.n_raters + 1))
+    keys = log_activity + rng.gumbel(size=(truth.n_questions, truth.n_raters))
     return np.argsort(-keys, axis=1)[:, : truth.raters_per_question]
 
 
@@ -186,7 +195,7 @@ def _opinions(
     leniency: np.ndarray | float,
     truth: KamodaTruth,
 ) -> np.ndarray:
-    """Put aspects on their scales and add the acceptability they lead to, not yet on its own."""
+    """Put aspects on their scales and add acceptability, not yet put on its own."""
     aspects = to_scale(aspects, LOW[:-1], HIGH[:-1], truth.rounded)
     distance = np.abs(aspects - IDEAL[:-1]) / FARTHEST[:-1]
     noise = rng.normal(0, truth.acceptability_sd, aspects.shape[:-1])
@@ -197,8 +206,11 @@ def _opinions(
 
 def _with_marks(table: pd.DataFrame, marks: np.ndarray) -> pd.DataFrame:
     """Add a column of marks for each aspect and acceptability."""
-    columns = marks.reshape(-1, len(RANGES)).T
-    return table.assign(**dict(zip(RANGES, columns, strict=True)))
+    marks = marks.reshape(-1, len(RANGES))
+    table = table.copy()
+    for number, aspect in enumerate(RANGES):
+        table[aspect] = marks[:, number]
+    return table
 
 
 def _evaluators(
@@ -207,34 +219,38 @@ def _evaluators(
     standing: np.ndarray,
     truth: KamodaTruth,
 ) -> pd.DataFrame:
-    """Let gpt4 rate all answers, llama2 those to some questions, gpt4 again one each to some."""
+    """Let gpt4 rate all answers; llama2, and gpt4 three times, some of them."""
     gpt4 = _runs(rng, standing, "gpt4", truth)
     llama2 = _runs(rng, standing, "llama2", truth)
     questions = rng.permutation(truth.n_questions)
-    tested = np.isin(answers.index // N_ANSWERS, questions[: truth.llama2_questions])
-    repeated = N_ANSWERS * np.sort(questions[: truth.mean3_questions])
-    repeated += rng.integers(N_ANSWERS, size=len(repeated))
-    tables = [
-        _with_marks(answers.assign(evaluator="gpt4"), gpt4[0]),
-        _with_marks(answers.assign(evaluator="llama2"), llama2[0])[tested],
-        _with_marks(answers.assign(evaluator="gpt4_mean3"), gpt4.mean(axis=0)).iloc[
-            repeated
-        ],
-    ]
-    return pd.concat(tables, ignore_index=True)[[*columns.KAMODA_EVALUATORS.columns]]
+    # llama2 rates all answers to some questions
+    llama2_questions = questions[: truth.llama2_questions]
+    by_llama2 = np.isin(answers.index // N_ANSWERS, llama2_questions)
+    # the mean of three runs is of one answer each to some questions
+    repeated_questions = np.sort(questions[: truth.mean3_questions])
+    answer = rng.integers(N_ANSWERS, size=len(repeated_questions))
+    repeated = N_ANSWERS * repeated_questions + answer
+
+    one_run = _with_marks(answers.assign(evaluator="gpt4"), gpt4[0])
+    of_llama2 = _with_marks(answers.assign(evaluator="llama2"), llama2[0])
+    mean3 = _with_marks(answers.assign(evaluator="gpt4_mean3"), gpt4.mean(axis=0))
+    tables = [one_run, of_llama2[by_llama2], mean3.iloc[repeated]]
+    evaluators = pd.concat(tables, ignore_index=True)
+    return evaluators[list(columns.KAMODA_EVALUATORS.columns)]
 
 
 def _runs(
     rng: np.random.Generator, standing: np.ndarray, evaluator: str, truth: KamodaTruth
 ) -> np.ndarray:
-    """Let an evaluator rate all answers several times; shape (runs, answers, marks)."""
+    """Let an evaluator rate all answers repeatedly; shape (runs, answers, marks)."""
     aspects = standing.reshape(-1, len(ASPECTS)) + truth.evaluator_biases[evaluator]
-    noise = np.array(truth.sds["rater"])
-    aspects = aspects + rng.normal(0, truth.evaluator_sd * noise, aspects.shape)
-    aspects = aspects + rng.normal(
-        0, truth.iteration_sd * noise, (N_RUNS, *aspects.shape)
-    )
-    return to_scale(_opinions(rng, aspects, 0.0, truth), LOW, HIGH, truth.rounded)
+    rater_sd = np.array(truth.sds["rater"])
+    # an error of the evaluator about each answer, then another one in each run
+    aspects = aspects + rng.normal(0, truth.evaluator_sd * rater_sd, aspects.shape)
+    runs = (N_RUNS, *aspects.shape)
+    aspects = aspects + rng.normal(0, truth.iteration_sd * rater_sd, runs)
+    opinions = _opinions(rng, aspects, 0.0, truth)
+    return to_scale(opinions, LOW, HIGH, truth.rounded)
 
 
 def kamoda_texts(
@@ -245,34 +261,34 @@ def kamoda_texts(
 
 
 def _answer_texts(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
-    """Give every answer random words, and people's answers votes: more for the top one."""
+    """Give every answer random words, and people's votes: more for the top one."""
     answers = ratings.drop_duplicates("item_id").reset_index(drop=True)
-    texts = random_texts(
-        rng, np.array(VOCABULARY), answers["system"].map(WORDS_BY_SYSTEM)
-    )
-    votes = rng.geometric(0.1, len(answers)) + 100.0 * (
-        answers["system"] == "human_top"
-    )
+    mean_words = answers["system"].map(WORDS_BY_SYSTEM)
+    texts = random_texts(rng, np.array(VOCABULARY), mean_words)
+    is_top = answers["system"] == "human_top"
+    votes = rng.geometric(0.1, len(answers)) + 100.0 * is_top
     table = answers.assign(
         question="What is " + answers["question_id"] + "?",
         text=texts,
         votes=votes.where(answers["system"].str.startswith("human")),
     )
-    return table[[*columns.KAMODA_ANSWERS.columns]]
+    return table[list(columns.KAMODA_ANSWERS.columns)]
 
 
 def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataFrame:
     """Give every worker's preference a list of remarks, and a time on the task."""
     tasks = ratings.drop_duplicates(["question_id", "rater_id"]).reset_index(drop=True)
-    rates, remarks = map(np.array, zip(*REMARKS.values(), strict=True))
+    rates = np.array([rate for rate, _ in REMARKS.values()])
+    remarks = np.array([remark for _, remark in REMARKS.values()])
     mentioned = rng.random((len(tasks), len(REMARKS))) < rates
+    texts = []
+    for mentions in mentioned:
+        reasons = ", ".join(remarks[mentions]) or "it is best"
+        texts.append(f"Simulated: {reasons}.")
     minutes = MEDIAN_MINUTES * np.exp(rng.normal(0, MINUTES_SD, len(tasks)))
     table = tasks.assign(
-        text=[
-            f"Simulated: {', '.join(remarks[row]) or 'it is best'}."
-            for row in mentioned
-        ],
+        text=texts,
         none_appropriate=rng.random(len(tasks)) < 0.03,
         minutes=minutes.clip(max=60),
     )
-    return table[[*columns.KAMODA_JUSTIFICATIONS.columns]]
+    return table[list(columns.KAMODA_JUSTIFICATIONS.columns)]

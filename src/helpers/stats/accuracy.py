@@ -1,4 +1,4 @@
-"""Accuracies on samples of questions: their errors, tests and relations, and what rounding allows.
+"""Accuracies on samples of questions: errors, tests, relations, and limits of rounding.
 
 Questions are the unit: a dataset is a sample of those that could have been asked, and
 the answers to a question are a sample of those that could have been given. A number
@@ -17,8 +17,10 @@ from helpers.stats.bootstrap import cluster_weights, summary, with_everything_fi
 from helpers.stats.checks import check_clusters, check_numeric, check_regression
 from helpers.stats.moments import cluster_moments
 
+# half of a 95 % interval, in standard errors
 NORMAL_95 = float(stats.norm.ppf(0.975))
-SLACK = 1e-9  # what arithmetic with decimal fractions may be off
+# what arithmetic with decimal fractions may be off
+SLACK = 1e-9
 
 
 def two_sided_p(z: ArrayLike) -> np.ndarray:
@@ -90,28 +92,39 @@ def mean_deviation(
 
     Examples
     --------
-    >>> deviation = mean_deviation([0.74, 0.49], [0.04, 0.04], [[0.92], [0.70]], [[0.02], [0.04]])
+    >>> deviation = mean_deviation(
+    ...     mean=[0.74, 0.49], se=[0.04, 0.04],
+    ...     others=[[0.92], [0.70]], other_ses=[[0.02], [0.04]])
     >>> deviation.round(3).to_dict()
     {'estimate': 0.195, 'low': 0.124, 'high': 0.266, 'by_chance': 0.04}
     """
-    mean, se = np.reshape(mean, (-1, 1)), np.reshape(se, (-1, 1))
+    mean = np.reshape(mean, (-1, 1))
+    se = np.reshape(se, (-1, 1))
     other_ses = np.asarray(other_ses)
-    estimate, margin = _mean_distance(mean - np.asarray(others), se, other_ses)
+    differences = mean - np.asarray(others)
+    estimate, margin = _mean_distance(differences, se, other_ses)
+    # the mean of |x| is sqrt(2 / pi) standard deviations for a normal x around zero
     by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
-    names = ["estimate", "low", "high", "by_chance"]
     return pd.Series(
-        [estimate, estimate - margin, estimate + margin, by_chance], index=names
+        {
+            "estimate": estimate,
+            "low": estimate - margin,
+            "high": estimate + margin,
+            "by_chance": by_chance,
+        }
     )
 
 
 def _mean_distance(
     differences: np.ndarray, se: np.ndarray, other_ses: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean absolute difference over the last two axes, and half of its 95 % interval."""
+    """Mean absolute difference over the last two axes, half its 95 % interval."""
+    n_rows, n_others = differences.shape[-2:]
+    # The derivative of |a - b| is the sign of a - b for a, and its opposite for b. An
+    # accuracy that is compared several times adds up its signs before they are squared.
     signs = np.sign(differences).sum(axis=-1, keepdims=True)
     variance = ((signs * se) ** 2).sum(axis=(-2, -1)) + (other_ses**2).sum()
-    n_differences = differences.shape[-2] * differences.shape[-1]
-    margin = NORMAL_95 * np.sqrt(variance) / n_differences
+    margin = NORMAL_95 * np.sqrt(variance) / (n_rows * n_others)
     return np.abs(differences).mean(axis=(-2, -1)), margin
 
 
@@ -123,7 +136,7 @@ def deviation_coverage(
     n_sim: int,
     rng: np.random.Generator,
 ) -> pd.Series:
-    """Tell how good the interval of `mean_deviation` is where these accuracies are the true ones.
+    """How good the interval of `mean_deviation` is if these accuracies are true.
 
     Chance makes an absolute difference too large where the true one is small, so that
     the interval lies too high.
@@ -147,18 +160,21 @@ def deviation_coverage(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> found = deviation_coverage([0.9], [0.01], [[0.5, 0.4]], [[0.01, 0.01]], 2000, rng)
-    >>> found.abs().round(2).to_dict()
+    >>> result = deviation_coverage(
+    ...     [0.9], [0.01], [[0.5, 0.4]], [[0.01, 0.01]], 2000, rng)
+    >>> result.abs().round(2).to_dict()
     {'bias': 0.0, 'coverage': 0.95}
     """
-    mean, se = np.reshape(mean, (-1, 1)), np.reshape(se, (-1, 1))
-    others, other_ses = np.asarray(others), np.asarray(other_ses)
+    mean = np.reshape(mean, (-1, 1))
+    se = np.reshape(se, (-1, 1))
+    others = np.asarray(others)
+    other_ses = np.asarray(other_ses)
     truth = np.abs(mean - others).mean()
     drawn = rng.normal(mean, se, (n_sim, *mean.shape))
     drawn_others = rng.normal(others, other_ses, (n_sim, *others.shape))
     estimate, margin = _mean_distance(drawn - drawn_others, se, other_ses)
-    holds = np.abs(estimate - truth) <= margin
-    return pd.Series({"bias": estimate.mean() - truth, "coverage": holds.mean()})
+    covers = np.abs(estimate - truth) <= margin
+    return pd.Series({"bias": estimate.mean() - truth, "coverage": covers.mean()})
 
 
 def deviation_difference(
@@ -185,22 +201,32 @@ def deviation_difference(
 
     Examples
     --------
-    >>> letters, free_text = ([0.74, 0.49], [0.04, 0.04]), ([0.99, 0.85], [0.01, 0.03])
-    >>> deviation_difference(letters, free_text, [[0.92], [0.70]], [[0.02], [0.04]]).round(2)
+    >>> letters = ([0.74, 0.49], [0.04, 0.04])
+    >>> free_text = ([0.99, 0.85], [0.01, 0.03])
+    >>> others = [[0.92], [0.70]]
+    >>> other_ses = [[0.02], [0.04]]
+    >>> deviation_difference(letters, free_text, others, other_ses).round(2)
     estimate    0.09
     low        -0.02
     high        0.19
     dtype: float64
     """
-    means, ses = np.array([first, second], dtype=float)[..., None].swapaxes(0, 1)
+    # shape (columns compared, n, others): first and second, each against all others
+    means = np.array([first[0], second[0]], dtype=float)[:, :, None]
+    ses = np.array([first[1], second[1]], dtype=float)
     differences = means - np.asarray(others)
-    signs = np.sign(differences)
-    own = (signs.sum(axis=2) * ses[..., 0]) ** 2
-    shared = ((signs[0] - signs[1]) * np.asarray(other_ses)) ** 2
     gap = np.abs(differences[0]) - np.abs(differences[1])
-    margin = NORMAL_95 * np.sqrt(own.sum() + shared.sum()) / gap.size
-    ends = [gap.mean(), gap.mean() - margin, gap.mean() + margin]
-    return pd.Series(ends, index=["estimate", "low", "high"])
+    # as in `_mean_distance`; what the others add to both deviations cancels out where
+    # both columns lie on the same side
+    signs = np.sign(differences)
+    own_variance = ((signs.sum(axis=2) * ses) ** 2).sum()
+    shared = (signs[0] - signs[1]) * np.asarray(other_ses)
+    shared_variance = (shared**2).sum()
+    margin = NORMAL_95 * np.sqrt(own_variance + shared_variance) / gap.size
+    estimate = gap.mean()
+    return pd.Series(
+        {"estimate": estimate, "low": estimate - margin, "high": estimate + margin}
+    )
 
 
 def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -211,7 +237,7 @@ def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     answers : pandas.DataFrame
         One row per answer: ``correct``, 1 or 0.
     by : sequence of str
-        Columns that name a question, and what else is to be kept apart.
+        Columns that name a question, and whatever else divides its answers.
 
     Returns
     -------
@@ -238,8 +264,10 @@ def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     b                    1       1.0  NaN
     """
     check_numeric(answers, ["correct"])
-    sums = answers.groupby(list(by), observed=True)["correct"].agg(["size", "mean"])
-    n_answers, accuracy = sums["size"], sums["mean"]
+    correct = answers.groupby(list(by), observed=True)["correct"]
+    n_answers = correct.size()
+    accuracy = correct.mean()
+    # unbiased, and missing where there is one answer
     variance = accuracy * (1 - accuracy) / (n_answers - 1).where(n_answers > 1)
     return pd.DataFrame(
         {"n_answers": n_answers, "accuracy": accuracy, "se": np.sqrt(variance)}
@@ -277,35 +305,46 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     --------
     >>> questions = pd.DataFrame({"n_answers": 2, "accuracy": [1.0, 0.5, 0.0, 1.0]})
     >>> dataset_accuracy(questions).round(3).to_dict()
-    {'n_questions': 4.0, 'accuracy': 0.625, 'se': 0.239, 'between': 0.167, 'within': 0.062}
+    {'n_questions': 4.0, 'accuracy': 0.625, 'se': 0.239,
+     'between': 0.167, 'within': 0.062}
     """
     n_questions = len(questions)
     accuracy = questions["accuracy"]
-    columns = questions[["accuracy", "n_answers"]].to_numpy(dtype=float).T
-    within = _chance_variance(*columns, np.ones(n_questions))
     total = accuracy.var(ddof=1)
-    results = [
-        n_questions,
-        accuracy.mean(),
-        np.sqrt(total / n_questions),
-        total - within,
-        within,
-    ]
+    within = _chance_variance(
+        accuracy.to_numpy(dtype=float),
+        questions["n_answers"].to_numpy(dtype=float),
+        np.ones(n_questions),
+    )
     return pd.Series(
-        results, index=["n_questions", "accuracy", "se", "between", "within"]
+        {
+            "n_questions": n_questions,
+            "accuracy": accuracy.mean(),
+            "se": np.sqrt(total / n_questions),
+            "between": total - within,
+            "within": within,
+        }
     )
 
 
 def _chance_variance(
-    accuracy: np.ndarray, n: np.ndarray, weights: np.ndarray
+    accuracy: np.ndarray, n_answers: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Mean variance of accuracies of n answers around the true ones, for each row of weights."""
-    several = n > 1
-    chance = np.divide(
-        accuracy * (1 - accuracy) * n, n - 1, out=np.zeros_like(n), where=several
+    """Mean variance of observed accuracies around true ones, by row of weights."""
+    # p (1 - p) of a question without bias, which takes two answers or more
+    has_several = n_answers > 1
+    single_variance = np.divide(
+        accuracy * (1 - accuracy) * n_answers,
+        n_answers - 1,
+        out=np.zeros_like(n_answers),
+        where=has_several,
     )
-    counted = np.where(weights @ several > 0, weights @ several, np.nan)
-    return weights @ chance / counted * (weights @ (1 / n) / weights.sum(axis=-1))
+    n_several = weights @ has_several
+    n_several = np.where(n_several > 0, n_several, np.nan)
+    mean_single_variance = weights @ single_variance / n_several
+    # an accuracy of n answers has the n-th part of it
+    mean_inverse = weights @ (1 / n_answers) / weights.sum(axis=-1)
+    return mean_single_variance * mean_inverse
 
 
 def binomial_ceiling(
@@ -338,12 +377,16 @@ def binomial_ceiling(
     Examples
     --------
     >>> chance = np.repeat([0.2, 0.8], 500)
-    >>> draws = binomial_ceiling(chance, np.full(1000, 4), 100, np.random.default_rng(0))
+    >>> n_answers = np.full(1000, 4)
+    >>> draws = binomial_ceiling(chance, n_answers, 100, np.random.default_rng(0))
     >>> round(float(draws.mean()), 2)
     0.83
     """
-    chance, n_answers = np.asarray(chance, dtype=float), np.asarray(n_answers)
-    shares = rng.binomial(n_answers, chance, (n_draws, len(chance))) / n_answers
+    chance = np.asarray(chance, dtype=float)
+    n_answers = np.asarray(n_answers)
+    n_correct = rng.binomial(n_answers, chance, (n_draws, len(chance)))
+    shares = n_correct / n_answers
+    # Pearson's correlation of the chances with all draws at once
     x = chance - chance.mean()
     y = shares - shares.mean(axis=1, keepdims=True)
     return y @ x / np.sqrt((x @ x) * (y**2).sum(axis=1))
@@ -358,12 +401,12 @@ def noisy_correlation(
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Correlate a predictor with an accuracy from few answers, and correct for their chance.
+    """Correlate a predictor with accuracies from few answers; correct for chance.
 
-    The chance in few answers lowers a correlation. *Reliability* is the part of the
-    variance between observed accuracies that true accuracies have; dividing by its
-    square root gives the correlation with the true ones. The predictor is taken to be
-    exact.
+    The chance in few answers lowers a correlation (attenuation). *Reliability* is the
+    part of the variance between observed accuracies that true accuracies have; dividing
+    by its square root gives the correlation with the true ones. The predictor is taken
+    to be exact.
 
     Parameters
     ----------
@@ -398,9 +441,10 @@ def noisy_correlation(
     --------
     >>> rng = np.random.default_rng(0)
     >>> chance = rng.uniform(size=2000)
-    >>> frame = pd.DataFrame({"ai": chance, "user": rng.binomial(4, chance) / 4, "n": 4,
-    ...                       "question_id": range(2000)})
-    >>> noisy_correlation(frame, "ai", "user", "n", "question_id", 99, rng)["estimate"].round(1)
+    >>> frame = pd.DataFrame({"question_id": range(2000), "ai": chance, "n": 4})
+    >>> frame["user"] = rng.binomial(4, chance) / 4
+    >>> table = noisy_correlation(frame, "ai", "user", "n", "question_id", 99, rng)
+    >>> table["estimate"].round(1)
     observed       0.8
     reliability    0.7
     corrected      1.0
@@ -408,15 +452,22 @@ def noisy_correlation(
     """
     check_numeric(frame, [n_answers])
     check_regression(frame, [predictor], accuracy, cluster)
-    codes, names = pd.factorize(frame[cluster])
-    weights = cluster_weights(len(names), n_boot, rng).astype(float)
-    everything_first = with_everything_first(weights)[:, codes]
-    totals = cluster_moments(frame, [predictor], accuracy).total(everything_first)
-    _, cross, variance = totals.covariances()
-    observed = totals.correlation(np.ones_like(cross))
-    columns = frame[[accuracy, n_answers]].to_numpy(dtype=float).T
-    reliability = 1 - _chance_variance(*columns, everything_first) / variance
-    corrected = observed / np.sqrt(np.where(reliability > 0, reliability, np.nan))
+    codes, clusters = pd.factorize(frame[cluster])
+    cluster_draws = cluster_weights(len(clusters), n_boot, rng).astype(float)
+    # how often each row counts: once in the first line, then in the replicates
+    row_weights = with_everything_first(cluster_draws)[:, codes]
+    moments = cluster_moments(frame, [predictor], accuracy).total(row_weights)
+    _, cross, variance = moments.covariances()
+    observed = moments.correlation(np.ones_like(cross))
+    chance_variance = _chance_variance(
+        frame[accuracy].to_numpy(dtype=float),
+        frame[n_answers].to_numpy(dtype=float),
+        row_weights,
+    )
+    reliability = 1 - chance_variance / variance
+    # there is no correction where chance leaves no variance
+    usable = np.where(reliability > 0, reliability, np.nan)
+    corrected = observed / np.sqrt(usable)
     draws = np.column_stack([observed, reliability, corrected])
     table = summary(draws[0], draws[1:], ["observed", "reliability", "corrected"])
     return table.drop(columns="p_value")
@@ -430,7 +481,7 @@ def lower_and_higher(
     n_draws: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Tell for each question whether an observed accuracy is below or above the expected one.
+    """Whether the accuracy on each question is below or above the expected one.
 
     With few answers an observed accuracy is hardly ever equal to the expected one. So
     the shares of questions below and above mean little by themselves; they are set
@@ -456,23 +507,23 @@ def lower_and_higher(
     Examples
     --------
     >>> frame = pd.DataFrame({"ai": [1.0, 0.5], "user": [0.75, 0.75], "n": [4, 4]})
-    >>> lower_and_higher(frame, "ai", "user", "n", 1000, np.random.default_rng(0)).round(1)
+    >>> rng = np.random.default_rng(0)
+    >>> lower_and_higher(frame, "ai", "user", "n", 1000, rng).round(1)
        lower  higher  lower_by_chance  higher_by_chance
     0    1.0     0.0              0.0               0.0
     1    0.0     1.0              0.3               0.3
     """
     check_numeric(frame, [expected, accuracy, n_answers])
-    chance, n = (
-        frame[expected].to_numpy(dtype=float),
-        frame[n_answers].to_numpy(dtype=int),
-    )
-    drawn = rng.binomial(n, chance, (n_draws, len(frame))) / n - chance
-    seen = frame[accuracy].to_numpy(dtype=float) - chance
+    chance = frame[expected].to_numpy(dtype=float)
+    n = frame[n_answers].to_numpy(dtype=int)
+    n_correct = rng.binomial(n, chance, (n_draws, len(frame)))
+    observed_difference = frame[accuracy].to_numpy(dtype=float) - chance
+    drawn_difference = n_correct / n - chance
     columns = {
-        "lower": seen < -SLACK,
-        "higher": seen > SLACK,
-        "lower_by_chance": (drawn < -SLACK).mean(axis=0),
-        "higher_by_chance": (drawn > SLACK).mean(axis=0),
+        "lower": observed_difference < -SLACK,
+        "higher": observed_difference > SLACK,
+        "lower_by_chance": (drawn_difference < -SLACK).mean(axis=0),
+        "higher_by_chance": (drawn_difference > SLACK).mean(axis=0),
     }
     return pd.DataFrame(columns, index=frame.index).astype(float)
 
@@ -519,26 +570,29 @@ def linear_prediction(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"ai": np.arange(9.0), "user": 2 * np.arange(9.0), "q": range(9)})
+    >>> frame = pd.DataFrame({"ai": np.arange(9.0), "q": range(9)})
+    >>> frame["user"] = 2 * frame["ai"]
     >>> fitted, held_out = linear_prediction(
     ...     frame, ["ai"], "user", "q", 3, np.random.default_rng(0))
     >>> round(fitted, 6), round(held_out, 6)
     (1.0, 1.0)
     """
-    from sklearn.linear_model import LinearRegression  # here, as it takes long to load
+    # here, as they take long to load
+    from sklearn.linear_model import LinearRegression
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
     check_numeric(frame, [*features, outcome])
     check_clusters(frame, cluster)
-    codes, names = pd.factorize(frame[cluster])
-    x, y = (
-        frame[list(features)].to_numpy(dtype=float),
-        frame[outcome].to_numpy(dtype=float),
-    )
-    parts = PredefinedSplit(rng.permutation(np.arange(len(names)) % n_folds)[codes])
-    held_out = cross_val_predict(LinearRegression(), x, y, cv=parts)
+    x = frame[list(features)].to_numpy(dtype=float)
+    y = frame[outcome].to_numpy(dtype=float)
+    codes, clusters = pd.factorize(frame[cluster])
+    fold_of_cluster = rng.permutation(np.arange(len(clusters)) % n_folds)
+    folds = PredefinedSplit(fold_of_cluster[codes])
+    held_out = cross_val_predict(LinearRegression(), x, y, cv=folds)
     fitted = LinearRegression().fit(x, y).predict(x)
-    return tuple(float(np.corrcoef(y, each)[0, 1]) for each in (fitted, held_out))
+    fitted_r = np.corrcoef(y, fitted)[0, 1]
+    held_out_r = np.corrcoef(y, held_out)[0, 1]
+    return float(fitted_r), float(held_out_r)
 
 
 def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -603,10 +657,17 @@ def attainable_z(
     """
     least, most = np.clip(unrounded(mean), 0, 1)
     other_least, other_most = np.clip(unrounded(other_mean), 0, 1)
-    ends = (np.maximum(unrounded(error), 0) for error in (se, other_se))
-    narrow, wide = np.hypot(*ends)
-    low, high = least - other_most, most - other_least
-    return np.minimum(low / narrow, low / wide), np.maximum(high / narrow, high / wide)
+    se_least, se_most = np.maximum(unrounded(se), 0)
+    other_se_least, other_se_most = np.maximum(unrounded(other_se), 0)
+    smallest_error = np.hypot(se_least, other_se_least)
+    largest_error = np.hypot(se_most, other_se_most)
+    # which error takes a z-value farthest depends on the sign of the difference
+    low = least - other_most
+    high = most - other_least
+    return (
+        np.minimum(low / smallest_error, low / largest_error),
+        np.maximum(high / smallest_error, high / largest_error),
+    )
 
 
 def attainable_p(z: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -660,13 +721,16 @@ def attainable_mean_deviation(
     """
     least, most = unrounded(first, decimals)
     other_least, other_most = unrounded(second, decimals)
-    below, above = least - other_most, most - other_least
-    nearest = np.maximum(0, np.maximum(below, -above))
-    return float(nearest.mean()), float(np.maximum(-below, above).mean())
+    lowest = least - other_most
+    highest = most - other_least
+    # the nearest distance is 0 where the difference can have either sign
+    nearest = np.maximum(0, np.maximum(lowest, -highest))
+    farthest = np.maximum(-lowest, highest)
+    return float(nearest.mean()), float(farthest.mean())
 
 
 def joint_z(pairs: pd.DataFrame) -> np.ndarray:
-    """Compute z-values from one set of unrounded numbers that comes near all printed ones at once.
+    """Z-values from one set of unrounded numbers that comes near all printed ones.
 
     A number that enters several z-values has to be the same in each, which is more than
     every z-value being possible by itself. The numbers are searched for within the
@@ -684,13 +748,14 @@ def joint_z(pairs: pd.DataFrame) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (n_tests,)
-        The z-values found, in the order of `pairs`.
+        The z-values of these numbers, in the order of `pairs`.
 
     Examples
     --------
-    >>> pairs = pd.DataFrame({"first": ["few shot", "free text"], "second": "with users",
-    ...     "mean": [0.74, 0.99], "se": [0.04, 0.01], "other_mean": 0.92, "other_se": 0.02,
-    ...     "z": [-3.83, 3.03]})
+    >>> pairs = pd.DataFrame(
+    ...     {"first": ["few shot", "free text"], "mean": [0.74, 0.99],
+    ...      "se": [0.04, 0.01], "second": "with users", "other_mean": 0.92,
+    ...      "other_se": 0.02, "z": [-3.83, 3.03]})
     >>> joint_z(pairs).round(2)
     array([-3.83,  3.03])
     """
@@ -699,25 +764,44 @@ def joint_z(pairs: pd.DataFrame) -> np.ndarray:
     names, codes = np.unique(
         pairs[["first", "second"]].to_numpy(dtype=str), return_inverse=True
     )
-    first, second = codes.reshape(-1, 2).T
-    printed = np.empty((2, len(names)))
+    codes = codes.reshape(-1, 2)
+    first = codes[:, 0]
+    second = codes[:, 1]
+    n_estimates = len(names)
+
+    # rows: mean and standard error; columns: the estimates, each once
+    printed = np.empty((2, n_estimates))
     printed[:, second] = pairs[["other_mean", "other_se"]].to_numpy().T
     printed[:, first] = pairs[["mean", "se"]].to_numpy().T
-    signs = np.eye(len(names))[first] - np.eye(len(names))[second]
-    z, half = pairs["z"].to_numpy(), 0.005
+    z = pairs["z"].to_numpy()
+    half_unit = 0.005
+
+    # a test is a row: 1 for its first estimate, -1 for its second
+    identity = np.eye(n_estimates)
+    signs = identity[first] - identity[second]
+
+    def numbers_behind(shifts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means and standard errors; shifts of -1 and 1 reach the ends of rounding."""
+        mean, se = printed + half_unit * shifts.reshape(2, -1)
+        return mean, se
 
     def half_squared_misfit(shifts: np.ndarray) -> tuple[float, np.ndarray]:
-        mean, se = printed + half * shifts.reshape(2, -1)
-        gap, spread = signs @ mean, np.sqrt(signs**2 @ se**2)
-        misfit = gap / spread - z
-        by_mean = signs.T @ (misfit / spread)
-        by_se = -se * (signs.T**2 @ (misfit * gap / spread**3))
-        return misfit @ misfit / 2, half * np.concatenate([by_mean, by_se])
+        """Half the sum of squared differences from the printed z, and its gradient."""
+        mean, se = numbers_behind(shifts)
+        gap = signs @ mean
+        error = np.sqrt(signs**2 @ se**2)
+        misfit = gap / error - z
+        by_mean = signs.T @ (misfit / error)
+        by_se = -se * (signs.T**2 @ (misfit * gap / error**3))
+        gradient = half_unit * np.concatenate([by_mean, by_se])
+        return misfit @ misfit / 2, gradient
 
-    bounds = [(-1, 1)] * printed.size
-    start = np.zeros(printed.size)
-    shifts = minimize(
-        half_squared_misfit, start, jac=True, method="L-BFGS-B", bounds=bounds
-    ).x
-    mean, se = printed + half * shifts.reshape(2, -1)
+    fit = minimize(
+        half_squared_misfit,
+        np.zeros(printed.size),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-1, 1)] * printed.size,
+    )
+    mean, se = numbers_behind(fit.x)
     return signs @ mean / np.sqrt(signs**2 @ se**2)

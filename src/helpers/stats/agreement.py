@@ -66,13 +66,14 @@ def rating_counts(
     check_clusters(frame, item)
     check_numeric(frame, [aspect], missing="allow")
     ratings = frame[aspect].to_numpy(dtype=float, na_value=np.nan)
-    marks = ratings[:, None] == np.asarray(categories, dtype=float)
-    counts = cluster_sums(marks, frame[item]).astype(int)
+    # a missing rating equals no category, so that it is counted nowhere
+    is_category = ratings[:, None] == np.asarray(categories, dtype=float)
+    counts = cluster_sums(is_category, frame[item]).astype(int)
     if counts.sum(axis=1).max() < 2:
         raise ValueError(
             f"no item has two ratings of {aspect!r}: rate some items repeatedly"
         )
-    items = pd.factorize(frame[item], sort=True)[1]
+    _, items = pd.factorize(frame[item], sort=True)
     return pd.DataFrame(
         counts,
         index=pd.Index(items, name=item),
@@ -121,8 +122,10 @@ def gwet_ac1(
     0.2
     """
     counts = rating_counts(frame, item, aspect, categories)
-    all_items = np.zeros(len(counts), dtype=int)
-    return float(_agreement_draws(counts, all_items, np.ones((1, 1)))[2][0])
+    one_cluster = np.zeros(len(counts), dtype=int)
+    counted_once = np.ones((1, 1))
+    _, _, ac1 = _agreement_draws(counts, one_cluster, counted_once)
+    return float(ac1[0])
 
 
 def krippendorff_alpha(
@@ -130,8 +133,10 @@ def krippendorff_alpha(
 ) -> float:
     """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
-    all_items = np.zeros(len(counts), dtype=int)
-    return float(_alpha_draws(counts, level, all_items, np.ones((1, 1)))[0])
+    one_cluster = np.zeros(len(counts), dtype=int)
+    counted_once = np.ones((1, 1))
+    alpha = _alpha_draws(counts, level, one_cluster, counted_once)
+    return float(alpha[0])
 
 
 def agreement_table(
@@ -144,7 +149,7 @@ def agreement_table(
     rng: np.random.Generator,
     level: str = "nominal",
 ) -> pd.DataFrame:
-    """Agreement on several aspects, with 95 % intervals from resampled clusters of items.
+    """Agreement on aspects, with 95 % intervals from resampled clusters of items.
 
     All aspects share the same replicates.
 
@@ -189,47 +194,58 @@ def agreement_table(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"item_id": list("aabbccdd"), "refusal": [0, 0, 1, 1, 0, 1, 0, 0]})
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": list("aabbccdd"), "refusal": [0, 0, 1, 1, 0, 1, 0, 0]})
+    >>> rng = np.random.default_rng(0)
     >>> table = agreement_table(
-    ...     frame, ["refusal"], "item_id", "item_id", [0, 1], 200, np.random.default_rng(0))
+    ...     frame, ["refusal"], "item_id", "item_id", [0, 1], 200, rng)
     >>> table[["aspect", "n_items", "observed_agreement", "ac1", "alpha"]].round(3)
         aspect  n_items  observed_agreement    ac1  alpha
     0  refusal        4                0.75  0.529  0.533
     """
-    labels = cluster_of_each_item(frame, item, cluster)
-    weights = cluster_weights(labels.max() + 1, n_boot, rng)
-    everything_first = with_everything_first(weights.astype(float))
-    scales = (
-        categories
-        if isinstance(categories, Mapping)
-        else dict.fromkeys(aspects, categories)
-    )
-    rows, ac1_draws = [], {}
+    clusters = cluster_of_each_item(frame, item, cluster)
+    weights = cluster_weights(clusters.max() + 1, n_boot, rng)
+    # the first row counts every cluster once: the estimates, before their replicates
+    weights = with_everything_first(weights.astype(float))
+    scales = categories
+    if not isinstance(categories, Mapping):
+        scales = dict.fromkeys(aspects, categories)
+
+    rows = []
+    ac1_draws = {}
     for aspect in aspects:
         counts = rating_counts(frame, item, aspect, scales[aspect])
-        observed, shares, ac1 = _agreement_draws(counts, labels, everything_first)
+        observed, shares, ac1 = _agreement_draws(counts, clusters, weights)
+        alpha = _alpha_draws(counts, level, clusters, weights)
+        ac1_low, ac1_high = interval(ac1[1:])
+        alpha_low, alpha_high = interval(alpha[1:])
+        has_two_ratings = counts.sum(axis=1) >= 2
         row = {
             "aspect": aspect,
-            "n_items": (counts.sum(axis=1) >= 2).sum(),
+            "n_items": has_two_ratings.sum(),
             "prevalence": shares[0, -1],
             "observed_agreement": observed[0],
+            "ac1": ac1[0],
+            "ac1_low": ac1_low,
+            "ac1_high": ac1_high,
+            "alpha": alpha[0],
+            "alpha_low": alpha_low,
+            "alpha_high": alpha_high,
         }
-        alpha = _alpha_draws(counts, level, labels, everything_first)
-        for name, draws in (("ac1", ac1), ("alpha", alpha)):
-            low, high = interval(draws[1:])
-            row |= {name: draws[0], f"{name}_low": low, f"{name}_high": high}
         rows.append(row)
         ac1_draws[aspect] = ac1[1:]
-    order = pd.DataFrame(ac1_draws)
-    ends = {"ac1_lowest": order.min(axis=1), "ac1_highest": order.max(axis=1)}
-    shares = {
-        name: order.eq(end, axis=0).mean().to_numpy() for name, end in ends.items()
-    }
-    return pd.DataFrame(rows).assign(**shares)
+
+    draws = pd.DataFrame(ac1_draws)
+    is_lowest = draws.eq(draws.min(axis=1), axis=0)
+    is_highest = draws.eq(draws.max(axis=1), axis=0)
+    return pd.DataFrame(rows).assign(
+        ac1_lowest=is_lowest.mean().to_numpy(),
+        ac1_highest=is_highest.mean().to_numpy(),
+    )
 
 
 def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Pick one coefficient of `agreement_table` and its interval, for figures and claims.
+    """Pick one coefficient of `agreement_table` and its interval.
 
     Parameters
     ----------
@@ -255,72 +271,90 @@ def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
-    """Number of the cluster that holds each item, items and clusters in sorted order."""
+    """Code of the cluster that holds each item, items and clusters in sorted order."""
     check_clusters(frame, item)
     check_clusters(frame, cluster)
-    homes = pd.DataFrame({"item": frame[item], "cluster": frame[cluster]})
-    homes = homes.drop_duplicates().sort_values("item")
-    split = homes.loc[homes["item"].duplicated(), "item"]
-    if len(split):
+    pairs = pd.DataFrame({"item": frame[item], "cluster": frame[cluster]})
+    pairs = pairs.drop_duplicates().sort_values("item")
+    divided_items = pairs.loc[pairs["item"].duplicated(), "item"]
+    if len(divided_items):
         raise ValueError(
-            f"{item} {split.iloc[0]} belongs to several {cluster!r}: "
+            f"{item} {divided_items.iloc[0]} belongs to several {cluster!r}: "
             "name clusters that hold whole items"
         )
-    return pd.factorize(homes["cluster"], sort=True)[0]
+    codes, _ = pd.factorize(pairs["cluster"], sort=True)
+    return codes
 
 
 def _agreement_draws(
-    counts: pd.DataFrame, labels: np.ndarray, weights: np.ndarray
+    counts: pd.DataFrame, clusters: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Share of agreeing pairs, mean share of each category and AC1 of each replicate."""
-    values = counts.to_numpy()
-    size = values.sum(axis=1, keepdims=True)
-    agreeing = (values * (values - 1)).sum(axis=1, keepdims=True) / np.maximum(
-        size * (size - 1), 1
+    """Share of agreeing pairs, mean share of each category and AC1, by replicate."""
+    counts = counts.to_numpy()
+    n_ratings = counts.sum(axis=1, keepdims=True)
+    n_pairs = n_ratings * (n_ratings - 1)
+    n_agreeing = (counts * (counts - 1)).sum(axis=1, keepdims=True)
+    # divided by 1 where there is no pair or no rating: such items then add nothing
+    agreement = n_agreeing / np.maximum(n_pairs, 1)
+    category_shares = counts / np.maximum(n_ratings, 1)
+
+    # means over the items with a pair, and over the items with a rating
+    observed = bootstrap_ratio(
+        cluster_sums(agreement, clusters),
+        cluster_sums(n_ratings >= 2, clusters),
+        weights,
     )
-    observed, shares = (
-        bootstrap_ratio(
-            cluster_sums(part, labels), cluster_sums(size >= least, labels), weights
-        )
-        for part, least in ((agreeing, 2), (values / np.maximum(size, 1), 1))
+    observed = observed[:, 0]
+    shares = bootstrap_ratio(
+        cluster_sums(category_shares, clusters),
+        cluster_sums(n_ratings >= 1, clusters),
+        weights,
     )
-    chance = (shares * (1 - shares)).sum(axis=1) / (counts.shape[1] - 1)
-    return observed[:, 0], shares, (observed[:, 0] - chance) / (1 - chance)
+    n_categories = counts.shape[1]
+    chance = (shares * (1 - shares)).sum(axis=1) / (n_categories - 1)
+    return observed, shares, (observed - chance) / (1 - chance)
 
 
 def _alpha_draws(
-    counts: pd.DataFrame, level: str, labels: np.ndarray, weights: np.ndarray
+    counts: pd.DataFrame, level: str, clusters: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Krippendorff's alpha of each replicate."""
-    pairs = np.tensordot(
-        weights, cluster_sums(_coincidences(counts.to_numpy()), labels), axes=1
-    )
-    margins = pairs.sum(axis=2)
-    distances = _distances(level, counts.columns.to_numpy(dtype=float), margins)
-    observed = (pairs * distances).sum(axis=(1, 2))
-    expected = (margins[:, :, None] * margins[:, None, :] * distances).sum(axis=(1, 2))
+    by_cluster = cluster_sums(_coincidences(counts.to_numpy()), clusters)
+    coincidences = np.tensordot(weights, by_cluster, axes=1)
+    margins = coincidences.sum(axis=2)
+    categories = counts.columns.to_numpy(dtype=float)
+    distances = _distances(level, categories, margins)
+    observed = (coincidences * distances).sum(axis=(1, 2))
+    products = margins[:, :, None] * margins[:, None, :]
+    expected = (products * distances).sum(axis=(1, 2))
+    # where all ratings are the same, nothing is expected to differ: no alpha
     undefined = np.full_like(expected, np.nan)
     ratio = np.divide(observed, expected, out=undefined, where=expected > 0)
-    return 1 - (margins.sum(axis=1) - 1) * ratio
+    n_pairable = margins.sum(axis=1)
+    return 1 - (n_pairable - 1) * ratio
 
 
-def _coincidences(values: np.ndarray) -> np.ndarray:
-    """Ordered pairs of categories within each item, such that every rating counts once."""
-    pairs = values[:, :, None] * (values[:, None, :] - np.eye(values.shape[1]))
-    partners = np.maximum(values.sum(axis=1) - 1, 1)
-    return pairs / partners[:, None, None]
+def _coincidences(counts: np.ndarray) -> np.ndarray:
+    """Ordered pairs of categories within each item, so that a rating counts once."""
+    n_categories = counts.shape[1]
+    # a rating makes no pair with itself: one less on the diagonal
+    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(n_categories))
+    n_partners = np.maximum(counts.sum(axis=1) - 1, 1)
+    return pairs / n_partners[:, None, None]
 
 
 def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Squared distances between categories, for each replicate where they depend on it."""
+    """Squared distances of categories; of ordinal ones for each replicate."""
     if level not in MEASUREMENT_LEVELS:
         raise ValueError(
             f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}"
         )
     if level == "nominal":
         return 1 - np.eye(len(categories))
-    midranks = margins.cumsum(axis=1) - margins / 2
-    place = midranks if level == "ordinal" else categories
+    place = categories
+    if level == "ordinal":
+        # mean rank of a category's ratings, which depends on the replicate
+        place = margins.cumsum(axis=1) - margins / 2
     return (place[..., :, None] - place[..., None, :]) ** 2
 
 
@@ -358,8 +392,10 @@ def stack_aspects(
     return tidy.assign(unit=tidy[item] + "|" + tidy["aspect"])
 
 
-def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Deal the ratings of each aspect out to its rows at random.
+def permute_within_aspects(
+    stacked: pd.DataFrame, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Permute the ratings of each aspect, so that they no longer depend on the item.
 
     Parameters
     ----------
@@ -370,33 +406,34 @@ def deal_out(stacked: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Every aspect has the same ratings as before, but they no longer depend on the
-        item.
+        Every aspect has the same ratings as before, at random rows of its own.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"item_id": list("abc"), "formality": [-1, 0, 1]})
     >>> stacked = stack_aspects(frame, "item_id", ["formality"])
-    >>> sorted(deal_out(stacked, np.random.default_rng(0))["value"])
+    >>> permuted = permute_within_aspects(stacked, np.random.default_rng(0))
+    >>> sorted(permuted["value"])
     [-1, 0, 1]
     """
-    dealt = stacked["value"].to_numpy(copy=True)
+    values = stacked["value"].to_numpy(copy=True)
     for rows in stacked.groupby("aspect").indices.values():
-        dealt[rows] = rng.permutation(dealt[rows])
-    return stacked.assign(value=dealt)
+        values[rows] = rng.permutation(values[rows])
+    return stacked.assign(value=values)
 
 
-def alpha_at_once(
+def pooled_alpha(
     stacked: pd.DataFrame,
     cluster: str,
     level: str,
     n_boot: int,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """One alpha over all aspects, beside what the scales of the aspects alone would give.
+    """One alpha over all aspects, and the one that their scales alone would give.
 
-    One alpha over all aspects also counts as agreement that raters keep to the scale of
-    each.
+    Aspects have scales of their own. Where ratings of all of them are compared with
+    each other, raters who keep to the scale of each aspect agree already. Permuted
+    ratings show how much of the alpha this is.
 
     Parameters
     ----------
@@ -413,8 +450,8 @@ def alpha_at_once(
     Returns
     -------
     dict of str to float
-        ``estimate``, ``low`` and ``high`` of the 95 % interval, and ``dealt_out``, the
-        alpha of ratings that were dealt out at random within each aspect.
+        ``estimate``, ``low`` and ``high`` of the 95 % interval, and ``permuted``, the
+        alpha of ratings that were permuted within each aspect.
 
     Raises
     ------
@@ -427,28 +464,33 @@ def alpha_at_once(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"item_id": list("aabbccdd"), "factuality": [3, 3, 2, 2] * 2,
-    ...                       "formality": [0, 0, -1, -1] * 2})
+    >>> items = list("aabbccdd")
+    >>> factuality = [3, 3, 2, 2] * 2
+    >>> formality = [0, 0, -1, -1] * 2
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": items, "factuality": factuality, "formality": formality})
     >>> stacked = stack_aspects(frame, "item_id", ["factuality", "formality"])
-    >>> found = alpha_at_once(stacked, "item_id", "interval", 10, np.random.default_rng(0))
-    >>> {name: round(float(alpha), 2) for name, alpha in found.items()}
-    {'estimate': 1.0, 'low': 1.0, 'high': 1.0, 'dealt_out': 0.91}
+    >>> rng = np.random.default_rng(0)
+    >>> alphas = pooled_alpha(stacked, "item_id", "interval", 10, rng)
+    >>> {name: round(float(alpha), 2) for name, alpha in alphas.items()}
+    {'estimate': 1.0, 'low': 1.0, 'high': 1.0, 'permuted': 0.91}
     """
     scale = np.unique(stacked["value"].dropna())
     table = agreement_table(
         stacked, ["value"], "unit", cluster, scale, n_boot, rng, level
-    ).iloc[0]
-    dealt = deal_out(stacked, rng)
+    )
+    alpha = coefficient(table, "alpha").iloc[0]
+    permuted = permute_within_aspects(stacked, rng)
     return {
-        "estimate": table["alpha"],
-        "low": table["alpha_low"],
-        "high": table["alpha_high"],
-        "dealt_out": krippendorff_alpha(dealt, "unit", "value", scale, level),
+        "estimate": alpha["estimate"],
+        "low": alpha["low"],
+        "high": alpha["high"],
+        "permuted": krippendorff_alpha(permuted, "unit", "value", scale, level),
     }
 
 
 def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.Series:
-    """Krippendorff's alpha of each group of ratings, at the interval level of measurement.
+    """Krippendorff's alpha of each group of ratings, at the interval level.
 
     Alpha of a group compares how far ratings of one unit lie apart with how far all
     ratings of the group do. With the aspects of an answer as units, it tells whether
@@ -484,29 +526,30 @@ def group_alphas(frame: pd.DataFrame, group: str, unit: str, value: str) -> pd.S
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"item_id": ["a"] * 4 + ["b"] * 4, "aspect": ["x", "x", "y", "y"] * 2,
-    ...                       "value": [0, 0, 3, 3, 0, 1, 2, 3]})
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": list("aaaabbbb"), "aspect": list("xxyyxxyy"),
+    ...      "value": [0, 0, 3, 3, 0, 1, 2, 3]})
     >>> group_alphas(frame, "item_id", "aspect", "value").to_dict()
     {'a': 1.0, 'b': 0.7}
     """
     check_numeric(frame, [value], missing="allow")
-    for column in (group, unit):
-        check_clusters(frame, column)
+    check_clusters(frame, group)
+    check_clusters(frame, unit)
     rated = frame.dropna(subset=value)
-    pairable = rated[rated.groupby([group, unit])[value].transform("size") >= 2]
+    n_in_unit = rated.groupby([group, unit])[value].transform("size")
+    pairable = rated[n_in_unit >= 2]
+    # Distances do not change when a constant is taken off; sums of squares of numbers
+    # near zero are exact where all ratings of a group are the same.
     shifted = pairable[value] - pairable.groupby(group)[value].transform("first")
     squares = pairable.assign(**{value: shifted, "square": shifted**2})
-    cells = squares.groupby([group, unit])[[value, "square"]]
-    sums = cells.sum().assign(n=cells.size())
-    sums["apart"] = _squared_distances(sums, value) / (sums["n"] - 1)
+    units = squares.groupby([group, unit])[[value, "square"]]
+    sums = units.sum().assign(n=units.size())
+    sums["observed"] = _squared_distances(sums, value) / (sums["n"] - 1)
     totals = sums.groupby(group).sum()
     expected = _squared_distances(totals, value) / (totals["n"] - 1)
-    alphas = 1 - totals["apart"] / expected  # where nothing varies, 0 / 0
-    return (
-        alphas.reindex(np.sort(frame[group].unique()))
-        .rename("alpha")
-        .rename_axis(group)
-    )
+    alphas = 1 - totals["observed"] / expected  # 0 / 0 where all ratings are the same
+    alphas = alphas.reindex(np.sort(frame[group].unique()))
+    return alphas.rename("alpha").rename_axis(group)
 
 
 def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
@@ -515,7 +558,7 @@ def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
 
 
 def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
-    """How often the distractor of a check got the lower score, and how often no higher one.
+    """How often the distractor of a check got the lower score, or no higher one.
 
     Parameters
     ----------
@@ -539,14 +582,15 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
-    ...                         "quality": [1, 5, 2, 2], "task": "amazon"})
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
+    ...      "quality": [1, 5, 2, 2], "task": "amazon"})
     >>> rank_shares(ratings, "quality", "task")[["checks", "lower", "not_higher"]]
             checks  lower  not_higher
     task
     amazon       2   50.0       100.0
     """
-    distractor, partner = _sides(ratings)
+    distractor, partner = _split_checks(ratings)
     ranks = distractor[[by]].assign(
         lower=distractor[score] < partner[score],
         not_higher=distractor[score] <= partner[score],
@@ -557,7 +601,8 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     for name in names:
         share = rates[rates["error"] == name]
         table[name] = share["estimate"]
-        table[[f"{name}_low", f"{name}_high"]] = share[["low", "high"]]
+        table[f"{name}_low"] = share["low"]
+        table[f"{name}_high"] = share["high"]
     return table
 
 
@@ -589,15 +634,17 @@ def against_partner(
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
-    ...                         "prompt_id": list("aabb"), "relevance": [1.0, 0.0, 1.0, 0.0]})
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
+    ...      "prompt_id": list("aabb"), "relevance": [1.0, 0.0, 1.0, 0.0]})
     >>> table = against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
     >>> table[["n", "estimate"]]
                n  estimate
     relevance  2       1.0
     """
-    distractor, partner = _sides(ratings)
-    return _paired(distractor, partner, aspects, distractor["prompt_id"], n_boot, rng)
+    distractor, partner = _split_checks(ratings)
+    prompts = distractor["prompt_id"]
+    return _paired_differences(distractor, partner, aspects, prompts, n_boot, rng)
 
 
 def against_system(
@@ -620,29 +667,39 @@ def against_system(
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({
-    ...     "pair_id": [0, 0, 1, 1], "is_distractor": [True] + 3 * [False], "system": list("ssst"),
-    ...     "prompt_id": list("aabb"), "relevance": [1.0, 0.5, 0.0, 1.0]})
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False, False, False],
+    ...      "system": list("ssst"), "prompt_id": list("aabb"),
+    ...      "relevance": [1.0, 0.5, 0.0, 1.0]})
     >>> table = against_system(ratings, ["relevance"], 99, np.random.default_rng(0))
     >>> table[["n", "estimate"]]
                n  estimate
     relevance  1       1.0
     """
-    distractor, _ = _sides(ratings)
-    outputs = ratings[
-        ~_in_check(ratings) & ratings["system"].isin(distractor["system"])
-    ]
-    mix = distractor["system"].value_counts() / outputs["system"].value_counts()
-    columns, weights = list(aspects), outputs["system"].map(mix)
-    frame = pd.concat([distractor[columns].add_prefix("distractor "), outputs[columns]])
-    frame["prompt_id"] = pd.concat([distractor["prompt_id"], outputs["prompt_id"]])
-    frame["weight"] = np.concatenate([np.ones(len(distractor)), weights])
+    columns = list(aspects)
+    distractor, _ = _split_checks(ratings)
+    of_same_systems = ratings["system"].isin(distractor["system"])
+    outputs = ratings[~_in_check(ratings) & of_same_systems]
+
+    # weights give the outputs the distractors' mix of systems
+    n_distractors = distractor["system"].value_counts()
+    n_outputs = outputs["system"].value_counts()
+    weights = outputs["system"].map(n_distractors / n_outputs)
+    means = np.average(outputs[columns], axis=0, weights=weights)
+
+    # One table with columns of their own for distractors and outputs: both are means
+    # of the same replicates of prompts.
+    of_distractors = distractor[columns].add_prefix("distractor ")
+    both = pd.concat([of_distractors, outputs[columns]])
+    both_columns = list(both)
+    both["prompt_id"] = pd.concat([distractor["prompt_id"], outputs["prompt_id"]])
+    both["weight"] = np.concatenate([np.ones(len(distractor)), weights])
     draws = bootstrap_means(
-        frame, list(frame)[:-2], "prompt_id", n_boot, rng, weight="weight"
+        both, both_columns, "prompt_id", n_boot, rng, weight="weight"
     )
-    other = pd.Series(np.average(outputs[columns], axis=0, weights=weights), columns)
-    return _table(
-        distractor[columns], other, draws[:, : len(columns)] - draws[:, len(columns) :]
+    differences = draws[:, : len(columns)] - draws[:, len(columns) :]
+    return _difference_table(
+        distractor[columns], pd.Series(means, columns), differences
     )
 
 
@@ -674,41 +731,45 @@ def against_same_text(
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({
-    ...     "pair_id": [0, 0, 1, 1, 2, 2], "is_distractor": [True, False] * 2 + [False] * 2,
-    ...     "prompt_id": list("aabbcd"), "item_id": list("uvwxyz"), "response": list("yvzxyz"),
-    ...     "factuality": [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1, 1, 2, 2], "prompt_id": list("aabbcd"),
+    ...      "is_distractor": [True, False, True, False, False, False],
+    ...      "item_id": list("uvwxyz"), "response": list("yvzxyz"),
+    ...      "factuality": [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
     >>> table = against_same_text(ratings, ["factuality"], 99, np.random.default_rng(0))
     >>> table[["n", "estimate"]]
                 n  estimate
     factuality  2       0.5
     """
-    outputs = ratings[~_in_check(ratings)].groupby("response")
-    own = outputs[list(aspects)].mean().assign(prompt_id=outputs["prompt_id"].first())
-    own = own[outputs["item_id"].nunique().eq(1)]
-    distractor = ratings[ratings["is_distractor"] & ratings["response"].isin(own.index)]
+    by_text = ratings[~_in_check(ratings)].groupby("response")
+    means = by_text[list(aspects)].mean().assign(prompt_id=by_text["prompt_id"].first())
+    is_of_one_output = by_text["item_id"].nunique().eq(1)
+    means = means[is_of_one_output]
+    has_own_rating = ratings["response"].isin(means.index)
+    distractor = ratings[ratings["is_distractor"] & has_own_rating]
     if distractor.empty:
         raise ValueError(
             "no distractor was rated under its own prompt: compare with the partner"
         )
-    own = own.loc[distractor["response"]].set_index(distractor.index)
-    return _paired(distractor, own, aspects, own["prompt_id"], n_boot, rng)
+    own = means.loc[distractor["response"]].set_index(distractor.index)
+    return _paired_differences(distractor, own, aspects, own["prompt_id"], n_boot, rng)
 
 
 def _in_check(ratings: pd.DataFrame) -> pd.Series:
     """Tell which rows belong to a pair with a distractor."""
-    return ratings["pair_id"].isin(ratings.loc[ratings["is_distractor"], "pair_id"])
+    checks = ratings.loc[ratings["is_distractor"], "pair_id"]
+    return ratings["pair_id"].isin(checks)
 
 
-def _sides(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split checks into distractors and the responses beside them, in the same order."""
+def _split_checks(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split checks into distractors and the responses beside them, pair by pair."""
     checks = ratings[_in_check(ratings)].sort_values("pair_id", kind="stable")
     distractor = checks[checks["is_distractor"]].set_index("pair_id")
     partner = checks[~checks["is_distractor"]].set_index("pair_id")
     return distractor, partner
 
 
-def _paired(
+def _paired_differences(
     distractor: pd.DataFrame,
     other: pd.DataFrame,
     aspects: Sequence[str],
@@ -718,13 +779,14 @@ def _paired(
 ) -> pd.DataFrame:
     """Compare row by row, resampling prompts."""
     columns = list(aspects)
-    difference = (distractor[columns] - other[columns]).assign(prompt_id=prompts)
-    draws = bootstrap_means(difference, columns, "prompt_id", n_boot, rng)
-    return _table(distractor[columns], other[columns].mean(), draws)
+    differences = (distractor[columns] - other[columns]).assign(prompt_id=prompts)
+    draws = bootstrap_means(differences, columns, "prompt_id", n_boot, rng)
+    return _difference_table(distractor[columns], other[columns].mean(), draws)
 
 
-def _table(
-    distractor: pd.DataFrame, other: pd.Series, change: np.ndarray
+def _difference_table(
+    distractor: pd.DataFrame, other_means: pd.Series, draws: np.ndarray
 ) -> pd.DataFrame:
     """Difference of means with its interval, and the number of distractors."""
-    return summary(distractor.mean() - other, change).assign(n=len(distractor))
+    difference = distractor.mean() - other_means
+    return summary(difference, draws).assign(n=len(distractor))

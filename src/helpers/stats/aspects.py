@@ -1,4 +1,4 @@
-"""An overall rating from ratings of aspects: weighted distances from an ideal, and trees.
+"""An overall rating from ratings of aspects: distances from an ideal, and trees.
 
 Weights are least squares without an intercept: an answer that is ideal in every aspect
 is predicted to be ideal overall. Weights and trees are judged on random parts that were
@@ -36,7 +36,7 @@ def ideal_distance(
     ideals: Mapping[str, float],
     ranges: Mapping[str, tuple[float, float]],
 ) -> pd.DataFrame:
-    """Distance of each rating from the ideal, as a share of the largest possible distance.
+    """Distance of each rating from the ideal, as a share of the largest possible.
 
     Parameters
     ----------
@@ -66,8 +66,9 @@ def ideal_distance(
     Examples
     --------
     >>> frame = pd.DataFrame({"factuality": [3, 2, 0], "formality": [-1, 0, 1]})
-    >>> ideal_distance(frame, ["factuality", "formality"], {"factuality": 3, "formality": 0},
-    ...                {"factuality": (0, 3), "formality": (-1, 1)}).round(2)
+    >>> ideals = {"factuality": 3, "formality": 0}
+    >>> ranges = {"factuality": (0, 3), "formality": (-1, 1)}
+    >>> ideal_distance(frame, ["factuality", "formality"], ideals, ranges).round(2)
        factuality  formality
     0        0.00        1.0
     1        0.33        0.0
@@ -77,8 +78,9 @@ def ideal_distance(
     distances = {}
     for aspect in aspects:
         low, high = ranges[aspect]
-        farthest = max(ideals[aspect] - low, high - ideals[aspect])
-        distances[aspect] = (frame[aspect] - ideals[aspect]).abs() / farthest
+        ideal = ideals[aspect]
+        farthest = max(ideal - low, high - ideal)
+        distances[aspect] = (frame[aspect] - ideal).abs() / farthest
     return pd.DataFrame(distances)
 
 
@@ -119,7 +121,8 @@ def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Se
     """
     moments = cluster_moments(frame, features, outcome).total()
     check_full_rank(frame, features, intercept=False)
-    return pd.Series(_least_squares(moments)[0], index=list(features), name="weight")
+    fitted = _least_squares(moments)[0]
+    return pd.Series(fitted, index=list(features), name="weight")
 
 
 def judge_scores(
@@ -129,7 +132,7 @@ def judge_scores(
     ranges: Mapping[str, tuple[float, float]],
     overall: str,
 ) -> pd.DataFrame:
-    """Three scores of one judge: the direct one, learned weights of aspects, and equal weights.
+    """Scores of one judge: given directly, by learned and by equal weights.
 
     Parameters
     ----------
@@ -160,17 +163,22 @@ def judge_scores(
     Examples
     --------
     >>> frame = pd.DataFrame({"factuality": [3, 0], "tone": [0, 2], "overall": [2, 1]})
-    >>> ends = {"factuality": (0, 3), "tone": (0, 2)}
-    >>> judge_scores(frame, pd.Series({"factuality": 2.0, "tone": 1.0}),
-    ...              {"factuality": 3, "tone": 2, "overall": 3}, ends, "overall").iloc[:, 3:]
+    >>> weights = pd.Series({"factuality": 2.0, "tone": 1.0})
+    >>> ideals = {"factuality": 3, "tone": 2, "overall": 3}
+    >>> ranges = {"factuality": (0, 3), "tone": (0, 2)}
+    >>> scores = judge_scores(frame, weights, ideals, ranges, "overall")
+    >>> scores[["direct", "weighted", "equal"]]
        direct  weighted  equal
     0       2       2.0    1.5
     1       1       1.0    1.5
     """
     distances = ideal_distance(frame, list(weights.index), ideals, ranges)
-    ways = {"weighted": weights, "equal": 0 * weights + weights.mean()}
-    given = {way: ideals[overall] - distances @ each for way, each in ways.items()}
-    return frame.assign(direct=frame[overall], **given)
+    equal_weights = pd.Series(weights.mean(), index=weights.index)
+    return frame.assign(
+        direct=frame[overall],
+        weighted=ideals[overall] - distances @ weights,
+        equal=ideals[overall] - distances @ equal_weights,
+    )
 
 
 def bootstrap_weights(
@@ -205,12 +213,14 @@ def bootstrap_weights(
     0         2.0
     1         2.0
     """
-    replicates = moments.total(cluster_weights(len(moments.products), n_boot, rng))
+    n_clusters = len(moments.products)
+    replicates = moments.total(cluster_weights(n_clusters, n_boot, rng))
     return pd.DataFrame(_least_squares(replicates), columns=list(moments.features))
 
 
 def _least_squares(moments: ClusterMoments) -> np.ndarray:
     """Shortest least-squares weights without an intercept for every set of rows."""
+    # the pseudoinverse, as a replicate may lack what tells two features apart
     inverse = np.linalg.pinv(moments.xx, rcond=ROUNDING, hermitian=True)
     return (inverse @ moments.xy[:, :, None])[:, :, 0]
 
@@ -258,21 +268,23 @@ def random_splits(
         codes = np.arange(len(frame))
     else:
         check_clusters(frame, group)
-        codes = pd.factorize(frame[group], sort=True)[0]
-    n = codes.max() + 1
-    n_test = round(test_share * n)
-    if not 0 < n_test < n:
+        codes, _ = pd.factorize(frame[group], sort=True)
+    n_groups = codes.max() + 1
+    n_test = round(test_share * n_groups)
+    if not 0 < n_test < n_groups:
         raise ValueError(
-            f"test_share {test_share} of {n} groups leaves one part of a split empty"
+            f"test_share {test_share} of {n_groups} groups "
+            "leaves one part of a split empty"
         )
-    groups_held_out = np.tile(np.arange(n) < n_test, (n_splits, 1))
-    return rng.permuted(groups_held_out, axis=1)[:, codes]
+    is_test = np.arange(n_groups) < n_test
+    held_out_groups = rng.permuted(np.tile(is_test, (n_splits, 1)), axis=1)
+    return held_out_groups[:, codes]
 
 
 def split_weights(
     frame: pd.DataFrame, features: Sequence[str], outcome: str, held_out: np.ndarray
 ) -> pd.DataFrame:
-    """Weights fitted without the held-out rows, and their correlation on the held-out rows.
+    """Weights fitted without the held-out rows, and their correlation on these.
 
     Parameters
     ----------
@@ -304,7 +316,8 @@ def split_weights(
     Examples
     --------
     >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 2]})
-    >>> split_weights(frame, ["factuality"], "distance", np.array([[0, 0, 1, 1]], bool)).round(6)
+    >>> held_out = np.array([[False, False, True, True]])
+    >>> split_weights(frame, ["factuality"], "distance", held_out).round(6)
        factuality  rho
     0         2.0  1.0
     """
@@ -356,9 +369,11 @@ def rater_pairs(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"item_id": ["a", "a", "b", "b"], "question_id": [1, 1, 2, 2],
-    ...                       "factuality": [3, 1, 0, 2], "acceptability": [3, 1, 1, 3]})
-    >>> moments = rater_pairs(frame, ["factuality"], "acceptability", "item_id", "question_id")
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": ["a", "a", "b", "b"], "question_id": [1, 1, 2, 2],
+    ...      "factuality": [3, 1, 0, 2], "acceptability": [3, 1, 1, 3]})
+    >>> moments = rater_pairs(
+    ...     frame, ["factuality"], "acceptability", "item_id", "question_id")
     >>> moments.n, moments.xx.squeeze(), moments.xy.squeeze()
     (array([2., 2.]), array([6., 0.]), array([6., 2.]))
     """
@@ -370,10 +385,12 @@ def rater_pairs(
         )
     values = frame[[*features, outcome]].to_numpy(dtype=float)
     rows = np.column_stack([np.ones(len(frame)), values])
+    # the products of all pairs of raters, less those of each rater with themselves
     totals = cluster_sums(rows, frame[item])
+    all_pairs = totals[:, :, None] * totals[:, None, :]
     same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], frame[item])
-    pairs = totals[:, :, None] * totals[:, None, :] - same_rater
-    return ClusterMoments(tuple(features), outcome, cluster_sums(pairs, clusters))
+    products = cluster_sums(all_pairs - same_rater, clusters)
+    return ClusterMoments(tuple(features), outcome, products)
 
 
 def tree_splits(
@@ -383,7 +400,7 @@ def tree_splits(
     held_out: np.ndarray,
     max_depth: int = 3,
 ) -> pd.DataFrame:
-    """Trees fitted without the held-out rows, and their correlation on the held-out rows.
+    """Trees fitted without the held-out rows, and their correlation on these.
 
     Parameters
     ----------
@@ -418,16 +435,18 @@ def tree_splits(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"factuality": [0, 3, 0, 3], "acceptability": [1, 3, 1, 3]})
-    >>> tree_splits(frame, ["factuality"], "acceptability", np.array([[0, 0, 1, 1]], bool))
+    >>> frame = pd.DataFrame(
+    ...     {"factuality": [0, 3, 0, 3], "acceptability": [1, 3, 1, 3]})
+    >>> held_out = np.array([[False, False, True, True]])
+    >>> tree_splits(frame, ["factuality"], "acceptability", held_out)
        factuality  rho
     0         1.0  1.0
     """
     results = []
     for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
         predicted = tree.predict(x, check_input=False)
-        varies = np.ptp(predicted) > 0 and np.ptp(y) > 0
-        rho = np.corrcoef(predicted, y)[0, 1] if varies else np.nan
+        both_vary = np.ptp(predicted) > 0 and np.ptp(y) > 0
+        rho = np.corrcoef(predicted, y)[0, 1] if both_vary else np.nan
         results.append([*tree.feature_importances_, rho])
     return pd.DataFrame(results, columns=[*features, "rho"])
 
@@ -445,13 +464,14 @@ def _fitted_trees(
     # rows that are alike are fitted once, with their number as weight: the same tree,
     # but sooner
     cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
-    # as trees take it
-    x, y = np.asarray(cases[:, :-1], dtype=np.float32, order="C"), cases[:, -1]
-    for test in held_out:
+    # in the type and order that trees take without another check
+    x = np.asarray(cases[:, :-1], dtype=np.float32, order="C")
+    y = cases[:, -1]
+    for is_test in held_out:
+        n_rows = np.bincount(case_of_row[~is_test], minlength=len(cases))
         tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
-        counts = np.bincount(case_of_row[~test], minlength=len(cases)).astype(float)
-        tree.fit(x, y, sample_weight=counts, check_input=False)
-        yield tree, x[case_of_row[test]], rows[test, -1]
+        tree.fit(x, y, sample_weight=n_rows.astype(float), check_input=False)
+        yield tree, x[case_of_row[is_test]], rows[is_test, -1]
 
 
 def permutation_importances(
@@ -500,10 +520,12 @@ def permutation_importances(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"factuality": [0, 3] * 20, "formality": 0, "quality": [1, 3] * 20})
+    >>> frame = pd.DataFrame(
+    ...     {"factuality": [0, 3] * 20, "formality": 0, "quality": [1, 3] * 20})
     >>> held_out = np.arange(40)[None, :] < 20
+    >>> rng = np.random.default_rng(0)
     >>> drops = permutation_importances(
-    ...     frame, ["factuality", "formality"], "quality", held_out, np.random.default_rng(0))
+    ...     frame, ["factuality", "formality"], "quality", held_out, rng)
     >>> (drops > 0).to_numpy()
     array([[ True, False]])
     """
@@ -544,24 +566,28 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     2     2      1       0    factuality above 1.5  1  3.000000
     """
     nodes = tree.tree_
-    rows = [(0, -1, "all rows")] * nodes.node_count
-    # a parent's number is below its children's
-    for parent in np.flatnonzero(nodes.feature >= 0):
-        question, depth = features[nodes.feature[parent]], rows[parent][0] + 1
-        threshold = f"{nodes.threshold[parent]:.3g}"
-        rows[nodes.children_left[parent]] = (
-            depth,
-            parent,
-            f"{question} at most {threshold}",
-        )
-        rows[nodes.children_right[parent]] = (
-            depth,
-            parent,
-            f"{question} above {threshold}",
-        )
-    table = pd.DataFrame(rows, columns=["depth", "parent", "rule"]).assign(
-        n=nodes.weighted_n_node_samples.round().astype(int),
-        mean=nodes.value[:, 0, 0],
-        is_leaf=nodes.feature < 0,
+    depth = [0] * nodes.node_count
+    parent = [-1] * nodes.node_count
+    rule = ["all rows"] * nodes.node_count
+    # a parent's number is below its children's, so that its depth is known by then
+    for node in np.flatnonzero(nodes.feature >= 0):
+        feature = features[nodes.feature[node]]
+        threshold = f"{nodes.threshold[node]:.3g}"
+        left = nodes.children_left[node]
+        right = nodes.children_right[node]
+        rule[left] = f"{feature} at most {threshold}"
+        rule[right] = f"{feature} above {threshold}"
+        for child in (left, right):
+            depth[child] = depth[node] + 1
+            parent[child] = node
+    table = pd.DataFrame(
+        {
+            "depth": depth,
+            "parent": parent,
+            "rule": rule,
+            "n": nodes.weighted_n_node_samples.round().astype(int),
+            "mean": nodes.value[:, 0, 0],
+            "is_leaf": nodes.feature < 0,
+        }
     )
     return table.rename_axis("node").reset_index()

@@ -1,10 +1,11 @@
-"""Groups of rows compared: means, medians, differences from a baseline, and the order of groups.
+"""Groups of rows: means, medians, differences from a baseline, and their order.
 
 Everything comes with intervals from resampled clusters. Means of several groups are
 drawn on the same replicates, so that draws can be subtracted from each other.
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -66,15 +67,18 @@ def group_means(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"system": ["a", "b"] * 20, "quality": [4.0, 2.0] * 20,
-    ...                         "prompt_id": np.arange(40) // 2})
-    >>> group_means(outputs, ["quality"], "system", "prompt_id", 50, np.random.default_rng(0))
+    >>> outputs = pd.DataFrame(
+    ...     {"prompt_id": np.arange(40) // 2, "system": ["a", "b"] * 20,
+    ...      "quality": [4.0, 2.0] * 20})
+    >>> rng = np.random.default_rng(0)
+    >>> group_means(outputs, ["quality"], "system", "prompt_id", 50, rng)
                     estimate  low  high
     measure system
     quality a            4.0  4.0   4.0
             b            2.0  2.0   2.0
     """
-    return interval_table(*group_mean_draws(frame, columns, by, cluster, n_boot, rng))
+    estimates, draws = group_mean_draws(frame, columns, by, cluster, n_boot, rng)
+    return interval_table(estimates, draws)
 
 
 def group_mean_draws(
@@ -85,7 +89,7 @@ def group_mean_draws(
     n_boot: int,
     rng: np.random.Generator,
 ) -> tuple[pd.Series, pd.DataFrame]:
-    """Means of groups as for `group_means`, with the draws: all groups share the replicates.
+    """Means of groups and their bootstrap draws, on replicates that all share.
 
     Parameters
     ----------
@@ -107,8 +111,9 @@ def group_mean_draws(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"judge": ["GPT-4", "Llama 2"] * 2, "question_id": [1, 1, 2, 2],
-    ...                       "error": [0.5, 1.0, 0.0, 1.0]})
+    >>> frame = pd.DataFrame(
+    ...     {"judge": ["GPT-4", "Llama 2"] * 2, "question_id": [1, 1, 2, 2],
+    ...      "error": [0.5, 1.0, 0.0, 1.0]})
     >>> estimates, draws = group_mean_draws(
     ...     frame, ["error"], "judge", "question_id", 5, np.random.default_rng(0))
     >>> estimates["error"]
@@ -121,22 +126,28 @@ def group_mean_draws(
     """
     check_numeric(frame, columns, missing="allow")
     check_clusters(frame, cluster)
-    keys = [by] if isinstance(by, str) else list(by or ())
-    groups = frame.groupby(keys or np.zeros(len(frame)), sort=False)
-    means = groups[list(columns)].mean()
-    estimates = pd.concat(
-        {column: means[column].rename("estimate") for column in columns},
-        names=["measure"],
-    )
-    if not keys:
+    columns = list(columns)
+    if by is None:
+        groups = frame.groupby(np.zeros(len(frame)), sort=False)
+    else:
+        keys = [by] if isinstance(by, str) else list(by)
+        groups = frame.groupby(keys, sort=False)
+    means = groups[columns].mean()
+    by_measure = {column: means[column].rename("estimate") for column in columns}
+    estimates = pd.concat(by_measure, names=["measure"])
+    if by is None:
         estimates = estimates.droplevel(1)
-    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)[:, :, None]
-    counted = groups.ngroup().to_numpy()[:, None, None] == np.arange(len(means))
-    counted = counted & ~np.isnan(values)
+
+    # sums and counts by cluster, of shape (clusters, columns, groups)
+    values = frame[columns].to_numpy(dtype=float, na_value=np.nan)[:, :, None]
+    group_of_row = groups.ngroup().to_numpy()[:, None, None]
+    in_group = group_of_row == np.arange(len(means))
+    counted = in_group & ~np.isnan(values)
     sums = cluster_sums(np.where(counted, values, 0.0), frame[cluster])
     counts = cluster_sums(counted.astype(float), frame[cluster])
-    draws = bootstrap_ratio(sums, counts, cluster_weights(len(sums), n_boot, rng))
-    return estimates, pd.DataFrame(draws.reshape(n_boot, -1), columns=estimates.index)
+    weights = cluster_weights(len(sums), n_boot, rng)
+    draws = bootstrap_ratio(sums, counts, weights).reshape(n_boot, -1)
+    return estimates, pd.DataFrame(draws, columns=estimates.index)
 
 
 def interval_table(estimates: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
@@ -198,8 +209,9 @@ def lead_table(
              estimate     low    high
     overlap      0.15  0.1025  0.1975
     """
-    lead = draws[others].rsub(draws[one], axis="index")
-    return interval_table(estimates[one] - estimates[others], lead)
+    lead = estimates[one] - estimates[others]
+    lead_draws = draws[others].rsub(draws[one], axis="index")  # one less each other
+    return interval_table(lead, lead_draws)
 
 
 def median_table(
@@ -243,15 +255,18 @@ def median_table(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"seconds": [9, 9, 9], "rater_id": list("abc"), "group": "errors"})
-    >>> median_table(frame, "seconds", "group", "rater_id", 99, np.random.default_rng(0))
+    >>> frame = pd.DataFrame(
+    ...     {"seconds": [9, 9, 9], "rater_id": list("abc"), "group": "errors"})
+    >>> rng = np.random.default_rng(0)
+    >>> median_table(frame, "seconds", "group", "rater_id", 99, rng)
             estimate  low  high
     group
     errors       9.0  9.0   9.0
     """
     rows = {}
     for group, members in frame.groupby(by, observed=True, sort=False):
-        low, high = interval(_median_draws(members, column, cluster, n_boot, rng))
+        draws = _median_draws(members, column, cluster, n_boot, rng)
+        low, high = interval(draws)
         rows[group] = {"estimate": members[column].median(), "low": low, "high": high}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 
@@ -263,16 +278,21 @@ def _median_draws(
     n_boot: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Bootstrap draws of a median (the lower one of two), resampling clusters of rows."""
+    """Draws of a median (the lower one of two), resampling clusters of rows."""
     check_clusters(frame, cluster)
     check_numeric(frame, [column])
-    place, values = pd.factorize(frame[column], sort=True)
-    owner, clusters = pd.factorize(frame[cluster], sort=True)
-    size = (len(values), len(clusters))
-    counts = coo_array((np.ones(len(frame)), (place, owner)), shape=size).tocsr()
+    # how often each value, in increasing order, occurs in each cluster: no replicate
+    # has to be sorted, the median is where the running count reaches one half
+    value_of_row, values = pd.factorize(frame[column], sort=True)
+    cluster_of_row, clusters = pd.factorize(frame[cluster], sort=True)
+    counts = coo_array(
+        (np.ones(len(frame)), (value_of_row, cluster_of_row)),
+        shape=(len(values), len(clusters)),
+    ).tocsr()
     weights = cluster_weights(len(clusters), n_boot, rng)
     at_most = np.cumsum(counts @ weights.T.astype(float), axis=0)
-    rank = (at_most < at_most[-1] / 2).sum(axis=0)
+    n_rows = at_most[-1]
+    rank = (at_most < n_rows / 2).sum(axis=0)
     return np.asarray(values, dtype=float)[rank]
 
 
@@ -304,8 +324,10 @@ def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]
     >>> round(statistic, 1), round(p_value, 1)
     (2.0, 0.2)
     """
-    estimates, draws = np.atleast_2d(estimates), np.asarray(draws, dtype=float)
-    draws = draws.reshape(len(estimates), -1, estimates.shape[1])
+    estimates = np.atleast_2d(estimates)
+    n_statistics, n_groups = estimates.shape
+    draws = np.asarray(draws, dtype=float).reshape(n_statistics, -1, n_groups)
+    # differences of each group from the first, all statistics side by side
     gaps = (estimates[:, 1:] - estimates[:, :1]).ravel()
     gap_draws = np.concatenate(draws[:, :, 1:] - draws[:, :, :1], axis=1)
     covariance = np.atleast_2d(np.cov(gap_draws, rowvar=False))
@@ -316,7 +338,7 @@ def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]
 def ranking(
     names: Sequence[str], estimates: ArrayLike, draws: ArrayLike
 ) -> pd.DataFrame:
-    """Tabulate one statistic for several groups, with how sure its ends of the order are.
+    """Tabulate a statistic by group, with how sure the ends of the order are.
 
     Parameters
     ----------
@@ -336,7 +358,8 @@ def ranking(
 
     Examples
     --------
-    >>> ranking(["a", "b"], [2.0, 1.0], [[2.0, 1.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0]]).round(1)
+    >>> draws = [[2.0, 1.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0]]
+    >>> ranking(["a", "b"], [2.0, 1.0], draws).round(1)
        estimate  low  high  lowest, %  highest, %
     b       1.0  1.0   1.9       75.0        25.0
     a       2.0  1.1   2.9       25.0        75.0
@@ -345,6 +368,7 @@ def ranking(
     table = interval_table(pd.Series(estimates, list(names)), draws)
     table["lowest, %"] = 100 * draws.idxmin(axis=1).value_counts(normalize=True)
     table["highest, %"] = 100 * draws.idxmax(axis=1).value_counts(normalize=True)
+    # a group that is never at an end is missing from the counts
     return table.fillna({"lowest, %": 0.0, "highest, %": 0.0}).sort_values("estimate")
 
 
@@ -391,20 +415,30 @@ def mean_differences(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"prompt_id": list("aabc"), "arm": ["baseline", "simple"] * 2,
-    ...                         "complexity": [3.0, 2.0, 5.0, 4.0]})
-    >>> mean_differences(outputs, ["complexity"], "arm", "baseline", "prompt_id", 99,
-    ...                  np.random.default_rng(0))[["aspect", "arm", "n", "estimate"]]
+    >>> outputs = pd.DataFrame(
+    ...     {"prompt_id": list("aabc"), "arm": ["baseline", "simple"] * 2,
+    ...      "complexity": [3.0, 2.0, 5.0, 4.0]})
+    >>> rng = np.random.default_rng(0)
+    >>> table = mean_differences(
+    ...     outputs, ["complexity"], "arm", "baseline", "prompt_id", 99, rng)
+    >>> table[["aspect", "arm", "n", "estimate"]]
            aspect     arm  n  estimate
     0  complexity  simple  2      -1.0
     """
-    keys = _keys(outputs, aspects, by, baseline)
+    comparisons = _comparisons(outputs, aspects, by, baseline)
+    baselines = [(aspect, baseline) for aspect, _ in comparisons]
     means, draws = group_mean_draws(outputs, aspects, by, cluster, n_boot, rng)
-    minus = [(aspect, baseline) for aspect, _ in keys]
+    difference = means[comparisons].to_numpy() - means[baselines].to_numpy()
+    difference_draws = draws[comparisons].to_numpy() - draws[baselines].to_numpy()
     counts = outputs.groupby(by)[list(aspects)].count().unstack()
-    estimate = means[keys].to_numpy() - means[minus].to_numpy()
-    gaps = draws[keys].to_numpy() - draws[minus].to_numpy()
-    return _table(keys, by, {"n": counts[keys].to_numpy(), "estimate": estimate}, gaps)
+    return _difference_table(
+        comparisons,
+        by,
+        "n",
+        counts[comparisons].to_numpy(),
+        difference,
+        difference_draws,
+    )
 
 
 def paired_differences(
@@ -442,50 +476,58 @@ def paired_differences(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"prompt_id": list("aabb"), "arm": 2 * ["low", "baseline"],
-    ...                         "complexity": [2.0, 3.0, 4.0, 5.0]})
-    >>> paired_differences(outputs, ["complexity"], "arm", "baseline", "prompt_id", 99,
-    ...                    np.random.default_rng(0)).drop(columns="p_value")
+    >>> outputs = pd.DataFrame(
+    ...     {"prompt_id": list("aabb"), "arm": ["low", "baseline"] * 2,
+    ...      "complexity": [2.0, 3.0, 4.0, 5.0]})
+    >>> rng = np.random.default_rng(0)
+    >>> table = paired_differences(
+    ...     outputs, ["complexity"], "arm", "baseline", "prompt_id", 99, rng)
+    >>> table.drop(columns="p_value")
            aspect  arm  pairs  estimate  low  high
     0  complexity  low      2      -1.0 -1.0  -1.0
     """
-    keys = _keys(outputs, aspects, by, baseline)
+    comparisons = _comparisons(outputs, aspects, by, baseline)
+    # means within each pair; a difference is missing where a condition is
     cells = outputs.pivot_table(index=pair, columns=by, values=list(aspects))
-    gaps = [
-        cells[aspect, condition] - cells[aspect, baseline] for aspect, condition in keys
-    ]
-    wide = pd.DataFrame(dict(enumerate(gaps)))
-    counts = wide.count().to_numpy()
+    differences = pd.DataFrame(
+        {
+            number: cells[aspect, condition] - cells[aspect, baseline]
+            for number, (aspect, condition) in enumerate(comparisons)
+        }
+    )
     draws = bootstrap_means(
-        wide.assign(pair=wide.index), list(wide), "pair", n_boot, rng
+        differences.assign(pair=differences.index),
+        list(differences),
+        "pair",
+        n_boot,
+        rng,
     )
-    return _table(
-        keys, by, {"pairs": counts, "estimate": wide.mean().to_numpy()}, draws
-    )
+    n_pairs = differences.count().to_numpy()
+    means = differences.mean().to_numpy()
+    return _difference_table(comparisons, by, "pairs", n_pairs, means, draws)
 
 
-def _keys(
+def _comparisons(
     outputs: pd.DataFrame, aspects: Sequence[str], by: str, baseline: str
 ) -> list[tuple[str, str]]:
     """Pairs of an aspect and a condition other than the baseline."""
     conditions = sorted(outputs[by].unique())
-    return [
-        (aspect, other)
-        for aspect in aspects
-        for other in conditions
-        if other != baseline
-    ]
+    others = [condition for condition in conditions if condition != baseline]
+    return list(product(aspects, others))
 
 
-def _table(
-    keys: list[tuple[str, str]],
+def _difference_table(
+    comparisons: list[tuple[str, str]],
     by: str,
-    columns: dict[str, np.ndarray],
+    count_name: str,
+    counts: np.ndarray,
+    estimate: np.ndarray,
     draws: np.ndarray,
 ) -> pd.DataFrame:
     """One row per aspect and condition, with interval and p-value."""
     low, high = interval(draws)
-    table = pd.DataFrame(keys, columns=["aspect", by]).assign(
-        **columns, low=low, high=high
+    table = pd.DataFrame(comparisons, columns=["aspect", by])
+    table[count_name] = counts
+    return table.assign(
+        estimate=estimate, low=low, high=high, p_value=bootstrap_p_value(draws)
     )
-    return table.assign(p_value=bootstrap_p_value(draws))

@@ -1,4 +1,4 @@
-"""How often errors are marked: by arm, by rating, by crowd and experts, and by both together.
+"""How often errors are marked: by arm, rating, crowd and experts, and by both together.
 
 Labels are shares in [0, 1], rates are percentages and differences are percentage
 points; every interval knows that several outputs answer the same prompt. Expert labels
@@ -8,7 +8,8 @@ works on arrays, `helpers.robustness.crowd` on tables.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from enum import IntEnum
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from helpers.stats import bootstrap, lasso
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
-# the highest label that stays
+# the highest label with which an output stays
 REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}
 TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
 MEASURES = (
@@ -30,6 +31,22 @@ MEASURES = (
     "prevalence",
 )
 ESTIMATORS = ("crowd", "experts", "prediction-powered")
+
+
+class Term(IntEnum):
+    """Sums that prediction-powered rates need, in their order on an array's last axis.
+
+    *Seen* are the crowd's labels of outputs that an expert labelled as well.
+    """
+
+    LABELLED = 0  # number of outputs with an expert's label
+    TRUTH = 1  # experts' labels
+    SEEN = 2
+    SEEN_TRUTH = 3  # products of the crowd's and the experts' labels
+    SEEN_SQUARE = 4
+    UNLABELLED = 5  # number of outputs without an expert's label
+    UNSEEN = 6  # the crowd's labels of these
+    UNSEEN_SQUARE = 7
 
 
 def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -73,7 +90,7 @@ def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
 def error_rates(
     outputs: pd.DataFrame, errors: Sequence[str], by: str | None, cluster: str
 ) -> pd.DataFrame:
-    """Share of outputs with each error in each group, in percent, with Wilson intervals.
+    """Percentage of outputs with each error by group, with Wilson intervals.
 
     The interval is Wilson's with the effective number of outputs, that is the number
     divided by the design effect of the clusters; it stays meaningful at a rate of zero,
@@ -102,49 +119,66 @@ def error_rates(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"arm": "a", "prompt_id": range(4), "refusal": [0, 0, 0, 1]})
+    >>> outputs = pd.DataFrame(
+    ...     {"arm": "a", "prompt_id": range(4), "refusal": [0, 0, 0, 1]})
     >>> error_rates(outputs, ["refusal"], "arm", "prompt_id").round(1)
       arm    error  n  estimate  low  high
     0   a  refusal  4      25.0  4.6  69.9
     """
+    groups = [("all", outputs)]
+    if by is not None:
+        groups = outputs.groupby(by, observed=True)
     tables = {}
-    for group, members in (
-        outputs.groupby(by, observed=True) if by else [("all", outputs)]
-    ):
+    for group, members in groups:
         labels = members[list(errors)].to_numpy(dtype=float)
-        parts = cluster_sums(labels, members[cluster])
+        marked = cluster_sums(labels, members[cluster])
         totals = cluster_sums(np.ones_like(labels), members[cluster])
-        tables[group] = (
-            _clustered_shares(parts, totals).set_axis(list(errors)).astype({"n": int})
-        )
+        shares = _clustered_shares(marked, totals).set_axis(list(errors))
+        tables[group] = shares.astype({"n": int})
     table = pd.concat(tables, names=[by, "error"])
-    return (table if by else table.droplevel(0)).reset_index()
+    if by is None:
+        table = table.droplevel(0)
+    return table.reset_index()
 
 
-def _clustered_shares(parts: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
-    """Shares in percent with Wilson intervals at the effective number of observations."""
-    part, total = parts.sum(axis=0), totals.sum(axis=0)
-    known = total > 0
-    rate = np.divide(part, total, out=np.full(part.shape, np.nan), where=known)
-    size = total / _design_effect(parts, totals, rate)
-    low, high = np.full((2, *part.shape), np.nan)
+def _clustered_shares(marked: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
+    """Percentages from sums by cluster; Wilson intervals that allow for clusters."""
+    n_marked = marked.sum(axis=0)
+    n = totals.sum(axis=0)
+    known = n > 0
+    undefined = np.full(n.shape, np.nan)
+    rate = np.divide(n_marked, n, out=undefined.copy(), where=known)
+    # as many independent observations would tell as much as these in clusters
+    effective_n = n / _design_effect(marked, totals, rate)
+    low = undefined.copy()
+    high = undefined.copy()
     low[known], high[known] = proportion_confint(
-        (rate * size)[known], size[known], method="wilson"
+        (rate * effective_n)[known], effective_n[known], method="wilson"
     )
-    columns = {"n": total, "estimate": 100 * rate, "low": 100 * low, "high": 100 * high}
-    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+    return pd.DataFrame(
+        {
+            "n": n.ravel(),
+            "estimate": 100 * rate.ravel(),
+            "low": 100 * low.ravel(),
+            "high": 100 * high.ravel(),
+        }
+    )
 
 
 def _design_effect(
-    parts: np.ndarray, totals: np.ndarray, rate: np.ndarray
+    marked: np.ndarray, totals: np.ndarray, rate: np.ndarray
 ) -> np.ndarray:
     """How many times larger clusters make the variance of a share; at least 1."""
-    total, n_clusters = totals.sum(axis=0), (totals > 0).sum(axis=0)
-    independent = rate * (1 - rate) * total**2 * (n_clusters - 1)
-    clustered = ((parts - rate * totals) ** 2).sum(axis=0) * n_clusters * (total - 1)
-    effect = np.divide(
-        clustered, independent, out=np.ones(total.shape), where=independent > 0
-    )
+    n = totals.sum(axis=0)
+    n_clusters = (totals > 0).sum(axis=0)
+    # Both variances times the same factors, so that one division is enough: a share of
+    # independent outputs has rate (1 - rate) / (n - 1), one of clusters the squared
+    # sums of their residuals times n_clusters / (n_clusters - 1) / n².
+    independent = rate * (1 - rate) * n**2 * (n_clusters - 1)
+    residuals = marked - rate * totals
+    clustered = (residuals**2).sum(axis=0) * n_clusters * (n - 1)
+    no_effect = np.ones(n.shape)
+    effect = np.divide(clustered, independent, out=no_effect, where=independent > 0)
     return np.maximum(1.0, effect)
 
 
@@ -165,7 +199,7 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns of the groups, ``error``, ``crowd``, ``expert``, ``estimate``
-        (percentage points; negative where the crowd finds fewer errors), ``low``,
+        (percentage points; negative where the crowd marks fewer errors), ``low``,
         ``high``.
 
     References
@@ -175,29 +209,33 @@ def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> crowd = pd.DataFrame(
-    ...     {"arm": ["a"], "error": ["factuality"], "estimate": 5.0, "low": 3.0, "high": 8.0})
+    ...     {"arm": ["a"], "error": ["factuality"],
+    ...      "estimate": 5.0, "low": 3.0, "high": 8.0})
     >>> expert = crowd.assign(estimate=20.0, low=12.0, high=32.0)
     >>> crowd_expert_gap(crowd, expert)[["estimate", "low", "high"]].round(1)
        estimate   low  high
     0     -15.0 -27.2  -6.5
     """
-    keys = [
-        column
-        for column in crowd.columns
-        if column not in ("n", "estimate", "low", "high")
-    ]
-    crowd, expert = (table.set_index(keys) for table in (crowd, expert))
+    values = ["n", "estimate", "low", "high"]
+    keys = [column for column in crowd.columns if column not in values]
+    crowd = crowd.set_index(keys)
+    expert = expert.set_index(keys)
     gap = crowd["estimate"] - expert["estimate"]
-    below = np.hypot(
-        crowd["estimate"] - crowd["low"], expert["high"] - expert["estimate"]
+    # the gap is lowest where the crowd's rate is low and the experts' high
+    crowd_below = crowd["estimate"] - crowd["low"]
+    crowd_above = crowd["high"] - crowd["estimate"]
+    expert_below = expert["estimate"] - expert["low"]
+    expert_above = expert["high"] - expert["estimate"]
+    table = pd.DataFrame(
+        {
+            "crowd": crowd["estimate"],
+            "expert": expert["estimate"],
+            "estimate": gap,
+            "low": gap - np.hypot(crowd_below, expert_above),
+            "high": gap + np.hypot(crowd_above, expert_below),
+        }
     )
-    above = np.hypot(
-        crowd["high"] - crowd["estimate"], expert["estimate"] - expert["low"]
-    )
-    rates = {"crowd": crowd["estimate"], "expert": expert["estimate"]}
-    return pd.DataFrame(
-        {**rates, "estimate": gap, "low": gap - below, "high": gap + above}
-    ).reset_index()
+    return table.reset_index()
 
 
 def annotator_rates(
@@ -207,7 +245,7 @@ def annotator_rates(
     by: str | None,
     cluster: str,
 ) -> pd.DataFrame:
-    """Error rates by crowd and by experts, and their difference, as in a table of the paper.
+    """Error rates by crowd and by experts, and their difference.
 
     Parameters
     ----------
@@ -229,24 +267,28 @@ def annotator_rates(
     Examples
     --------
     >>> outputs = pd.DataFrame({"prompt_id": range(4), "refusal": [0, 0, 0, 1]})
-    >>> annotator_rates(outputs, outputs[2:], ["refusal"], None, "prompt_id")["estimate"]
+    >>> table = annotator_rates(outputs, outputs[2:], ["refusal"], None, "prompt_id")
+    >>> table["estimate"]
     annotators  error
     crowd       refusal    25.0
     expert      refusal    50.0
     difference  refusal   -25.0
     Name: estimate, dtype: float64
     """
-    shares = [error_rates(table, errors, by, cluster) for table in (crowd, expert)]
+    crowd_rates = error_rates(crowd, errors, by, cluster)
+    expert_rates = error_rates(expert, errors, by, cluster)
     tables = {
-        "crowd": shares[0],
-        "expert": shares[1],
-        "difference": crowd_expert_gap(*shares),
+        "crowd": crowd_rates,
+        "expert": expert_rates,
+        "difference": crowd_expert_gap(crowd_rates, expert_rates),
     }
-    keys = [by, "error"] if by else ["error"]
+    keys = ["error"] if by is None else [by, "error"]
     columns = ["estimate", "low", "high"]
-    return pd.concat(
-        {w: t.set_index(keys)[columns] for w, t in tables.items()}, names=["annotators"]
-    )
+    indexed = {
+        annotators: table.set_index(keys)[columns]
+        for annotators, table in tables.items()
+    }
+    return pd.concat(indexed, names=["annotators"])
 
 
 def arm_contrasts(
@@ -257,7 +299,7 @@ def arm_contrasts(
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """How error rates, and the crowd's distance from the experts, change between two arms.
+    """Change of error rates, and of the gap of crowd and experts, between two arms.
 
     Prompts are resampled, the same ones for crowd and experts, so that everything that
     two outputs of one prompt share is kept together.
@@ -290,8 +332,9 @@ def arm_contrasts(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"arm": ["low", "high"] * 50, "prompt_id": np.arange(100) // 2,
-    ...                         "factuality": [0, 1] * 50})
+    >>> outputs = pd.DataFrame(
+    ...     {"prompt_id": np.arange(100) // 2, "arm": ["low", "high"] * 50,
+    ...      "factuality": [0, 1] * 50})
     >>> tone = {"tone": ("low", "high")}
     >>> rng = np.random.default_rng(0)
     >>> arm_contrasts(outputs, outputs, ["factuality"], tone, 99, rng)["estimate"]
@@ -301,35 +344,35 @@ def arm_contrasts(
               gap     factuality      0.0
     Name: estimate, dtype: float64
     """
-    tables = {"crowd": crowd, "expert": expert}
-    named = list(dict.fromkeys(arm for pair in arms.values() for arm in pair))
+    used_arms = list(dict.fromkeys(chain.from_iterable(arms.values())))
     rows = pd.concat(
-        [tables[name].assign(labels=name) for name in tables], ignore_index=True
+        [crowd.assign(labels="crowd"), expert.assign(labels="expert")],
+        ignore_index=True,
     )
-    cells = {
-        f"{labels} {arm} {error}": rows[error].where(
-            (rows["labels"] == labels) & (rows["arm"] == arm)
-        )
-        for labels, arm, error in product(tables, named, errors)
-    }
-    cells = pd.DataFrame(cells | {"prompt_id": rows["prompt_id"]})
-    columns = list(cells)[:-1]
+    # A column for each rate, empty where a row does not belong to it: all rates are
+    # then means of the same replicates of prompts.
+    cells = pd.DataFrame({"prompt_id": rows["prompt_id"]})
+    for labels, arm, error in product(("crowd", "expert"), used_arms, errors):
+        belongs = (rows["labels"] == labels) & (rows["arm"] == arm)
+        cells[f"{labels} {arm} {error}"] = rows[error].where(belongs)
+    columns = list(cells.columns[1:])
     draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
-    rates = np.vstack([cells[columns].mean(), draws]).reshape(
-        -1, 2, len(named), len(errors)
-    )
+    # the estimates first, then the replicates: (1 + n_boot, labels, arms, errors)
+    rates = np.vstack([cells[columns].mean(), draws])
+    rates = rates.reshape(-1, 2, len(used_arms), len(errors))
+
     results = {}
     for name, (subtracted, compared) in arms.items():
-        change = 100 * (
-            rates[:, :, named.index(compared)] - rates[:, :, named.index(subtracted)]
-        )
-        parts = {
+        after = rates[:, :, used_arms.index(compared)]
+        before = rates[:, :, used_arms.index(subtracted)]
+        change = 100 * (after - before)
+        changes = {
             "crowd": change[:, 0],
             "expert": change[:, 1],
             "gap": change[:, 0] - change[:, 1],
         }
-        for labels, x in parts.items():
-            results[name, labels] = bootstrap.summary(x[0], x[1:], errors)
+        for labels, values in changes.items():
+            results[name, labels] = bootstrap.summary(values[0], values[1:], errors)
     return pd.concat(results, names=["contrast", "labels", "error"])
 
 
@@ -373,16 +416,19 @@ def rates_by_rating(
 
     Examples
     --------
-    >>> outputs = pd.DataFrame({"assertiveness": [3.9, 4.1, 1.0], "factuality": [0, 1, 1],
-    ...                         "prompt_id": [1, 2, 3]})
-    >>> rates_by_rating(outputs, ["factuality"], "assertiveness", 1.0, min_outputs=2).round(1)
+    >>> outputs = pd.DataFrame(
+    ...     {"assertiveness": [3.9, 4.1, 1.0], "factuality": [0, 1, 1],
+    ...      "prompt_id": [1, 2, 3]})
+    >>> table = rates_by_rating(
+    ...     outputs, ["factuality"], "assertiveness", 1.0, min_outputs=2)
+    >>> table.round(1)
          x       error  n  estimate  low  high
     0  4.0  factuality  2      50.0  9.5  90.5
     """
-    if not width > 0:
+    if not width > 0:  # refuses a missing width as well
         raise ValueError(f"bin width must be positive, got {width}")
-    binned = outputs.assign(x=(outputs[rating] / width).round() * width)
-    rates = error_rates(binned, errors, "x", "prompt_id")
+    centre = (outputs[rating] / width).round() * width
+    rates = error_rates(outputs.assign(x=centre), errors, "x", "prompt_id")
     return rates[rates["n"] >= min_outputs].reset_index(drop=True)
 
 
@@ -425,23 +471,23 @@ def rate_slopes(
     factuality   -20.0
     Name: estimate, dtype: float64
     """
-    columns = [rating, *errors]
     if within is not None:
+        columns = [rating, *errors]
         means = outputs.groupby(within)[columns].transform("mean")
         outputs = outputs.assign(**(outputs[columns] - means))
-    varying = [error for error in errors if outputs[error].min() < outputs[error].max()]
-    fits = {
-        error: lasso.ols(outputs, [rating], error, "prompt_id").loc[rating]
-        for error in varying
-    }
-    points = ["estimate", "low", "high"]
-    lines = (
-        pd.DataFrame(fits, index=[*points, "p_value"])
-        .T.reindex(list(errors))
-        .astype(float)
+    table = pd.DataFrame(
+        index=pd.Index(list(errors), name="error"),
+        columns=["estimate", "low", "high", "p_value"],
+        dtype=float,
     )
-    lines[points] *= 100
-    return lines.rename_axis("error")
+    for error in errors:
+        # an error that no output or every output has stays without a slope
+        if outputs[error].min() < outputs[error].max():
+            fit = lasso.ols(outputs, [rating], error, "prompt_id")
+            table.loc[error] = fit.loc[rating, table.columns]
+    points = ["estimate", "low", "high"]
+    table[points] *= 100
+    return table
 
 
 def pair_labels(
@@ -479,10 +525,10 @@ def pair_labels(
     0       a  factuality    0.5     0.5
     1       b  factuality    0.0     NaN
     """
-    for table in (crowd, expert):
-        check_numeric(table, errors)
-    design = [column for column in crowd if column not in errors]
-    pairs = crowd.melt(design, list(errors), var_name="error", value_name="crowd")
+    check_numeric(crowd, errors)
+    check_numeric(expert, errors)
+    others = [column for column in crowd if column not in errors]
+    pairs = crowd.melt(others, list(errors), var_name="error", value_name="crowd")
     means = expert.groupby("item_id")[list(errors)].mean().stack()
     keys = pd.MultiIndex.from_frame(pairs[["item_id", "error"]])
     return pairs.assign(expert=means.reindex(keys).to_numpy())
@@ -526,12 +572,12 @@ def detection_rates(
     n_boot: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Sensitivity, specificity, predictive values and prevalence in each group, in percent.
+    """Sensitivity, specificity, predictive values, prevalence in percent, by group.
 
     Two intervals are given. Wilson's, at the effective number of outputs, stays
-    meaningful where the crowd found nothing or everything. The percentile interval from
-    resampled clusters has no width there, and with few positives it tends to be too
-    narrow.
+    meaningful where the crowd marked nothing or everything. The percentile interval
+    from resampled clusters has no width there, and with few positives it tends to be
+    too narrow.
 
     Parameters
     ----------
@@ -564,141 +610,198 @@ def detection_rates(
 
     Examples
     --------
-    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": range(8),
-    ...                       "crowd": [1, 0, 0, 0, 0, 0, 0, 1], "expert": 4 * [1] + 4 * [0]})
-    >>> table = detection_rates(pairs, ["error"], "prompt_id", 99, np.random.default_rng(0))
-    >>> table.loc[["sensitivity", "specificity"], ["n", "estimate", "low", "high"]].round(1)
+    >>> pairs = pd.DataFrame(
+    ...     {"error": "factuality", "prompt_id": range(8),
+    ...      "crowd": [1, 0, 0, 0, 0, 0, 0, 1], "expert": [1, 1, 1, 1, 0, 0, 0, 0]})
+    >>> rng = np.random.default_rng(0)
+    >>> table = detection_rates(pairs, ["error"], "prompt_id", 99, rng)
+    >>> measures = ["sensitivity", "specificity"]
+    >>> table.loc[measures, ["n", "estimate", "low", "high"]].round(1)
                               n  estimate   low  high
     measure     error
     sensitivity factuality  4.0      25.0   4.6  69.9
     specificity factuality  4.0      75.0  30.1  95.4
     """
-    parts, totals, names = _sums(pairs, by, cluster)
-    weights = bootstrap.cluster_weights(len(parts), n_boot, rng)
-    low, high = bootstrap.interval(
-        100 * bootstrap.bootstrap_ratio(parts, totals, weights)
-    )
-    table = _clustered_shares(parts, totals).set_index(names)
+    numerators, denominators, names = _measure_sums(pairs, by, cluster)
+    weights = bootstrap.cluster_weights(len(numerators), n_boot, rng)
+    draws = 100 * bootstrap.bootstrap_ratio(numerators, denominators, weights)
+    low, high = bootstrap.interval(draws)
+    table = _clustered_shares(numerators, denominators).set_index(names)
     return table.assign(boot_low=low.ravel(), boot_high=high.ravel())
 
 
-def _sums(
+def _measure_sums(
     pairs: pd.DataFrame, by: Sequence[str], cluster: str
 ) -> tuple[np.ndarray, np.ndarray, pd.MultiIndex]:
-    """Numerators and denominators of the measures, (clusters, measures, groups), and names."""
+    """Numerators and denominators, (clusters, measures, groups), and names of these."""
     pairs = pairs.dropna(subset="expert")
     check_numeric(pairs, ["crowd", "expert"])
     check_clusters(pairs, cluster)
-    crowd, expert = pairs["crowd"].to_numpy(float), pairs["expert"].to_numpy(float)
-    found, passed = crowd * expert, (1 - crowd) * (1 - expert)
-    numerators = np.column_stack([found, passed, found, passed, expert])
-    denominators = np.column_stack(
-        [expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))]
-    )
+    crowd = pairs["crowd"].to_numpy(float)
+    expert = pairs["expert"].to_numpy(float)
+    true_positive = crowd * expert
+    true_negative = (1 - crowd) * (1 - expert)
+    # in the order of MEASURES
+    parts = [true_positive, true_negative, true_positive, true_negative, expert]
+    totals = [expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))]
+
     groups = pairs.groupby(list(by), sort=False)
-    member = np.eye(groups.ngroups)[groups.ngroup().to_numpy(), None]
-    parts, totals = (
-        cluster_sums(values[:, :, None] * member, pairs[cluster])
-        for values in (numerators, denominators)
-    )
-    names = pd.concat(dict.fromkeys(MEASURES, groups.size()), names=["measure"]).index
-    return parts, totals, names
+    identity = np.eye(groups.ngroups)
+    in_group = identity[groups.ngroup().to_numpy()][:, None, :]
+    parts = np.column_stack(parts)[:, :, None] * in_group
+    totals = np.column_stack(totals)[:, :, None] * in_group
+    sizes = dict.fromkeys(MEASURES, groups.size())
+    names = pd.concat(sizes, names=["measure"]).index
+    numerators = cluster_sums(parts, pairs[cluster])
+    denominators = cluster_sums(totals, pairs[cluster])
+    return numerators, denominators, names
 
 
 def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
-    """What each output adds to the sums that prediction-powered rates need."""
-    labelled = (~np.isnan(expert)).astype(float)
-    truth, others = np.nan_to_num(expert), 1 - labelled
-    seen, unseen = crowd * labelled, crowd * others
-    terms = [labelled, truth, seen, truth * crowd, seen**2, others, unseen, unseen**2]
-    return np.stack(terms, axis=-1)
+    """What each output adds to the sums of `Term`, which make the last axis."""
+    is_labelled = ~np.isnan(expert)
+    labelled = is_labelled.astype(float)
+    unlabelled = 1 - labelled
+    truth = np.nan_to_num(expert)
+    seen = crowd * labelled
+    unseen = crowd * unlabelled
+    terms = {
+        Term.LABELLED: labelled,
+        Term.TRUTH: truth,
+        Term.SEEN: seen,
+        Term.SEEN_TRUTH: truth * crowd,
+        Term.SEEN_SQUARE: seen**2,
+        Term.UNLABELLED: unlabelled,
+        Term.UNSEEN: unseen,
+        Term.UNSEEN_SQUARE: unseen**2,
+    }
+    return np.stack([terms[term] for term in Term], axis=-1)
 
 
-def powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate the factor λ and the prediction-powered rate from sums."""
-    n, truth, seen, product, square, others, unseen, unseen_square = np.moveaxis(
-        sums, -1, 0
-    )
+def prediction_powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Prediction-powered rate from sums, and the factor λ that weighs the crowd.
+
+    The experts' rate is moved by λ times what the crowd marks more often where no
+    expert labelled. The λ of least variance is taken, kept between 0 and 1 (PPI++).
+    """
+    n = sums[..., Term.LABELLED]
+    n_others = sums[..., Term.UNLABELLED]
+    n_all = n + n_others
+    seen = sums[..., Term.SEEN]
+    unseen = sums[..., Term.UNSEEN]
+    truth = sums[..., Term.TRUTH]
+    squares = sums[..., Term.SEEN_SQUARE] + sums[..., Term.UNSEEN_SQUARE]
+    # divisions by 0 where no output or every output has an expert's label
     with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = product / n - truth / n * (seen / n)
-        everything = n + others
-        spread = square + unseen_square - (seen + unseen) ** 2 / everything
-        variance = spread / (everything - 1)
-        best = covariance / ((1 + n / others) * variance)
-        factor = np.where(spread > 1e-9, np.clip(best, 0, 1), 0.0)
-        rate = truth / n + factor * (unseen / others - seen / n)
+        covariance = sums[..., Term.SEEN_TRUTH] / n - truth / n * (seen / n)
+        squared_deviations = squares - (seen + unseen) ** 2 / n_all
+        variance = squared_deviations / (n_all - 1)
+        best = covariance / ((1 + n / n_others) * variance)
+        # a crowd that gives all outputs one label says nothing
+        varies = squared_deviations > 1e-9
+        factor = np.where(varies, np.clip(best, 0, 1), 0.0)
+        rate = truth / n + factor * (unseen / n_others - seen / n)
     return rate, factor
 
 
-def estimates(sums: np.ndarray) -> np.ndarray:
-    """Rates by crowd alone, by experts alone, and prediction-powered."""
-    n, truth, seen, others, unseen = np.moveaxis(sums[..., [0, 1, 2, 5, 6]], -1, 0)
+def rate_estimates(sums: np.ndarray) -> np.ndarray:
+    """Rates from sums, in the order of `ESTIMATORS`."""
+    n = sums[..., Term.LABELLED]
+    n_others = sums[..., Term.UNLABELLED]
+    marked = sums[..., Term.SEEN] + sums[..., Term.UNSEEN]
+    powered, _ = prediction_powered_rates(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.stack(
-            [(seen + unseen) / (n + others), truth / n, powered_rates(sums)[0]]
-        )
+        by_crowd = marked / (n + n_others)
+        by_experts = sums[..., Term.TRUTH] / n
+    return np.stack([by_crowd, by_experts, powered])
 
 
 def independent_intervals(
     seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray
 ) -> np.ndarray:
-    """Normal 95 % intervals of each estimator that take outputs as independent (PPI++)."""
+    """Normal 95 % intervals by estimator, taking outputs as independent (PPI++)."""
     crowd = np.concatenate([seen, unseen])
     expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
-    factor = powered_rates(label_terms(crowd, expert).sum(axis=0))[1]
-    estimators = [crowd], [truth], [truth - factor * seen, factor * unseen]
-    return np.stack([_normal_interval(parts) for parts in estimators])
+    sums = label_terms(crowd, expert).sum(axis=0)
+    _, factor = prediction_powered_rates(sums)
+    return np.stack(
+        [
+            _normal_interval([crowd]),
+            _normal_interval([truth]),
+            _normal_interval([truth - factor * seen, factor * unseen]),
+        ]
+    )
 
 
 def _normal_interval(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Normal 95 % interval of a sum of means of independent parts."""
-    centre = sum(part.mean(axis=0) for part in parts)
-    error = np.sqrt(sum(part.var(axis=0) / len(part) for part in parts))
-    margin = norm.ppf(0.975) * error
-    return np.stack([centre - margin, centre + margin])
+    estimate = sum(part.mean(axis=0) for part in parts)
+    variance = sum(part.var(axis=0) / len(part) for part in parts)
+    margin = norm.ppf(0.975) * np.sqrt(variance)
+    return np.stack([estimate - margin, estimate + margin])
 
 
 def cluster_draws(
     sums: np.ndarray, n_boot: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Sums in bootstrap replicates: clusters with expert labels and others are drawn apart."""
-    labelled = sums[:, :, 0].sum(axis=1) > 0
+    """Sums in bootstrap replicates; clusters without expert labels are a stratum."""
+    has_labels = sums[:, :, Term.LABELLED].sum(axis=1) > 0
     draws = np.zeros((n_boot, *sums.shape[1:]))
-    for kind in (labelled, ~labelled):
-        if kind.any():
-            weights = bootstrap.cluster_weights(int(kind.sum()), n_boot, rng)
-            draws += np.tensordot(weights.astype(float), sums[kind], axes=1)
+    for stratum in (has_labels, ~has_labels):
+        n_clusters = int(stratum.sum())
+        if n_clusters > 0:
+            weights = bootstrap.cluster_weights(n_clusters, n_boot, rng)
+            draws += np.tensordot(weights.astype(float), sums[stratum], axes=1)
     return draws
 
 
 def wilson_intervals(sums: np.ndarray) -> np.ndarray:
-    """Wilson's 95 % intervals at the effective number of labels, allowing for clusters."""
-    total, n_clusters = sums.sum(axis=0), len(sums)
-    n, others = total[:, 0], total[:, 5]
-    factor = powered_rates(total)[1]
-    rates = np.clip(estimates(total), 0, 1)
-    crowd = sums[..., 2] + sums[..., 6] - (sums[..., 0] + sums[..., 5]) * rates[0]
+    """Wilson's 95 % intervals at the effective number of labels in clusters."""
+    n_clusters = len(sums)
+    total = sums.sum(axis=0)
+    n = total[:, Term.LABELLED]
+    n_others = total[:, Term.UNLABELLED]
+    n_all = n + n_others
+    _, factor = prediction_powered_rates(total)
+    # a prediction-powered rate can lie outside of 0 to 1
+    rates = np.clip(rate_estimates(total), 0, 1)
+
+    # how far each cluster moves each rate: its residuals by the number of labels
+    marked = sums[..., Term.SEEN] + sums[..., Term.UNSEEN]
+    size = sums[..., Term.LABELLED] + sums[..., Term.UNLABELLED]
+    crowd = marked - size * rates[0]
+    truth = _residuals(sums, Term.TRUTH, Term.LABELLED)
+    seen = _residuals(sums, Term.SEEN, Term.LABELLED)
+    unseen = _residuals(sums, Term.UNSEEN, Term.UNLABELLED)
     influence = [
-        crowd / (n + others),
-        _rectifier(sums, 0.0) / n,
-        _rectifier(sums, factor) / n + factor * _around_mean(sums, 6, 5) / others,
+        crowd / n_all,
+        truth / n,
+        (truth - factor * seen) / n + factor * unseen / n_others,
     ]
     variance = np.square(influence).sum(axis=1) * n_clusters / (n_clusters - 1)
-    of_one_label = (rates * (1 - rates))[[0, 1, 1]]
-    varies = (variance > 0) & (of_one_label > 0)
-    most = np.stack([n + others, n, n + others])
-    size = np.stack([n + others, n, n])
-    size[varies] = np.minimum(of_one_label[varies] / variance[varies], most[varies])
-    return np.stack(proportion_confint(rates * size, size, method="wilson"), axis=1)
+
+    # the number of independent labels that would have this variance; both estimates
+    # that use experts take the variance of one label from the experts' rate
+    crowd_rate, expert_rate, _ = rates
+    label_variance = np.stack(
+        [
+            crowd_rate * (1 - crowd_rate),
+            expert_rate * (1 - expert_rate),
+            expert_rate * (1 - expert_rate),
+        ]
+    )
+    varies = (variance > 0) & (label_variance > 0)
+    most = np.stack([n_all, n, n_all])
+    effective_n = np.stack([n_all, n, n])  # where nothing varies
+    effective_n[varies] = np.minimum(
+        label_variance[varies] / variance[varies], most[varies]
+    )
+    bounds = proportion_confint(rates * effective_n, effective_n, method="wilson")
+    return np.stack(bounds, axis=1)
 
 
-def _rectifier(sums: np.ndarray, factor: np.ndarray | float) -> np.ndarray:
-    """By how much each cluster's expert labels, less λ times the crowd's, exceed their mean."""
-    return _around_mean(sums, 1, 0) - factor * _around_mean(sums, 2, 0)
-
-
-def _around_mean(sums: np.ndarray, part: int, count: int) -> np.ndarray:
+def _residuals(sums: np.ndarray, term: Term, count: Term) -> np.ndarray:
     """Sum of one term in each cluster, less its mean for every label counted."""
-    return sums[..., part] - sums[..., count] * sums[..., part].sum(0) / sums[
-        ..., count
-    ].sum(0)
+    total = sums[..., term].sum(axis=0)
+    n = sums[..., count].sum(axis=0)
+    return sums[..., term] - sums[..., count] * total / n
