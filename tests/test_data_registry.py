@@ -254,7 +254,8 @@ def test_a_corrupt_copy_is_named_and_never_replaced_by_a_simulation(
 ):
     path = put(place / folder, b"tampered")
     message = (
-        f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: 18000) "
+        f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: "
+        "18000) "
         f"and another SHA-256. {advice}"
     )
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
@@ -426,7 +427,8 @@ def test_a_file_that_is_not_found_says_so_and_its_server_is_asked_for_others(
 ):
     server.answers = [partial(status, 404), right]
     message = (
-        r"^study/ratings\.txt did not arrive from 127\.0\.0\.1:\d+ \(HTTP status 404; tries: 1\)"
+        r"^study/ratings\.txt did not arrive from 127\.0\.0\.1:\d+ \(HTTP status 404; "
+        r"tries: 1\)"
         r"\. Run again to continue, or choose data_source='simulated'\.$"
     )
     with pytest.raises(INCOMPLETE, match=message):
@@ -518,7 +520,8 @@ def test_a_file_in_the_place_of_the_cache_is_named_with_what_to_do(place, monkey
     (place / "occupied").write_text("a file where the folder should be")
     monkeypatch.setenv("DATA_CACHE", str(place / "occupied"))
     message = (
-        f"{place / 'occupied' / FILE} cannot be read (Not a directory). Correct that, or set "
+        f"{place / 'occupied' / FILE} cannot be read (Not a directory). Correct that, "
+        "or set "
         "DATA_MIRROR and DATA_CACHE to other folders."
     )
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
@@ -572,7 +575,8 @@ def test_without_network_the_message_names_the_file_and_the_ways_out(
 ):
     go_offline(place, monkeypatch)
     message = (
-        r"^study/ratings\.txt is neither in the mirror nor in the cache and cannot be downloaded "
+        r"^study/ratings\.txt is neither in the mirror nor in the cache and cannot be "
+        r"downloaded "
         r"from 127\.0\.0\.1:\d+ \(ConnectionError\)\. Connect to the internet "
         r"and run again, set DATA_MIRROR to a folder that holds the file, or choose "
         r"data_source='simulated'\.$"
@@ -656,8 +660,10 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     assert set(registry.locate_unpinned(public, "real")) == set(public)
     mirrored = put(place / "mirror", b"another")
     message = (
-        f"{mirrored} is not the first seen study/ratings.txt: it has 7 bytes (to accept it, delete "
-        f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the cache or a "
+        f"{mirrored} is not the first seen study/ratings.txt: it has 7 bytes (to "
+        "accept it, delete "
+        f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the "
+        "cache or a "
         "download."
     )
     for look in (

@@ -180,13 +180,15 @@ def test_a_good_table_passes_every_check():
         ({}, ["task"], "column 'task' is of type str: convert it to numbers"),
         ({}, [], "no features are named: give at least one column"),
         ({"scope": [0, 0, np.nan, 0]}, ["scope"],
-         "column 'scope' has 1 missing value, first in row c: fill in or drop what is missing"),
+         "column 'scope' has 1 missing value, first in row c: fill in or drop what is "
+         "missing"),
         ({"scope": [0, np.nan, 0, None]}, ["scope"],
          "column 'scope' has 2 missing values, first in row b"),
         ({"scope": [0, 0, -np.inf, 0]}, ["scope"],
          "column 'scope' is infinite in row c: correct the value"),
         ({"quality": 3}, ["scope"],
-         "outcome 'quality' has the same value in all 4 rows: there is nothing to explain"),
+         "outcome 'quality' has the same value in all 4 rows: there is nothing to "
+         "explain"),
         ({"task": [None, "x", "y", "y"]}, ["scope"], "column 'task' has 1 missing value"),
         ({"task": "x"}, ["scope"],
          "column 'task' has 1 distinct value: clusters need at least 2"),

@@ -27,7 +27,7 @@ from scipy.stats import binom
 
 from helpers import paths
 from helpers.data import registry, tables
-from helpers.data.columns import AGES
+from helpers.data.columns.humbel import AGES
 from helpers.simulate.humbel import answers as simulated_answers
 from helpers.stats.bootstrap import bootstrap_means
 from helpers.stats.groups import interval_table

@@ -19,11 +19,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data import columns, published, registry, tables
-from helpers.data.columns import AI_METHODS, ATTENTION_CHECK
-from helpers.data.columns import CHAT_CONDITIONS as CONDITION_NAMES
-from helpers.data.columns import CHAT_DATASETS as DATASETS
-from helpers.data.columns import CHAT_MODELS as MODELS
+from helpers.data import published, registry, tables
+from helpers.data.columns import chatbench as columns
+from helpers.data.columns import check
+from helpers.data.columns.chatbench import AI_METHODS, ATTENTION_CHECK
+from helpers.data.columns.chatbench import CHAT_CONDITIONS as CONDITION_NAMES
+from helpers.data.columns.chatbench import CHAT_DATASETS as DATASETS
+from helpers.data.columns.chatbench import CHAT_MODELS as MODELS
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, is_text, require_plain
 from helpers.simulate import chatbench as simulated
@@ -116,10 +118,10 @@ class ChatBench:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.CHATBENCH_ANSWERS`. Attention checks,
+        One row per answer; columns of `columns.chatbench.CHATBENCH_ANSWERS`. Attention checks,
         and users who failed them, are left out.
     ai_alone : pandas.DataFrame
-        One row per model, method and question; columns of `columns.CHATBENCH_AI_ALONE`.
+        One row per model, method and question; columns of `columns.chatbench.CHATBENCH_AI_ALONE`.
     """
 
     source: str
@@ -283,7 +285,7 @@ def read_answers(path: Path) -> pd.DataFrame:
     tables.require(table, ANSWER_COLUMNS, path.name)
     table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
     table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
-    return columns.check(table, columns.CHATBENCH_ANSWERS, path.name)
+    return check(table, columns.CHATBENCH_ANSWERS, path.name)
 
 
 def read_ai_alone(path: Path) -> pd.DataFrame:
@@ -305,9 +307,7 @@ def read_ai_alone(path: Path) -> pd.DataFrame:
         for prefix, method in METHOD_PREFIXES.items()
     ]
     long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
-    return columns.check(
-        long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name
-    )
+    return check(long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name)
 
 
 def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:

@@ -23,8 +23,10 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers.data import columns, registry, tables
-from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import hosking as columns
+from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.data.raters import anonymise
 from helpers.simulate import hosking as simulated
 from helpers.stats.aggregation import aggregate
@@ -106,10 +108,10 @@ class Experiment1:
         Where the tables come from.
     errors : pandas.DataFrame
         Error checks and ratings given beside them; columns of
-        `columns.HOSKING_1_ERRORS`.
+        `columns.hosking.HOSKING_1_ERRORS`.
     unbiased : pandas.DataFrame
         Quality by other raters, who checked no errors; columns of
-        `columns.HOSKING_1_UNBIASED`.
+        `columns.hosking.HOSKING_1_UNBIASED`.
     """
 
     source: str
@@ -158,12 +160,12 @@ class Experiment2:
         Where the tables come from.
     errors : pandas.DataFrame
         Error checks and quality given beside them; columns of
-        `columns.HOSKING_2_ERRORS`.
+        `columns.hosking.HOSKING_2_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality without error checks; columns of `columns.HOSKING_2_UNBIASED`.
+        Quality without error checks; columns of `columns.hosking.HOSKING_2_UNBIASED`.
     perception : pandas.DataFrame
         Perceived assertiveness and complexity; columns of
-        `columns.HOSKING_2_PERCEPTION`.
+        `columns.hosking.HOSKING_2_PERCEPTION`.
     """
 
     source: str
@@ -304,7 +306,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     table["item_id"] = table["item_id"].where(
         ~is_distractor, table["item_id"] + "|distractor"
     )
-    return columns.check(table, schema, path.name)
+    return check(table, schema, path.name)
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
@@ -323,7 +325,7 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of `columns.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch
+        Columns of `columns.hosking.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch
         ``"main"``; batch ``"pilot"`` holds earlier labels of 16 of them.
 
     Raises
@@ -356,7 +358,7 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
         rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
         batch=batch,
     )
-    return columns.check(table, columns.HOSKING_EXPERTS, path.name)
+    return check(table, columns.HOSKING_EXPERTS, path.name)
 
 
 def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:

@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.data import columns, registry
-from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import registry
+from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS, TASKS
 from helpers.data.raters import anonymise
 from helpers.data.tables import bad_table, cell, json_objects
 from helpers.simulate.hosking import hosking_submissions
@@ -47,7 +47,7 @@ ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
 ATTENTION = {"positive_val", "negative_val"}
 UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
 OTHER_SIDE = {"a": "b", "b": "a"}
-PROMPT_SETS = {task: task for task in (*columns.TASKS, "dialogsum", "factualnlg")}
+PROMPT_SETS = {task: task for task in (*TASKS, "dialogsum", "factualnlg")}
 TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 
 EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
@@ -334,7 +334,7 @@ def _group_with_names(
         ]
         parts = zip(*files, strict=True)
         ratings, sessions = (pd.concat(part, ignore_index=True) for part in parts)
-    reported = ratings["task"].isin(columns.TASKS)
+    reported = ratings["task"].isin(TASKS)
     ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
     return ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]], sessions
 

@@ -16,8 +16,10 @@ from python_calamine import CalamineError, CalamineWorkbook
 from scipy.stats import norm
 
 from helpers import paths
-from helpers.data import columns, published, registry, tables
-from helpers.data.columns import AGES
+from helpers.data import published, registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import humbel as columns
+from helpers.data.columns.humbel import AGES
 from helpers.data.tables import as_numbers
 from helpers.simulate.humbel import humbel
 
@@ -54,10 +56,10 @@ class Humbel:
         Where the tables come from.
     associations : pandas.DataFrame
         One row per association that a person gave to a cue; columns of
-        `columns.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends
+        `columns.humbel.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends
         included.
     norms : pandas.DataFrame
-        One row per meaning of a word; columns of `columns.HUMBEL_NORMS`. The age, in
+        One row per meaning of a word; columns of `columns.humbel.HUMBEL_NORMS`. The age, in
         years, is the one at which about half of all people know the meaning.
     """
 
@@ -201,7 +203,7 @@ def read_associations(path: Path) -> pd.DataFrame:
     table = tables.read_csv(path, keep_default_na=False).rename(
         columns={"Unnamed: 0": "row"}
     )
-    return columns.check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
+    return check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
 
 
 def read_norms(path: Path) -> pd.DataFrame:
@@ -216,7 +218,7 @@ def read_norms(path: Path) -> pd.DataFrame:
         meaning=norms["meaning"].map(_text),
         age=norms["grade"] + YEARS_BEFORE_SCHOOL,
     )
-    return columns.check(norms, columns.HUMBEL_NORMS, path.name)
+    return check(norms, columns.HUMBEL_NORMS, path.name)
 
 
 def _cells(path: Path) -> list[list]:

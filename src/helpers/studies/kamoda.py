@@ -16,8 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data import columns, registry, tables
-from helpers.data.columns import ASPECTS, IDEALS, RANGES
+from helpers.data import registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import kamoda as columns
+from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
 from helpers.simulate.kamoda import kamoda, kamoda_texts
@@ -63,9 +65,9 @@ class Kamoda:
     source : {"real", "simulated"}
         Where the tables come from.
     ratings : pandas.DataFrame
-        One row per (answer, worker); columns of `columns.KAMODA_RATINGS`.
+        One row per (answer, worker); columns of `columns.kamoda.KAMODA_RATINGS`.
     evaluators : pandas.DataFrame
-        One row per (answer, language model); columns of `columns.KAMODA_EVALUATORS`.
+        One row per (answer, language model); columns of `columns.kamoda.KAMODA_EVALUATORS`.
         Their overall rating is called acceptability, like the workers'.
     """
 
@@ -105,10 +107,10 @@ class KamodaTexts:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.KAMODA_ANSWERS`. ``votes`` is its score
+        One row per answer; columns of `columns.kamoda.KAMODA_ANSWERS`. ``votes`` is its score
         on Reddit.
     justifications : pandas.DataFrame
-        One row per (question, worker); columns of `columns.KAMODA_JUSTIFICATIONS`: why
+        One row per (question, worker); columns of `columns.kamoda.KAMODA_JUSTIFICATIONS`: why
         the worker preferred an answer, whether none was found appropriate, and the
         minutes on the task. Workers have the same labels as in the ratings.
     """
@@ -208,7 +210,7 @@ def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
             ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path
         ),
     )
-    return columns.check(table, columns.KAMODA_RATINGS, path.name)
+    return check(table, columns.KAMODA_RATINGS, path.name)
 
 
 def read_evaluator(path: Path, name: str) -> pd.DataFrame:
@@ -216,7 +218,7 @@ def read_evaluator(path: Path, name: str) -> pd.DataFrame:
     table = (
         tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
     )
-    return columns.check(table, columns.KAMODA_EVALUATORS, path.name)
+    return check(table, columns.KAMODA_EVALUATORS, path.name)
 
 
 def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
@@ -231,7 +233,7 @@ def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
     table = answers.rename(columns=ANSWER_COLUMNS).assign(
         question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
     )
-    return columns.check(table, columns.KAMODA_ANSWERS, path.name)
+    return check(table, columns.KAMODA_ANSWERS, path.name)
 
 
 def read_justifications(path: Path) -> pd.DataFrame:
@@ -244,7 +246,7 @@ def read_justifications(path: Path) -> pd.DataFrame:
     table = table.rename(columns=REASON_COLUMNS).assign(
         minutes=table["WorkTimeInSeconds"] / 60
     )
-    return columns.check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
+    return check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
 
 
 def _read_assignments(path: Path) -> pd.DataFrame:
