@@ -57,7 +57,7 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
             f"{path.name} does not begin with {_first_line(questions)!r}: it answers other "
             "questions. Build them with the options it was made for, or answer these."
         )
-    table = tables.read_csv(registry.given(path), comment="#")
+    table = tables.read_csv(registry.local_file(path), comment="#")
     tables.as_numbers(table, ["question", "chosen"], path.name)
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 

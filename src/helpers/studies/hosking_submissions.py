@@ -323,7 +323,7 @@ def _group_with_names(
         sessions = ratings.iloc[::2]
     else:
         skip = (
-            pd.read_csv(registry.given(EXCLUSIONS_FILE))
+            pd.read_csv(registry.local_file(EXCLUSIONS_FILE))
             .groupby("file")["line"]
             .agg(set)
         )
