@@ -1,4 +1,4 @@
-"""The submissions behind the ratings of Hosking et al. (2024): who, which pair, how long.
+"""The submissions behind the ratings of Hosking et al. (2024): who rated which pair.
 
 A file of the annotation tool holds one submission, a JSON object, a line. In a
 submission one person answers the same questions about two responses, side a and side b,
