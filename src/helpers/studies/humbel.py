@@ -109,7 +109,7 @@ def exam_scores() -> pd.DataFrame:
 
 
 def authors_effects() -> pd.DataFrame:
-    """Give effects on InstructGPT's errors as the authors' script notes them (Figure 4).
+    """Give effects on InstructGPT's errors, from a script of the authors (Figure 4).
 
     Returns
     -------
