@@ -17,7 +17,7 @@ from helpers import paths
 from helpers.data import tables
 from helpers.run import notebooks
 from helpers.studies import user_simulator
-from helpers.studies.user_simulator import Endpoint, SimulatorError, score_spread
+from helpers.studies.user_simulator import Endpoint, SimulatorError, score_ranges
 
 QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame(
@@ -478,17 +478,17 @@ def questions(n: int) -> pd.DataFrame:
 
 
 def test_draws_lie_around_the_scores_of_a_large_sample():
-    large = score_spread(rng(), questions(100_000), n_draws=2)
-    spread = score_spread(rng(2), questions(135), n_draws=1000)
-    assert spread["mean"].to_numpy() == pytest.approx(
+    large = score_ranges(rng(), questions(100_000), n_draws=2)
+    ranges = score_ranges(rng(2), questions(135), n_draws=1000)
+    assert ranges["mean"].to_numpy() == pytest.approx(
         large["mean"].to_numpy(), abs=0.015
     )
-    assert (spread["low"] < spread["mean"]).all()
-    assert (spread["mean"] < spread["high"]).all()
+    assert (ranges["low"] < ranges["mean"]).all()
+    assert (ranges["mean"] < ranges["high"]).all()
 
 
 def test_pretended_simulators_differ_from_people_as_they_are_said_to():
-    mean = score_spread(rng(1), questions(4000), n_draws=3)["mean"]
+    mean = score_ranges(rng(1), questions(4000), n_draws=3)["mean"]
     chances = user_simulator._chances(rng(1), questions(4000), n_draws=3)
     assert chances.mean() == pytest.approx(0.7, abs=0.02)
     assert chances.var() == pytest.approx(0.06, abs=0.005)
