@@ -1,4 +1,4 @@
-"""Registered files: mirror, cache, download from a small server, and every way to fail."""
+"""Registered files: mirror, cache, download from a small server, ways to fail."""
 
 import errno
 import gzip
@@ -171,7 +171,7 @@ def register(monkeypatch, path, url, sha256="", git_blob=BLOB, files=(FILE,)):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch, server, pauses):
-    """A registry of one file, an empty mirror, a cache folder that does not exist yet."""
+    """A registry of one file, an empty mirror, a cache folder that is not yet there."""
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     register(monkeypatch, tmp_path / "registry.csv", server.url, sha256)
     monkeypatch.setattr(registry, "_failed_hosts", {})
@@ -510,8 +510,10 @@ def test_a_terminal_shows_how_far_a_download_is(place, server, monkeypatch, caps
 def test_a_mirror_that_does_not_exist_is_an_error_even_if_data_may_be_simulated(
     place, monkeypatch
 ):
-    monkeypatch.setenv("DATA_MIRROR", str(place / "nowhere"))
-    message = f"DATA_MIRROR names no folder: {place / 'nowhere'}. Correct the variable or unset it."
+    nowhere = place / "nowhere"
+    monkeypatch.setenv("DATA_MIRROR", str(nowhere))
+    advice = "Correct the variable or unset it."
+    message = f"DATA_MIRROR names no folder: {nowhere}. {advice}"
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
         registry.locate([FILE], "auto")
 
@@ -560,9 +562,11 @@ def test_a_disk_that_takes_nothing_is_no_missing_network(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(step, refuse)
+    folder = re.escape(str(place / "cache" / "study"))
     message = (
-        rf"^ratings\.txt cannot be stored in {re.escape(str(place / 'cache' / 'study'))} "
-        rf"\(.*{os.strerror(number)}\)\. Make room, or set DATA_CACHE to a folder that you can"
+        rf"^ratings\.txt cannot be stored in {folder} "
+        rf"\(.*{os.strerror(number)}\)\. Make room, or set DATA_CACHE to a folder that "
+        "you can"
     )
     with pytest.raises(registry.DataError, match=message) as failure:
         registry.locate([FILE], "auto")
@@ -641,7 +645,10 @@ def test_files_without_hashes_are_taken_from_mirror_or_cache(place, public, serv
     mirrored.unlink()
     assert registry.locate_unpinned(public[:1], "real") == {FILE: cached}
     assert registry.locate_unpinned(public, "simulated") is None
-    message = r"^1 of 2 files are missing\. `make reproduce` .*\n  study/b\.txt from http://127"
+    message = (
+        r"^1 of 2 files are missing\. `make reproduce` .*\n"
+        r"  study/b\.txt from http://127"
+    )
     for data_source in ("auto", "real"):
         with pytest.raises(UNANSWERED, match=message):
             registry.locate_unpinned(public, data_source)

@@ -1,4 +1,4 @@
-"""Answers and their files, the tests of age alignment, and people simulated to try these out."""
+"""Answers and their files, tests of age alignment, and simulated people."""
 
 import re
 import sys

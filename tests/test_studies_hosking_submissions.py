@@ -18,7 +18,7 @@ RAW = "hosking/raw/annotated_instances_"
 
 
 def submission(**changes):
-    """Return one submission of quality ratings; a change whose value is None leaves a key out."""
+    """Return one submission of quality ratings; a change to None leaves a key out."""
     record = {
         "id": "7",
         "input_text": {
@@ -166,7 +166,7 @@ def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
 
 @pytest.fixture
 def two_batches(tmp_path, monkeypatch):
-    """Put four submissions, one of them listed as excluded, in place of the unbiased group."""
+    """Put four submissions, one of them excluded, in place of the unbiased group."""
     first = [
         submission(id="1", email="anna_s1"),
         submission(id="2", email="bert_s2", dataset="dialogsum"),

@@ -1,4 +1,4 @@
-"""A model that plays the user: what it is told, trained on, how it talks, how it is scored."""
+"""A model that plays the user: instructions, training, conversations, scores."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def rng(seed=0):
 
 
 def talk(speakers: str) -> list[dict]:
-    """Messages told by the first letters of their speakers: u for user, a for the AI."""
+    """Messages by the first letters of their speakers: u for user, a for the AI."""
     roles = {"u": "user", "a": "assistant"}
     return [
         {"role": roles[who], "content": f"{who}{place}"}
@@ -342,7 +342,10 @@ def test_a_word_in_place_of_a_key_is_no_secret(server, hold):
 
 def test_without_the_extra_endpoint_the_message_says_what_to_install(hold, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    message = r"the package openai is not installed: install this project with the extra 'endpoin"
+    message = (
+        "the package openai is not installed: install this project with the extra "
+        "'endpoin"
+    )
     with pytest.raises(SimulatorError, match=message):
         hold()
 
@@ -404,7 +407,7 @@ def messages(*texts: str, question: str = "q1") -> pd.DataFrame:
 
 
 def bleu(candidates: list[str], references: list[str]) -> float:
-    """BLEU of a corpus by its formula: up to four words in a row, one reference each."""
+    """BLEU of a corpus by its formula: up to four words in a row, one reference."""
     pairs = [
         (a.split(), b.split()) for a, b in zip(candidates, references, strict=True)
     ]

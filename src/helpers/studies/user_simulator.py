@@ -683,7 +683,8 @@ def score_ranges(
 
     Examples
     --------
-    >>> questions = pd.DataFrame({"n_answers": [7] * 100}).assign(mean=0.7, variance=0.05)
+    >>> questions = pd.DataFrame({"n_answers": [7] * 100})
+    >>> questions = questions.assign(mean=0.7, variance=0.05)
     >>> ranges = score_ranges(np.random.default_rng(0), questions, n_draws=50)
     >>> ranges.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)
