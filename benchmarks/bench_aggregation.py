@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking
 from helpers.stats.aggregation import aggregate
 

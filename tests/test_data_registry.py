@@ -1,4 +1,4 @@
-"""Registered files: mirror, cache, download from a small server, and every way to fail."""
+"""Registered files: mirror, cache, download from a small server, ways to fail."""
 
 import errno
 import gzip
@@ -171,7 +171,7 @@ def register(monkeypatch, path, url, sha256="", git_blob=BLOB, files=(FILE,)):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch, server, pauses):
-    """A registry of one file, an empty mirror, a cache folder that does not exist yet."""
+    """A registry of one file, an empty mirror, a cache folder that is not yet there."""
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     register(monkeypatch, tmp_path / "registry.csv", server.url, sha256)
     monkeypatch.setattr(registry, "_failed_hosts", {})
@@ -254,7 +254,8 @@ def test_a_corrupt_copy_is_named_and_never_replaced_by_a_simulation(
 ):
     path = put(place / folder, b"tampered")
     message = (
-        f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: 18000) "
+        f"{path} is not the registered study/ratings.txt: it has 8 bytes (registered: "
+        "18000) "
         f"and another SHA-256. {advice}"
     )
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
@@ -426,7 +427,8 @@ def test_a_file_that_is_not_found_says_so_and_its_server_is_asked_for_others(
 ):
     server.answers = [partial(status, 404), right]
     message = (
-        r"^study/ratings\.txt did not arrive from 127\.0\.0\.1:\d+ \(HTTP status 404; tries: 1\)"
+        r"^study/ratings\.txt did not arrive from 127\.0\.0\.1:\d+ \(HTTP status 404; "
+        r"tries: 1\)"
         r"\. Run again to continue, or choose data_source='simulated'\.$"
     )
     with pytest.raises(INCOMPLETE, match=message):
@@ -508,8 +510,10 @@ def test_a_terminal_shows_how_far_a_download_is(place, server, monkeypatch, caps
 def test_a_mirror_that_does_not_exist_is_an_error_even_if_data_may_be_simulated(
     place, monkeypatch
 ):
-    monkeypatch.setenv("DATA_MIRROR", str(place / "nowhere"))
-    message = f"DATA_MIRROR names no folder: {place / 'nowhere'}. Correct the variable or unset it."
+    nowhere = place / "nowhere"
+    monkeypatch.setenv("DATA_MIRROR", str(nowhere))
+    advice = "Correct the variable or unset it."
+    message = f"DATA_MIRROR names no folder: {nowhere}. {advice}"
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
         registry.locate([FILE], "auto")
 
@@ -518,7 +522,8 @@ def test_a_file_in_the_place_of_the_cache_is_named_with_what_to_do(place, monkey
     (place / "occupied").write_text("a file where the folder should be")
     monkeypatch.setenv("DATA_CACHE", str(place / "occupied"))
     message = (
-        f"{place / 'occupied' / FILE} cannot be read (Not a directory). Correct that, or set "
+        f"{place / 'occupied' / FILE} cannot be read (Not a directory). Correct that, "
+        "or set "
         "DATA_MIRROR and DATA_CACHE to other folders."
     )
     with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
@@ -557,9 +562,11 @@ def test_a_disk_that_takes_nothing_is_no_missing_network(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(step, refuse)
+    folder = re.escape(str(place / "cache" / "study"))
     message = (
-        rf"^ratings\.txt cannot be stored in {re.escape(str(place / 'cache' / 'study'))} "
-        rf"\(.*{os.strerror(number)}\)\. Make room, or set DATA_CACHE to a folder that you can"
+        rf"^ratings\.txt cannot be stored in {folder} "
+        rf"\(.*{os.strerror(number)}\)\. Make room, or set DATA_CACHE to a folder that "
+        "you can"
     )
     with pytest.raises(registry.DataError, match=message) as failure:
         registry.locate([FILE], "auto")
@@ -572,7 +579,8 @@ def test_without_network_the_message_names_the_file_and_the_ways_out(
 ):
     go_offline(place, monkeypatch)
     message = (
-        r"^study/ratings\.txt is neither in the mirror nor in the cache and cannot be downloaded "
+        r"^study/ratings\.txt is neither in the mirror nor in the cache and cannot be "
+        r"downloaded "
         r"from 127\.0\.0\.1:\d+ \(ConnectionError\)\. Connect to the internet "
         r"and run again, set DATA_MIRROR to a folder that holds the file, or choose "
         r"data_source='simulated'\.$"
@@ -637,7 +645,10 @@ def test_files_without_hashes_are_taken_from_mirror_or_cache(place, public, serv
     mirrored.unlink()
     assert registry.locate_unpinned(public[:1], "real") == {FILE: cached}
     assert registry.locate_unpinned(public, "simulated") is None
-    message = r"^1 of 2 files are missing\. `make reproduce` .*\n  study/b\.txt from http://127"
+    message = (
+        r"^1 of 2 files are missing\. `make reproduce` .*\n"
+        r"  study/b\.txt from http://127"
+    )
     for data_source in ("auto", "real"):
         with pytest.raises(UNANSWERED, match=message):
             registry.locate_unpinned(public, data_source)
@@ -656,8 +667,10 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     assert set(registry.locate_unpinned(public, "real")) == set(public)
     mirrored = put(place / "mirror", b"another")
     message = (
-        f"{mirrored} is not the first seen study/ratings.txt: it has 7 bytes (to accept it, delete "
-        f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the cache or a "
+        f"{mirrored} is not the first seen study/ratings.txt: it has 7 bytes (to "
+        "accept it, delete "
+        f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the "
+        "cache or a "
         "download."
     )
     for look in (

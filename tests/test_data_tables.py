@@ -132,14 +132,38 @@ def test_cells_of_one_kind_get_its_type():
 @pytest.mark.parametrize(
     ("check", "kind", "found"),
     [
-        (tables.as_text, "text",
-         {7: "int", None: "nothing", ("bob",): "tuple", "\ud800": "broken text", True: "bool"}),
-        (tables.as_numbers, "a number",
-         {"3": "text", True: "bool", 2**63: "too large a number", -1e400: "too large a number"}),
-        (tables.require_plain, "text or a number",
-         {("a",): "tuple", pd.Timestamp(0): "Timestamp", 2**63: "too large a number"}),
+        (
+            tables.as_text,
+            "text",
+            {
+                7: "int",
+                None: "nothing",
+                ("bob",): "tuple",
+                "\ud800": "broken text",
+                True: "bool",
+            },
+        ),
+        (
+            tables.as_numbers,
+            "a number",
+            {
+                "3": "text",
+                True: "bool",
+                2**63: "too large a number",
+                -1e400: "too large a number",
+            },
+        ),
+        (
+            tables.require_plain,
+            "text or a number",
+            {
+                ("a",): "tuple",
+                pd.Timestamp(0): "Timestamp",
+                2**63: "too large a number",
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_cells_of_another_kind_are_named_by_row_and_kind_without_their_value(
     check, kind, found
 ):
@@ -175,23 +199,52 @@ def test_a_good_table_passes_every_check():
 @pytest.mark.parametrize(
     ("changes", "features", "message"),
     [
-        ({}, ["refusals"], "column 'refusals' is not in the table, which has: refusal, scope, qu"),
-        ({}, ["refusal", "quality"], "column 'quality' is named twice: name each column once"),
+        (
+            {},
+            ["refusals"],
+            "column 'refusals' is not in the table, which has: refusal, scope, qu",
+        ),
+        (
+            {},
+            ["refusal", "quality"],
+            "column 'quality' is named twice: name each column once",
+        ),
         ({}, ["task"], "column 'task' is of type str: convert it to numbers"),
         ({}, [], "no features are named: give at least one column"),
-        ({"scope": [0, 0, np.nan, 0]}, ["scope"],
-         "column 'scope' has 1 missing value, first in row c: fill in or drop what is missing"),
-        ({"scope": [0, np.nan, 0, None]}, ["scope"],
-         "column 'scope' has 2 missing values, first in row b"),
-        ({"scope": [0, 0, -np.inf, 0]}, ["scope"],
-         "column 'scope' is infinite in row c: correct the value"),
-        ({"quality": 3}, ["scope"],
-         "outcome 'quality' has the same value in all 4 rows: there is nothing to explain"),
-        ({"task": [None, "x", "y", "y"]}, ["scope"], "column 'task' has 1 missing value"),
-        ({"task": "x"}, ["scope"],
-         "column 'task' has 1 distinct value: clusters need at least 2"),
+        (
+            {"scope": [0, 0, np.nan, 0]},
+            ["scope"],
+            "column 'scope' has 1 missing value, first in row c: fill in or drop what "
+            "is missing",
+        ),
+        (
+            {"scope": [0, np.nan, 0, None]},
+            ["scope"],
+            "column 'scope' has 2 missing values, first in row b",
+        ),
+        (
+            {"scope": [0, 0, -np.inf, 0]},
+            ["scope"],
+            "column 'scope' is infinite in row c: correct the value",
+        ),
+        (
+            {"quality": 3},
+            ["scope"],
+            "outcome 'quality' has the same value in all 4 rows: there is nothing to "
+            "explain",
+        ),
+        (
+            {"task": [None, "x", "y", "y"]},
+            ["scope"],
+            "column 'task' has 1 missing value",
+        ),
+        (
+            {"task": "x"},
+            ["scope"],
+            "column 'task' has 1 distinct value: clusters need at least 2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_table_that_cannot_be_analysed_is_refused(changes, features, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         checks.check_regression(FRAME.assign(**changes), features, "quality", "task")

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
-from helpers.data import columns, tables
+from helpers.data import tables
+from helpers.data.columns import hosking as columns
 from helpers.studies import (
     answerers,
     chatbench,

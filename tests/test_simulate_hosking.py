@@ -12,8 +12,9 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from helpers.data import columns
-from helpers.data.columns import ARMS, ERRORS_1, ERRORS_2, FACTORS
+from helpers.data.columns import check
+from helpers.data.columns import hosking as columns
+from helpers.data.columns.hosking import ARMS, ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking as simulated
 from helpers.simulate.hosking import GROUPS, Hosking1Truth, Hosking2Truth
 from helpers.stats.aggregation import aggregate
@@ -116,7 +117,7 @@ def test_a_seed_gives_tables_with_the_schemas_of_the_real_ones(name):
     for table, again, other, schema in made:
         pd.testing.assert_frame_equal(table, again)
         assert not table.equals(other)
-        checked = columns.check(table, getattr(columns, schema), name)
+        checked = check(table, getattr(columns, schema), name)
         pd.testing.assert_frame_equal(table, checked)
         assert table["item_id"].str.contains("simulated").all()
 

@@ -4,20 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.data import columns
+from helpers.data.columns import check
+from helpers.data.columns import humbel as columns
 from helpers.simulate.humbel import answers
 from helpers.simulate.humbel import humbel as simulate_humbel
 
 
 def test_simulated_tables_pass_the_schemas_of_the_real_ones():
     associations, norms = simulate_humbel(np.random.default_rng(3))
-    assert (
-        len(columns.check(associations, columns.HUMBEL_ASSOCIATIONS, "test"))
-        == 1100 * 17
-    )
-    assert set(columns.check(norms, columns.HUMBEL_NORMS, "test")["age"]) == set(
-        columns.AGES
-    )
+    assert len(check(associations, columns.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
+    assert set(check(norms, columns.HUMBEL_NORMS, "test")["age"]) == set(columns.AGES)
     assert (associations["cue"] != associations["association"].str.strip()).all()
 
 

@@ -9,8 +9,9 @@ import statsmodels.api as sm
 from scipy import stats
 
 from helpers import text
-from helpers.data import columns
-from helpers.data.columns import ASPECTS
+from helpers.data.columns import check
+from helpers.data.columns import kamoda as columns
+from helpers.data.columns.kamoda import ASPECTS
 from helpers.simulate import kamoda as simulated
 from helpers.simulate.kamoda import KamodaTruth
 from helpers.stats.aggregation import aggregate
@@ -42,7 +43,7 @@ def test_tables_pass_the_schemas_of_the_real_ones_and_say_that_they_are_simulate
         (answers, columns.KAMODA_ANSWERS),
         (justifications, columns.KAMODA_JUSTIFICATIONS),
     ):
-        pd.testing.assert_frame_equal(columns.check(table, schema, "simulation"), table)
+        pd.testing.assert_frame_equal(check(table, schema, "simulation"), table)
         assert table.iloc[:, 0].str.contains("simulated").all()
     assert justifications["text"].str.startswith("Simulated").all()
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.data.columns import ERRORS_1
+from helpers.data.columns.hosking import ERRORS_1
 from helpers.stats import agreement
 from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import cluster_weights

@@ -1,4 +1,4 @@
-"""Answers and their files, the tests of age alignment, and people simulated to try these out."""
+"""Answers and their files, tests of age alignment, and simulated people."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from helpers.data import registry, tables
-from helpers.data.columns import AGES
+from helpers.data.columns.humbel import AGES
 from helpers.studies import answerers, humbel
 from helpers.studies.answerers import AnswersError
 from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
@@ -94,7 +94,8 @@ def test_answers_count_for_questions_that_look_the_same_only(tmp_path, questions
     [
         (
             "0,1\n",
-            "answers 1 questions in 1 rows; it needs one row for each of the 2 questions 0",
+            "answers 1 questions in 1 rows; it needs one row for each of the 2 "
+            "questions 0",
         ),
         (
             "0,1\n0,1\n",
@@ -299,7 +300,8 @@ def test_agreement_has_a_limit(accuracy, mean, limit):
 @pytest.mark.parametrize("agreement", [0.6, 1.0, -0.1])
 def test_people_that_cannot_be_are_refused(agreement):
     message = (
-        f"no person who is right on 0.750 of the questions agrees to an extent of {agreement} with "
+        "no person who is right on 0.750 of the questions agrees to an extent of "
+        f"{agreement} with "
         r"a model that is right on 0.500: give an agreement from 0 to 0.500, below 1"
     )
     with pytest.raises(ValueError, match=message):

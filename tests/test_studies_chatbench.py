@@ -232,8 +232,9 @@ def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(
 
 def test_unpinned_files_have_an_address_and_a_licence():
     table = pd.read_csv(registry.UNPINNED_FILE, dtype=str, keep_default_na=False)
-    pinned = r"https://huggingface\.co/datasets/microsoft/ChatBench/resolve/[0-9a-f]{40}/[\w./]+"
-    address = rf"{pinned}|https://huggingface\.co/datasets/anthonysicilia/wclarge"
+    hub = r"https://huggingface\.co/datasets"
+    pinned = rf"{hub}/microsoft/ChatBench/resolve/[0-9a-f]{{40}}/[\w./]+"
+    address = rf"{pinned}|{hub}/anthonysicilia/wclarge"
     assert table["url"].str.fullmatch(address).all()
     assert table["licence"].ne("").all()
     assert not set(table["file"]) & set(registry.names("chatbench"))

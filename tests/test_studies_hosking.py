@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data import columns, registry, tables
+from helpers.data import registry, tables
+from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read

@@ -18,7 +18,7 @@ RAW = "hosking/raw/annotated_instances_"
 
 
 def submission(**changes):
-    """Return one submission of quality ratings; a change whose value is None leaves a key out."""
+    """Return one submission of quality ratings; a change to None leaves a key out."""
     record = {
         "id": "7",
         "input_text": {
@@ -125,7 +125,8 @@ def test_arms_are_named_and_texts_kept_only_if_asked_for(tmp_path):
         ({"email": 5}, "'email' is 5; text is needed"),
         (
             {"dataset": "xsum"},
-            "'dataset' is 'xsum'; allowed: amazon, curation, wikihow, dialogsum, factualnlg",
+            "'dataset' is 'xsum'; allowed: amazon, curation, wikihow, dialogsum, "
+            "factualnlg",
         ),
         (
             {"time_string": "soon"},
@@ -137,7 +138,8 @@ def test_a_bad_field_is_an_error_with_file_and_line(tmp_path, changes, problem):
     with pytest.raises(BadTableError) as caught:
         read(tmp_path, submission(id="8"), submission(**changes))
     assert str(caught.value) == (
-        f"quality.jsonl: 1 problem. Correct the file and load it again.\n  line 2: {problem}"
+        "quality.jsonl: 1 problem. Correct the file and load it again.\n  line 2: "
+        f"{problem}"
     )
 
 
@@ -164,7 +166,7 @@ def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
 
 @pytest.fixture
 def two_batches(tmp_path, monkeypatch):
-    """Put four submissions, one of them listed as excluded, in place of the unbiased group."""
+    """Put four submissions, one of them excluded, in place of the unbiased group."""
     first = [
         submission(id="1", email="anna_s1"),
         submission(id="2", email="bert_s2", dataset="dialogsum"),

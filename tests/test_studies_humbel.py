@@ -83,7 +83,10 @@ def test_a_sheet_without_grades_is_refused(monkeypatch):
 
 
 def test_a_grade_outside_the_norms_is_named_with_its_row(monkeypatch):
-    message = "column 'age', row 2: 35 is not allowed; allowed: 7, 9, 11, 13, 15, 17, 18 or 19"
+    message = (
+        "column 'age', row 2: 35 is not allowed; "
+        "allowed: 7, 9, 11, 13, 15, 17, 18 or 19"
+    )
     with pytest.raises(tables.BadTableError, match=message):
         read_sheet(monkeypatch, [*SHEET[:2], ["late", "not early", 30.0, ""]])
 

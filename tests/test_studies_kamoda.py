@@ -5,7 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from helpers.data import columns, registry, tables
+from helpers.data import registry, tables
+from helpers.data.columns import kamoda as columns
 from helpers.studies import kamoda
 
 
@@ -268,7 +269,8 @@ RATING_FAULTS = [
     ),
     (
         {"llama_ratings": [EVALUATION | {"overall": 3.5}]},
-        "column 'acceptability', row 1: 3.5 is not allowed; allowed: a number from 0 to 3",
+        "column 'acceptability', row 1: 3.5 is not allowed; allowed: a number from 0 "
+        "to 3",
     ),
 ]
 TEXT_FAULTS = [
@@ -287,7 +289,8 @@ TEXT_FAULTS = [
     ),
     (
         {"assignments": [ASSIGNMENT | {"WorkTimeInSeconds": -6}]},
-        "column 'minutes', row 1: -0.1 is not allowed; allowed: a number from 0 to 1440",
+        "column 'minutes', row 1: -0.1 is not allowed; allowed: a number from 0 to "
+        "1440",
     ),
 ]
 

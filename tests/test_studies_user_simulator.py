@@ -1,4 +1,4 @@
-"""A model that plays the user: what it is told, trained on, how it talks, how it is scored."""
+"""A model that plays the user: instructions, training, conversations, scores."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ from helpers import paths
 from helpers.data import tables
 from helpers.run import notebooks
 from helpers.studies import user_simulator
-from helpers.studies.user_simulator import Endpoint, SimulatorError, score_spread
+from helpers.studies.user_simulator import Endpoint, SimulatorError, score_ranges
 
 QUESTION = "How many bado?\nA. \\frac{a}{b}\nB. two\nC. three\nD. four"
 QUESTIONS = pd.DataFrame(
@@ -31,7 +31,7 @@ def rng(seed=0):
 
 
 def talk(speakers: str) -> list[dict]:
-    """Messages told by the first letters of their speakers: u for user, a for the AI."""
+    """Messages by the first letters of their speakers: u for user, a for the AI."""
     roles = {"u": "user", "a": "assistant"}
     return [
         {"role": roles[who], "content": f"{who}{place}"}
@@ -342,7 +342,10 @@ def test_a_word_in_place_of_a_key_is_no_secret(server, hold):
 
 def test_without_the_extra_endpoint_the_message_says_what_to_install(hold, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    message = r"the package openai is not installed: install this project with the extra 'endpoin"
+    message = (
+        "the package openai is not installed: install this project with the extra "
+        "'endpoin"
+    )
     with pytest.raises(SimulatorError, match=message):
         hold()
 
@@ -404,7 +407,7 @@ def messages(*texts: str, question: str = "q1") -> pd.DataFrame:
 
 
 def bleu(candidates: list[str], references: list[str]) -> float:
-    """BLEU of a corpus by its formula: up to four words in a row, one reference each."""
+    """BLEU of a corpus by its formula: up to four words in a row, one reference."""
     pairs = [
         (a.split(), b.split()) for a, b in zip(candidates, references, strict=True)
     ]
@@ -478,17 +481,17 @@ def questions(n: int) -> pd.DataFrame:
 
 
 def test_draws_lie_around_the_scores_of_a_large_sample():
-    large = score_spread(rng(), questions(100_000), n_draws=2)
-    spread = score_spread(rng(2), questions(135), n_draws=1000)
-    assert spread["mean"].to_numpy() == pytest.approx(
+    large = score_ranges(rng(), questions(100_000), n_draws=2)
+    ranges = score_ranges(rng(2), questions(135), n_draws=1000)
+    assert ranges["mean"].to_numpy() == pytest.approx(
         large["mean"].to_numpy(), abs=0.015
     )
-    assert (spread["low"] < spread["mean"]).all()
-    assert (spread["mean"] < spread["high"]).all()
+    assert (ranges["low"] < ranges["mean"]).all()
+    assert (ranges["mean"] < ranges["high"]).all()
 
 
 def test_pretended_simulators_differ_from_people_as_they_are_said_to():
-    mean = score_spread(rng(1), questions(4000), n_draws=3)["mean"]
+    mean = score_ranges(rng(1), questions(4000), n_draws=3)["mean"]
     chances = user_simulator._chances(rng(1), questions(4000), n_draws=3)
     assert chances.mean() == pytest.approx(0.7, abs=0.02)
     assert chances.var() == pytest.approx(0.06, abs=0.005)

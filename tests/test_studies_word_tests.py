@@ -64,7 +64,7 @@ def all_different(words):
 
 
 def attrition(monkeypatch, pairs, ages, alternatives, **options):
-    """Numbers left, and the rows asked about, if these words are drawn beside the pairs."""
+    """Numbers left and the rows asked about, if these words are drawn beside pairs."""
 
     def put(four, options):
         codes = np.array([[WORDS.index(word) for word in two] for two in alternatives])

@@ -506,6 +506,6 @@ def read_hand_check() -> pd.DataFrame:
     >>> read_hand_check().sum(axis="columns").unique().tolist()
     [50, 40]
     """
-    file = registry.given("data/justifications_hand_check.csv")
+    file = registry.local_file("data/justifications_hand_check.csv")
     table = pd.read_csv(file, index_col=["sample", "aspect"])
     return table[list(COUNTS)]

@@ -32,28 +32,32 @@ def published_claims() -> pd.DataFrame:
     """
     claims = read_text(paths.PUBLISHED / "claims.csv")
     cells = [_cell_claims(table) for table in table_names()]
-    return (
-        pd.concat([claims, *cells], ignore_index=True).fillna("").set_index("claim_id")
-    )
+    # Claims from cells lack some columns of the others.
+    together = pd.concat([claims, *cells], ignore_index=True).fillna("")
+    return together.set_index("claim_id")
 
 
 def _cell_claims(table: str) -> pd.DataFrame:
-    """Turn a printed table into claims."""
+    """Turn a printed table, such as kamoda_table1, into claims."""
     printed = _printed_table(table)
-    cells, printed = printed.index, printed.reset_index()
+    cells = printed.index
     study, exhibit = table.split("_")
     kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
     where = f"{kind.capitalize()} {number.upper()}"
-    extra = [name for name in ("needs", "cause") if name in printed]
-    return printed[["published", "unit", "decimals", *extra]].assign(
+    statements = [
+        f"{where} prints this number for {', '.join(cell)}." for cell in cells
+    ]
+    columns = ["published", "unit", "decimals"]
+    columns += [name for name in ("needs", "cause") if name in printed]
+    claims = printed[columns].reset_index(drop=True)
+    if "needs" not in claims:
+        claims["needs"] = study
+    return claims.assign(
         claim_id=[_cell_id(table, cell) for cell in cells],
         study=study,
         where=where,
-        statement=[
-            f"{where} prints this number for {', '.join(cell)}." for cell in cells
-        ],
+        statement=statements,
         kind="number",
-        needs=printed.get("needs", study),
     )
 
 
@@ -64,26 +68,30 @@ def table_names() -> list[str]:
 
 
 def printed_table(table: str) -> pd.DataFrame:
-    """Read a printed table, indexed by what identifies a cell: the columns before `published`."""
-    if table not in table_names():
-        known = ", ".join(table_names())
+    """Read a printed table and record that it is read, see `registry.files_read`.
+
+    What identifies a cell, the columns before ``published``, is the index.
+    """
+    known = table_names()
+    if table not in known:
         raise ClaimError(
-            f"There is no table {table!r} in data/published, only {known}."
+            f"There is no table {table!r} in data/published, only {', '.join(known)}."
         )
-    registry.given(paths.PUBLISHED / f"{table}.csv")
+    registry.local_file(paths.PUBLISHED / f"{table}.csv")
     return _printed_table(table)
 
 
 def _printed_table(table: str) -> pd.DataFrame:
-    """Read a printed table for its claims, which are not results of it."""
+    """Read a printed table without recording it: to list claims is not to use it."""
     frame = read_text(paths.PUBLISHED / f"{table}.csv")
-    return frame.set_index(list(frame.columns[: frame.columns.get_loc("published")]))
+    n_keys = frame.columns.get_loc("published")
+    return frame.set_index(list(frame.columns[:n_keys]))
 
 
 def _cell_id(table: str, cell: tuple[str, ...]) -> str:
-    """Build the claim id of a table cell."""
-    words = [re.sub(r"\W+", "_", key.lower()) for key in cell]
-    return ".".join([*table.split("_"), *words])
+    """Build the claim id of a table cell, such as kamoda.table1.factuality."""
+    keys = [re.sub(r"\W+", "_", key.lower()) for key in cell]
+    return ".".join([*table.split("_"), *keys])
 
 
 def read_text(path: Path) -> pd.DataFrame:

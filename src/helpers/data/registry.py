@@ -1,4 +1,4 @@
-"""Find each data file: local mirror, then cache, then download; checked by hash in every case.
+"""Find each data file: local mirror, then cache, then download; always checked by hash.
 
 `data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if
 its git blob identifier is that of the published file. `data/unpinned.csv` lists public
@@ -43,18 +43,18 @@ DATA_SOURCES = ("auto", "real", "simulated")
 CONNECT_SECONDS = 6
 STALL_SECONDS = 10  # without a byte
 START_SECONDS = 30  # that every file may take, however small, all tries together
-SLOWEST = 20_000  # bytes per second of a transfer that is still waited for
+MIN_BYTES_PER_SECOND = 20_000  # of a transfer that is still waited for
 RETRIES = 3  # after pauses of one, two and three seconds
-TRIES_OF_A_STRANGER = 2  # where a server has not answered at all
-PASSING = (408, 425, 429)  # statuses below 500 after which another try may help
+TRIES_WITHOUT_ANSWER = 2  # where a server has not answered at all
+TRANSIENT_STATUSES = (408, 425, 429)  # below 500, and another try may help
 
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
-_used: dict[str, str] = {}
+_hashes_of_files_read: dict[str, str] = {}
 
 
 class DataError(PlainError):
-    """A data file cannot be provided because something is set up wrongly on this machine."""
+    """A data file cannot be had because something on this machine is set up wrongly."""
 
 
 class DataUnavailableError(DataError):
@@ -62,7 +62,7 @@ class DataUnavailableError(DataError):
 
 
 class DataIncompleteError(DataError):
-    """The server of a data file answers, or other files of the study are here, but this is not."""
+    """A data file is missing, but its server or others of its study are there."""
 
 
 class _GivenUp(Exception):
@@ -71,7 +71,7 @@ class _GivenUp(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the registry, as text; without hashes, bytes are the most that may arrive."""
+    """One row of the registry, or of the list of files without hashes, as text."""
 
     file: str
     url: str
@@ -82,8 +82,11 @@ class Entry:
     git_blob: str = ""
 
     @property
-    def most(self) -> int:
-        """Bytes that a download may have: a second number is a bound for a copy of unknown size."""
+    def max_bytes(self) -> int:
+        """Bytes that a download may have at most.
+
+        A second number in `bytes` is a bound for a copy whose size is not known.
+        """
         return int(self.bytes.split()[-1])
 
     @property
@@ -101,90 +104,103 @@ def fetch(file: str) -> Path:
     """Return the path of a verified copy of a data file, downloading it if needed."""
     entries = _entries(REGISTRY_FILE)
     if file not in entries:
-        nearest = difflib.get_close_matches(file, entries)
-        advice = (
-            f"Did you mean {nearest[0]!r}?"
-            if nearest
-            else "The first column names all files."
-        )
+        advice = "The first column names all files."
+        similar = difflib.get_close_matches(file, entries)
+        if similar:
+            advice = f"Did you mean {similar[0]!r}?"
         raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
     return _provide(entries[file])
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
-    """Fetch all files of a study; or say that it is simulated: none is here and no server is."""
+    """Fetch all files of a study, or return None if the study is to be simulated.
+
+    A study is real or simulated as a whole. With "auto" it is simulated only if none of
+    its files is on this machine and its server cannot be reached.
+    """
     if _is_simulated(data_source):
         return None
     files = list(files)
     try:
-        return _noted({file: fetch(file) for file in files})
+        located = {file: fetch(file) for file in files}
     except (DataUnavailableError, DataIncompleteError) as error:
-        here = sum(_local_copy(file) is not None for file in files)
-        if here or isinstance(error, DataIncompleteError):
+        n_here = sum(_local_copy(file) is not None for file in files)
+        if n_here or isinstance(error, DataIncompleteError):
             study = files[0].partition("/")[0]
             raise DataIncompleteError(
-                f"{study}: {here} of {len(files)} files are here. {error}"
+                f"{study}: {n_here} of {len(files)} files are here. {error}"
             ) from error
         if data_source == "real":
             raise
         return None
+    _record_use(located)
+    return located
 
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
-    """Find files whose hashes are not registered, or say that they are to be simulated."""
+    """Find files without a registered hash, or return None if they are simulated."""
     if _is_simulated(data_source):
         return None
-    entries = [_entries(UNPINNED_FILE)[file] for file in files]
-    found = {entry.file: copy for entry in entries if (copy := _verified_copy(entry))}
-    if len(found) == len(entries):
-        return _noted(found)
-    if data_source == "auto" and not found:
+    located = {}
+    missing = []
+    for file in files:
+        entry = _entries(UNPINNED_FILE)[file]
+        copy = _verified_copy(entry)
+        if copy is None:
+            missing.append(f"  {file} from {entry.url}")
+        else:
+            located[file] = copy
+    if not missing:
+        _record_use(located)
+        return located
+    if data_source == "auto" and not located:
         return None
-    missing = [
-        f"  {entry.file} from {entry.url}"
-        for entry in entries
-        if entry.file not in found
-    ]
+    listing = "\n".join(missing)
     raise DataUnavailableError(
-        f"{len(missing)} of {len(entries)} files are missing. `make reproduce` fetches them where "
-        "their server answers; or put them into the folder of DATA_MIRROR or into data/raw, or "
-        "choose data_source='simulated'.\n" + "\n".join(missing)
+        f"{len(missing)} of {len(files)} files are missing. `make reproduce` fetches "
+        "them where their server answers; or put them into the folder of DATA_MIRROR "
+        f"or into data/raw, or choose data_source='simulated'.\n{listing}"
     )
 
 
-def given(file: str | Path) -> Path:
-    """Return the path of a file that needs no fetching, and remember that it is read."""
+def local_file(file: str | Path) -> Path:
+    """Return the path of a file that needs no fetching, and record that it is read."""
     path = paths.ROOT / file
-    name = (
-        path.relative_to(paths.ROOT) if path.is_relative_to(paths.ROOT) else path.name
-    )
-    return _noted({str(name): path})[str(name)]
+    name = path.name
+    if path.is_relative_to(paths.ROOT):
+        name = str(path.relative_to(paths.ROOT))
+    _record_use({name: path})
+    return path
 
 
 def files_read() -> dict[str, str]:
     """Name the files that this process has taken data from, with their SHA-256."""
-    return dict(_used)
+    return dict(_hashes_of_files_read)
 
 
 def current_hash(file: str) -> str:
     """SHA-256 of the file as it is on this machine now; empty if it is not here."""
     path = paths.ROOT / file if file.startswith("data/") else _local_copy(file)
-    return _sha256(path) if path and path.is_file() else ""
+    if path is None or not path.is_file():
+        return ""
+    return _sha256(path)
 
 
-def _noted(located: dict[str, Path]) -> dict[str, Path]:
+def _record_use(located: dict[str, Path]) -> None:
     """Remember that files are read, and what they hold."""
-    _used.update({file: _sha256(path) for file, path in located.items()})
-    return located
+    for file, path in located.items():
+        _hashes_of_files_read[file] = _sha256(path)
 
 
 def _sha256(path: Path) -> str:
     """SHA-256 of a file."""
-    return _hashes(path, *state_of(path))[0]
+    size, mtime_ns = state_of(path)
+    sha256, _ = _hashes(path, size, mtime_ns)
+    return sha256
 
 
 def fetch_unpinned(study: str) -> dict[str, str]:
-    """Fetch a study's public files without a registered hash, and keep the hash of each.
+    """Fetch a study's files without a registered hash, and keep the hash of each.
 
     Parameters
     ----------
@@ -206,13 +222,18 @@ def fetch_unpinned(study: str) -> dict[str, str]:
         try:
             path = _provide(entry)
             if not _known_hashes(entry):
-                # as sha256sum writes it
-                line = f"{_hashes_of(_read(path))[0]}  {path.name}\n"
-                _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
+                _keep_hash(entry, path)
             reasons[entry.file] = ""
         except (DataUnavailableError, DataIncompleteError) as error:
-            reasons[entry.file] = _failed_hosts.get(entry.host) or str(error.__cause__)
+            reasons[entry.file] = _failed_hosts.get(entry.host, str(error.__cause__))
     return reasons
+
+
+def _keep_hash(entry: Entry, path: Path) -> None:
+    """Write the SHA-256 of a copy into the cache, in the form of sha256sum."""
+    sha256, _ = _hashes_of(_read(path))
+    line = f"{sha256}  {path.name}\n"
+    _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
 
 
 def status(study: str) -> pd.DataFrame:
@@ -246,7 +267,7 @@ def status(study: str) -> pd.DataFrame:
 
 
 def _is_simulated(data_source: str) -> bool:
-    """Tell whether no data are wanted; stop unless this is one of the known kinds of data."""
+    """Tell whether only simulated data are wanted; stop if the source is unknown."""
     if data_source not in DATA_SOURCES:
         raise ValueError(
             f"data_source must be 'auto', 'real' or 'simulated', not {data_source!r}"
@@ -263,16 +284,21 @@ def _entries(listing: Path) -> dict[str, Entry]:
 
 def _of_study(study: str, *listings: Path) -> list[Entry]:
     """Choose the files of a study."""
-    entries = [entry for listing in listings for entry in _entries(listing).values()]
+    entries = []
+    for listing in listings:
+        entries += _entries(listing).values()
     return [entry for entry in entries if entry.file.startswith(f"{study}/")]
 
 
 def _folders() -> dict[str, Path]:
-    """List the folders that copies are looked for in; that of DATA_MIRROR must exist."""
-    cache = paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
-    if not (name := os.environ.get("DATA_MIRROR")):
+    """List the folders in which copies may be; that of DATA_MIRROR must exist."""
+    cache_name = os.environ.get("DATA_CACHE") or "data/raw"
+    cache = paths.ROOT / cache_name
+    mirror_name = os.environ.get("DATA_MIRROR")
+    if not mirror_name:
         return {"cache": cache}
-    if not (mirror := paths.ROOT / name).is_dir():
+    mirror = paths.ROOT / mirror_name
+    if not mirror.is_dir():
         raise DataError(
             f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it."
         )
@@ -282,23 +308,24 @@ def _folders() -> dict[str, Path]:
 def _local_copy(file: str) -> Path | None:
     """Return the path of a copy in the mirror or in the cache, if there is one."""
     for folder in _folders().values():
+        path = folder / file
         try:
-            if stat.S_ISREG((folder / file).stat().st_mode):
-                return folder / file
-            problem = "it is not a file"
+            mode = path.stat().st_mode
         except FileNotFoundError:
             continue
         except OSError as error:
-            problem = error.strerror
-        raise _unreadable(folder / file, problem)
+            raise _unreadable(path, error.strerror) from error
+        if not stat.S_ISREG(mode):
+            raise _unreadable(path, "it is not a file")
+        return path
     return None
 
 
 def _unreadable(path: Path, problem: str) -> DataError:
     """Say that what is in the place of a file cannot be read."""
     return DataError(
-        f"{path} cannot be read ({problem}). Correct that, or set DATA_MIRROR and DATA_CACHE to "
-        "other folders."
+        f"{path} cannot be read ({problem}). Correct that, or set DATA_MIRROR and "
+        "DATA_CACHE to other folders."
     )
 
 
@@ -312,10 +339,11 @@ def _read(path: Path) -> bytes:
 
 def _where(file: str) -> str:
     """Name the folder that a copy is taken from."""
-    found = (
-        name for name, folder in _folders().items() if os.path.lexists(folder / file)
-    )
-    return next(found, "")
+    for name, folder in _folders().items():
+        # also of a link that leads nowhere, which `_state` then calls missing
+        if os.path.lexists(folder / file):
+            return name
+    return ""
 
 
 def _state(entry: Entry) -> str:
@@ -323,57 +351,70 @@ def _state(entry: Entry) -> str:
     try:
         if _verified_copy(entry) is None:
             return "missing"
-        return "right" if _known_hashes(entry) else "unchecked"
+        known_hashes = _known_hashes(entry)
     except DataError:
         return "wrong"
+    return "right" if known_hashes else "unchecked"
 
 
 def _provide(entry: Entry) -> Path:
     """Return the path of a verified copy, downloading it if needed."""
-    if copy := _verified_copy(entry):
+    copy = _verified_copy(entry)
+    if copy is not None:
         return copy
     _download(entry, _folders()["cache"])
     return _verified_copy(entry)
 
 
 def _verified_copy(entry: Entry) -> Path | None:
-    """Return the path of a copy that holds the registered file; raise if it holds another."""
-    if (path := _local_copy(entry.file)) is None:
+    """Return the path of a copy, if there is one; raise if it is not the right file."""
+    path = _local_copy(entry.file)
+    if path is None:
         return None
-    state = CHECKED[path] = state_of(path)
-    if not _is_right(entry, _hashes(path, *state)):
-        raise _corrupt(path, entry, state[0])
+    size, mtime_ns = state_of(path)
+    # Readers compare this with the state after reading: see `tables.readable`.
+    CHECKED[path] = (size, mtime_ns)
+    if not _is_right(entry, _hashes(path, size, mtime_ns)):
+        raise _corrupt(path, entry, size)
     return path
 
 
 def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
     """Say that a copy is not the registered file, and what to do."""
-    what, known = "registered", f"registered: {entry.bytes.split()[0]}"
-    if not entry.git_blob:
-        what, known = (
-            "first seen",
-            f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}",
-        )
-    cached = path == _folders()["cache"] / entry.file
-    mirrored = "Replace it, or unset DATA_MIRROR to use the cache or a download."
+    if entry.git_blob:
+        which = "registered"
+        hint = f"registered: {entry.bytes.split()[0]}"
+    else:
+        which = "first seen"
+        hint = f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
+    if path == _folders()["cache"] / entry.file:
+        advice = "Delete it and run again."
+    else:
+        advice = "Replace it, or unset DATA_MIRROR to use the cache or a download."
     return DataError(
-        f"{path} is not the {what} {entry.file}: it has {size} bytes ({known}) and another "
-        f"SHA-256. {'Delete it and run again.' if cached else mirrored}"
+        f"{path} is not the {which} {entry.file}: it has {size} bytes ({hint}) and "
+        f"another SHA-256. {advice}"
     )
 
 
 def _is_right(entry: Entry, hashes: tuple[str, str]) -> bool:
-    """Tell whether these hashes are those of a file, as far as any is known."""
+    """Tell whether one of these hashes is known for the file, or none is known yet."""
     known = _known_hashes(entry)
-    return not known or not known.isdisjoint(hashes)
+    if not known:
+        return True
+    return not known.isdisjoint(hashes)
 
 
 def _known_hashes(entry: Entry) -> set[str]:
-    """List the registered hashes of a file, or that of the copy seen first, or nothing."""
+    """List the registered hashes of a file; if none, that of the copy seen first."""
     if entry.git_blob:
         return {*entry.sha256.split(), entry.git_blob}
-    kept = _local_copy(f"{entry.file}.sha256")
-    return set(_read(kept).decode(errors="replace").split()[:1]) if kept else set()
+    hash_file = _local_copy(f"{entry.file}.sha256")
+    if hash_file is None:
+        return set()
+    # as sha256sum writes it: hash and name
+    words = _read(hash_file).decode(errors="replace").split()
+    return set(words[:1])
 
 
 @functools.cache
@@ -384,8 +425,11 @@ def _hashes(path: Path, size: int, mtime_ns: int) -> tuple[str, str]:
 
 def _hashes_of(content: bytes) -> tuple[str, str]:
     """Return SHA-256 and git blob identifier."""
-    blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-    return hashlib.sha256(content).hexdigest(), blob.hexdigest()
+    sha256 = hashlib.sha256(content)
+    # Git hashes the content behind a header with its length.
+    header = b"blob %d\0" % len(content)
+    blob = hashlib.sha1(header + content, usedforsecurity=False)
+    return sha256.hexdigest(), blob.hexdigest()
 
 
 def _store(content: bytes, target: Path) -> None:
@@ -401,13 +445,13 @@ def _unwritable(target: Path, error: OSError) -> DataError:
     # pooch adds words of its own
     why = error.strerror or str(error).partition(" | ")[0]
     return DataError(
-        f"{target.name} cannot be stored in {target.parent} ({why}). Make room, or set DATA_CACHE "
-        "to a folder that you can write to."
+        f"{target.name} cannot be stored in {target.parent} ({why}). Make room, or set "
+        "DATA_CACHE to a folder that you can write to."
     )
 
 
 def _download(entry: Entry, folder: Path) -> None:
-    """Let pooch download a file into a folder, trying again after faults that may pass."""
+    """Let pooch download a file into a folder, and try again after passing faults."""
     import pooch
     import requests
 
@@ -423,27 +467,29 @@ def _download(entry: Entry, folder: Path) -> None:
         retry_if_failed=RETRIES,
     )
     download = _Download(entry)
+    target = folder / entry.file
     try:
         # Pooch makes the folder itself, and stops if another process makes it
         # meanwhile.
-        (folder / entry.file).parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         files.fetch(entry.file, downloader=download)
-        (folder / entry.file).chmod(0o644)  # pooch leaves it to its owner alone
+        target.chmod(0o644)  # pooch leaves it to its owner alone
     except DataError:
         raise
+    # before OSError, of which the errors of requests are a kind
     except (_GivenUp, ValueError, requests.RequestException) as error:
-        fault = _GivenUp(_reason(error))
+        reason = _reason(error)
     except OSError as error:
-        raise _unwritable(folder / entry.file, error) from error
+        raise _unwritable(target, error) from error
     else:
         return
     if entry.host not in _answering_hosts:
-        _failed_hosts[entry.host] = str(fault)
+        _failed_hosts[entry.host] = reason
         raise _unavailable(entry)
     raise DataIncompleteError(
-        f"{entry.file} did not arrive from {entry.host} ({fault}; tries: {download.tries}). Run "
-        "again to continue, or choose data_source='simulated'."
-    ) from fault
+        f"{entry.file} did not arrive from {entry.host} ({reason}; tries: "
+        f"{download.tries}). Run again to continue, or choose data_source='simulated'."
+    ) from _GivenUp(reason)
 
 
 def _reason(error: Exception) -> str:
@@ -458,13 +504,14 @@ def _reason(error: Exception) -> str:
 
 
 class _Download:
-    """Downloader for pooch that takes no more bytes and seconds than a file may have."""
+    """Downloader for pooch with a limit of bytes and of seconds for each file."""
 
     def __init__(self, entry: Entry):
         self.entry = entry
         self.tries = 0
         self.response = None
-        self.end = monotonic() + START_SECONDS + entry.most / SLOWEST
+        allowed_seconds = START_SECONDS + entry.max_bytes / MIN_BYTES_PER_SECOND
+        self.end = monotonic() + allowed_seconds
 
     def __call__(self, url: str, output_file: str, pooch: object) -> None:
         """Download the file in one try, and write it if it is the registered one."""
@@ -474,8 +521,8 @@ class _Download:
         try:
             content = self.receive(self.address(url))
         except requests.RequestException as error:
-            stranger = self.entry.host not in _answering_hosts
-            if stranger and self.tries == TRIES_OF_A_STRANGER:
+            has_answered = self.entry.host in _answering_hosts
+            if not has_answered and self.tries == TRIES_WITHOUT_ANSWER:
                 raise _GivenUp(_reason(error)) from error
             raise
         if not content or not _is_right(self.entry, _hashes_of(content)):
@@ -485,20 +532,21 @@ class _Download:
         Path(output_file).write_bytes(content)
 
     def address(self, url: str) -> str:
-        """Find the address of the only CSV file where only that of a hub's data set is known."""
+        """Return the address of a file; of a hub's data set, that of its CSV file."""
         if "/datasets/" not in url or "/resolve/" in url:
             return url
         content = self.receive(url.replace("/datasets/", "/api/datasets/"))
         try:
-            listed = json.loads(content)
-            names = [each["rfilename"] for each in listed["siblings"]]
-            (name,) = (name for name in names if name.endswith(".csv"))
-            return f"{url}/resolve/{listed['sha']}/{quote(name)}"
-        except (ValueError, KeyError, TypeError):
+            listing = json.loads(content)
+            names = [each["rfilename"] for each in listing["siblings"]]
+            csv_files = [name for name in names if name.endswith(".csv")]
+            (csv_file,) = csv_files  # a ValueError unless there is just one
+            return f"{url}/resolve/{listing['sha']}/{quote(csv_file)}"
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise _GivenUp("it lists no single CSV file") from None
 
     def receive(self, url: str) -> bytes:
-        """Download into memory, in a thread: a look-up or a header that drips has no time limit."""
+        """Download into memory, within the time that the file may take."""
         import pooch
         import requests
 
@@ -506,28 +554,31 @@ class _Download:
             progressbar=sys.stderr.isatty(),
             timeout=(CONNECT_SECONDS, STALL_SECONDS),
             headers={"Accept-Encoding": "identity"},
-            hooks={"response": self.look_at},
+            hooks={"response": self.check_response},
         )
-        body = _Body(self.entry.most)
-        whole = Future()
+        body = _Body(self.entry.max_bytes)
+        content = Future()
 
         def work() -> None:
             try:
                 get(url, body, None)
-                whole.set_result(body.getvalue())
+                content.set_result(body.getvalue())
             except Exception as error:
-                whole.set_exception(error)
+                content.set_exception(error)
             finally:
                 if self.response is not None:
                     self.response.close()
 
+        # In a thread, which can be left behind: no time limit of requests ends the
+        # look-up of a name, or a header that arrives byte by byte.
         Thread(target=work, daemon=True).start()
+        remaining_seconds = max(0, self.end - monotonic())
         try:
-            return whole.result(timeout=max(0, self.end - monotonic()))
+            return content.result(timeout=remaining_seconds)
         except TimeoutError:
-            came = body.tell()
+            n_bytes = body.tell()
             body.close()  # the next byte ends the thread
-            raise _GivenUp(f"only {came} bytes came in time") from None
+            raise _GivenUp(f"only {n_bytes} bytes came in time") from None
         except requests.RequestException:
             raise
         except OSError as error:  # such as a missing list of certificates
@@ -535,45 +586,49 @@ class _Download:
                 f"Nothing can be downloaded from this machine: {error}"
             ) from error
 
-    def look_at(self, response: "requests.Response", **_: object) -> None:
-        """Note that a server answers; refuse what cannot be the file."""
+    def check_response(self, response: "requests.Response", **_: object) -> None:
+        """Note that a server answers; refuse what cannot be the file.
+
+        After a ValueError pooch tries again. Statuses from 500 on, and those that may
+        pass, are left to pooch, which raises an error of requests.
+        """
         _answering_hosts.add(self.entry.host)
         self.response = response
-        status = response.status_code
-        if self.entry.url.startswith("https:") and not response.url.startswith(
-            "https:"
-        ):
+        was_encrypted = self.entry.url.startswith("https:")
+        if was_encrypted and not response.url.startswith("https:"):
             raise _GivenUp("it leads to an address without encryption")
         if response.is_redirect:
             response.close()  # what comes with it may have no end
-        elif 400 <= status < 500 and status not in PASSING:
+            return
+        status = response.status_code
+        if 400 <= status < 500 and status not in TRANSIENT_STATUSES:
             raise _GivenUp(f"HTTP status {status}")
-        elif status < 400 and status != 200:
+        if status < 400 and status != 200:
             raise ValueError(f"HTTP status {status}")
-        elif status == 200 and response.headers.get("Content-Type", "").startswith(
-            "text/html"
-        ):
+        kind = response.headers.get("Content-Type", "")
+        if status == 200 and kind.startswith("text/html"):
             raise ValueError("a web page came, not the file")
 
 
 class _Body(io.BytesIO):
     """Bytes in memory, up to a size."""
 
-    def __init__(self, most: int):
+    def __init__(self, max_bytes: int):
         super().__init__()
-        self.most = most
+        self.max_bytes = max_bytes
 
     def write(self, part: bytes) -> int:
         """Take some more bytes."""
-        if self.tell() + len(part) > self.most:
-            raise ValueError(f"more than {self.most} bytes came")
+        if self.tell() + len(part) > self.max_bytes:
+            raise ValueError(f"more than {self.max_bytes} bytes came")
         return super().write(part)
 
 
 def _unavailable(entry: Entry) -> DataUnavailableError:
     """Say that a file cannot be had, why, and what to do."""
     return DataUnavailableError(
-        f"{entry.file} is neither in the mirror nor in the cache and cannot be downloaded from "
-        f"{entry.host} ({_failed_hosts[entry.host]}). Connect to the internet and run again, set "
-        "DATA_MIRROR to a folder that holds the file, or choose data_source='simulated'."
+        f"{entry.file} is neither in the mirror nor in the cache and cannot be "
+        f"downloaded from {entry.host} ({_failed_hosts[entry.host]}). Connect to the "
+        "internet and run again, set DATA_MIRROR to a folder that holds the file, or "
+        "choose data_source='simulated'."
     )

@@ -1,4 +1,4 @@
-"""The studies in the order in which they are shown: `data/studies.csv` is the only list."""
+"""The studies in the order in which they are shown, from `data/studies.csv` alone."""
 
 import csv
 from functools import cache
@@ -8,7 +8,7 @@ from helpers import paths
 
 @cache
 def read_studies() -> list[dict[str, str]]:
-    """List the studies: name, title, citation, and the digit that their notebooks begin with."""
+    """List the studies: name, title, citation, first digit of their notebooks."""
     file = paths.DATA / "studies.csv"
     with file.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))

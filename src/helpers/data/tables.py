@@ -1,4 +1,4 @@
-"""Tables of files and of analyses: read and checked, with errors that say where and what to do."""
+"""Tables of files and analyses: read and checked; errors say where and what to do."""
 
 import codecs
 import collections
@@ -19,20 +19,27 @@ from helpers import paths
 
 SHOWN_PROBLEMS = 10
 SHOWN_NAMES = 12
+SEARCHED_NAMES = 1000  # for one like a missing name: more would take long
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
 CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
 LARGEST = 2**63  # a number that can be computed with is smaller
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# nothing to call or look up
+# a number or interval with a sign, in which there is nothing to call or look up
 SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")
 UNREADABLE = (
-    pa.ArrowException, csv.Error, OSError, ValueError, TypeError, MemoryError, OverflowError
-)  # fmt: skip
+    pa.ArrowException,
+    csv.Error,
+    OSError,
+    ValueError,
+    TypeError,
+    MemoryError,
+    OverflowError,
+)
 
 
 class PlainError(ValueError):
-    """A mistake in what was given to the code, not in the code; the message says what to do."""
+    """A mistake in the input, not in the code; the message says what to do."""
 
     def _render_traceback_(self) -> list[str]:
         """Show readers of a notebook the message alone."""
@@ -44,9 +51,8 @@ def plainly(error: Exception) -> str:
     if isinstance(error, PlainError):
         return str(error)
     if isinstance(error, OSError):
-        return ": ".join(
-            map(str, filter(None, [error.strerror, error.filename]))
-        ) or str(error)
+        known = [str(part) for part in (error.strerror, error.filename) if part]
+        return ": ".join(known) if known else str(error)
     return f"{type(error).__name__}: {error}"
 
 
@@ -62,13 +68,12 @@ def bad_table(
     name: str, problems: Sequence[str], shown: int = SHOWN_PROBLEMS
 ) -> BadTableError:
     """Build the error that lists what is wrong with a table."""
-    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-    lines = [f"  {problem}" for problem in problems[:shown]]
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    lines = [f"{name}: {count}. Correct the file and load it again."]
+    lines += [f"  {problem}" for problem in problems[:shown]]
     if len(problems) > shown:
         lines.append(f"  ... and {len(problems) - shown} more")
-    return BadTableError(
-        "\n".join([f"{name}: {count}. Correct the file and load it again.", *lines])
-    )
+    return BadTableError("\n".join(lines))
 
 
 @contextlib.contextmanager
@@ -80,6 +85,7 @@ def readable(path: Path, what: str) -> Iterator[None]:
         raise
     except UNREADABLE as error:
         raise unreadable(path, what, error) from None
+    # What was read must be what was hashed.
     if path in CHECKED and CHECKED[path] != state_of(path):
         raise bad_table(path.name, ["the file changed while it was read"])
 
@@ -108,50 +114,63 @@ def cell(value: object) -> str:
 
 def find(file: str | Path) -> Path:
     """Find a file in the working folder or in the project."""
-    places = (Path(file), paths.ROOT / file)
-    path = next((each for each in places if os.path.isfile(each)), None)  # noqa: PTH113
-    if path is None:
-        raise BadTableError(
-            f"{cell(str(file))}: there is no such file. A relative name is looked for in the "
-            "folder in which the notebook or command runs, then in the project."
-        )
-    return path
+    for path in (Path(file), paths.ROOT / file):
+        # unlike `Path.is_file`, false for a name that no file can have
+        if os.path.isfile(path):  # noqa: PTH113
+            return path
+    raise BadTableError(
+        f"{cell(str(file))}: there is no such file. A relative name is looked for in "
+        "the folder in which the notebook or command runs, then in the project."
+    )
 
 
 def choose(columns: Iterable[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort out the columns that stand in a file once, and say what is wrong with the others."""
-    columns, problems, counts = list(columns), [], collections.Counter(names)
+    """Return the columns that stand in a file once, and the problems of the others."""
+    counts = collections.Counter(names)
+    usable = []
+    problems = []
     for column in columns:
-        if (times := counts[column]) > 1:
+        times = counts[column]
+        if times == 1:
+            usable.append(column)
+        elif times > 1:
             problems.append(
                 f"column {cell(column)} stands there {times} times; rename all but one"
             )
-        elif not times:
-            known = ", ".join(cell(name) for name in names[:SHOWN_NAMES]) or "none"
-            hint = f"there are {known}" + (
-                " and others" if len(names) > SHOWN_NAMES else ""
-            )
-            if similar := difflib.get_close_matches(column, names[:1000]):
-                hint = f"did you mean {cell(similar[0])}?"
+        else:
+            hint = _hint(column, names)
             problems.append(f"column {cell(column)} is missing; {hint}")
-    return [column for column in columns if counts[column] == 1], problems
+    return usable, problems
+
+
+def _hint(column: str, names: Sequence[str]) -> str:
+    """Name the column that may be meant, or those that there are."""
+    similar = difflib.get_close_matches(column, names[:SEARCHED_NAMES])
+    if similar:
+        return f"did you mean {cell(similar[0])}?"
+    if not names:
+        return "there are none"
+    listing = ", ".join(cell(name) for name in names[:SHOWN_NAMES])
+    others = " and others" if len(names) > SHOWN_NAMES else ""
+    return f"there are {listing}{others}"
 
 
 def require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
     """Raise unless a table has all the columns needed to make sense of it."""
-    _, problems = choose(columns, list(map(str, frame.columns)))
+    names = [str(column) for column in frame.columns]
+    _, problems = choose(columns, names)
     if problems:
         raise bad_table(name, problems)
 
 
 def require_known(values: pd.Series, known: Iterable, where: str, name: str) -> None:
-    """Raise unless every value of a column refers to something that exists elsewhere."""
-    unknown = ~values.isin(list(known)).to_numpy()
-    if unknown.any():
-        found = zip(unknown.nonzero()[0] + 1, values[unknown], strict=True)
+    """Raise unless every value of a column is one that stands in another table."""
+    is_known = values.isin(list(known)).to_numpy()
+    rows = np.flatnonzero(~is_known)
+    if len(rows):
         problems = [
-            f"column {values.name!r}, row {row}: {cell(value)} is not in {where}"
-            for row, value in found
+            f"column {values.name!r}, row {row + 1}: {cell(value)} is not in {where}"
+            for row, value in zip(rows, values.iloc[rows], strict=True)
         ]
         raise bad_table(name, problems)
 
@@ -163,7 +182,7 @@ def read_csv(path: Path, **options: object) -> pd.DataFrame:
 
 
 def to_csv_bytes(frame: pd.DataFrame, **options: object) -> bytes:
-    """Write a table as CSV; text that a spreadsheet would compute gets an apostrophe before it."""
+    """Write a table as CSV; text that looks like a formula gets an apostrophe."""
     safe = frame.rename(index=_no_formula, columns=_no_formula)
     for place, dtype in enumerate(frame.dtypes):
         if not pd.api.types.is_numeric_dtype(dtype):
@@ -172,12 +191,10 @@ def to_csv_bytes(frame: pd.DataFrame, **options: object) -> bytes:
 
 
 def _no_formula(value: object) -> object:
-    """Quote text that begins like a formula, save for numbers and intervals with a sign."""
-    if (
-        isinstance(value, str)
-        and value.startswith(FORMULA)
-        and not SIGNED.fullmatch(value)
-    ):
+    """Quote text that begins like a formula, but no number or interval with a sign."""
+    if not isinstance(value, str):
+        return value
+    if value.startswith(FORMULA) and not SIGNED.fullmatch(value):
         return f"'{value}"
     return value
 
@@ -189,37 +206,41 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_jsonl(path: Path) -> pd.DataFrame:
-    """Read a file of JSON objects, one a line; what stands in inner objects gets a dotted name."""
+    """Read JSON objects, one a line; a value in an inner object gets a dotted name."""
     records = json_records(path)
     try:
         return pd.json_normalize(list(records.values()))
     except RecursionError:
-        raise bad_table(
-            path.name, ["objects stand within each other too many times"]
-        ) from None
+        problem = "objects stand within each other too many times"
     except UnicodeEncodeError:
-        raise bad_table(
-            path.name, ["a key holds half a character, written \\ud…"]
-        ) from None
+        problem = "a key holds half a character, written \\ud…"
+    raise bad_table(path.name, [problem])
 
 
 def json_records(path: Path) -> dict[int, dict]:
-    """Read JSON objects, one a line, by the number of their line, or list all that are wrong."""
+    """Read JSON objects, one a line, by line number, or list all lines with a fault."""
+    records = {}
+    problems = []
     with readable(path, "text"):
-        lines = list(json_objects(path))
-    problems = [problem for _, record, problem in lines if record is None]
+        for number, record, problem in json_objects(path):
+            if record is None:
+                problems.append(problem)
+            else:
+                records[number] = record
     if problems:
         raise bad_table(path.name, problems)
-    return {number: record for number, record, _ in lines}
+    return records
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict | None, str]]:
-    """Parse JSON objects, one a line: number, object or None, problem; skip blank lines."""
+    """Parse JSON objects, one a line: number, object or None, problem; skip blanks."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if text.strip():
-                yield number, *_parse(text, number)
+            if not text.strip():
+                continue
+            record, problem = _parse(text, number)
+            yield number, record, problem
 
 
 def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
@@ -229,24 +250,21 @@ def _parse(line: bytes, number: int) -> tuple[dict | None, str]:
     except UnicodeDecodeError:
         return None, f"line {number}: not UTF-8"
     except json.JSONDecodeError as error:
-        return (
-            None,
-            f"line {number}, character {error.pos + 1}: not valid JSON ({error.msg})",
-        )
+        place = f"line {number}, character {error.pos + 1}"
+        return None, f"{place}: not valid JSON ({error.msg})"
     except RecursionError:
         return None, f"line {number}: too many JSON values within each other"
+    # a key that stands there twice, or a number of too many digits
     except ValueError as error:
         return None, f"line {number}: {str(error).partition(':')[0]}"
     if not isinstance(record, dict):
-        return (
-            None,
-            f"line {number}: a JSON object is needed, found {type(record).__name__}",
-        )
+        kind = type(record).__name__
+        return None, f"line {number}: a JSON object is needed, found {kind}"
     return record, ""
 
 
 def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
-    """Make an object of its keys and values, each of which has a key of its own."""
+    """Make an object of its keys and values; refuse a key that stands there twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError("a key stands there twice")
@@ -279,6 +297,7 @@ def is_text(value: object) -> bool:
     """Tell whether a cell holds text; half a character is none."""
     if not isinstance(value, str):
         return False
+    # Half a character (a lone surrogate) cannot be written in UTF-8.
     return value.isascii() or value == value.encode(errors="ignore").decode()
 
 
@@ -289,42 +308,48 @@ def _require_kind(
     is_right: Callable[[object], bool],
     kind: str,
 ) -> None:
-    """List the cells of some columns that are not of a kind."""
+    """Raise, listing all cells of some columns that are not of a kind."""
     require(frame, columns, name)
-    problems = [
-        f"column {column!r}, row {row}: {kind} is needed, found {_found(value)}"
-        for column in columns
-        for row, value in _suspects(frame[column], is_right("")).items()
-        if not is_right(value)
-    ]
+    texts_are_right = is_right("")
+    problems = []
+    for column in columns:
+        to_check = _cells_to_check(frame[column], texts_are_right)
+        for row, value in to_check.items():
+            if not is_right(value):
+                where = f"column {column!r}, row {row}"
+                problems.append(f"{where}: {kind} is needed, found {_kind_of(value)}")
     if problems:
         raise bad_table(name, problems)
 
 
-def _suspects(values: pd.Series, texts_are_right: bool) -> pd.Series:
-    """Cells to look at, by the number of their row: not those that can hold nothing but text."""
+def _cells_to_check(values: pd.Series, texts_are_right: bool) -> pd.Series:
+    """Cells of a column by number of row, without those that can only be right."""
     values = values.set_axis(range(1, len(values) + 1))
+    # Such a column holds nothing but whole texts and gaps, so most need no look.
     if texts_are_right and values.dtype == pd.StringDtype("pyarrow", np.nan):
         values = values[values.isna()]
     return values.astype(object)
 
 
-def _found(value: object) -> str:
+def _kind_of(value: object) -> str:
     """Name the kind of a value, without the value: it may be the name of a person."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "nothing"
     if isinstance(value, str):
         return "text" if is_text(value) else "broken text"
-    too_large = isinstance(value, int | float) and abs(value) >= LARGEST
-    return "too large a number" if too_large else type(value).__name__
+    if isinstance(value, int | float) and abs(value) >= LARGEST:
+        return "too large a number"
+    return type(value).__name__
 
 
 def _is_number(value: object) -> bool:
     """Tell whether a cell holds a number that can be computed with, or nothing."""
     if value is None or value is pd.NA:
         return True
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and not abs(value) >= LARGEST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # written so that NaN, an empty cell, is right
+    return not abs(value) >= LARGEST
 
 
 def _is_plain(value: object) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.data.columns import (
+from helpers.data.columns.chatbench import (
     AI_METHODS,
     ATTENTION_CHECK,
     CHAT_CONDITIONS,

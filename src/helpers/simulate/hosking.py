@@ -36,8 +36,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from helpers.data import columns
-from helpers.data.columns import (
+from helpers.data.columns import hosking as columns
+from helpers.data.columns.hosking import (
     ARMS,
     ERRORS_1,
     ERRORS_2,

@@ -14,7 +14,7 @@ The model, with a known truth, the numbers below:
 import numpy as np
 import pandas as pd
 
-from helpers.data.columns import AGES
+from helpers.data.columns.humbel import AGES
 
 # of words in turn: taggers go by them
 ENDINGS = ("", "s", "ing", "ed", "ly", "ous", "", "")

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers.data import columns
-from helpers.data.columns import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
+from helpers.data.columns import kamoda as columns
+from helpers.data.columns.kamoda import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
 from helpers.simulate.hosking import random_texts, to_scale
 
 # of the aspects and, in the last place, acceptability

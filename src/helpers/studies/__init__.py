@@ -1,1 +1,1 @@
-"""One module per study: from its released files to the tables that all analyses share."""
+"""What a study's files mean, and what its own method needs."""

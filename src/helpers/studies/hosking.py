@@ -1,4 +1,4 @@
-"""The released ratings of Hosking et al. (2024), and what their paper prints of its texts.
+"""The released ratings of Hosking et al. (2024), and what the paper prints of texts.
 
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
@@ -15,7 +15,7 @@ towards the released averages, even where the response was rated in other pairs 
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +23,10 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers.data import columns, registry, tables
-from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import hosking as columns
+from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.data.raters import anonymise
 from helpers.simulate import hosking as simulated
 from helpers.stats.aggregation import aggregate
@@ -54,6 +56,9 @@ COLUMN_NAMES = {
     "score": "quality_unbiased",
     "useful": "usefulness",
 }
+DISTRACTOR = "distractor"  # in place of a model's name
+DISTRACTOR_PREFIX = "distractor_"  # of the number of a prompt
+DISTRACTOR_MARK = "|distractor"  # at the end of our name of an output
 KEYS = ["dataset", "sample_ix", "model"]
 DESIGN = ("prompt_id", "task", "system", "arm")
 
@@ -67,8 +72,9 @@ FILES_2 = {
     "hosking/batch_controlled/groupings_full.parquet": columns.HOSKING_2_PERCEPTION,
 }
 EXPERT_FILES = {
-    f"hosking/expert/annotated_instances_confound_validation_{number}.jsonl": batch
-    for number, batch in enumerate(("pilot", "main", "main"))
+    "hosking/expert/annotated_instances_confound_validation_0.jsonl": "pilot",
+    "hosking/expert/annotated_instances_confound_validation_1.jsonl": "main",
+    "hosking/expert/annotated_instances_confound_validation_2.jsonl": "main",
 }
 AVERAGES = {
     1: "hosking/batch_v1/combined_filtered.parquet",
@@ -106,10 +112,10 @@ class Experiment1:
         Where the tables come from.
     errors : pandas.DataFrame
         Error checks and ratings given beside them; columns of
-        `columns.HOSKING_1_ERRORS`.
+        `columns.hosking.HOSKING_1_ERRORS`.
     unbiased : pandas.DataFrame
         Quality by other raters, who checked no errors; columns of
-        `columns.HOSKING_1_UNBIASED`.
+        `columns.hosking.HOSKING_1_UNBIASED`.
     """
 
     source: str
@@ -142,10 +148,12 @@ class Experiment1:
         >>> load_experiment_1("simulated").outputs().columns[:6].tolist()
         ['item_id', 'prompt_id', 'task', 'system', 'arm', 'n_ratings']
         """
-        errors = dict.fromkeys(ERRORS_1, errors_by)
-        ratings = dict.fromkeys(("quality_biased", *FACTORS, "response_words"), "mean")
-        unbiased = {"quality_unbiased": "mean"}
-        return _outputs((self.errors, errors | ratings), (self.unbiased, unbiased))
+        combine_by = dict.fromkeys(ERRORS_1, errors_by)
+        for column in ("quality_biased", *FACTORS, "response_words"):
+            combine_by[column] = "mean"
+        outputs = _combined(self.errors, combine_by, first=DESIGN)
+        quality = _combined(self.unbiased, {"quality_unbiased": "mean"})
+        return outputs.join(quality["quality_unbiased"]).reset_index()
 
 
 @dataclass(frozen=True)
@@ -158,12 +166,12 @@ class Experiment2:
         Where the tables come from.
     errors : pandas.DataFrame
         Error checks and quality given beside them; columns of
-        `columns.HOSKING_2_ERRORS`.
+        `columns.hosking.HOSKING_2_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality without error checks; columns of `columns.HOSKING_2_UNBIASED`.
+        Quality without error checks; columns of `columns.hosking.HOSKING_2_UNBIASED`.
     perception : pandas.DataFrame
         Perceived assertiveness and complexity; columns of
-        `columns.HOSKING_2_PERCEPTION`.
+        `columns.hosking.HOSKING_2_PERCEPTION`.
     """
 
     source: str
@@ -200,15 +208,14 @@ class Experiment2:
         >>> outputs["assertiveness"].between(1, 5).all()
         np.True_
         """
-        errors = dict.fromkeys(ERRORS_2, errors_by)
-        perception = dict.fromkeys(
-            ("assertiveness", "complexity", "response_words"), "mean"
-        )
-        return _outputs(
-            (self.errors, errors | {"quality_biased": biased_by}),
-            (self.unbiased, {"quality_unbiased": "mean"}),
-            (self.perception, perception),
-        )
+        combine_by = dict.fromkeys(ERRORS_2, errors_by)
+        combine_by["quality_biased"] = biased_by
+        outputs = _combined(self.errors, combine_by, first=DESIGN)
+        quality = _combined(self.unbiased, {"quality_unbiased": "mean"})
+        tone_columns = ["assertiveness", "complexity", "response_words"]
+        tone = _combined(self.perception, dict.fromkeys(tone_columns, "mean"))
+        outputs = outputs.join(quality["quality_unbiased"]).join(tone[tone_columns])
+        return outputs.reset_index()
 
 
 def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
@@ -236,9 +243,13 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     >>> load_experiment_1("simulated").source
     'simulated'
     """
-    return Experiment1(
-        *_load(FILES_1, data_source, seed, simulated.hosking_experiment_1)
-    )
+    located = registry.locate(FILES_1, data_source)
+    if located is None:
+        rng = np.random.default_rng(seed)
+        errors, unbiased = simulated.hosking_experiment_1(rng)
+        return Experiment1("simulated", errors, unbiased)
+    errors, unbiased = _read_tables(located, FILES_1)
+    return Experiment1("real", errors, unbiased)
 
 
 def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
@@ -266,49 +277,50 @@ def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
     >>> load_experiment_2("simulated").source
     'simulated'
     """
-    return Experiment2(
-        *_load(FILES_2, data_source, seed, simulated.hosking_experiment_2)
-    )
-
-
-def _load(
-    files: Mapping[str, pa.DataFrameSchema],
-    data_source: str,
-    seed: int,
-    simulator: Callable[[np.random.Generator], tuple[pd.DataFrame, ...]],
-) -> tuple[str | pd.DataFrame, ...]:
-    """Return the source and one table per file."""
-    located = registry.locate(files, data_source)
+    located = registry.locate(FILES_2, data_source)
     if located is None:
-        return "simulated", *simulator(np.random.default_rng(seed))
-    return "real", *(read_pairs(path, files[file]) for file, path in located.items())
+        rng = np.random.default_rng(seed)
+        errors, unbiased, perception = simulated.hosking_experiment_2(rng)
+        return Experiment2("simulated", errors, unbiased, perception)
+    errors, unbiased, perception = _read_tables(located, FILES_2)
+    return Experiment2("real", errors, unbiased, perception)
+
+
+def _read_tables(
+    located: Mapping[str, Path], files: Mapping[str, pa.DataFrameSchema]
+) -> list[pd.DataFrame]:
+    """Read one table per file."""
+    return [read_pairs(located[file], schema) for file, schema in files.items()]
 
 
 def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
-    """Read a released table of crowd ratings, in which rows 2k and 2k + 1 are a pair."""
+    """Read a released table of crowd ratings; its rows 2k and 2k + 1 are a pair."""
     raw = tables.read_parquet(path)
     tables.require(raw, KEYS, path.name)
     raw = tables.as_text(raw, ["dataset", "model"], path.name)
     if len(raw) % 2:
         problem = f"{len(raw)} rows: rows form pairs, so their number must be even"
         raise tables.bad_table(path.name, [problem])
-    pair = np.arange(len(raw)) // 2
-    is_distractor = raw["model"] == "distractor"
-    partner = raw["model"].to_numpy()[np.arange(len(raw)) ^ 1]
+    row = np.arange(len(raw))
+    pair = row // 2
+    other_row = row ^ 1  # 0 and 1, 2 and 3, ... change places
+    # A distractor is of the same system as the response that it stands beside.
+    is_distractor = raw["model"] == DISTRACTOR
+    model = raw["model"].where(~is_distractor, raw["model"].to_numpy()[other_row])
     table = raw.rename(columns=COLUMN_NAMES).assign(
-        **_design(raw, raw["model"].where(~is_distractor, partner)),
+        **_design(raw, model),
         is_distractor=is_distractor,
         pair_id=pair,
+        # The files do not say who rated: one person per pair is all that is known.
         rater_id="pair-" + pd.Series(pair).astype(str),
     )
-    table["item_id"] = table["item_id"].where(
-        ~is_distractor, table["item_id"] + "|distractor"
-    )
-    return columns.check(table, schema, path.name)
+    distractor_id = table["item_id"] + DISTRACTOR_MARK
+    table["item_id"] = table["item_id"].mask(is_distractor, distractor_id)
+    return check(table, schema, path.name)
 
 
 def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
-    """Load the experts' error checks: the 300 of the paper and a pilot on 16 of its outputs.
+    """Load the experts' error checks: the 300 of the paper, and a pilot on 16 of them.
 
     The released identifier is a name and a running number of the submission; raters are
     told apart by the name alone.
@@ -323,8 +335,8 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of `columns.HOSKING_EXPERTS`. The paper uses the 300 outputs of batch
-        ``"main"``; batch ``"pilot"`` holds earlier labels of 16 of them.
+        Columns of `columns.hosking.HOSKING_EXPERTS`. The paper uses the 300 outputs of
+        batch ``"main"``; batch ``"pilot"`` holds earlier labels of 16 of them.
 
     Raises
     ------
@@ -347,7 +359,8 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
 def read_experts(path: Path, batch: str) -> pd.DataFrame:
     """Read a file of experts' error checks, one JSON object per output."""
     raw = tables.read_jsonl(path)
-    raw = raw.rename(columns=lambda name: name.rpartition(".")[2].removesuffix("_a"))
+    # What was asked stands in inner objects; only side a of the form was used.
+    raw.columns = [name.rpartition(".")[2].removesuffix("_a") for name in raw.columns]
     tables.require(raw, [*KEYS, "preamble_type", "email"], path.name)
     raw = tables.as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
     table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
@@ -356,29 +369,31 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
         rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
         batch=batch,
     )
-    return columns.check(table, columns.HOSKING_EXPERTS, path.name)
+    return check(table, columns.HOSKING_EXPERTS, path.name)
 
 
 def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
-    """Name the task, prompt, system and arm of each row; unknown names are left as they are."""
-    prompt_id = (
-        raw["dataset"]
-        + "-"
-        + raw["sample_ix"].astype(str).str.removeprefix("distractor_")
-    )
+    """Name task, prompt, system and arm of each row; `check` refuses unknown names."""
+    number = raw["sample_ix"].astype(str).str.removeprefix(DISTRACTOR_PREFIX)
+    prompt_id = raw["dataset"] + "-" + number
     system = model.replace(SYSTEM_NAMES)
-    arm = (
-        raw["preamble_type"].replace(ARM_NAMES)
-        if "preamble_type" in raw
-        else "baseline"
-    )
+    arm = "baseline"
+    if "preamble_type" in raw:
+        arm = raw["preamble_type"].replace(ARM_NAMES)
     return {
-        "item_id": prompt_id + "|" + system + "|" + arm,
+        "item_id": item_name(prompt_id, system, arm),
         "prompt_id": prompt_id,
         "task": raw["dataset"],
         "system": system,
         "arm": arm,
     }
+
+
+def item_name(
+    prompt_id: str | pd.Series, system: str | pd.Series, arm: str | pd.Series
+) -> str | pd.Series:
+    """Name an output, or a column of outputs, by prompt, system and arm."""
+    return prompt_id + "|" + system + "|" + arm
 
 
 def without_checks(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -396,7 +411,9 @@ def without_checks(ratings: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"pair_id": [0, 0, 1], "is_distractor": [False, True, False]})
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1], "is_distractor": [False, True, False]}
+    ... )
     >>> without_checks(ratings)["pair_id"].tolist()
     [1]
     """
@@ -404,24 +421,21 @@ def without_checks(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings[~ratings["pair_id"].isin(checks)]
 
 
-def _outputs(*groups: tuple[pd.DataFrame, Mapping[str, str]]) -> pd.DataFrame:
-    """Combine the ratings of each output, given with the way for each column, group by group."""
-    parts = []
-    for ratings, how in groups:
-        for column, way in how.items():
-            if way not in ("mode", "mean"):
-                raise ValueError(
-                    f"{column} can be combined by 'mode' or 'mean', not {way!r}"
-                )
-        mean, mode = (
-            [name for name in how if how[name] == way] for way in ("mean", "mode")
-        )
-        summary = aggregate(
-            without_checks(ratings), "item_id", mean, mode, () if parts else DESIGN
-        )
-        summary = summary.set_index("item_id")
-        parts.append(summary[[*how]] if parts else summary)
-    return parts[0].join(parts[1:]).reset_index()
+def _combined(
+    ratings: pd.DataFrame, combine_by: Mapping[str, str], first: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Combine the ratings of each output by "mode" or "mean"; leave out checks."""
+    for column, method in combine_by.items():
+        if method not in ("mode", "mean"):
+            raise ValueError(
+                f"{column} can be combined by 'mode' or 'mean', not {method!r}"
+            )
+    by_mean = [column for column in combine_by if combine_by[column] == "mean"]
+    by_mode = [column for column in combine_by if combine_by[column] == "mode"]
+    combined = aggregate(
+        without_checks(ratings), "item_id", mean=by_mean, mode=by_mode, first=first
+    )
+    return combined.set_index("item_id")
 
 
 def load_averages(
@@ -453,12 +467,13 @@ def load_averages(
     >>> load_averages(2, "simulated").shape
     (1500, 12)
     """
-    located = registry.locate([AVERAGES[experiment]], data_source)
+    file = AVERAGES[experiment]
+    located = registry.locate([file], data_source)
     if located is None:
-        load = {1: load_experiment_1, 2: load_experiment_2}[experiment]
+        load = load_experiment_1 if experiment == 1 else load_experiment_2
         outputs = load("simulated", seed).outputs().drop(columns="n_ratings")
         return outputs.set_index("item_id").select_dtypes("number")
-    path = located[AVERAGES[experiment]]
+    path = located[file]
     raw = tables.read_parquet(path).reset_index()
     tables.require(raw, KEYS, path.name)
     item_id = _design(raw, raw["model"])["item_id"].rename("item_id")
@@ -489,12 +504,12 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
     np.float64(0.0)
     """
     ours = outputs.set_index("item_id")
-    columns = [column for column in averages if column in ours]
-    return (averages[columns] - ours[columns]).abs().max(skipna=False)
+    shared = [column for column in averages if column in ours]
+    return (averages[shared] - ours[shared]).abs().max(skipna=False)
 
 
 def shared_first_lines(prompts: pd.Series) -> pd.Series:
-    r"""Count the first lines that several prompts have in common: wordings of an instruction.
+    r"""Count first lines that several prompts share: wordings of an instruction.
 
     A product's own text hardly ever opens two prompts, and headings, which end with a
     colon, are left out, so that the number of lines is a lower bound of the number of
@@ -516,12 +531,15 @@ def shared_first_lines(prompts: pd.Series) -> pd.Series:
 
     Examples
     --------
-    >>> prompts = pd.Series(["Describe it.\nA lamp", "Describe it.\nA chair", "Name:\nA table"])
+    >>> prompts = pd.Series(
+    ...     ["Describe it.\nA lamp", "Describe it.\nA chair", "Name:\nA table"]
+    ... )
     >>> shared_first_lines(prompts).tolist()
     [2]
     """
-    lines = prompts.str.strip().str.split("\n").str[0].str.strip()
-    counts = lines[~lines.str.endswith(":")].value_counts()
+    first_lines = prompts.str.strip().str.split("\n").str[0].str.strip()
+    is_heading = first_lines.str.endswith(":")
+    counts = first_lines[~is_heading].value_counts()
     return counts[counts >= 2]
 
 
@@ -548,20 +566,14 @@ def compare_preambles(ratings: pd.DataFrame) -> pd.Series:
     >>> compare_preambles(ratings).to_dict()
     {'complex_low': False}
     """
-    used = (
-        ratings[["arm", "preamble"]]
-        .drop_duplicates()
-        .query("preamble != ''")
-        .set_index("arm")
-    )
-    same = [
-        fingerprint(text) == PREAMBLES[arm] for arm, text in used["preamble"].items()
-    ]
-    return pd.Series(same, used.index)
+    used = ratings[["arm", "preamble"]].drop_duplicates()
+    used = used[used["preamble"] != ""].set_index("arm")["preamble"]
+    is_printed = [fingerprint(text) == PREAMBLES[arm] for arm, text in used.items()]
+    return pd.Series(is_printed, used.index)
 
 
 def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
-    """Tell in which rows the prompt shown to the rater holds the preamble of the response.
+    """Tell in which rows the prompt that the rater saw holds the response's preamble.
 
     Parameters
     ----------
@@ -575,13 +587,16 @@ def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"preamble": ["Hurry!", ""], "prompt": ["Hurry! Why?", "Why?"]})
+    >>> ratings = pd.DataFrame(
+    ...     {"preamble": ["Hurry!", ""], "prompt": ["Hurry! Why?", "Why?"]}
+    ... )
     >>> preamble_in_prompt(ratings).tolist()
     [True, False]
     """
-    texts = ratings[["preamble", "prompt"]].itertuples(index=False)
-    held = [bool(preamble) and preamble in prompt for preamble, prompt in texts]
-    return pd.Series(held, index=ratings.index)
+    texts = zip(ratings["preamble"], ratings["prompt"], strict=True)
+    # A baseline has no preamble, and an empty text is in every prompt.
+    is_shown = [preamble != "" and preamble in prompt for preamble, prompt in texts]
+    return pd.Series(is_shown, index=ratings.index)
 
 
 def find_extracts(ratings: pd.DataFrame) -> pd.Series:
@@ -603,20 +618,28 @@ def find_extracts(ratings: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"system": ["MPT 30B"], "arm": ["baseline"], "response": ["No."]})
+    >>> ratings = pd.DataFrame(
+    ...     {"system": ["MPT 30B"], "arm": ["baseline"], "response": ["No."]}
+    ... )
     >>> find_extracts(ratings).sum()
     np.int64(0)
     """
     responses = ratings[["system", "arm", "response"]].drop_duplicates()
     counts = {}
     for (system, arm), printed in EXTRACTS.items():
-        rows = responses.query("system == @system and arm == @arm")
-        found = [fingerprint(text, printed[0]) == printed for text in rows["response"]]
-        counts[system, arm] = sum(found)
+        is_candidate = (responses["system"] == system) & (responses["arm"] == arm)
+        length, _ = printed
+        counts[system, arm] = sum(
+            fingerprint(text, length) == printed
+            for text in responses.loc[is_candidate, "response"]
+        )
     return pd.Series(counts).rename_axis(["system", "arm"])
 
 
 def fingerprint(text: str, first: int | None = None) -> tuple[int, str]:
-    """Count and hash the (first) letters and digits of a text: printing may change the rest."""
-    kept = re.sub(r"[\W_]+", "", text.casefold())[:first]
-    return len(kept), hashlib.sha256(kept.encode()).hexdigest()[:16]
+    """Count and hash the (first) letters and digits of a text.
+
+    Printing may change case, spaces, marks and lines.
+    """
+    letters = re.sub(r"[\W_]+", "", text.casefold())[:first]
+    return len(letters), hashlib.sha256(letters.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The submissions behind the ratings of Hosking et al. (2024): who rated which pair, and how long.
+"""The submissions behind the ratings of Hosking et al. (2024): who rated which pair.
 
 A file of the annotation tool holds one submission, a JSON object, a line. In a
 submission one person answers the same questions about two responses, side a and side b,
@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.data import columns, registry
-from helpers.data.columns import ERRORS_1, ERRORS_2, FACTORS
+from helpers.data import registry
+from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS, TASKS
 from helpers.data.raters import anonymise
 from helpers.data.tables import bad_table, cell, json_objects
 from helpers.simulate.hosking import hosking_submissions
@@ -37,7 +37,11 @@ from helpers.studies.hosking import (
     ARM_NAMES,
     COLUMN_NAMES,
     DESIGN,
+    DISTRACTOR,
+    DISTRACTOR_MARK,
+    DISTRACTOR_PREFIX,
     SYSTEM_NAMES,
+    item_name,
     without_checks,
 )
 
@@ -47,10 +51,12 @@ ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
 ATTENTION = {"positive_val", "negative_val"}
 UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
 OTHER_SIDE = {"a": "b", "b": "a"}
-PROMPT_SETS = {task: task for task in (*columns.TASKS, "dialogsum", "factualnlg")}
+PROMPT_SETS = {task: task for task in (*TASKS, "dialogsum", "factualnlg")}
 TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
 
 EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
+Place = tuple[int, str]  # experiment and task of a group of raters
+
 FIRST_COLUMNS = [
     "item_id",
     *DESIGN,
@@ -116,19 +122,22 @@ class Form:
     @cached_property
     def questions(self) -> dict[str, dict[str, str]]:
         """Label of the question about each aspect, for either side."""
-        names = {aspect: LABELS.get(aspect, aspect) for aspect in self.aspects}
-        return {
-            side: {aspect: f"{name}_{side}" for aspect, name in names.items()}
-            for side in OTHER_SIDE
-        }
+        questions = {"a": {}, "b": {}}
+        for aspect in self.aspects:
+            label = LABELS.get(aspect, aspect)
+            questions["a"][aspect] = f"{label}_a"
+            questions["b"][aspect] = f"{label}_b"
+        return questions
 
     @cached_property
     def labels(self) -> set[str]:
         """Labels that a submission may have."""
-        asked = {
-            label for labels in self.questions.values() for label in labels.values()
-        }
-        return asked | UNUSED_LABELS | (ATTENTION if self.attention else set())
+        labels = set(UNUSED_LABELS)
+        for questions in self.questions.values():
+            labels.update(questions.values())
+        if self.attention:
+            labels.update(ATTENTION)
+        return labels
 
 
 FORMS = {
@@ -194,15 +203,15 @@ def load_submissions(
     >>> load_submissions(2, "perception", "simulated")[1]["task"].unique().tolist()
     ['amazon', 'wikihow', 'curation']
     """
-    located = registry.locate(_files(experiment, group), data_source)
-    ratings, _ = _group(experiment, group, located, seed, texts)
-    return "simulated" if located is None else "real", ratings
+    place = (experiment, group)
+    source, ratings, _ = _load([place], data_source, seed, texts)
+    return source, _anonymised(ratings[place], source)
 
 
 def load_groups(
     data_source: str = "auto", seed: int = 0, reported_only: bool = False
 ) -> tuple[str, dict[str, pd.DataFrame], pd.DataFrame]:
-    """Load what all five groups of raters submitted, with texts, and who took part for how long.
+    """Load what all five groups of raters submitted, with texts, and their sessions.
 
     Parameters
     ----------
@@ -234,23 +243,27 @@ def load_groups(
     >>> list(ratings), len(sessions)
     (['1: errors', '1: quality', '2: errors', '2: quality', '2: tone'], 15240)
     """
-    located = registry.locate(
-        [file for place in FORMS for file in _files(*place)], data_source
-    )
-    ratings, parts = {}, []
-    for (experiment, group), name in GROUPS.items():
-        rows, part = _group(experiment, group, located, seed, texts=True)
-        ratings[name] = rows[rows["reported"]] if reported_only else rows
-        place = {"experiment": experiment, "group": group, "raters": name}
-        parts.append(part[["rater_id", "seconds"]].assign(**place))
-    sessions = pd.concat(parts, ignore_index=True)
-    if located is None:
-        return "simulated", ratings, sessions
-    return "real", ratings, sessions.assign(rater_id=anonymise(sessions["rater_id"]))
+    source, all_ratings, all_sessions = _load(GROUPS, data_source, seed, texts=True)
+    ratings = {}
+    sessions = []
+    for place, name in GROUPS.items():
+        # before rows are left out: labels do not depend on what is reported
+        of_group = _anonymised(all_ratings[place], source)
+        if reported_only:
+            of_group = of_group[of_group["reported"]]
+        ratings[name] = of_group
+        experiment, group = place
+        sessions.append(
+            all_sessions[place][["rater_id", "seconds"]].assign(
+                experiment=experiment, group=group, raters=name
+            )
+        )
+    together = pd.concat(sessions, ignore_index=True)
+    return source, ratings, _anonymised(together, source)
 
 
 def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
-    """Count the people who scored quality alone, and those of them who also checked errors.
+    """Count the people who scored quality alone, and who of them also checked errors.
 
     The forms for quality alone ask nothing about errors. But the same person may have
     checked errors on other forms of the experiment.
@@ -271,78 +284,106 @@ def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
     Examples
     --------
     >>> sessions = pd.DataFrame({
-    ...     "experiment": 1, "group": ["errors", "unbiased", "unbiased", "unbiased", "unbiased"],
-    ...     "rater_id": ["ann", "ann", "ben", "ben", "cleo"]})
+    ...     "experiment": 1,
+    ...     "group": ["errors", "unbiased", "unbiased", "unbiased", "unbiased"],
+    ...     "rater_id": ["ann", "ann", "ben", "ben", "cleo"],
+    ... })
     >>> scorers_who_checked(sessions, 1).to_dict()
     {'scorers': 3.0, 'also_checked': 1.0, 'share': 25.0}
     """
-    here = sessions[sessions["experiment"] == experiment]
-    scores = here.loc[here["group"] == "unbiased", "rater_id"]
-    checkers = set(here.loc[here["group"] == "errors", "rater_id"])
-    by_checkers = scores.isin(checkers)
+    in_experiment = sessions["experiment"] == experiment
+    names = sessions["rater_id"]
+    scorers = names[in_experiment & (sessions["group"] == "unbiased")]
+    checkers = names[in_experiment & (sessions["group"] == "errors")]
+    also_checked = scorers.isin(checkers)
     return pd.Series(
         {
-            "scorers": float(scores.nunique()),
-            "also_checked": float(scores[by_checkers].nunique()),
-            "share": 100 * by_checkers.mean(),
+            "scorers": float(scorers.nunique()),
+            "also_checked": float(scorers[also_checked].nunique()),
+            "share": 100 * also_checked.mean(),
         }
     )
 
 
-def _files(experiment: int, group: str) -> list[str]:
+def _load(
+    places: Collection[Place], data_source: str, seed: int, texts: bool
+) -> tuple[str, dict[Place, pd.DataFrame], dict[Place, pd.DataFrame]]:
+    """Load ratings and sessions of some groups, with the names of real raters.
+
+    A person has one name in all groups. `_anonymised` replaces names before anybody
+    sees them.
+    """
+    files = []
+    for place in places:
+        files += _files(place)
+    located = registry.locate(files, data_source)
+    ratings = {}
+    sessions = {}
+    for place in places:
+        if located is None:
+            rng = np.random.default_rng(seed)
+            experiment, group = place
+            submitted = hosking_submissions(rng, experiment, group, texts)
+            of_pairs = submitted.iloc[::2]
+        else:
+            submitted, of_pairs = _read_group(place, located, texts)
+        ratings[place] = _completed(submitted)
+        sessions[place] = of_pairs
+    source = "simulated" if located is None else "real"
+    return source, ratings, sessions
+
+
+def _files(place: Place) -> list[str]:
     """Return the files of a group of raters."""
-    names = FILES[experiment, group]
+    names = FILES[place]
     return [f"hosking/raw/annotated_instances_{name}.jsonl" for name in names]
 
 
-def _group(
-    experiment: int,
-    group: str,
-    located: Mapping[str, Path] | None,
-    seed: int,
-    texts: bool,
+def _read_group(
+    place: Place, located: Mapping[str, Path], texts: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read or simulate the ratings of one group and its sessions, the latter with raters' names."""
-    ratings, sessions = _group_with_names(experiment, group, located, seed, texts)
-    if located is not None:
-        ratings["rater_id"] = anonymise(ratings["rater_id"])
-    return ratings, sessions
-
-
-def _group_with_names(
-    experiment: int,
-    group: str,
-    located: Mapping[str, Path] | None,
-    seed: int,
-    texts: bool,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read or simulate the ratings of one group and its sessions, both with raters' names."""
-    if located is None:
-        rng = np.random.default_rng(seed)
-        ratings = hosking_submissions(rng, experiment, group, texts)
-        sessions = ratings.iloc[::2]
-    else:
-        skip = (
-            pd.read_csv(registry.given(EXCLUSIONS_FILE))
-            .groupby("file")["line"]
-            .agg(set)
+    """Read the ratings and sessions of a group, the excluded ones only as sessions."""
+    exclusions = pd.read_csv(registry.local_file(EXCLUSIONS_FILE))
+    ratings = []
+    sessions = []
+    for file in _files(place):
+        excluded_lines = set(exclusions.loc[exclusions["file"] == file, "line"])
+        rows, of_pairs = read_submissions(
+            located[file], FORMS[place], excluded_lines, texts
         )
-        form = FORMS[experiment, group]
-        files = [
-            read_submissions(located[file], form, skip.get(file, ()), texts)
-            for file in _files(experiment, group)
-        ]
-        parts = zip(*files, strict=True)
-        ratings, sessions = (pd.concat(part, ignore_index=True) for part in parts)
-    reported = ratings["task"].isin(columns.TASKS)
-    ratings = ratings.assign(pair_id=np.arange(len(ratings)) // 2, reported=reported)
-    return ratings[[*FIRST_COLUMNS, *ratings.columns.drop(FIRST_COLUMNS)]], sessions
+        ratings.append(rows)
+        sessions.append(of_pairs)
+    return (
+        pd.concat(ratings, ignore_index=True),
+        pd.concat(sessions, ignore_index=True),
+    )
+
+
+def _completed(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Number the pairs of a group, mark reported datasets, put the design first."""
+    ratings = ratings.assign(
+        pair_id=np.arange(len(ratings)) // 2, reported=ratings["task"].isin(TASKS)
+    )
+    other_columns = ratings.columns.drop(FIRST_COLUMNS)
+    return ratings[[*FIRST_COLUMNS, *other_columns]]
+
+
+def _anonymised(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Put labels in the place of raters' names, if they are of real people."""
+    if source == "simulated":
+        return table
+    return table.assign(rater_id=anonymise(table["rater_id"]))
+
+
+def _behind_averages(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Keep the ratings that enter released averages: reported ones, no checks."""
+    return without_checks(ratings[ratings["reported"]])
 
 
 def single_ratings(
     experiment: int, group: str, data_source: str = "auto", seed: int = 0
 ) -> pd.DataFrame:
-    """Load the ratings behind the released averages one by one; attention checks are left out.
+    """Load the single ratings behind the released averages, without attention checks.
 
     Parameters
     ----------
@@ -364,7 +405,7 @@ def single_ratings(
 
     Raises
     ------
-    ValueError
+    KeyError
         If there is no such group.
     registry.DataError, tables.BadTableError
         If a file cannot be had or is not as expected.
@@ -376,13 +417,13 @@ def single_ratings(
     (4080, 900)
     """
     _, ratings = load_submissions(experiment, group, data_source, seed)
-    return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
+    return _behind_averages(ratings).reset_index(drop=True)
 
 
 def same_raters(
     experiment: int, groups: Collection[str], data_source: str = "auto", seed: int = 0
 ) -> dict[str, pd.DataFrame]:
-    """Load the single ratings of several groups, with labels of raters that hold across them.
+    """Load the single ratings of several groups, in which a person has one label.
 
     Parameters
     ----------
@@ -412,36 +453,35 @@ def same_raters(
     >>> len(groups["unbiased"])
     4080
     """
-    files = [file for group in groups for file in _files(experiment, group)]
-    located = registry.locate(files, data_source)
-    parts = {}
-    for group in groups:
-        ratings, _ = _group_with_names(experiment, group, located, seed, texts=False)
-        parts[group] = without_checks(ratings[ratings["reported"]])
-    together = pd.concat(parts)
-    if located is not None:
-        together["rater_id"] = anonymise(together["rater_id"])
-    found = {}
-    for group, ratings in parts.items():
-        labelled = together.loc[group, ratings.columns]
-        found[group] = labelled.astype(ratings.dtypes).reset_index(drop=True)
-    return found
+    places = [(experiment, group) for group in groups]
+    source, ratings, _ = _load(places, data_source, seed, texts=False)
+    singles = {group: _behind_averages(ratings[experiment, group]) for group in groups}
+    raters = pd.concat({group: rows[["rater_id"]] for group, rows in singles.items()})
+    labels = _anonymised(raters, source)["rater_id"]
+    return {
+        group: rows.assign(rater_id=labels.loc[group]).reset_index(drop=True)
+        for group, rows in singles.items()
+    }
 
 
 def read_submissions(
     path: Path, form: Form, skip: Collection[int] = (), texts: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a file of submissions: ratings but those of some lines, and all sessions."""
-    ratings, sessions, problems, first_lines = [], [], [], {}
+    ratings = []
+    sessions = []
+    problems = []
+    first_lines = {}
     for line, record, problem in json_objects(path):
         if record is None:
             problems.append(problem)
             continue
         try:
-            sessions.append(_session(record))
+            session = _session(record)
+            sessions.append(session)
             if line not in skip:
                 _require_new(record, line, first_lines)
-                ratings += _two_ratings(record, sessions[-1], form, texts)
+                ratings += _two_ratings(record, session, form, texts)
         except KeyError as error:
             problems.append(f"line {line}: key {error} is missing")
         except ValueError as error:
@@ -453,10 +493,11 @@ def read_submissions(
 
 def _require_new(record: dict, line: int, first_lines: dict[str, int]) -> None:
     """Stop if a line before this one is a submission of the same pair."""
-    first = first_lines.setdefault(_text(record, "id"), line)
+    pair = _text(record, "id")
+    first = first_lines.setdefault(pair, line)
     if first != line:
         raise ValueError(
-            f"line {first} is a submission of the same pair, 'id' {cell(record['id'])}; "
+            f"line {first} is a submission of the same pair, 'id' {cell(pair)}; "
             "name one of the two lines in data/exclusions.csv"
         )
 
@@ -464,22 +505,21 @@ def _require_new(record: dict, line: int, first_lines: dict[str, int]) -> None:
 def _two_ratings(record: dict, session: dict, form: Form, texts: bool) -> list[dict]:
     """Return the rows of side a and side b."""
     labels = _object(record, "label_annotations")
-    if unknown := labels.keys() - form.labels:
+    unknown = labels.keys() - form.labels
+    if unknown:
         raise ValueError(f"question {cell(min(unknown))} is unknown")
     items = {
         side: _item(record["input_meta"], session["task"], side, form)
         for side in OTHER_SIDE
     }
-    return [
-        {
-            **items[side],
-            "partner_id": items[other]["item_id"],
-            **_answers(labels, side, form),
-            **(_texts(record, side, form) if texts else {}),
-            **session,
-        }
-        for side, other in OTHER_SIDE.items()
-    ]
+    rows = []
+    for side, other_side in OTHER_SIDE.items():
+        row = items[side] | {"partner_id": items[other_side]["item_id"]}
+        row |= _answers(labels, side, form)
+        if texts:
+            row |= _texts(record, side, form)
+        rows.append(row | session)
+    return rows
 
 
 def _session(record: dict) -> dict:
@@ -490,26 +530,33 @@ def _session(record: dict) -> dict:
         raise ValueError(
             f"'time_string' is {cell(spent)}; expected 'Time spent: 0d 0h 1m 30s'"
         )
-    days, hours, minutes, seconds = map(int, match.groups())
+    days, hours, minutes, seconds = (int(number) for number in match.groups())
+    task = _choice(_object(record, "input_meta"), "dataset", PROMPT_SETS)
+    # The field holds a name for the rater and, behind "_", for the submission.
+    identifier = _text(_object(record, "label_annotations"), "email")
+    rater_id, _, _ = identifier.partition("_")
     return {
-        "task": _choice(_object(record, "input_meta"), "dataset", PROMPT_SETS),
-        "rater_id": _text(_object(record, "label_annotations"), "email").partition("_")[
-            0
-        ],
+        "task": task,
+        "rater_id": rater_id,
         "seconds": ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
     }
 
 
 def _item(meta: dict, task: str, side: str, form: Form) -> dict:
     """Name the response on one side; a distractor has the system of the other side."""
-    is_distractor = meta[f"model_{side}"] == "distractor"
-    model = f"model_{OTHER_SIDE[side] if is_distractor else side}"
-    prompt_id = f"{task}-{str(meta['sample_ix']).removeprefix('distractor_')}"
-    system = _choice(meta, model, SYSTEM_NAMES)
-    arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES) if form.arms else "baseline"
+    is_distractor = meta[f"model_{side}"] == DISTRACTOR
+    side_of_system = OTHER_SIDE[side] if is_distractor else side
+    number = str(meta["sample_ix"]).removeprefix(DISTRACTOR_PREFIX)
+    prompt_id = f"{task}-{number}"
+    system = _choice(meta, f"model_{side_of_system}", SYSTEM_NAMES)
+    arm = "baseline"
+    if form.arms:
+        arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES)
+    item_id = item_name(prompt_id, system, arm)
+    if is_distractor:
+        item_id += DISTRACTOR_MARK
     return {
-        "item_id": f"{prompt_id}|{system}|{arm}"
-        + ("|distractor" if is_distractor else ""),
+        "item_id": item_id,
         "prompt_id": prompt_id,
         "system": system,
         "arm": arm,
@@ -527,43 +574,41 @@ def _answers(labels: dict, side: str, form: Form) -> dict[str, float]:
 
 
 def _texts(record: dict, side: str, form: Form) -> dict[str, str]:
-    """Return the prompt, the response on one side and, where there are any, its preamble."""
+    """Return the prompt, the response on one side and, if it has one, its preamble."""
     shown = _object(record, "input_text")
     texts = {
         "prompt": _text(shown, "Prompt"),
         "response": _text(shown, f"Response {side.upper()}"),
     }
-    preamble = (
-        {"preamble": _text(record["input_meta"], f"preamble_{side}")}
-        if form.arms
-        else {}
-    )
-    return texts | preamble
+    if form.arms:
+        texts["preamble"] = _text(record["input_meta"], f"preamble_{side}")
+    return texts
 
 
 def _choice(fields: dict, key: str, allowed: Mapping[str, str | float]) -> str | float:
     """Translate the value of a field, which must be one of those allowed."""
-    try:
-        return allowed[fields[key]]
-    except (KeyError, TypeError):
-        found = cell(fields[key])
-        raise ValueError(f"{key!r} is {found}; allowed: {', '.join(allowed)}") from None
+    value = fields[key]
+    # A list or an object cannot be looked up in a mapping.
+    if not isinstance(value, str) or value not in allowed:
+        listing = ", ".join(allowed)
+        raise ValueError(f"{key!r} is {cell(value)}; allowed: {listing}")
+    return allowed[value]
 
 
 def _text(fields: dict, key: str) -> str:
     """Return the value of a field, which must be text."""
-    if not isinstance(fields[key], str):
-        raise ValueError(f"{key!r} is {cell(fields[key])}; text is needed")
-    return fields[key]
+    value = fields[key]
+    if not isinstance(value, str):
+        raise ValueError(f"{key!r} is {cell(value)}; text is needed")
+    return value
 
 
 def _object(fields: dict, key: str) -> dict:
     """Return the value of a field, which must be a JSON object."""
-    if not isinstance(fields[key], dict):
-        raise ValueError(
-            f"{key} must be a JSON object, found {type(fields[key]).__name__}"
-        )
-    return fields[key]
+    value = fields[key]
+    if not isinstance(value, dict):
+        raise ValueError(f"{key} must be a JSON object, found {type(value).__name__}")
+    return value
 
 
 def repeated(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -586,7 +631,7 @@ def repeated(ratings: pd.DataFrame) -> pd.DataFrame:
     >>> repeated(ratings)["pair_id"].tolist()
     [0, 0, 1, 1]
     """
-    return ratings[_times_shown(ratings) > 1]
+    return ratings[_times_judged(ratings) > 1]
 
 
 def repeats(ratings: pd.DataFrame) -> pd.Series:
@@ -609,13 +654,15 @@ def repeats(ratings: pd.DataFrame) -> pd.Series:
     >>> repeats(ratings).to_dict()
     {1: 1, 2: 1}
     """
-    times = _times_shown(ratings)
-    rows = times.groupby(times).size()
-    return (rows // (2 * rows.index)).rename_axis("times judged").rename("pairs")
+    times = _times_judged(ratings)
+    n_rows = times.groupby(times).size()
+    # Each time that a pair is judged gives two rows, one for each response.
+    n_pairs = n_rows // (2 * n_rows.index)
+    return n_pairs.rename_axis("times judged").rename("pairs")
 
 
 def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Count the ratings of each output and the outputs and systems that it was shown beside.
+    """Count the ratings of each output, and the outputs and systems shown beside it.
 
     Parameters
     ----------
@@ -631,15 +678,15 @@ def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> ratings = pd.DataFrame({"item_id": list("abac"), "partner_id": list("baca"),
-    ...                         "system": ["x", "y", "x", "x"], "pair_id": [0, 0, 1, 1]})
+    ...                         "system": list("xyxx"), "pair_id": [0, 0, 1, 1]})
     >>> pairings(ratings).loc["a"].to_dict()
     {'ratings': 2, 'partners': 2, 'other_systems': 1}
     """
-    system = ratings.drop_duplicates("item_id").set_index("item_id")["system"]
-    beside = ratings["partner_id"].map(system)
-    shown = ratings[["item_id", "partner_id"]].assign(
-        other_system=beside.where(beside != ratings["system"])
-    )
+    system_of_item = ratings.drop_duplicates("item_id").set_index("item_id")["system"]
+    partner_system = ratings["partner_id"].map(system_of_item)
+    # missing, and so not counted, where both are of one system
+    other_system = partner_system.where(partner_system != ratings["system"])
+    shown = ratings[["item_id", "partner_id"]].assign(other_system=other_system)
     by_item = shown.groupby("item_id")
     return pd.DataFrame(
         {
@@ -650,8 +697,9 @@ def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _times_shown(ratings: pd.DataFrame) -> pd.Series:
-    """How often the pair in each row was judged, whichever of the two was on which side."""
-    ends = ratings[["item_id", "partner_id"]]
-    keys = [ends.min(axis="columns"), ends.max(axis="columns")]
-    return ratings.groupby(keys)["pair_id"].transform("nunique")
+def _times_judged(ratings: pd.DataFrame) -> pd.Series:
+    """How often the pair in each row was judged, whatever stood on which side."""
+    pair = ratings[["item_id", "partner_id"]]
+    # in alphabetical order, so that both sides of a pair have the same key
+    key = [pair.min(axis="columns"), pair.max(axis="columns")]
+    return ratings.groupby(key)["pair_id"].transform("nunique")

@@ -16,9 +16,10 @@ from python_calamine import CalamineError, CalamineWorkbook
 from scipy.stats import norm
 
 from helpers import paths
-from helpers.data import columns, published, registry, tables
-from helpers.data.columns import AGES
-from helpers.data.tables import as_numbers
+from helpers.data import published, registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import humbel as columns
+from helpers.data.columns.humbel import AGES
 from helpers.simulate.humbel import humbel
 
 __all__ = ["AGES", "Humbel", "authors_effects", "authors_test", "exam_scores", "load"]
@@ -29,10 +30,16 @@ NORM_COLUMNS = {"WORD": "word", "MEANING": "meaning", "AoAtestbased": "grade"}
 YEARS_BEFORE_SCHOOL = 5
 AUTHORS_TEST_FILE = "humbel/wclarge.csv"
 AUTHORS_TEST_COLUMNS = {  # as their published script make_tests.py writes them
-    **{name: name for name in ("cue", "association", "explanation")},
-    **{"alt0": "alternative_1", "alt1": "alternative_2"},
-    **{"cue_aoa": "cue_age", "assoc_aoa": "association_age", "max_aoa_pair": "age"},
+    "cue": "cue",
+    "association": "association",
+    "explanation": "explanation",
+    "alt0": "alternative_1",
+    "alt1": "alternative_2",
+    "cue_aoa": "cue_age",
+    "assoc_aoa": "association_age",
+    "max_aoa_pair": "age",
 }
+AUTHORS_TEST_AGES = ["cue_aoa", "assoc_aoa", "max_aoa_pair"]
 # points and z-value, noted in their published script plot_coeffs.py
 AUTHORS_EFFECTS = {
     "modifier": ("H1 adjective or adverb", 3.49, 3.129),
@@ -54,11 +61,11 @@ class Humbel:
         Where the tables come from.
     associations : pandas.DataFrame
         One row per association that a person gave to a cue; columns of
-        `columns.HUMBEL_ASSOCIATIONS`. Words are kept as written, spaces at their ends
-        included.
+        `columns.humbel.HUMBEL_ASSOCIATIONS`. Words are kept as written, with spaces at
+        their ends.
     norms : pandas.DataFrame
-        One row per meaning of a word; columns of `columns.HUMBEL_NORMS`. The age, in
-        years, is the one at which about half of all people know the meaning.
+        One row per meaning of a word; columns of `columns.humbel.HUMBEL_NORMS`. The
+        age, in years, is the one at which about half of all people know the meaning.
     """
 
     source: str
@@ -102,7 +109,7 @@ def exam_scores() -> pd.DataFrame:
 
 
 def authors_effects() -> pd.DataFrame:
-    """Give the effects on InstructGPT's errors that a script of the authors notes (Figure 4).
+    """Give effects on InstructGPT's errors, from a script of the authors (Figure 4).
 
     Returns
     -------
@@ -118,11 +125,14 @@ def authors_effects() -> pd.DataFrame:
     """
     effects = pd.DataFrame(AUTHORS_EFFECTS, index=["label", "estimate", "z"]).T
     effects = effects.astype({"estimate": float, "z": float})
-    half = norm.ppf(0.975) * effects["estimate"] / effects["z"]
-    ends = {"low": effects["estimate"] - half, "high": effects["estimate"] + half}
+    # z = estimate / standard error
+    half_width = norm.ppf(0.975) * effects["estimate"] / effects["z"]
     p_value = pd.Series(2 * norm.sf(effects["z"]), effects.index)
     return effects.assign(
-        **ends, p_value=p_value, p_family=(len(effects) * p_value).clip(upper=1)
+        low=effects["estimate"] - half_width,
+        high=effects["estimate"] + half_width,
+        p_value=p_value,
+        p_family=(len(effects) * p_value).clip(upper=1),
     )
 
 
@@ -153,9 +163,11 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
     """
     located = registry.locate((ASSOCIATIONS_FILE, NORMS_FILE), data_source)
     if located is None:
-        return Humbel("simulated", *humbel(np.random.default_rng(seed)))
+        associations, norms = humbel(np.random.default_rng(seed))
+        return Humbel("simulated", associations, norms)
     associations = read_associations(located[ASSOCIATIONS_FILE])
-    return Humbel("real", associations, read_norms(located[NORMS_FILE]))
+    norms = read_norms(located[NORMS_FILE])
+    return Humbel("real", associations, norms)
 
 
 def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
@@ -183,46 +195,48 @@ def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
     >>> authors_test("simulated") is None
     True
     """
-    located = registry.locate_unpinned(
-        [AUTHORS_TEST_FILE], "auto" if data_source == "real" else data_source
-    )
+    # "real" would stop without the file, which other results do not need.
+    if data_source == "real":
+        data_source = "auto"
+    located = registry.locate_unpinned([AUTHORS_TEST_FILE], data_source)
     if located is None:
         return None
     path = located[AUTHORS_TEST_FILE]
     table = tables.read_csv(path, keep_default_na=False)
     tables.require(table, AUTHORS_TEST_COLUMNS, path.name)
-    ages = [name for name in AUTHORS_TEST_COLUMNS if name.endswith(("aoa", "aoa_pair"))]
-    table = tables.as_numbers(table, ages, path.name)
+    table = tables.as_numbers(table, AUTHORS_TEST_AGES, path.name)
     return table[list(AUTHORS_TEST_COLUMNS)].rename(columns=AUTHORS_TEST_COLUMNS)
 
 
 def read_associations(path: Path) -> pd.DataFrame:
-    """Read associations as released; the first column, without a name, numbers the rows."""
-    table = tables.read_csv(path, keep_default_na=False).rename(
-        columns={"Unnamed: 0": "row"}
-    )
-    return columns.check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
+    """Read associations; the first column, which has no name, numbers the rows."""
+    table = tables.read_csv(path, keep_default_na=False)
+    table = table.rename(columns={"Unnamed: 0": "row"})
+    return check(table, columns.HUMBEL_ASSOCIATIONS, path.name)
 
 
 def read_norms(path: Path) -> pd.DataFrame:
-    """Read the sheet of norms, where "null" is a word and 8 a meaning; turn grades into ages."""
-    header, *rows = _cells(path)
-    sheet = as_numbers(pd.DataFrame(rows, columns=header), ["AoAtestbased"], path.name)
+    """Read the sheet of norms, where "null" is a word and 8 a meaning."""
+    cells = _cells(path)
+    sheet = pd.DataFrame(cells[1:], columns=cells[0])
+    sheet = tables.as_numbers(sheet, ["AoAtestbased"], path.name)
     tables.require(sheet, NORM_COLUMNS, path.name)
     norms = sheet[list(NORM_COLUMNS)].rename(columns=NORM_COLUMNS)
+    # The sheet has the school grade in which the meaning is known.
     norms = norms.assign(
         row=norms.index,
         word=norms["word"].map(_text),
         meaning=norms["meaning"].map(_text),
         age=norms["grade"] + YEARS_BEFORE_SCHOOL,
     )
-    return columns.check(norms, columns.HUMBEL_NORMS, path.name)
+    return check(norms, columns.HUMBEL_NORMS, path.name)
 
 
 def _cells(path: Path) -> list[list]:
-    """Read the first sheet of a workbook, row by row; pandas would take twice as long."""
+    """Read the first sheet of a workbook by row; pandas would take twice as long."""
     try:
-        cells = CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
+        workbook = CalamineWorkbook.from_path(path)
+        cells = workbook.get_sheet_by_index(0).to_python()
     except (CalamineError, *tables.UNREADABLE) as error:
         raise tables.unreadable(path, "a workbook", error) from None
     if not cells:

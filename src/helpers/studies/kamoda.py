@@ -16,8 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data import columns, registry, tables
-from helpers.data.columns import ASPECTS, IDEALS, RANGES
+from helpers.data import registry, tables
+from helpers.data.columns import check
+from helpers.data.columns import kamoda as columns
+from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
 from helpers.simulate.kamoda import kamoda, kamoda_texts
@@ -63,10 +65,11 @@ class Kamoda:
     source : {"real", "simulated"}
         Where the tables come from.
     ratings : pandas.DataFrame
-        One row per (answer, worker); columns of `columns.KAMODA_RATINGS`.
+        One row per (answer, worker); columns of `columns.kamoda.KAMODA_RATINGS`.
     evaluators : pandas.DataFrame
-        One row per (answer, language model); columns of `columns.KAMODA_EVALUATORS`.
-        Their overall rating is called acceptability, like the workers'.
+        One row per (answer, language model); columns of
+        `columns.kamoda.KAMODA_EVALUATORS`. Their overall rating is called
+        acceptability, like the workers'.
     """
 
     source: str
@@ -98,19 +101,20 @@ class Kamoda:
 
 @dataclass(frozen=True)
 class KamodaTexts:
-    """What was asked, answered and said about the answers. Not to be printed or passed on.
+    """Questions, answers and reasons of the workers; not to be printed or passed on.
 
     Parameters
     ----------
     source : {"real", "simulated"}
         Where the tables come from.
     answers : pandas.DataFrame
-        One row per answer; columns of `columns.KAMODA_ANSWERS`. ``votes`` is its score
-        on Reddit.
+        One row per answer; columns of `columns.kamoda.KAMODA_ANSWERS`.
+        ``votes`` is its score on Reddit.
     justifications : pandas.DataFrame
-        One row per (question, worker); columns of `columns.KAMODA_JUSTIFICATIONS`: why
-        the worker preferred an answer, whether none was found appropriate, and the
-        minutes on the task. Workers have the same labels as in the ratings.
+        One row per (question, worker); columns of
+        `columns.kamoda.KAMODA_JUSTIFICATIONS`: why the worker preferred an answer,
+        whether none was found appropriate, and the minutes on the task. Workers have
+        the same labels as in the ratings.
     """
 
     source: str
@@ -119,7 +123,7 @@ class KamodaTexts:
 
 
 def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
-    """Load all ratings: 1,200 answers, each by three workers and by up to three evaluators.
+    """Load all ratings of 1,200 answers, by three workers each and by evaluators.
 
     Parameters
     ----------
@@ -143,16 +147,16 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     >>> load("simulated").source
     'simulated'
     """
-    needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE)
-    located = registry.locate((*needed, *EVALUATOR_FILES), data_source)
+    needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE, *EVALUATOR_FILES)
+    located = registry.locate(needed, data_source)
     if located is None:
-        return Kamoda("simulated", *kamoda(np.random.default_rng(seed)))
-    evaluators = [
+        ratings, evaluators = kamoda(np.random.default_rng(seed))
+        return Kamoda("simulated", ratings, evaluators)
+    by_evaluator = [
         read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()
     ]
-    return Kamoda(
-        "real", read_ratings(located), pd.concat(evaluators, ignore_index=True)
-    )
+    evaluators = pd.concat(by_evaluator, ignore_index=True)
+    return Kamoda("real", read_ratings(located), evaluators)
 
 
 def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
@@ -185,53 +189,56 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     located = registry.locate(needed, data_source)
     if located is None:
         rng = np.random.default_rng(seed)
-        return KamodaTexts("simulated", *kamoda_texts(rng, kamoda(rng)[0]))
+        ratings, _ = kamoda(rng)
+        answers, justifications = kamoda_texts(rng, ratings)
+        return KamodaTexts("simulated", answers, justifications)
+    answers = read_answer_texts(located)
     justifications = read_justifications(located[ASSIGNMENTS_FILE])
-    return KamodaTexts("real", read_answer_texts(located), justifications)
+    return KamodaTexts("real", answers, justifications)
 
 
 def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:
-    """Read the workers' ratings; worker and kind of answer stand in files of their own."""
+    """Read the workers' ratings; worker and kind of answer stand in other files."""
     path = located[RATINGS_FILE]
     keys = ["assignment_id", "answer_id", "question_id"]
     ratings = tables.read_jsonl(path)
     tables.require(ratings, keys, path.name)
     ratings = as_text(ratings, keys, path.name)
-    workers = _read_assignments(located[ASSIGNMENTS_FILE])
+    assignments = _read_assignments(located[ASSIGNMENTS_FILE])
     answers = _read_answers(located[ANSWERS_FILE])
+    system = _look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path)
+    rater_id = _look_up(
+        ratings["assignment_id"], assignments["rater_id"], ASSIGNMENTS_FILE, path
+    )
     table = ratings.rename(columns=RATING_COLUMNS).assign(
         prompt_id=ratings["question_id"],
         task="eli5",
-        system=_look_up(ratings["answer_id"], answers["system"], ANSWERS_FILE, path),
+        system=system,
         arm="baseline",
-        rater_id=_look_up(
-            ratings["assignment_id"], workers["rater_id"], ASSIGNMENTS_FILE, path
-        ),
+        rater_id=rater_id,
     )
-    return columns.check(table, columns.KAMODA_RATINGS, path.name)
+    return check(table, columns.KAMODA_RATINGS, path.name)
 
 
 def read_evaluator(path: Path, name: str) -> pd.DataFrame:
     """Read the ratings by one language model."""
-    table = (
-        tables.read_jsonl(path).rename(columns=RATING_COLUMNS).assign(evaluator=name)
-    )
-    return columns.check(table, columns.KAMODA_EVALUATORS, path.name)
+    ratings = tables.read_jsonl(path)
+    table = ratings.rename(columns=RATING_COLUMNS).assign(evaluator=name)
+    return check(table, columns.KAMODA_EVALUATORS, path.name)
 
 
 def read_answer_texts(located: Mapping[str, Path]) -> pd.DataFrame:
     """Read the answers with their questions."""
     path = located[ANSWERS_FILE]
-    asked = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])[
-        "question"
-    ]
+    questions = _read_keyed(located[QUESTIONS_FILE], "question_id", ["question"])
     answers = _read_answers(path).reset_index()
     tables.require(answers, ["question_id", *ANSWER_COLUMNS], path.name)
     answers = as_text(answers, ["question_id"], path.name)
-    table = answers.rename(columns=ANSWER_COLUMNS).assign(
-        question=_look_up(answers["question_id"], asked, QUESTIONS_FILE, path)
+    asked = _look_up(
+        answers["question_id"], questions["question"], QUESTIONS_FILE, path
     )
-    return columns.check(table, columns.KAMODA_ANSWERS, path.name)
+    table = answers.rename(columns=ANSWER_COLUMNS).assign(question=asked)
+    return check(table, columns.KAMODA_ANSWERS, path.name)
 
 
 def read_justifications(path: Path) -> pd.DataFrame:
@@ -241,16 +248,16 @@ def read_justifications(path: Path) -> pd.DataFrame:
         table, ["question_id", *REASON_COLUMNS, "WorkTimeInSeconds"], path.name
     )
     table = as_numbers(table, ["WorkTimeInSeconds"], path.name)
-    table = table.rename(columns=REASON_COLUMNS).assign(
-        minutes=table["WorkTimeInSeconds"] / 60
-    )
-    return columns.check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
+    minutes = table["WorkTimeInSeconds"] / 60
+    table = table.rename(columns=REASON_COLUMNS).assign(minutes=minutes)
+    return check(table, columns.KAMODA_JUSTIFICATIONS, path.name)
 
 
 def _read_assignments(path: Path) -> pd.DataFrame:
-    """Read assignments by their identifier, workers labelled in the order of this file."""
+    """Read assignments by their identifier; workers are numbered as they come here."""
     table = _read_keyed(path, "assignment_id", ["WorkerId"])
-    return table.assign(rater_id=anonymise(table["WorkerId"])).drop(columns="WorkerId")
+    rater_id = anonymise(table["WorkerId"])
+    return table.drop(columns="WorkerId").assign(rater_id=rater_id)
 
 
 def _read_answers(path: Path) -> pd.DataFrame:
@@ -259,19 +266,20 @@ def _read_answers(path: Path) -> pd.DataFrame:
     return table.assign(system=table["answer_label"].replace(SYSTEM_NAMES))
 
 
-def _read_keyed(path: Path, key: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a file whose rows are named by a key."""
+def _read_keyed(path: Path, key: str, text_columns: Sequence[str]) -> pd.DataFrame:
+    """Read a file whose rows are named by a key; it must have some columns of text."""
     table = tables.read_jsonl(path)
-    tables.require(table, [key, *columns], path.name)
-    return as_text(table, [key, *columns], path.name).set_index(key)
+    tables.require(table, [key, *text_columns], path.name)
+    return as_text(table, [key, *text_columns], path.name).set_index(key)
 
 
 def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd.Series:
-    """Find values by a key that stands in two files, `file` and `used_in`."""
-    again = column.index[column.index.duplicated()].unique()
-    if len(again):
+    """Find the values of keys of the file `used_in` in a column of `file`."""
+    is_repeated = column.index.duplicated()
+    if is_repeated.any():
         problems = [
-            f"{again.name} {tables.cell(key)} stands there again" for key in again
+            f"{column.index.name} {tables.cell(key)} stands there again"
+            for key in column.index[is_repeated].unique()
         ]
         raise tables.bad_table(Path(file).name, problems)
     tables.require_known(keys, column.index, Path(file).name, used_in.name)

@@ -23,7 +23,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -58,12 +57,12 @@ COLUMNS = (
     "answer",
 )
 KINDS = ("as people", "too able", "unrelated")
-TOO_ABLE = 0.6  # share of people's errors that a simulator "too able" avoids
+AVOIDED_ERRORS = 0.6  # share of people's errors that a simulator "too able" avoids
 N_RUNS = 10  # conversations of a simulator about each question, as in the paper
 
 _ROLE = (
-    "Act as a person who has the following multiple-choice question and asks an AI system "
-    "for help with it.\n\n{question}"
+    "Act as a person who has the following multiple-choice question and asks an AI "
+    "system for help with it.\n\n{question}"
 )
 _FIRST = (
     "Write your first message to the AI system, in the words that a person would type."
@@ -73,8 +72,8 @@ _ANSWER = (
     'write "Answer: " and the letter of one option (A, B, C or D), and nothing else.'
 )
 _NEXT = (
-    f"If this settles your question, {_ANSWER} If it does not, write your next message to the AI "
-    "system, in the style of your messages so far."
+    f"If this settles your question, {_ANSWER} If it does not, write your next message "
+    "to the AI system, in the style of your messages so far."
 )
 _LAST = f"There is no time for another message. Choose an option: {_ANSWER}"
 
@@ -97,10 +96,16 @@ class Endpoint:
     retries: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sent, and a key in what is shown; no message has a value in it."""
-        given = [self.url, self.key, self.user_model, self.ai_model]
-        values = dict(zip(VARIABLES, given, strict=True))
-        for name, value in values.items():
+        """Refuse what cannot be sent, and a key in what is shown."""
+        shown = {
+            "USER_SIMULATOR_URL": self.url,
+            "USER_SIMULATOR_MODEL": self.user_model,
+            "USER_SIMULATOR_AI": self.ai_model,
+        }
+        # No message has a value in it: one may have the key.
+        values = shown | {"USER_SIMULATOR_KEY": self.key}
+        for name in VARIABLES:
+            value = values[name]
             if not value.isprintable() or value != value.strip():
                 raise SimulatorError(
                     f"{name} has a line break or blanks around it: set it again."
@@ -109,17 +114,16 @@ class Endpoint:
             raise SimulatorError(
                 "USER_SIMULATOR_KEY has letters that no header can hold."
             )
-        for name, value in values.items():
-            if name != "USER_SIMULATOR_KEY" and self.without_key(
-                unquote(value)
-            ) != unquote(value):
+        for name, value in shown.items():
+            plain_value = unquote(value)
+            if self.without_key(plain_value) != plain_value:
                 raise SimulatorError(
                     f"{name} has the key in it, and would be shown: leave it out there."
                 )
         if not _is_address(self.url):
             raise SimulatorError(
-                "USER_SIMULATOR_URL must be an address without user name, password or question "
-                "mark, such as http://localhost:8000/v1."
+                "USER_SIMULATOR_URL must be an address without user name, password or "
+                "question mark, such as http://localhost:8000/v1."
             )
 
     def without_key(self, text: str) -> str:
@@ -170,11 +174,15 @@ def endpoint_from(environment: Mapping[str, str] = os.environ) -> Endpoint:
     """
     missing = missing_variables(environment)
     if missing:
-        lines = [f"  {name}: {VARIABLES[name]}" for name in missing]
-        raise SimulatorError(
-            "\n".join(["No endpoint is set. Set these variables:", *lines])
-        )
-    return Endpoint(*(environment[name] for name in VARIABLES))
+        lines = ["No endpoint is set. Set these variables:"]
+        lines += [f"  {name}: {VARIABLES[name]}" for name in missing]
+        raise SimulatorError("\n".join(lines))
+    return Endpoint(
+        url=environment["USER_SIMULATOR_URL"],
+        key=environment["USER_SIMULATOR_KEY"],
+        user_model=environment["USER_SIMULATOR_MODEL"],
+        ai_model=environment["USER_SIMULATOR_AI"],
+    )
 
 
 def instructions(
@@ -209,11 +217,15 @@ def instructions(
     >>> print(first[1]["content"])
     Write your first message to the AI system, in the words that a person would type.
     """
-    task = _FIRST
     if conversation:
-        said = [f"{SPEAKERS[each['role']]}: {each['content']}" for each in conversation]
-        task = _SO_FAR.format(conversation="\n\n".join(said))
-        task += _LAST if must_answer else _NEXT
+        lines = []
+        for message in conversation:
+            speaker = SPEAKERS[message["role"]]
+            lines.append(f"{speaker}: {message['content']}")
+        so_far = _SO_FAR.format(conversation="\n\n".join(lines))
+        task = so_far + (_LAST if must_answer else _NEXT)
+    else:
+        task = _FIRST
     return [
         {"role": "system", "content": _ROLE.format(question=question)},
         {"role": "user", "content": task},
@@ -248,12 +260,17 @@ def examples(conversations: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> talk = [{"role": "user", "content": "bado?"}, {"role": "assistant", "content": "keli."}]
+    >>> talk = [
+    ...     {"role": "user", "content": "bado?"},
+    ...     {"role": "assistant", "content": "keli."},
+    ... ]
     >>> conversations = pd.DataFrame({"question_id": ["q1"], "question": ["How many?"],
     ...                               "messages": [talk], "answer": ["B"]})
     >>> made = examples(conversations)
-    >>> made["step"].tolist(), [messages[-1]["content"] for messages in made["messages"]]
-    (['first', 'answer'], ['bado?', 'Answer: B'])
+    >>> made["step"].tolist()
+    ['first', 'answer']
+    >>> [messages[-1]["content"] for messages in made["messages"]]
+    ['bado?', 'Answer: B']
     """
     rows = []
     for row in conversations.itertuples():
@@ -269,22 +286,21 @@ def examples(conversations: pd.DataFrame) -> pd.DataFrame:
 def _steps(
     messages: Sequence[dict], letter: str
 ) -> Iterator[tuple[str, Sequence[dict], str]]:
-    """Go through what a user wrote: the step, the conversation before it, and the text."""
-    places = [
-        place for place, message in enumerate(messages) if message["role"] == "user"
-    ]
-    for number, place in enumerate(places):
-        yield (
-            "next" if number else "first",
-            messages[places[0] : place],
-            messages[place]["content"],
-        )
-    if places:
-        yield "answer", messages[places[0] :], f"Answer: {letter}"
+    """Go through what a user wrote: step, conversation before it, and the text."""
+    by_user = [message["role"] == "user" for message in messages]
+    if not any(by_user):
+        return
+    # What the AI system says before the user's first message is left out.
+    start = by_user.index(True)
+    for place in range(start, len(messages)):
+        if by_user[place]:
+            step = "first" if place == start else "next"
+            yield step, messages[start:place], messages[place]["content"]
+    yield "answer", messages[start:], f"Answer: {letter}"
 
 
 def write_jsonl(records: Iterable[dict], path: Path) -> None:
-    r"""Write one JSON object a line, all in one step, so that no half file is ever seen.
+    r"""Write one JSON object a line, all in one step, so that there is no half file.
 
     Parameters
     ----------
@@ -301,8 +317,8 @@ def write_jsonl(records: Iterable[dict], path: Path) -> None:
     ...     (Path(folder) / "chats.jsonl").read_text()
     '{"messages": []}\n'
     """
-    text = "".join(f"{json.dumps(record, allow_nan=False)}\n" for record in records)
-    replace_files({path: text.encode()})
+    lines = [f"{json.dumps(record, allow_nan=False)}\n" for record in records]
+    replace_files({path: "".join(lines).encode()})
 
 
 def run(
@@ -357,37 +373,40 @@ def run(
     }
     done = _finished(path, setting)
     for asked in questions.itertuples():
-        held = {row["run"] for row in done if row["question_id"] == asked.question_id}
-        for number in sorted(set(range(1, n_runs + 1)) - held):
+        question_id = asked.question_id
+        runs_done = {row["run"] for row in done if row["question_id"] == question_id}
+        for number in range(1, n_runs + 1):
+            if number in runs_done:
+                continue
             try:
                 messages, letter = _converse(asked.question, endpoint, max_messages)
             except SimulatorError as error:
                 advice = "Finished questions are kept; run again to go on."
                 raise SimulatorError(
-                    f"question {asked.question_id}: {error} {advice}"
+                    f"question {question_id}: {error} {advice}"
                 ) from error
-            result = {"messages": messages, "answer": letter}
-            done.append(
-                {"question_id": asked.question_id, "run": number, **setting, **result}
-            )
+            row = {"question_id": question_id, "run": number} | setting
+            row |= {"messages": messages, "answer": letter}
+            done.append(row)
         write_jsonl(done, path)
     return pd.DataFrame(done, columns=list(COLUMNS))
 
 
 def _finished(path: Path, setting: Mapping[str, object]) -> list[dict]:
-    """Read the conversations of an earlier run, which must have had the same setting."""
+    """Read the conversations of an earlier run, which must have the same setting."""
     if not path.is_file():
         return []
-    found = tables.read_jsonl(path)
-    tables.require(found, COLUMNS, path.name)
+    earlier = tables.read_jsonl(path)
+    tables.require(earlier, COLUMNS, path.name)
     for name, value in setting.items():
-        others = found.loc[found[name] != value, name]
+        others = earlier.loc[earlier[name] != value, name]
         if len(others):
             raise SimulatorError(
                 f"{path.name} was made with {name} {others.iloc[0]!r}, not {value!r}: "
                 "delete it or choose another file."
             )
-    return found.astype(object).where(found.notna(), None).to_dict("records")
+    # None, as JSON has no NaN
+    return earlier.astype(object).where(earlier.notna(), None).to_dict("records")
 
 
 def _is_address(url: str) -> bool:
@@ -405,7 +424,7 @@ def _is_address(url: str) -> bool:
 def _converse(
     question: str, endpoint: Endpoint, max_messages: int
 ) -> tuple[list, str | None]:
-    """Let a simulated user ask an AI system about one question; give messages and answer."""
+    """Let a simulated user ask an AI system about one question."""
     openai = _openai()
     messages: list[dict[str, str]] = []
     with openai.OpenAI(
@@ -414,21 +433,28 @@ def _converse(
         timeout=endpoint.timeout,
         max_retries=endpoint.retries,
     ) as client:
-        by_user = partial(
-            _reply, client, endpoint, endpoint.user_model, USER_TEMPERATURE
-        )
-        by_ai = partial(_reply, client, endpoint, endpoint.ai_model, AI_TEMPERATURE)
-        for _ in range(max_messages):
-            reply = by_user(instructions(question, messages))
-            if messages and (letter := _parse_answer(reply)):
-                return messages, letter
-            messages.append({"role": "user", "content": _clean_message(reply) or reply})
-            messages.append(
-                {"role": "assistant", "content": by_ai([AI_ROLE, *messages])}
+
+        def ask_user(prompt: list[dict[str, str]]) -> str:
+            return _reply(
+                client, endpoint, endpoint.user_model, USER_TEMPERATURE, prompt
             )
-        return messages, _parse_answer(
-            by_user(instructions(question, messages, must_answer=True))
-        )
+
+        def ask_ai(prompt: list[dict[str, str]]) -> str:
+            return _reply(client, endpoint, endpoint.ai_model, AI_TEMPERATURE, prompt)
+
+        for _ in range(max_messages):
+            reply = ask_user(instructions(question, messages))
+            letter = _parse_answer(reply)
+            # An answer before the first message would be no conversation.
+            if messages and letter is not None:
+                return messages, letter
+            # A reply of nothing but marks is kept: empty messages are not allowed.
+            content = _clean_message(reply) or reply
+            messages.append({"role": "user", "content": content})
+            content = ask_ai([AI_ROLE, *messages])
+            messages.append({"role": "assistant", "content": content})
+        reply = ask_user(instructions(question, messages, must_answer=True))
+        return messages, _parse_answer(reply)
 
 
 def _openai() -> Any:
@@ -437,23 +463,25 @@ def _openai() -> Any:
         return importlib.import_module("openai")
     except ImportError as error:
         raise SimulatorError(
-            "the package openai is not installed: install this project with the extra 'endpoint', "
-            "as in .venv/bin/uv pip install --python .venv/bin/python --editable '.[endpoint]'."
+            "the package openai is not installed: install this project with the extra "
+            "'endpoint', as in .venv/bin/uv pip install --python .venv/bin/python "
+            "--editable '.[endpoint]'."
         ) from error
 
 
 def _parse_answer(reply: str) -> str | None:
     """Find the letter in a reply that is an answer."""
     first_line = reply.strip().partition("\n")[0]
-    found = _ANSWER_LINE.fullmatch(first_line)
-    return found[1] if found else None
+    match = _ANSWER_LINE.fullmatch(first_line)
+    return match[1] if match else None
 
 
 def _clean_message(reply: str) -> str:
-    """Take away what models put around a message: the speaker's name and quotation marks."""
+    """Take away what models put around a message: the speaker and quotation marks."""
     message = reply.strip().removeprefix(f"{SPEAKERS['user']}:").strip()
-    quoted = len(message) > 1 and message[0] == message[-1] == '"'
-    return message[1:-1].strip() if quoted else message
+    if len(message) > 1 and message.startswith('"') and message.endswith('"'):
+        message = message[1:-1].strip()
+    return message
 
 
 def _reply(
@@ -487,7 +515,8 @@ def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
         case openai.APIConnectionError():
             return f"cannot be reached ({error}): check USER_SIMULATOR_URL"
         case openai.AuthenticationError() | openai.PermissionDeniedError():
-            return f"refused the key (status {error.status_code}): check USER_SIMULATOR_KEY"
+            status = error.status_code
+            return f"refused the key (status {status}): check USER_SIMULATOR_KEY"
         case openai.APIStatusError():
             return f"answered with status {error.status_code} for model {model!r}"
     return f"sent no reply that can be read ({error})"
@@ -516,10 +545,10 @@ def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
       question_id    message
     0          q1  bado keli
     """
-    opening = [
-        messages[0] if messages else {} for messages in conversations["messages"]
-    ]
-    texts = [each["content"] if each.get("role") == "user" else "" for each in opening]
+    texts = []
+    for messages in conversations["messages"]:
+        is_opened_by_user = len(messages) > 0 and messages[0].get("role") == "user"
+        texts.append(messages[0]["content"] if is_opened_by_user else "")
     table = conversations[["question_id"]].assign(message=texts).reset_index(drop=True)
     return table[table["message"].str.contains(r"\w")]
 
@@ -563,7 +592,9 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> real = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori seva"]})
+    >>> real = pd.DataFrame(
+    ...     {"question_id": ["q1"], "message": ["bado keli muna pori seva"]}
+    ... )
     >>> half = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori"]})
     >>> wording_scores(half, real).round(2)
       question_id  n_pairs  bleu  rouge_1  rouge_l
@@ -575,20 +606,22 @@ def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
             "no question has both simulated and real messages: check question_id"
         )
     pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
-    questions = pairs.groupby("question_id")
+    by_question = pairs.groupby("question_id")
     metric = BLEU(tokenize="13a", smooth_method="none")
     bleu = {}
-    for question, rows in questions:
-        messages = [rows[f"message_{who}"].tolist() for who in ("simulated", "real")]
-        bleu[question] = metric.corpus_score(messages[0], messages[1:]).score / 100
-    scores = questions[["rouge_1", "rouge_l"]].mean()
+    for question, rows in by_question:
+        candidates = rows["message_simulated"].tolist()
+        references = rows["message_real"].tolist()
+        # in a list: there could be several references for each candidate
+        bleu[question] = metric.corpus_score(candidates, [references]).score / 100
+    scores = by_question[["rouge_1", "rouge_l"]].mean()
     scores.insert(0, "bleu", pd.Series(bleu))
-    scores.insert(0, "n_pairs", questions.size())
+    scores.insert(0, "n_pairs", by_question.size())
     return scores.reset_index()
 
 
 def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of a correlation of which only its value and the number of rows are known.
+    """95 % interval of a correlation, from its value and the number of rows alone.
 
     Parameters
     ----------
@@ -612,15 +645,16 @@ def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndar
     >>> round(float(low), 2), round(float(high), 2)
     (0.34, 0.63)
     """
-    half = stats.norm.ppf(0.975) / np.sqrt(n - 3)
+    # On the scale of z the correlation is about normal, with this standard error.
     z = np.arctanh(np.asarray(correlation, dtype=float))
-    return np.tanh(z - half), np.tanh(z + half)
+    half_width = stats.norm.ppf(0.975) / np.sqrt(n - 3)
+    return np.tanh(z - half_width), np.tanh(z + half_width)
 
 
-def score_spread(
+def score_ranges(
     rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
 ) -> pd.DataFrame:
-    """Draw people and pretended simulators again and again, and score the simulators each time.
+    """Draw people and pretended simulators many times, and score these each time.
 
     The chance of a right answer follows a beta distribution over questions. A simulator
     "as people" has the same chance as people, one that is "too able" avoids 60 % of
@@ -649,40 +683,45 @@ def score_spread(
 
     Examples
     --------
-    >>> questions = pd.DataFrame({"mean": 0.7, "variance": 0.05, "n_answers": [7] * 100})
-    >>> spread = score_spread(np.random.default_rng(0), questions, n_draws=50)
-    >>> spread.loc[("correlation", "as people"), "mean"].round(1)
+    >>> questions = pd.DataFrame({"n_answers": [7] * 100})
+    >>> questions = questions.assign(mean=0.7, variance=0.05)
+    >>> ranges = score_ranges(np.random.default_rng(0), questions, n_draws=50)
+    >>> ranges.loc[("correlation", "as people"), "mean"].round(1)
     np.float64(0.7)
     """
-    people = _chances(rng, questions, n_draws)
+    chance_of_people = _chances(rng, questions, n_draws)
     chances = {
-        "people": people,
-        "as people": people,
-        "too able": people + TOO_ABLE * (1 - people),
+        "as people": chance_of_people,
+        "too able": chance_of_people + AVOIDED_ERRORS * (1 - chance_of_people),
         "unrelated": _chances(rng, questions, n_draws),
     }
-    n = dict.fromkeys(KINDS, N_RUNS) | {"people": questions["n_answers"].to_numpy()}
-    shares = {
-        name: rng.binomial(n[name], chance) / n[name]
-        for name, chance in chances.items()
-    }
-    people = shares["people"]
-    draws = {
-        ("correlation", kind): stats.pearsonr(shares[kind], people, axis=1).statistic
-        for kind in KINDS
-    }
-    draws |= {("mae", kind): abs(shares[kind] - people).mean(axis=1) for kind in KINDS}
-    draws = pd.DataFrame(draws).rename_axis(columns=["score", "simulator"])
-    low, high = draws.quantile(0.025), draws.quantile(0.975)
-    return pd.DataFrame({"mean": draws.mean(), "low": low, "high": high})
+    n_answers = questions["n_answers"].to_numpy()
+    share_of_people = rng.binomial(n_answers, chance_of_people) / n_answers
+    correlations = {}
+    errors = {}
+    for kind in KINDS:
+        share = rng.binomial(N_RUNS, chances[kind]) / N_RUNS
+        correlation = stats.pearsonr(share, share_of_people, axis=1).statistic
+        correlations["correlation", kind] = correlation
+        errors["mae", kind] = abs(share - share_of_people).mean(axis=1)
+    draws = pd.DataFrame(correlations | errors)
+    draws = draws.rename_axis(columns=["score", "simulator"])
+    return pd.DataFrame(
+        {
+            "mean": draws.mean(),
+            "low": draws.quantile(0.025),
+            "high": draws.quantile(0.975),
+        }
+    )
 
 
 def _chances(
     rng: np.random.Generator, questions: pd.DataFrame, n_draws: int
 ) -> np.ndarray:
-    """Draw the chance of each question, with 2 to 95 % of the largest possible variance."""
+    """Draw the chance of each question from a beta distribution, by its moments."""
     mean = questions["mean"].to_numpy()
+    # A beta distribution needs a variance between none and that of 0 and 1 alone.
     largest = mean * (1 - mean)
     variance = np.clip(questions["variance"].to_numpy(), 0.02 * largest, 0.95 * largest)
-    strength = largest / variance - 1
+    strength = largest / variance - 1  # the sum of the two parameters
     return rng.beta(mean * strength, (1 - mean) * strength, (n_draws, len(questions)))

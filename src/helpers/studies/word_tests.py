@@ -61,10 +61,11 @@ PARTS_OF_SPEECH = {
     "conjunction": {"CC": ("type",)},
     "interjection": {"UH": ()},
 }
-FEATURES = {
-    tag: names for tags in PARTS_OF_SPEECH.values() for tag, names in tags.items()
-}
-PART_OF_TAG = {tag: part for part, tags in PARTS_OF_SPEECH.items() for tag in tags}
+FEATURES = {}
+PART_OF_TAG = {}
+for _part, _tags in PARTS_OF_SPEECH.items():
+    FEATURES.update(_tags)
+    PART_OF_TAG.update(dict.fromkeys(_tags, _part))
 
 MODIFIERS = ("adjective", "adverb")
 EASY_RELATIONS = ("Action", "Location", "Common-Phrase", "Synonym")
@@ -108,11 +109,10 @@ class Options:
 
     def __post_init__(self):
         for option, choices in CHOICES.items():
-            if getattr(self, option) not in choices:
+            value = getattr(self, option)
+            if value not in choices:
                 allowed = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(
-                    f"{option} must be {allowed}, not {getattr(self, option)!r}"
-                )
+                raise ValueError(f"{option} must be {allowed}, not {value!r}")
 
 
 DEFAULTS = Options()
@@ -151,7 +151,8 @@ def word_classes(
     [4]
     """
     steps, words, ages = _steps(associations, norms, options)
-    return _asked(steps["no second known pair"], words, ages, options.order_seed)
+    four = steps["no second known pair"]
+    return _as_questions(four, words, ages, options.order_seed)
 
 
 def attrition(
@@ -177,11 +178,11 @@ def attrition(
     True
     """
     steps, _, _ = _steps(associations, norms, options)
-    return pd.Series({step: len(left) for step, left in steps.items()}, name="left")
+    return pd.Series({step: len(rows) for step, rows in steps.items()}, name="left")
 
 
 def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
-    """Mark questions in which two words other than the target are a known pair, in any order.
+    """Mark questions in which two words other than the target are a known pair.
 
     Parameters
     ----------
@@ -193,7 +194,8 @@ def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of bool, shape (n_questions,)
-        True where the question has a second answer.
+        True where the question has a second answer; the order of a pair does not
+        matter.
 
     Examples
     --------
@@ -201,16 +203,16 @@ def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
     >>> second_pairs(four, pd.DataFrame([["law", "tax"]], columns=TARGET))
     array([ True])
     """
-    words = np.concatenate(
-        [four[FOUR].to_numpy().ravel(), known[TARGET].to_numpy().ravel()]
-    )
-    codes, _ = pd.factorize(words)
-    asked, pairs = (
-        codes[: 4 * len(four)].reshape(-1, 4),
-        codes[4 * len(four) :].reshape(-1, 2),
-    )
-    others = pd.DataFrame({pair: _pair_keys(asked[:, pair]) for pair in PAIRS[1:]})
-    return others.isin(_pair_keys(pairs)).to_numpy().any(axis=1)
+    asked_words = four[FOUR].to_numpy().ravel()
+    known_words = known[TARGET].to_numpy().ravel()
+    codes, _ = pd.factorize(np.concatenate([asked_words, known_words]))
+    asked = codes[: len(asked_words)].reshape(-1, 4)
+    known_pairs = codes[len(asked_words) :].reshape(-1, 2)
+    known_numbers = _pair_numbers(known_pairs)
+    has_second = np.zeros(len(four), dtype=bool)
+    for pair in PAIRS[1:]:  # the first is the target
+        has_second |= np.isin(_pair_numbers(asked[:, pair]), known_numbers)
+    return has_second
 
 
 def word_ages(norms: pd.DataFrame, options: Options = DEFAULTS) -> pd.Series:
@@ -234,37 +236,42 @@ def word_ages(norms: pd.DataFrame, options: Options = DEFAULTS) -> pd.Series:
     >>> word_ages(norms).to_dict()
     {'bank': 12, 'tree': 7}
     """
-    by_word = norms["age"].groupby(_clean(norms["word"], options.words))
+    by_word = norms["age"].groupby(_written(norms["word"], options.words))
     return by_word.max() if options.meanings == "latest" else by_word.min()
 
 
 def _steps(
     associations: pd.DataFrame, norms: pd.DataFrame, options: Options
 ) -> tuple[dict[str, pd.DataFrame], np.ndarray, np.ndarray]:
-    """Build questions step by step, with numbers for words; give the words and ages to these."""
-    written = associations[TARGET].apply(_clean, how=options.words)
+    """Build questions step by step, with numbers for words; add words and ages."""
+    written = associations[TARGET].apply(_written, option=options.words)
     codes, words = pd.factorize(written.to_numpy().ravel())
     ages = word_ages(norms, options).reindex(words).to_numpy()
-    steps = {}
-    steps["associations"] = pairs = pd.DataFrame(
+    pairs = pd.DataFrame(
         codes.reshape(-1, 2), index=associations["row"], columns=TARGET
     )
+    steps = {"associations": pairs}
+    known = pairs
     if options.age_filter == "before":
-        steps["both words with an age"] = pairs = pairs[_aged(pairs, ages)]
+        pairs = pairs[_aged(pairs, ages)]
+        steps["both words with an age"] = pairs
     four = _with_alternatives(pairs, options)
-    steps["four different words"] = four = four[_all_different(four.to_numpy())]
-    steps["all four with an age"] = four = four[_aged(four, ages)]
-    known = steps["associations"] if options.known_pairs == "all" else four
+    four = four[_all_different(four.to_numpy())]
+    steps["four different words"] = four
+    four = four[_aged(four, ages)]
+    steps["all four with an age"] = four
+    if options.known_pairs == "surviving":
+        known = four
     steps["no second known pair"] = four[~second_pairs(four, known)]
     return steps, words, ages
 
 
-def _clean(words: pd.Series, how: str) -> pd.Series:
+def _written(words: pd.Series, option: str) -> pd.Series:
     """Write words as the option says."""
-    if how == "raw":
+    if option == "raw":
         return words
     stripped = words.str.strip()
-    return stripped if how == "strip" else stripped.str.lower()
+    return stripped if option == "strip" else stripped.str.lower()
 
 
 def _aged(words: pd.DataFrame, ages: np.ndarray) -> np.ndarray:
@@ -285,26 +292,30 @@ def _with_alternatives(pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
     return pairs.assign(**drawn)
 
 
-def _pair_keys(codes: np.ndarray) -> np.ndarray:
+def _pair_numbers(codes: np.ndarray) -> np.ndarray:
     """Number pairs of words so that both orders have the same number."""
+    # two numbers below 2**32 in one of 64 bits
     return (codes.min(axis=1) << 32) + codes.max(axis=1)
 
 
-def _asked(
+def _as_questions(
     four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int
 ) -> pd.DataFrame:
-    """Number the questions, look up words and ages, and show the words in random order."""
+    """Number the questions, look up words and ages, show the words in random order."""
     codes = four.to_numpy()
     order = _random_order(codes.shape, seed)
+    questions = pd.DataFrame(words[codes], columns=FOUR)
+    questions.insert(0, "row", four.index)
+    target_ages = ages[codes[:, :2]].astype(int)
+    questions[["cue_age", "association_age"]] = target_ages
+    questions["age"] = target_ages.max(axis=1)
+    questions[SHOWN] = words[np.take_along_axis(codes, order, axis=1)]
+    # Where the two words of the target, 0 and 1 before the shuffle, are shown.
     places = np.sort(np.argsort(order, axis=1)[:, :2], axis=1)
-    asked = pd.DataFrame(words[codes], columns=FOUR)
-    asked.insert(0, "row", four.index)
-    pair_ages = ages[codes[:, :2]].astype(int)
-    asked[["cue_age", "association_age"]] = pair_ages
-    asked["age"] = pair_ages.max(axis=1)
-    asked[SHOWN] = words[np.take_along_axis(codes, order, axis=1)]
-    asked["correct"] = np.searchsorted([4 * i + j for i, j in PAIRS], places @ [4, 1])
-    return asked.rename_axis("question").reset_index()
+    # As one number each, pairs of places rise as in PAIRS and can be looked up.
+    pair_numbers = [4 * i + j for i, j in PAIRS]
+    questions["correct"] = np.searchsorted(pair_numbers, places @ [4, 1])
+    return questions.rename_axis("question").reset_index()
 
 
 def definitions(
@@ -343,21 +354,22 @@ def definitions(
         asked["word"].sample(frac=1, random_state=seed).to_numpy() for seed in SEEDS
     ]
     four = np.column_stack([asked["word"].to_numpy(), *drawn])
-    different = _all_different(pd.factorize(four.ravel())[0].reshape(four.shape))
-    asked, four = asked[different].reset_index(drop=True), four[different]
+    codes, _ = pd.factorize(four.ravel())
+    is_usable = _all_different(codes.reshape(four.shape))
+    asked = asked[is_usable].reset_index(drop=True)
+    four = four[is_usable]
     order = _random_order(four.shape, SEEDS[-1])
     shown = pd.DataFrame(np.take_along_axis(four, order, axis=1), columns=SHOWN)
-    asked = asked[["row", "word", "meaning", "age"]].join(shown)
-    return (
-        asked.assign(correct=(order == 0).argmax(axis=1))
-        .rename_axis("question")
-        .reset_index()
-    )
+    questions = asked[["row", "word", "meaning", "age"]].join(shown)
+    # where the word itself, 0 before the shuffle, is shown
+    questions["correct"] = (order == 0).argmax(axis=1)
+    return questions.rename_axis("question").reset_index()
 
 
 def _all_different(codes: np.ndarray) -> np.ndarray:
     """Mark rows in which no number stands twice."""
-    return (np.diff(np.sort(codes, axis=1), axis=1) > 0).all(axis=1)
+    steps = np.diff(np.sort(codes, axis=1), axis=1)
+    return (steps > 0).all(axis=1)
 
 
 def _random_order(shape: tuple[int, int], seed: int) -> np.ndarray:
@@ -416,17 +428,16 @@ def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
      'complexity': 'high', 'complex': 1}
     """
     parts = part_of_speech(tags[TARGET])
-    first, second = np.sort(parts.to_numpy(dtype=str), axis=1).T
-    counts = {name: len(features) for name, features in FEATURES.items()}
-    n_features = (
-        tags[TARGET].apply(lambda column: column.map(counts)).sum(axis=1).astype(int)
-    )
+    in_order = np.sort(parts.to_numpy(dtype=str), axis=1)
+    first = pd.Series(in_order[:, 0], tags.index)
+    second = pd.Series(in_order[:, 1], tags.index)
+    counts = {tag: len(features) for tag, features in FEATURES.items()}
+    # An unknown tag is missing and adds nothing to the sum.
+    n_features = sum(tags[role].map(counts).fillna(0) for role in TARGET).astype(int)
     complexity = np.array(COMPLEXITY)[np.searchsorted(MOST_FEATURES, n_features)]
     return pd.DataFrame(
         {
-            "parts": pd.Series(first, tags.index)
-            + ", "
-            + pd.Series(second, tags.index),
+            "parts": first + ", " + second,
             "modifier": parts.isin(MODIFIERS).any(axis=1).astype(int),
             "different": (first != second).astype(int),
             "n_features": n_features,
@@ -459,8 +470,9 @@ def relation_features(relation: pd.Series) -> pd.DataFrame:
     >>> relation_features(pd.Series(["UNK", "Synonym", "PartOf"])).to_dict("list")
     {'labelled': [0, 1, 1], 'hard': [1, 0, 1]}
     """
-    labelled, hard = relation != "UNK", ~relation.isin(EASY_RELATIONS)
-    return pd.DataFrame({"labelled": labelled, "hard": hard}).astype(int)
+    is_labelled = relation != "UNK"
+    is_hard = ~relation.isin(EASY_RELATIONS)
+    return pd.DataFrame({"labelled": is_labelled, "hard": is_hard}).astype(int)
 
 
 def tag(words: pd.Series) -> pd.Series:
@@ -489,10 +501,12 @@ def tag(words: pd.Series) -> pd.Series:
     """
     tagger, _ = _tagger()
     stripped = words.str.strip()
-    tagged = {word: tagger.tag(word, tokenize=False) for word in stripped.unique()}
-    return stripped.map(
-        {word: tags[0][1] for word, tags in tagged.items() if len(tags) == 1}
-    )
+    tag_of_word = {}
+    for word in stripped.unique():
+        tagged = tagger.tag(word, tokenize=False)
+        if len(tagged) == 1:
+            _, tag_of_word[word] = tagged[0]
+    return stripped.map(tag_of_word)
 
 
 def in_dictionary(words: pd.Series) -> pd.Series:
@@ -503,12 +517,15 @@ def in_dictionary(words: pd.Series) -> pd.Series:
     >>> in_dictionary(pd.Series(["dog", "chickadee"])).tolist()
     [True, False]
     """
-    _, known = _tagger()
-    return words.str.strip().map(lambda word: word in known or word.lower() in known)
+    _, dictionary = _tagger()
+    is_known = [
+        word in dictionary or word.lower() in dictionary for word in words.str.strip()
+    ]
+    return pd.Series(is_known, index=words.index, name=words.name)
 
 
 def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
-    """Tag words where they are used, by the dictionary and then by rules about neighbours.
+    """Tag words where they are used, by the dictionary, then by rules on neighbours.
 
     The rules come with the tagger, which does not apply them.
 
@@ -535,12 +552,15 @@ def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
     ['NN', 'VB']
     """
     tagger, dictionary = _tagger()
-    written = (" ".join(_WORD.findall(text)) for text in texts.str.lower())
-    sentences = (
-        dictionary.context.apply(tagger.tag(text, tokenize=False)) for text in written
-    )
-    pairs = zip(words.str.strip().str.lower(), sentences, strict=True)
-    return pd.Series([dict(tagged).get(word) for word, tagged in pairs], words.index)
+    tags = []
+    for word, text in zip(words.str.strip().str.lower(), texts, strict=True):
+        # without punctuation, which the tagger would have to cut off
+        plain_text = " ".join(_WORD.findall(text.lower()))
+        tagged = tagger.tag(plain_text, tokenize=False)
+        tagged = dictionary.context.apply(tagged)
+        # of a word that is used several times, the last tag
+        tags.append(dict(tagged).get(word))
+    return pd.Series(tags, words.index)
 
 
 def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -569,22 +589,23 @@ def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
     >>> explained_tags(pairs).loc[0].tolist()
     ['NN', nan]
     """
-    texts = pairs["explanation"].str.lower().map(_WORD.findall)
+    used_words = pairs["explanation"].str.lower().map(_WORD.findall)
     tags = {}
     for role in TARGET:
         words = pairs[role].str.strip().str.lower()
-        used = [word in text for word, text in zip(words, texts, strict=True)]
-        tags[role] = tag(pairs[role]).where(np.array(used))
+        is_used = [word in used for word, used in zip(words, used_words, strict=True)]
+        tags[role] = tag(pairs[role]).where(np.array(is_used))
     return pd.DataFrame(tags)
 
 
 @cache
 def _tagger() -> tuple[Any, Any]:
-    """Load the tagger with its dictionary and rules, whose files it forgets to close."""
+    """Load the tagger, and its dictionary with rules."""
     from textblob.en import lexicon  # here, as it takes long to load
     from textblob.en.taggers import PatternTagger
 
     with warnings.catch_warnings():
+        # It forgets to close its files.
         warnings.simplefilter("ignore", ResourceWarning)
         lexicon.load()
         lexicon.context.load()
