@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
+from helpers.stats.moments import ratio
 
 
 def aggregate(
@@ -42,8 +43,7 @@ def _group_modes(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
     # at least 1: values that nobody gave are no mode of a group without values
     is_mode = counts == counts.max(axis=0, initial=1)
     n_modes = is_mode.sum(axis=0)
-    undefined = np.full(n_groups, np.nan)
-    return np.divide(options @ is_mode, n_modes, out=undefined, where=n_modes > 0)
+    return ratio(options @ is_mode, n_modes)
 
 
 def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:

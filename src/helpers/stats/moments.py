@@ -43,6 +43,12 @@ def _membership(labels: ArrayLike) -> csr_array:
     return csr_array((np.ones(n_rows), places), shape=(len(clusters), n_rows))
 
 
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Quotient, NaN where the denominator is not positive."""
+    undefined = np.full(np.shape(numerator), np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
+
+
 @dataclass(frozen=True, eq=False)
 class ClusterMoments:
     """Cross-products of (1, features, outcome), a matrix per cluster, resample or fold.
@@ -153,9 +159,7 @@ class ClusterMoments:
         covariance = (slopes * cross).sum(axis=1)
         # rounding can take a variance of zero a little below it
         product = np.clip(prediction_variance * outcome_variance, 0.0, None)
-        scale = np.sqrt(product)
-        undefined = np.full_like(scale, np.nan)
-        return np.divide(covariance, scale, out=undefined, where=scale > 0)
+        return ratio(covariance, np.sqrt(product))
 
 
 def cluster_moments(
