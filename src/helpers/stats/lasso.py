@@ -305,9 +305,8 @@ def weight_meanings(
         shrunk = lasso(frame, names, outcome, alpha)
         detectable = alpha / standard_deviation**2
     if steps is None:
-        n_steps = 1
-    else:
-        n_steps = pd.Series([steps[name] for name in names], index=names)
+        steps = dict.fromkeys(names, 1)
+    n_steps = pd.Series([steps[name] for name in names], index=names)
     columns = {
         "shrunk": shrunk,
         "estimate": fitted["estimate"],
