@@ -327,12 +327,15 @@ def quickly(table: File, only: list | None = None) -> pd.DataFrame:
     these = slopes(values[:, :-2], values[:, -1], aspects).value.to_numpy()
     other = (x != (x.mean(axis=0) > 0.5) * 1.0).T
     is_wide = np.array([len(np.unique(rater[each])) >= FEWEST_RATERS for each in other])
-    error, freedom = found.errors([rater, prompt] if is_wide.all() else [prompt])
+    by_prompt = pd.DataFrame({"prompt": prompt})
+    by_both = pd.DataFrame({"rater": rater, "prompt": prompt})
+    error, df = found.errors(by_both if is_wide.all() else by_prompt)
     if is_wide.any() and not is_wide.all():
-        by_both = np.array(found.errors([rater, prompt]))
-        error, freedom = np.where(is_wide, by_both, (error, freedom))
-    reach = stats.t.ppf(0.975, freedom) * error
-    p_value = 2 * stats.t.sf(np.abs(weight) / error, freedom)
+        wide_error, wide_df = found.errors(by_both)
+        error = np.where(is_wide, wide_error, error)
+        df = np.where(is_wide, wide_df, df)
+    reach = stats.t.ppf(0.975, df) * error
+    p_value = 2 * stats.t.sf(np.abs(weight) / error, df)
     told = [len(np.unique(prompt[each])) for each in other]
     judged = np.array(told) >= FEWEST_INFORMATIVE
     holm = np.full(len(aspects), np.nan)

@@ -1,4 +1,4 @@
-"""Bootstrap draws against explicit resampling of rows; intervals and tests against closed forms."""
+"""Bootstrap draws against resampling of rows; intervals, tests against closed forms."""
 
 import os
 from functools import partial

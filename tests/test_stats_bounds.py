@@ -35,18 +35,20 @@ def test_worst_cases_by_hand():
     # cautious: 1 of 4, one unknown: 1/4 to 2/4; assertive: 1 of 5, two unknown: 1/5 to
     # 3/5
     answers = make([0, 0, 1, None], [0, 0, 1, None, None])
-    found = bound(answers).loc["worst case", "estimate"]
-    assert found.tolist() == pytest.approx([1 / 5 - 2 / 4, 3 / 5 - 1 / 4])
+    estimate = bound(answers).loc["worst case", "estimate"]
+    assert estimate.tolist() == pytest.approx([1 / 5 - 2 / 4, 3 / 5 - 1 / 4])
     # the same answers, where an unknown one may also be -1: 0 to 2/4, and -1/5 to 3/5
-    found = bound(answers, limits=(-1, 1))
+    wider = bound(answers, limits=(-1, 1))
     expected = [-1 / 5 - 2 / 4, 3 / 5 - 0]
-    assert found.loc["worst case", "estimate"].tolist() == pytest.approx(expected)
+    assert wider.loc["worst case", "estimate"].tolist() == pytest.approx(expected)
 
 
 def test_trimming_by_hand_takes_a_row_in_part():
     # 2 of 4 kept against 5 of 5: half of five rows, two and a half, stay
-    found = bound(make([0, 1, None, None], [0, 0, 0, 1, 1])).loc["trimming", "estimate"]
-    assert found.tolist() == pytest.approx([0 / 2.5 - 0.5, 2 / 2.5 - 0.5])
+    estimate = bound(make([0, 1, None, None], [0, 0, 0, 1, 1])).loc[
+        "trimming", "estimate"
+    ]
+    assert estimate.tolist() == pytest.approx([0 / 2.5 - 0.5, 2 / 2.5 - 0.5])
 
 
 def test_trimming_takes_from_the_group_with_more_kept_whichever_it_is():
@@ -63,8 +65,8 @@ def test_trimmed_means_of_an_even_spread_are_the_closed_form():
         *spread[:500],
         *[None] * 500,
     ]  # a share of one half, with the mean 0.25
-    found = bound(make(half_kept, spread)).loc["trimming", "estimate"]
-    assert found.tolist() == pytest.approx([0.25 - 0.25, 0.75 - 0.25])
+    estimate = bound(make(half_kept, spread)).loc["trimming", "estimate"]
+    assert estimate.tolist() == pytest.approx([0.25 - 0.25, 0.75 - 0.25])
 
 
 def test_bounds_hold_a_known_change_and_the_naive_difference_does_not():
@@ -82,9 +84,9 @@ def test_bounds_hold_a_known_change_and_the_naive_difference_does_not():
     naive = kept[ARMS[1]] - kept[ARMS[0]]
     assert naive > 0.1  # the tone changes no error at all
     table.loc[~answered, "gap"] = np.nan
-    found = bound(table)["estimate"]
+    estimate = bound(table)["estimate"]
     for method in bounds.METHODS:
-        lowest, highest = found[method]
+        lowest, highest = estimate[method]
         assert lowest < 0 < highest
 
 
@@ -100,17 +102,18 @@ def test_intervals_of_bounds_hold_the_true_bounds():
         ("trimming", "lowest"): 0 - 0.2,
         ("trimming", "highest"): 0.2 / 0.75 - 0.2,
     }
-    held = pd.Series(0, pd.MultiIndex.from_tuples(truth))
+    covered = pd.Series(0, pd.MultiIndex.from_tuples(truth))
     for _ in range(200):
         error = np.where(rng.random(120) < 0.2, 1.0, 0.0)
         table = pd.DataFrame({"gap": error, "arm": np.tile(ARMS, 60)})
         table["prompt_id"] = np.arange(120) // 2
         table["answered"] = (table["arm"] == ARMS[1]) | (rng.random(120) > 0.25)
-        found = bound(table, n_boot=200)
+        intervals = bound(table, n_boot=200)
         for name, value in truth.items():
-            held[name] += found.loc[name, "low"] <= value <= found.loc[name, "high"]
-    assert (held["worst case"] >= 180).all()
-    assert held["trimming", "highest"] >= 180
+            low, high = intervals.loc[name, ["low", "high"]]
+            covered[name] += low <= value <= high
+    assert (covered["worst case"] >= 180).all()
+    assert covered["trimming", "highest"] >= 180
 
 
 def test_the_order_of_rows_and_other_groups_do_not_matter():

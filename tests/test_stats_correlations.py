@@ -1,4 +1,4 @@
-"""Dependent correlations: published outputs of other software, refits, what a halo looks like."""
+"""Dependent correlations: printed outputs of other software, refits, a halo."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ SCORES = ["direct", "weighted"]
 def make_scores(
     n_prompts: int = 40, per_prompt: int = 5, seed: int = 1
 ) -> pd.DataFrame:
-    """Outputs with one error, and two scores of which the first follows it more closely."""
+    """Outputs with one error; the first of two scores follows it more closely."""
     rng = np.random.default_rng(seed)
     prompt = np.repeat(np.arange(n_prompts), per_prompt)
     quality = rng.normal(size=n_prompts)[prompt] + rng.normal(size=len(prompt))
@@ -164,7 +164,8 @@ def test_ratings_without_a_partner_are_left_out():
 def test_a_halo_without_priming_shows_in_own_marks_only():
     rng = np.random.default_rng(5)
     item = np.repeat(np.arange(600), 4)
-    flaw, mood = rng.normal(size=600)[item], rng.normal(size=len(item))
+    flaw = rng.normal(size=600)[item]
+    mood = rng.normal(size=len(item))
     checks = pd.DataFrame(
         {
             "item": item,
@@ -177,19 +178,16 @@ def test_a_halo_without_priming_shows_in_own_marks_only():
     )
     own = correlations.pair_ratings(checks, plain, "item")
     other = own.assign(**correlations.others_mean(checks, "item", ["error"]))
-    gaps = [
-        correlations.compare_correlations(
-            rows,
-            ["error"],
-            ("biased", "unbiased"),
-            "item",
-            200,
-            np.random.default_rng(0),
-        ).loc[("difference", "error")]
-        for rows in (own, other)
-    ]
-    assert gaps[0]["high"] < -0.2
-    assert gaps[1]["low"] < 0 < gaps[1]["high"]
+
+    def difference(rows):
+        rng = np.random.default_rng(0)
+        table = correlations.compare_correlations(
+            rows, ["error"], ("biased", "unbiased"), "item", 200, rng
+        )
+        return table.loc[("difference", "error")]
+
+    assert difference(own)["high"] < -0.2
+    assert difference(other)["low"] < 0 < difference(other)["high"]
 
 
 def test_published_correlations_of_assertiveness_and_of_the_two_ratings(real_data):
@@ -281,24 +279,24 @@ def test_published_correlations_of_direct_scores(real_data):
         for name, table in judged.groupby("evaluator")
     }
     estimates, _ = correlations.compare_evaluators(moments, 2, seed=0)
-    found = estimates.droplevel(1).round(2)[["gpt4", "gpt4_mean3"]]
-    assert found.tolist() == [0.70, 0.73]
-    assert [moments[name].n.sum() for name in found.index] == [1200, 240]
+    r = estimates.droplevel(1).round(2)
+    assert r["gpt4"] == 0.70
+    assert r["gpt4_mean3"] == 0.73
+    assert moments["gpt4"].n.sum() == 1200
+    assert moments["gpt4_mean3"].n.sum() == 240
 
 
-def test_each_measure_is_correlated_on_the_rows_that_have_it_with_the_bootstrap_of_one_measure():
+def test_each_measure_is_correlated_on_the_rows_that_have_it():
     frame = make_scores().assign(unknown=np.nan)
     frame.loc[frame["prompt_id"] >= 30, "unbiased"] = np.nan
     measures = ["biased", "unbiased", "unknown"]
-    found = correlations.measure_correlations(
+    table = correlations.measure_correlations(
         frame, measures, "error", "prompt_id", 50, 7
     )
-    assert found.index.tolist() == measures[:2]
+    assert table.index.tolist() == ["biased", "unbiased"]
     some = frame.dropna(subset="unbiased")
     moments = cluster_moments(some, ["unbiased"], "error", "prompt_id")
-    alone = correlations.compare_evaluators({"alone": moments}, 50, 7)[1]
-    expected = [
-        some["unbiased"].corr(some["error"]),
-        *np.quantile(alone, [0.025, 0.975]),
-    ]
-    np.testing.assert_allclose(found.loc["unbiased"], expected)
+    _, draws = correlations.compare_evaluators({"alone": moments}, 50, 7)
+    r = some["unbiased"].corr(some["error"])
+    low, high = np.quantile(draws, [0.025, 0.975])
+    np.testing.assert_allclose(table.loc["unbiased"], [r, low, high])

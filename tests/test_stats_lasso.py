@@ -1,4 +1,4 @@
-"""Lasso and least squares: scikit-learn and closed forms as references, invariances, messages."""
+"""Lasso and least squares: scikit-learn, closed forms, invariances, messages."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def make_outputs(n_prompts: int) -> pd.DataFrame:
-    """Five outputs per prompt with rare errors; quality falls with them and varies by prompt."""
+    """Five outputs a prompt; quality falls with rare errors and varies by prompt."""
     draw = rng(1)
     prompts = np.repeat(np.arange(n_prompts), 5)
     errors = (draw.random((len(prompts), 4)) < [0.05, 0.1, 0.3, 0.02]).astype(float)
@@ -55,7 +55,8 @@ def reference(frame, alpha):
 def test_solutions_satisfy_the_optimality_conditions():
     draw = rng(2)
     x = draw.normal(size=(50, 30, 5)) @ draw.normal(size=(5, 5))
-    gram, cross = np.swapaxes(x, 1, 2) @ x / 30, draw.normal(size=(50, 5))
+    gram = np.swapaxes(x, 1, 2) @ x / 30
+    cross = draw.normal(size=(50, 5))
     weights = lasso.solve_lasso(gram, cross, alpha=0.3)
     gradient = cross - (gram @ weights[:, :, None])[:, :, 0]
     active = weights != 0
@@ -73,21 +74,23 @@ def test_a_problem_has_the_same_solution_alone_and_among_many(monkeypatch):
     cross = draw.normal(size=(21, 3))
     together = lasso.solve_lasso(gram, cross, alpha=0.1)
     alone = [
-        lasso.solve_lasso(*problem, alpha=0.1)
-        for problem in zip(gram, cross, strict=True)
+        lasso.solve_lasso(one_gram, one_cross, alpha=0.1)
+        for one_gram, one_cross in zip(gram, cross, strict=True)
     ]
     np.testing.assert_allclose(together, alone, atol=1e-10)
 
 
 def test_a_small_unit_of_the_outcome_makes_weights_small_and_no_less_exact():
-    gram, cross = np.array([[1.0, 0.9], [0.9, 1.0]]), np.array([1.0, 0.95])
+    gram = np.array([[1.0, 0.9], [0.9, 1.0]])
+    cross = np.array([1.0, 0.95])
     weights = lasso.solve_lasso(gram, cross, alpha=0.01)
     small = lasso.solve_lasso(gram, 1e-9 * cross, alpha=1e-11)
     np.testing.assert_allclose(1e9 * small, weights, rtol=1e-9)
 
 
 def test_a_feature_without_variance_has_weight_zero_whatever_its_covariance(outputs):
-    gram, cross = np.diag([2.0, 0.0]), np.array([1.0, 5.0])
+    gram = np.diag([2.0, 0.0])
+    cross = np.array([1.0, 5.0])
     assert lasso.solve_lasso(gram, cross, alpha=0.5).tolist() == [0.25, 0.0]
     weights = weights_of(outputs.assign(harmful=0.1), features=[*FEATURES, "harmful"])
     assert weights["harmful"] == 0
@@ -110,7 +113,8 @@ def test_problems_that_are_not_solved_raise(monkeypatch):
 def test_lasso_weights_are_those_of_scikit_learn(outputs, alpha):
     weights = weights_of(outputs, alpha)
     np.testing.assert_allclose(weights, reference(outputs, alpha).coef_, atol=1e-9)
-    assert (list(weights.index), weights.name) == (FEATURES, "weight")
+    assert list(weights.index) == FEATURES
+    assert weights.name == "weight"
 
 
 def test_lasso_of_one_feature_is_the_soft_threshold():
@@ -146,7 +150,8 @@ def test_the_penalty_must_be_positive(outputs, alpha):
 
 def test_ols_has_the_sandwich_errors_of_the_textbook_whatever_labels_and_order(outputs):
     x = np.column_stack([np.ones(len(outputs)), outputs[FEATURES]])
-    n, k, n_clusters = len(x), x.shape[1], 60
+    n, k = x.shape
+    n_clusters = 60
     estimate, *_ = np.linalg.lstsq(x, outputs["quality"], rcond=None)
     scores = x * (outputs["quality"].to_numpy() - x @ estimate)[:, None]
     sums = pd.DataFrame(scores).groupby(outputs["prompt_id"]).sum().to_numpy()
@@ -154,18 +159,22 @@ def test_ols_has_the_sandwich_errors_of_the_textbook_whatever_labels_and_order(o
     correction = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
     error = np.sqrt(np.diag(correction * bread @ sums.T @ sums @ bread))
     t = stats.t(n_clusters - 1)
-    low, high = estimate - t.ppf(0.975) * error, estimate + t.ppf(0.975) * error
-    expected = [estimate, error, low, high, 2 * t.sf(np.abs(estimate) / error)]
+    margin = t.ppf(0.975) * error
+    p_value = 2 * t.sf(np.abs(estimate) / error)
+    expected = [estimate, error, estimate - margin, estimate + margin, p_value]
     named = outputs.assign(prompt_id="prompt-" + outputs["prompt_id"].astype(str))
     for table in (outputs, named.sample(frac=1, random_state=0)):
-        found = lasso.ols(table, FEATURES, "quality", "prompt_id")
-        assert found.index.tolist() == ["intercept", *FEATURES]
-        np.testing.assert_allclose(found.T, expected, rtol=1e-8, atol=1e-15)
+        fitted = lasso.ols(table, FEATURES, "quality", "prompt_id")
+        assert fitted.index.tolist() == ["intercept", *FEATURES]
+        np.testing.assert_allclose(fitted.T, expected, rtol=1e-8, atol=1e-15)
 
 
 def test_ols_refuses_redundant_features_and_a_single_cluster(outputs):
     table = outputs.assign(either=outputs["refusal"] + outputs["scope"], task="amazon")
-    expected = "feature 'either' is a combination of the intercept, refusal, scope: leave it out"
+    expected = (
+        "feature 'either' is a combination of the intercept, refusal, scope: "
+        "leave it out"
+    )
     with pytest.raises(ValueError, match=expected):
         lasso.ols(table, ["refusal", "scope", "either"], "quality", "prompt_id")
     with pytest.raises(
@@ -216,16 +225,19 @@ def test_the_grid_starts_where_the_first_weight_appears(outputs):
 
 
 def test_cross_validation_equals_refits_on_folds_of_clusters(outputs):
-    alphas, n_folds = [0.2, 0.02, 0.002], 5
+    alphas = [0.2, 0.02, 0.002]
+    n_folds = 5
     result = lasso.lasso_cross_validation(by_prompt(outputs), alphas, n_folds, rng(7))
     fold = (rng(7).permutation(60) % n_folds)[outputs["prompt_id"]]
     errors = np.empty((3, n_folds))
     for i, alpha in enumerate(alphas):
         for number in range(n_folds):
-            train, test = outputs[fold != number], outputs[fold == number]
+            train = outputs[fold != number]
+            test = outputs[fold == number]
             predicted = reference(train, alpha).predict(test[FEATURES])
             errors[i, number] = ((test["quality"] - predicted) ** 2).mean()
-    mean, standard_error = errors.mean(axis=1), stats.sem(errors, axis=1)
+    mean = errors.mean(axis=1)
+    standard_error = stats.sem(errors, axis=1)
     close = np.array(alphas)[mean <= mean.min() + standard_error[mean.argmin()]]
     assert close.max() == 0.2
     assert result == (0.002, 0.2)
@@ -235,17 +247,16 @@ def test_cross_validation_prefers_no_feature_where_none_matters():
     noise = pd.DataFrame(rng().normal(size=(300, 3)), columns=["a", "b", "quality"])
     moments = cluster_moments(noise, ["a", "b"], "quality")
     alphas = lasso.alpha_grid(moments)
-    _, cautious = lasso.lasso_cross_validation(moments, alphas, 10, rng())
-    assert (len(alphas), cautious) == (100, alphas[0])
+    _, one_se = lasso.lasso_cross_validation(moments, alphas, 10, rng())
+    assert len(alphas) == 100
+    assert one_se == alphas[0]
 
 
 def test_folds_must_number_from_two_to_the_number_of_clusters():
     moments = by_prompt(make_outputs(10))
     for n_folds in (2, 10):
-        assert lasso.lasso_cross_validation(moments, [0.1], n_folds, rng()) == (
-            0.1,
-            0.1,
-        )
+        chosen = lasso.lasso_cross_validation(moments, [0.1], n_folds, rng())
+        assert chosen == (0.1, 0.1)
     for n_folds in (1, 11):
         expected = rf"n_folds must be from 2 to 10 \(the clusters\), got {n_folds}"
         with pytest.raises(ValueError, match=expected):
@@ -255,7 +266,7 @@ def test_folds_must_number_from_two_to_the_number_of_clusters():
 @pytest.mark.parametrize("intercept", [True, False])
 def test_what_a_weight_means_agrees_with_statsmodels_and_the_lasso(outputs, intercept):
     steps = dict(zip(FEATURES, [1, 4, 2, 0.5], strict=True))
-    found = lasso.weight_meanings(
+    meanings = lasso.weight_meanings(
         outputs, FEATURES, "quality", "prompt_id", 0.01, steps, intercept=intercept
     )
     design = sm.add_constant(outputs[FEATURES]) if intercept else outputs[FEATURES]
@@ -267,11 +278,13 @@ def test_what_a_weight_means_agrees_with_statsmodels_and_the_lasso(outputs, inte
         FEATURES
     ]
     columns = ["estimate", "low", "high", "p_value"]
-    np.testing.assert_allclose(found[columns], expected, rtol=1e-7, atol=1e-12)
-    np.testing.assert_allclose(found["shrunk"], weights_of(outputs))
-    np.testing.assert_allclose(found["per_step"], fit.params[FEATURES] / [1, 4, 2, 0.5])
+    np.testing.assert_allclose(meanings[columns], expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(meanings["shrunk"], weights_of(outputs))
+    np.testing.assert_allclose(
+        meanings["per_step"], fit.params[FEATURES] / [1, 4, 2, 0.5]
+    )
     deviations = np.std(outputs[FEATURES].to_numpy(), axis=0)
-    np.testing.assert_allclose(found["per_sd"], fit.params[FEATURES] * deviations)
+    np.testing.assert_allclose(meanings["per_sd"], fit.params[FEATURES] * deviations)
     plain = lasso.weight_meanings(
         outputs, FEATURES, "quality", "prompt_id", intercept=intercept
     )
@@ -287,24 +300,26 @@ def test_the_lasso_sees_a_weight_just_above_the_smallest_it_can_see_and_none_bel
     # a tenth of the rows; all unrelated
     design["rare"] = (design["rare"] == 0).astype(float)
     features = list(design)
-    for factor, seen in ((0.99, [0, 0, 0]), (1.01, [1, 1, 1])):
+    for factor, is_seen in ((0.99, [0, 0, 0]), (1.01, [1, 1, 1])):
         true = factor * 0.02 / np.array([0.25, 0.25, 0.09])
         noise = rng().normal(scale=1e-3, size=20).repeat(2)
         rows = design.assign(lost=design @ true + noise, prompt=np.arange(40) % 8)
         table = lasso.weight_meanings(rows, features, "lost", "prompt", alpha=0.02)
         np.testing.assert_allclose(table["detectable"], true / factor)
         np.testing.assert_allclose(table["estimate"], true, atol=0.002)
-        assert table["shrunk"].ne(0).tolist() == seen
+        assert table["shrunk"].ne(0).tolist() == is_seen
 
 
 def test_effects_of_2_8_standard_errors_are_found_in_eight_of_ten_studies(outputs):
-    power = stats.norm.sf(stats.norm.isf(0.025) - lasso.SEEN)
+    power = stats.norm.sf(stats.norm.isf(0.025) - lasso.DETECTABLE_ERRORS)
     assert power == pytest.approx(0.8, abs=0.001)
     table = lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id")
     error = lasso.ols(outputs, FEATURES, "quality", "prompt_id")["standard_error"][
         FEATURES
     ]
-    assert table["detectable"].tolist() == pytest.approx(list(lasso.SEEN * error))
+    assert table["detectable"].tolist() == pytest.approx(
+        list(lasso.DETECTABLE_ERRORS * error)
+    )
 
 
 def test_every_feature_needs_its_number_of_steps(outputs):

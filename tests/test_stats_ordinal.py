@@ -1,4 +1,4 @@
-"""Cumulative logit: closed forms, statsmodels as reference, recovery, coverage, messages."""
+"""Cumulative logit: closed forms, statsmodels, recovery, coverage, messages."""
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,8 @@ def test_influence_of_a_row_is_what_a_copy_of_it_changes(ratings, model):
 def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(
     ratings, model
 ):
-    values, codes = ratings[FEATURES].to_numpy(), ratings["quality"].to_numpy() - 1
+    values = ratings[FEATURES].to_numpy()
+    codes = ratings["quality"].to_numpy() - 1
     best = np.append(model.cuts, model.slopes)
     scores, information = ordinal._derivatives(best, values, codes)
     assert np.abs(scores.sum(axis=0)).max() < 1e-6 * np.abs(scores).sum(axis=0).min()
@@ -101,17 +102,16 @@ def test_the_slopes_are_where_the_likelihood_is_highest_and_do_not_fall_back(
     step = np.zeros(len(best))
     step[-1] = np.sqrt(rounding / information[-1, -1])
     for times in (1, 4):
-        found = ordinal._improve(best, times * step, values, codes)
-        np.testing.assert_array_equal(found, best + step)
+        improved = ordinal._improve(best, times * step, values, codes)
+        np.testing.assert_array_equal(improved, best + step)
 
 
 def test_an_effect_is_the_mean_change_of_the_expected_rating(ratings, model):
     def expected(refusal):
-        above = (
-            ratings[FEATURES].assign(refusal=refusal).to_numpy()
-            @ model.slopes.to_numpy()
-        )
-        return (1 + (1 / (1 + np.exp(model.cuts - above[:, None]))).sum(axis=1)).mean()
+        values = ratings[FEATURES].assign(refusal=refusal).to_numpy()
+        opinion = values @ model.slopes.to_numpy()
+        above = 1 / (1 + np.exp(model.cuts - opinion[:, None]))
+        return (1 + above.sum(axis=1)).mean()
 
     effect = model.effects(ratings).value["refusal"]
     assert effect == pytest.approx(expected(1.0) - expected(0.0))
@@ -188,20 +188,16 @@ def test_two_way_intervals_cover_where_raters_and_prompts_differ():
     )
     covered = np.zeros(2)
     for _ in range(40):
-        strict, hard, feature = (
-            rng.normal(size=60),
-            rng.normal(size=50),
-            rng.normal(size=50),
-        )
+        strict = rng.normal(size=60)
+        hard = rng.normal(size=50)
+        feature = rng.normal(size=50)
         opinion = strict[clusters["rater_id"]] + hard[clusters["prompt_id"]]
         frame = pd.DataFrame({"feature": feature[clusters["prompt_id"]]})
         frame["quality"] = np.searchsorted(CUTS, opinion + rng.logistic(size=900))
         log_odds = ordinal.fit(frame, ["feature"], "quality").log_odds()
         rows = frame.assign(row=frame.index)[["row"]]
-        tables = log_odds.table(clusters), log_odds.table(rows)
-        covered += [
-            (table["low"].item() < 0 < table["high"].item()) for table in tables
-        ]
+        tables = [log_odds.table(clusters), log_odds.table(rows)]
+        covered += [table["low"].item() < 0 < table["high"].item() for table in tables]
     two_way, as_if_independent = covered / 40
     # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
     assert two_way >= 0.85

@@ -43,7 +43,7 @@ import pandas as pd
 
 from helpers.stats import bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
-from helpers.stats.clustered import covariance, t_table
+from helpers.stats.clustered import covariance
 from helpers.stats.moments import cluster_sums
 from ratings import raters
 from ratings.intake import (
@@ -176,9 +176,7 @@ def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.Da
     is_wide = study.for_others[table.index.get_indexer(found.value.index)]
     for chosen, shared in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
         if chosen.any():
-            numbers = t_table(
-                found.value, *found.errors([study.frame[each] for each in shared])
-            )
+            numbers = found.table(study.frame[shared])
             table.loc[numbers.index[chosen]] = numbers.loc[chosen, PARTS]
     return table
 

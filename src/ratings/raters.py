@@ -502,7 +502,7 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     (2011), Robust Inference With Multiway Clustering.
     """
     found, ways = study.slopes(), study.shared
-    variances, sizes = found.parts([study.frame[way] for way in ways])
+    variances, sizes = found.variances(study.frame[ways])
     if alone := len(ways) == 1:
         variances, sizes = (0 * variances[0], *variances * 2), (np.inf, *sizes)
     people, items = (np.maximum(each - variances[2], 0) for each in variances[:2])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
+from helpers.stats.moments import ratio
 
 
 def aggregate(
@@ -15,38 +16,38 @@ def aggregate(
     mode: Sequence[str] = (),
     first: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Sum up ratings over raters, one row per group: means, average of modes, first values."""
+    """Sum up ratings in one row per group: means, averages of modes, first values."""
     by = [by] if isinstance(by, str) else list(by)
     checks.check_complete(frame, by)
     checks.check_numeric(frame, [*mean, *mode], missing="allow")
     group = frame.groupby(by).ngroup().to_numpy()
-    _, head = np.unique(group, return_index=True)
-    table = frame.iloc[head][[*by, *first]].reset_index(drop=True)
-    table["n_ratings"] = np.bincount(group, minlength=len(head))
+    _, first_rows = np.unique(group, return_index=True)
+    n_groups = len(first_rows)
+    table = frame.iloc[first_rows][[*by, *first]].reset_index(drop=True)
+    table["n_ratings"] = np.bincount(group, minlength=n_groups)
     for column in mean:
         table[column] = frame[column].astype(float).groupby(group).mean()
     for column in mode:
-        table[column] = _group_modes(
-            frame[column].to_numpy(dtype=float), group, len(head)
-        )
+        values = frame[column].to_numpy(dtype=float)
+        table[column] = _group_modes(values, group, n_groups)
     return table
 
 
 def _group_modes(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Average the most frequent values of each group, missing ones left out."""
     codes, options = pd.factorize(values, sort=True)
-    known = codes >= 0
+    is_known = codes >= 0
+    # how often each value occurs in each group
     counts = np.zeros((len(options), n_groups))
-    np.add.at(counts, (codes[known], group[known]), 1)
-    winners = counts == counts.max(axis=0, initial=1)
-    n_winners = winners.sum(axis=0)
-    return np.divide(
-        options @ winners, n_winners, where=n_winners > 0, out=np.full(n_groups, np.nan)
-    )
+    np.add.at(counts, (codes[is_known], group[is_known]), 1)
+    # at least 1: values that nobody gave are no mode of a group without values
+    is_mode = counts == counts.max(axis=0, initial=1)
+    n_modes = is_mode.sum(axis=0)
+    return ratio(options @ is_mode, n_modes)
 
 
 def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
-    """Turn one column for each aspect into one row: columns ``aspect`` and ``value``."""
+    """Turn a column per aspect into a row per aspect: ``aspect`` and ``value``."""
     checks.check_numeric(wide, aspects, missing="allow")
     others = wide.columns.difference(aspects, sort=False)
     return wide.melt(id_vars=others, value_vars=list(aspects), var_name="aspect")

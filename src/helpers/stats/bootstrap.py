@@ -1,4 +1,4 @@
-"""Cluster bootstrap on sums within clusters, intervals from its draws, and many tests at once.
+"""Cluster bootstrap on sums within clusters, intervals from its draws, many tests.
 
 Ratings of one prompt, question or rater are not independent, so whole clusters are
 drawn with replacement. A replicate is a row of integer weights, one per cluster; a
@@ -65,14 +65,17 @@ def cluster_weights(
     for start in range(0, n_boot, n_rows):
         block = weights[start : start + n_rows]
         drawn = rng.integers(n_clusters, size=block.shape)
+        # Each replicate has numbers of its own, so that one call counts them all.
         drawn += n_clusters * np.arange(len(block))[:, None]
-        block[:] = np.bincount(drawn.ravel(), minlength=block.size).reshape(block.shape)
+        counts = np.bincount(drawn.ravel(), minlength=block.size)
+        block[:] = counts.reshape(block.shape)
     return weights
 
 
 def with_everything_first(weights: np.ndarray) -> np.ndarray:
-    """Put before the replicates a row that takes every cluster once: the table itself."""
-    return np.vstack([np.ones_like(weights[:1]), weights])
+    """Put the table itself first: a row that takes every cluster once."""
+    everything = np.ones_like(weights[:1])
+    return np.vstack([everything, weights])
 
 
 def bootstrap_ratio(
@@ -130,22 +133,25 @@ def bootstrap_means(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "prompt_id": ["a", "a", "b", "b"]})
-    >>> draws = bootstrap_means(frame, ["refusal"], "prompt_id", 200, np.random.default_rng(0))
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1],
+    ...                       "prompt_id": ["a", "a", "b", "b"]})
+    >>> rng = np.random.default_rng(0)
+    >>> draws = bootstrap_means(frame, ["refusal"], "prompt_id", 200, rng)
     >>> np.unique(draws)
     array([0. , 0.5, 1. ])
     """
     check_clusters(frame, cluster)
     check_numeric(frame, columns, missing="allow")
     values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
-    size = (~np.isnan(values)).astype(float)
+    # how much each value counts: nothing where it is missing
+    row_weights = (~np.isnan(values)).astype(float)
     if weight is not None:
         check_numeric(frame, [weight])
-        size *= frame[[weight]].to_numpy(dtype=float)
-    numerator = cluster_sums(np.nan_to_num(values) * size, frame[cluster])
-    denominator = cluster_sums(size, frame[cluster])
-    weights = cluster_weights(len(denominator), n_boot, rng)
-    return bootstrap_ratio(numerator, denominator, weights)
+        row_weights *= frame[[weight]].to_numpy(dtype=float)
+    numerator = cluster_sums(np.nan_to_num(values) * row_weights, frame[cluster])
+    denominator = cluster_sums(row_weights, frame[cluster])
+    times_drawn = cluster_weights(len(denominator), n_boot, rng)
+    return bootstrap_ratio(numerator, denominator, times_drawn)
 
 
 def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
@@ -179,19 +185,20 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     (5.0, 95.0)
     """
     draws = np.asarray(draws, dtype=float)
-    undefined = np.isnan(draws).all(axis=axis, keepdims=True)
+    # `nanquantile` warns of columns without any number: they are zero for the moment.
+    is_undefined = np.isnan(draws).all(axis=axis, keepdims=True)
+    filled = np.where(is_undefined, 0.0, draws)
     tail = (1 - level) / 2
-    bounds = np.nanquantile(
-        np.where(undefined, 0.0, draws), [tail, 1 - tail], axis=axis
-    )
-    low, high = np.where(undefined.squeeze(axis), np.nan, bounds)
+    bounds = np.nanquantile(filled, [tail, 1 - tail], axis=axis)
+    low, high = np.where(is_undefined.squeeze(axis), np.nan, bounds)
+    # an array without axes becomes a number
     return low[()], high[()]
 
 
 def simultaneous_interval(
     estimate: ArrayLike, draws: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals that hold for all statistics at once: the largest t-value sets their width.
+    """95 % intervals that hold for all statistics at once, from the largest t-value.
 
     Parameters
     ----------
@@ -217,11 +224,15 @@ def simultaneous_interval(
     >>> bool(1.9 < high[0] < 2.1)
     True
     """
-    estimate, draws = np.asarray(estimate, dtype=float), np.asarray(draws, dtype=float)
-    error = draws.std(axis=0, ddof=1)
-    t_values = np.abs(draws - estimate) / np.where(error > 0, error, np.inf)
+    estimate = np.asarray(estimate, dtype=float)
+    draws = np.asarray(draws, dtype=float)
+    standard_error = draws.std(axis=0, ddof=1)
+    # a statistic that never varies has a t-value of 0
+    divisor = np.where(standard_error > 0, standard_error, np.inf)
+    t_values = np.abs(draws - estimate) / divisor
     critical = np.quantile(t_values.max(axis=1), 0.95)
-    return estimate - critical * error, estimate + critical * error
+    margin = critical * standard_error
+    return estimate - margin, estimate + margin
 
 
 def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
@@ -260,7 +271,7 @@ def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
 def summary(
     estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
 ) -> pd.DataFrame:
-    """Estimates with 95 % percentile intervals and two-sided p-values for zero, a row for each."""
+    """Estimates with 95 % percentile intervals and two-sided p-values for zero."""
     low, high = interval(draws)
     columns = {
         "estimate": estimate,
@@ -272,7 +283,7 @@ def summary(
 
 
 def adjust(p_values: ArrayLike) -> np.ndarray:
-    """Correct a family of p-values for their number: bounds the chance of any false rejection.
+    """Correct a family of p-values by Holm's method for any false rejection.
 
     Parameters
     ----------
@@ -299,9 +310,9 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
     array([0.03, 0.06, 0.06])
     """
     p_values = np.asarray(p_values, dtype=float)
-    wrong = ~((p_values >= 0) & (p_values <= 1)).ravel()
-    if wrong.any():
-        position = np.argmax(wrong)
+    is_wrong = ~((p_values >= 0) & (p_values <= 1)).ravel()
+    if is_wrong.any():
+        position = np.argmax(is_wrong)
         raise ValueError(
             f"p-value {position} is {p_values.ravel()[position]}: "
             "give the family without values that are missing or outside [0, 1]"
@@ -310,8 +321,11 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
     # notebook.
     order = p_values.argsort(axis=None)
     ascending = p_values.ravel()[order]
+    # the smallest is multiplied by the number of tests, the next by one less, ...
+    n_left = np.arange(len(order), 0, -1)
     adjusted = np.empty(len(order))
-    adjusted[order] = np.maximum.accumulate(ascending * np.arange(len(order), 0, -1))
+    # ... and none is smaller than the one before it
+    adjusted[order] = np.maximum.accumulate(ascending * n_left)
     return np.minimum(adjusted, 1.0).reshape(p_values.shape)
 
 
@@ -325,23 +339,25 @@ def in_batches(
     if n_boot < 1:
         raise ValueError(f"n_boot must be at least 1, got {n_boot}")
     sizes = [min(BATCH, n_boot - start) for start in range(0, n_boot, BATCH)]
-    jobs = (
-        delayed(_draw_batch)(draw, size, child, *data)
-        for size, child in zip(sizes, rng.spawn(len(sizes)), strict=True)
-    )
+    rngs = rng.spawn(len(sizes))
+    jobs = []
+    for size, batch_rng in zip(sizes, rngs, strict=True):
+        jobs.append(delayed(_draw_batch)(draw, size, batch_rng, *data))
     with _libraries().limit(limits=1):
-        return np.concatenate(Parallel()(jobs))
+        batches = Parallel()(jobs)
+    return np.concatenate(batches)
 
 
 def _draw_batch(
     draw: Callable[..., ArrayLike], n_boot: int, rng: np.random.Generator, *data: object
 ) -> np.ndarray:
-    """Draw one batch on one thread, since sums shared out over threads are rounded differently."""
+    """Draw one batch on one thread."""
+    # Sums shared out over threads would be rounded differently on another machine.
     with _libraries().limit(limits=1):
         return np.asarray(draw(*data, n_boot, rng))
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Libraries for linear algebra in this process; to find them takes a few milliseconds."""
+    """Find the libraries for linear algebra, which takes a few milliseconds."""
     return ThreadpoolController()

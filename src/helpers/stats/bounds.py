@@ -11,6 +11,7 @@ import pandas as pd
 
 from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
 from helpers.stats.checks import check_clusters, check_numeric
+from helpers.stats.moments import ratio
 
 METHODS = ("worst case", "trimming")
 ENDS = ("lowest", "highest")
@@ -101,43 +102,48 @@ def selection_bounds(
     Name: estimate, dtype: float64
     """
     frame = frame[frame[by].isin(groups)]
-    _check(frame, value, kept, by, groups, limits)
+    _check_selection(frame, value, kept, by, groups, limits)
     check_clusters(frame, cluster)
     codes, clusters = pd.factorize(frame[cluster], sort=True)
-    replicates = with_everything_first(cluster_weights(len(clusters), n_boot, rng))
+    times_drawn = cluster_weights(len(clusters), n_boot, rng)
+    replicates = with_everything_first(times_drawn)
+    # a row per replicate, a column per row of the table
     weights = replicates[:, codes].astype(float)
     values = frame[value].to_numpy(dtype=float, na_value=np.nan)
-    answered = frame[kept].to_numpy(dtype=bool)
+    is_kept = frame[kept].to_numpy(dtype=bool)
 
-    worst, shares = {}, {}
+    # of each group, in each replicate: share of rows kept, lowest and highest mean
+    shares = {}
+    worst_case = {}
     for group in groups:
-        member = (frame[by] == group).to_numpy()
-        inside = member & answered
-        total = weights[:, member].sum(axis=1)
-        shares[group] = _ratio(weights[:, inside].sum(axis=1), total)
-        seen = _ratio(weights[:, inside] @ values[inside], total)
-        worst[group] = [seen + (1 - shares[group]) * limit for limit in limits]
+        is_member = (frame[by] == group).to_numpy()
+        is_seen = is_member & is_kept
+        total = weights[:, is_member].sum(axis=1)
+        shares[group] = ratio(weights[:, is_seen].sum(axis=1), total)
+        from_seen = ratio(weights[:, is_seen] @ values[is_seen], total)
+        left_out = 1 - shares[group]
+        worst_case[group] = [from_seen + left_out * limit for limit in limits]
 
     trimmed = {}
-    in_both = np.minimum(shares[groups[0]], shares[groups[1]])
+    share_in_both = np.minimum(shares[groups[0]], shares[groups[1]])
     for group in groups:
-        inside = (frame[by] == group).to_numpy() & answered
-        part = _ratio(in_both, shares[group])
-        trimmed[group] = _trimmed_means(values[inside], weights[:, inside], part)
+        is_seen = (frame[by] == group).to_numpy() & is_kept
+        part = ratio(share_in_both, shares[group])
+        trimmed[group] = _trimmed_means(values[is_seen], weights[:, is_seen], part)
 
     draws = {}
-    for method, means in zip(METHODS, (worst, trimmed), strict=True):
+    for method, means in zip(METHODS, (worst_case, trimmed), strict=True):
         subtracted_low, subtracted_high = means[groups[0]]
         compared_low, compared_high = means[groups[1]]
         draws[method, "lowest"] = compared_low - subtracted_high
         draws[method, "highest"] = compared_high - subtracted_low
-    table = pd.DataFrame(draws)
-    low, high = interval(table.iloc[1:])
-    bounds = pd.DataFrame({"estimate": table.iloc[0], "low": low, "high": high})
-    return bounds.rename_axis(["method", "bound"])
+    draws = pd.DataFrame(draws)
+    low, high = interval(draws.iloc[1:])
+    table = pd.DataFrame({"estimate": draws.iloc[0], "low": low, "high": high})
+    return table.rename_axis(["method", "bound"])
 
 
-def _check(
+def _check_selection(
     frame: pd.DataFrame,
     value: str,
     kept: str,
@@ -152,16 +158,12 @@ def _check(
     for group in groups:
         if not (frame[kept] & (frame[by] == group)).any():
             raise ValueError(f"group {group!r} has no row that was kept")
-    seen = frame.loc[frame[kept], value]
-    if not seen.between(*limits).all():
+    lowest, highest = limits
+    kept_values = frame.loc[frame[kept], value]
+    if not kept_values.between(lowest, highest).all():
         raise ValueError(
             f"column {value!r} has kept values that are missing or outside of {limits}"
         )
-
-
-def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Divide; NaN for 0 / 0."""
-    return np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
 
 
 def _trimmed_means(
@@ -172,10 +174,11 @@ def _trimmed_means(
     descending = np.argsort(-values, kind="stable")
     means = []
     for order in (ascending, descending):
-        ordered = weights[:, order]
-        up_to_here = ordered.cumsum(axis=1)
+        ordered_weights = weights[:, order]
+        up_to_here = ordered_weights.cumsum(axis=1)
+        before = up_to_here - ordered_weights
         room = part * up_to_here[:, -1]
         # A row at the border counts in part: equal values need no order.
-        counted = np.clip(room[:, None] - (up_to_here - ordered), 0, ordered)
-        means.append(_ratio(counted @ values[order], room))
+        counted = np.clip(room[:, None] - before, 0, ordered_weights)
+        means.append(ratio(counted @ values[order], room))
     return means

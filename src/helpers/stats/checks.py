@@ -1,4 +1,4 @@
-"""Preconditions of statistics: a table is refused with a sentence that says what to do."""
+"""Preconditions of statistics: a refusal of a table says what to do about it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -55,10 +55,12 @@ def check_complete(frame: pd.DataFrame, columns: Iterable[str]) -> None:
         check_known(frame, column)
         gaps = frame[column].isna().to_numpy()
         if gaps.any():
-            count = f"{gaps.sum()} missing value{'s' if gaps.sum() > 1 else ''}"
+            n_missing = gaps.sum()
+            plural = "s" if n_missing > 1 else ""
+            first_row = frame.index[gaps][0]
             raise ValueError(
-                f"column {column!r} has {count}, first in row {frame.index[gaps][0]}: "
-                "fill in or drop what is missing"
+                f"column {column!r} has {n_missing} missing value{plural}, first in "
+                f"row {first_row}: fill in or drop what is missing"
             )
 
 
@@ -69,31 +71,37 @@ def check_clusters(frame: pd.DataFrame, cluster: str) -> None:
     if n_clusters < 2:
         plural = "" if n_clusters == 1 else "s"
         raise ValueError(
-            f"column {cluster!r} has {n_clusters} distinct value{plural}: clusters need at least 2"
+            f"column {cluster!r} has {n_clusters} distinct value{plural}: "
+            "clusters need at least 2"
         )
 
 
 def check_full_rank(
     frame: pd.DataFrame, features: Sequence[str], intercept: bool
 ) -> None:
-    """Stop if a feature carries nothing that the features before it do not carry already."""
-    known = ["the intercept"] if intercept else []
-    columns = [np.ones(len(frame))] if intercept else []
+    """Stop if a feature is a combination of the features before it."""
+    names = []
+    columns = []
+    if intercept:
+        names.append("the intercept")
+        columns.append(np.ones(len(frame)))
     for name in features:
         column = frame[name].to_numpy(dtype=float)
-        columns.append(column / (np.linalg.norm(column) or 1.0))
+        if not column.any():
+            raise ValueError(f"feature {name!r} is zero: leave it out")
+        # Columns of length one: the rank is not to depend on their units. The length of
+        # a column of tiny numbers is rounded to zero.
+        length = np.linalg.norm(column)
+        columns.append(column / length if length > 0 else column)
         if np.linalg.matrix_rank(np.column_stack(columns)) < len(columns):
-            source = (
-                f"a combination of {', '.join(known)}"
-                if known and column.any()
-                else "zero"
+            raise ValueError(
+                f"feature {name!r} is a combination of {', '.join(names)}: leave it out"
             )
-            raise ValueError(f"feature {name!r} is {source}: leave it out")
-        known.append(name)
+        names.append(name)
 
 
 def check_known(frame: pd.DataFrame, column: str) -> None:
     """Stop if the table has no such column."""
     if column not in frame.columns:
-        known = ", ".join(map(str, frame.columns))
-        raise ValueError(f"column {column!r} is not in the table, which has: {known}")
+        columns = ", ".join(str(name) for name in frame.columns)
+        raise ValueError(f"column {column!r} is not in the table, which has: {columns}")

@@ -2,9 +2,10 @@
 
 Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
 comes with the influence of every row on it. Adding up influence within raters, and
-within prompts, shows how far the estimate would move with others. Built on it: linear
-models of a yes-or-no outcome, single error marks compared between arms, and chi-squared
-tests of categories.
+within prompts, shows how far the estimate would move with others (the sandwich).
+`Estimates.errors` and `Slopes.errors` choose the kind of sandwich and the degrees of
+freedom. Built on them: linear models of a yes-or-no outcome, single error marks
+compared between arms, and chi-squared tests of categories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,19 +21,21 @@ from scipy.stats import chi2, ncx2, t
 from helpers.stats import checks
 from helpers.stats.moments import ROUNDING, cluster_sums
 
-TOLD_APART = 1e-9  # share of its variance that a feature's neighbours must leave
-NUMBERS = (
-    *(
-        "n",
-        "groups",
-        "smallest_expected",
-        "chi2",
-        "p_value",
-        "design_effect",
-        "p_clustered",
-    ),
-    *("estimate", "low", "high"),
-)  # of a test of association
+# a feature that adds less variance than this share is a combination of others
+COLLINEAR = 1e-9
+# columns of `associations` before the correction for the number of tests
+TEST_COLUMNS = [
+    "n",
+    "groups",
+    "smallest_expected",
+    "chi2",
+    "p_value",
+    "design_effect",
+    "p_clustered",
+    "estimate",
+    "low",
+    "high",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,30 +139,43 @@ class Estimates:
         Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
         section V.
         """
-        error = np.sqrt(np.diagonal(covariance(self.influence, clusters)))
-        error = np.where(error > 0, error, np.nan)
-        return t_table(self.value, error, freedom=clusters.nunique().min() - 1)
+        standard_error, df = self.errors(clusters)
+        return t_table(self.value, standard_error, df)
+
+    def errors(self, clusters: pd.DataFrame) -> tuple[np.ndarray, int]:
+        """Compute standard errors of summed clusters (CR1), and degrees of freedom."""
+        variance = np.diagonal(covariance(self.influence, clusters))
+        df = clusters.nunique().min() - 1
+        return _standard_error(variance), df
+
+
+def _standard_error(variance: np.ndarray) -> np.ndarray:
+    """Square root; NaN where the estimated variance is zero and so tells nothing."""
+    return np.where(variance > 0, np.sqrt(variance), np.nan)
 
 
 def t_table(
-    value: pd.Series, error: np.ndarray, freedom: float | np.ndarray
+    value: pd.Series, standard_error: np.ndarray, df: float | np.ndarray
 ) -> pd.DataFrame:
     """Estimates with 95 % intervals and p-values from a t distribution."""
     estimate = value.to_numpy()
-    margin = t.ppf(0.975, freedom) * error
-    numbers = {
+    margin = t.ppf(0.975, df) * standard_error
+    t_value = np.abs(estimate) / standard_error
+    columns = {
         "estimate": estimate,
-        "standard_error": error,
+        "standard_error": standard_error,
         "low": estimate - margin,
         "high": estimate + margin,
-        "p_value": 2 * t.sf(np.abs(estimate) / error, freedom),
+        "p_value": 2 * t.sf(t_value, df),
     }
-    return pd.DataFrame(numbers, index=value.index)
+    return pd.DataFrame(columns, index=value.index)
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes(Estimates):
-    """Least-squares slopes, made by `slopes`, whose intervals bear few and unequal clusters.
+    """Least-squares slopes with intervals for few and unequal clusters.
+
+    Made by `slopes`.
 
     Parameters
     ----------
@@ -172,7 +188,7 @@ class Slopes(Estimates):
     leverage: np.ndarray
 
     def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
-        """Set out the slopes with intervals that allow for how much hangs on single clusters.
+        """Set out the slopes with intervals by leaving out each cluster in turn.
 
         The influence of a cluster is divided by 1 less its leverage, as if the slope
         were computed without it (CR3, the jackknife). Clusters count as many as would
@@ -186,9 +202,9 @@ class Slopes(Estimates):
         Returns
         -------
         pandas.DataFrame
-            As `Estimates.table`, with ``freedom``, degrees of freedom of each slope:
-            the smaller effective number of clusters less one. If the two-way variance
-            is not positive, the larger one-way variance is taken.
+            As `Estimates.table`, with ``df``, degrees of freedom of each slope: the
+            smaller effective number of clusters less one, at least one. If the two-way
+            variance is not positive, the larger one-way variance is taken.
 
         References
         ----------
@@ -196,34 +212,56 @@ class Slopes(Estimates):
         empirical practice; Carter, Schnepel and Steigerwald (2017), for the effective
         number.
         """
-        error, freedom = self.errors([column for _, column in clusters.items()])
-        return t_table(self.value, error, freedom).assign(freedom=freedom)
+        standard_error, df = self.errors(clusters)
+        return t_table(self.value, standard_error, df).assign(df=df)
 
-    def errors(self, ways: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
-        """Compute standard errors and degrees of freedom for one or two kinds of clusters."""
-        variances, sizes = self.parts(ways)
-        variance = variances[0]
-        if len(ways) == 2:
-            two_way = variances[0] + variances[1] - variances[2]
-            variance = np.where(two_way > 0, two_way, np.maximum(*variances[:2]))
-        freedom = np.maximum(np.minimum.reduce(sizes[: len(ways)]) - 1, 1)
-        return np.where(variance > 0, np.sqrt(variance), np.nan), freedom
+    def errors(self, clusters: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """Compute leave-one-out standard errors (CR3), and degrees of freedom."""
+        variances, n_effective = self.variances(clusters)
+        if len(variances) == 1:
+            variance = variances[0]
+            fewest = n_effective[0]
+        else:
+            by_first, by_second, by_both = variances
+            two_way = by_first + by_second - by_both
+            larger = np.maximum(by_first, by_second)
+            variance = np.where(two_way > 0, two_way, larger)
+            fewest = np.minimum(n_effective[0], n_effective[1])
+        df = np.maximum(fewest - 1, 1)
+        return _standard_error(variance), df
 
-    def parts(self, ways: Sequence[ArrayLike]) -> tuple[tuple, tuple]:
-        """Variances by each kind of cluster and by both at once, and effective numbers of them."""
-        codes = [pd.factorize(labels)[0] for labels in ways]
-        both = [codes[0] * (codes[1].max() + 1) + codes[1]] if len(codes) == 2 else []
-        return tuple(zip(*map(self._jackknife, codes + both), strict=True))
+    def variances(self, clusters: pd.DataFrame) -> tuple[list, list]:
+        """Variances by each kind of cluster, then by both, and effective numbers."""
+        cluster_codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
+        if len(cluster_codes) == 2:
+            first, second = cluster_codes
+            # a code for each pair of a rater and a prompt
+            cluster_codes.append(first * (second.max() + 1) + second)
+        variances = []
+        n_effective = []
+        for codes in cluster_codes:
+            variance, number = self._leave_one_out(codes)
+            variances.append(variance)
+            n_effective.append(number)
+        return variances, n_effective
 
-    def _jackknife(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Variance by one kind of cluster, and how many clusters that is worth."""
-        sums = cluster_sums(np.stack([self.influence, self.leverage], axis=1), codes)
-        left = np.maximum(1 - sums[:, 1], ROUNDING)
-        return ((sums[:, 0] / left) ** 2).sum(axis=0), 1 / (sums[:, 1] ** 2).sum(axis=0)
+    def _leave_one_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Variance by one kind of cluster, and the effective number of clusters."""
+        both = np.stack([self.influence, self.leverage], axis=1)
+        sums = cluster_sums(both, codes)
+        influence = sums[:, 0]
+        leverage = sums[:, 1]
+        # Without the cluster a slope rests on this share of its variation. It is kept
+        # from zero, where a cluster has all of it.
+        remaining = np.maximum(1 - leverage, ROUNDING)
+        change = influence / remaining
+        variance = (change**2).sum(axis=0)
+        n_effective = 1 / (leverage**2).sum(axis=0)
+        return variance, n_effective
 
 
 def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:
-    """Least-squares slopes of a centred outcome on centred features, each alone or all together.
+    """Least-squares slopes on centred features, each alone or all together.
 
     Parameters
     ----------
@@ -244,23 +282,30 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
 
     Examples
     --------
-    >>> found = slopes(np.array([[-1.0], [-1.0], [1.0], [1.0]]), [-2.0, -1.0, 1.0, 2.0], ["tone"])
-    >>> found.table(pd.DataFrame({"rater": range(4)})).round(2)
-          estimate  standard_error   low  high  p_value  freedom
-    tone       1.5            0.33  0.44  2.56     0.02      3.0
+    >>> tone = np.array([[-1.0], [-1.0], [1.0], [1.0]])
+    >>> fitted = slopes(tone, [-2.0, -1.0, 1.0, 2.0], ["tone"])
+    >>> fitted.table(pd.DataFrame({"rater": range(4)})).round(2)
+          estimate  standard_error   low  high  p_value   df
+    tone       1.5            0.33  0.44  2.56     0.02  3.0
     """
+    # Features of length one, so that none counts as collinear because of its unit.
     length = np.sqrt((x**2).sum(axis=0))
-    unit, y = x / length, np.asarray(y, dtype=float)
-    inverse = np.eye(len(length))
-    if not alone:
-        inverse = np.linalg.pinv(unit.T @ unit, rcond=TOLD_APART, hermitian=True)
+    unit = x / length
+    y = np.asarray(y, dtype=float)
+    if alone:
+        inverse = np.eye(len(length))
+    else:
+        inverse = np.linalg.pinv(unit.T @ unit, rcond=COLLINEAR, hermitian=True)
+    # a slope is a weighted sum of outcomes: one column of weights each
     weights = unit @ inverse
-    found = weights.T @ y
-    residual = y[:, None] - (unit * found if alone else (unit @ found)[:, None])
+    unit_slopes = weights.T @ y
+    fitted_together = (unit @ unit_slopes)[:, None]
+    fitted = unit * unit_slopes if alone else fitted_together
+    residual = y[:, None] - fitted
+    value = pd.Series(unit_slopes / length, index=list(names))
+    influence = weights * residual / length
     leverage = weights**2 / np.diagonal(inverse)
-    return Slopes(
-        pd.Series(found / length, list(names)), weights * residual / length, leverage
-    )
+    return Slopes(value, influence, leverage)
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
@@ -270,21 +315,26 @@ def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
     one_way = [_one_way(influence, clusters[column]) for column in clusters]
     if len(one_way) == 1:
         return one_way[0]
+    # Rows that share both are in both sums, so their sum is taken off once (Cameron,
+    # Gelbach and Miller 2011).
     both = clusters.groupby(list(clusters.columns), observed=True).ngroup()
-    return _without_negative_eigenvalues(sum(one_way) - _one_way(influence, both))
+    two_way = one_way[0] + one_way[1] - _one_way(influence, both)
+    return _without_negative_eigenvalues(two_way)
 
 
 def _one_way(influence: np.ndarray, labels: pd.Series) -> np.ndarray:
     """Covariance that allows for one kind of cluster."""
     sums = cluster_sums(influence, labels)
-    return sums.T @ sums * len(sums) / (len(sums) - 1)
+    n_clusters = len(sums)
+    return sums.T @ sums * n_clusters / (n_clusters - 1)
 
 
 def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     """Set negative eigenvalues, and those that are rounding errors, to zero."""
     eigenvalues, vectors = np.linalg.eigh(matrix)
     smallest = ROUNDING * np.abs(eigenvalues).max()
-    return (vectors * np.where(eigenvalues > smallest, eigenvalues, 0.0)) @ vectors.T
+    eigenvalues = np.where(eigenvalues > smallest, eigenvalues, 0.0)
+    return (vectors * eigenvalues) @ vectors.T
 
 
 def linear_model(
@@ -294,7 +344,9 @@ def linear_model(
     # here, as it takes long to load
     from statsmodels.regression.linear_model import OLS
 
-    checks.check_full_rank(frame[list(features)].drop_duplicates(), features, intercept)
+    # Copies of rows do not change the rank, but take time.
+    distinct_rows = frame[list(features)].drop_duplicates()
+    checks.check_full_rank(distinct_rows, features, intercept)
     design = frame[list(features)].astype(float)
     if intercept:
         design.insert(0, "intercept", 1.0)
@@ -333,7 +385,8 @@ def fit_linear_probability(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"hard": [0, 0, 0, 0, 1, 1, 1, 1], "error": [0, 0, 0, 1, 0, 1, 1, 1],
+    >>> frame = pd.DataFrame({"hard": [0, 0, 0, 0, 1, 1, 1, 1],
+    ...                       "error": [0, 0, 0, 1, 0, 1, 1, 1],
     ...                       "cue": list("abcdabcd")})
     >>> model = fit_linear_probability(frame, ["hard"], "error")
     >>> model.table(frame[["cue"]])[["estimate", "standard_error"]].round(1)
@@ -343,10 +396,10 @@ def fit_linear_probability(
     """
     checks.check_regression(frame, features, outcome)
     fit = linear_model(frame, features, outcome).fit()
-    influence = fit.resid.to_numpy()[:, None] * (
-        fit.model.exog @ fit.normalized_cov_params
-    )
-    return Estimates(100.0 * fit.params, 100.0 * np.asarray(influence))
+    # Each coefficient is a sum of outcomes with these weights, a row an observation.
+    weights = np.asarray(fit.model.exog @ fit.normalized_cov_params)
+    influence = fit.resid.to_numpy()[:, None] * weights
+    return Estimates(fit.params, influence).times(100.0)
 
 
 def mark_contrasts(
@@ -387,9 +440,11 @@ def mark_contrasts(
 
     Examples
     --------
-    >>> marks = pd.DataFrame({"arm": ["low", "high"] * 2, "rater_id": ["a", "a", "b", "b"],
+    >>> marks = pd.DataFrame({"arm": ["low", "high", "low", "high"],
+    ...                       "rater_id": ["a", "a", "b", "b"],
     ...                       "factuality": [0, 1, 1, 1]})
-    >>> contrasts = mark_contrasts(marks, ["factuality"], {"tone": ("low", "high")}, "rater_id")
+    >>> tones = {"tone": ("low", "high")}
+    >>> contrasts = mark_contrasts(marks, ["factuality"], tones, "rater_id")
     >>> contrasts.value.round(1)
     contrast  error
     tone      factuality    50.0
@@ -401,20 +456,29 @@ def mark_contrasts(
     outcomes = 100.0 * marks[list(errors)]
     if within is not None:
         checks.check_clusters(marks, within)
-        design, outcomes = (
-            table - table.groupby(marks[within]).transform("mean")
-            for table in (design, outcomes)
-        )
-    x, y = design.to_numpy(), outcomes.to_numpy()
-    inverse = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True)
-    coefficients = inverse @ (x.T @ y)
-    leverage = x @ inverse @ weights.to_numpy().T
-    influence = leverage[:, :, None] * (y - x @ coefficients)[:, None, :]
+        design = _less_means(design, marks[within])
+        outcomes = _less_means(outcomes, marks[within])
+    x = design.to_numpy()
+    y = outcomes.to_numpy()
+    # Dummies of all arms less the raters' means sum to zero: the level of the arms is
+    # arbitrary, differences between them are not.
+    inverse = np.linalg.pinv(x.T @ x, rcond=COLLINEAR, hermitian=True)
+    shares = inverse @ (x.T @ y)
+    residuals = y - x @ shares
+    changes = weights.to_numpy() @ shares
+    # of shape (rows, contrasts, errors), like `changes` with the rows before it
+    row_weights = x @ inverse @ weights.to_numpy().T
+    influence = row_weights[:, :, None] * residuals[:, None, :]
     names = pd.MultiIndex.from_product(
         [weights.index, list(errors)], names=["contrast", "error"]
     )
-    changes = pd.Series((weights.to_numpy() @ coefficients).ravel(), names)
-    return Estimates(changes, influence.reshape(len(marks), -1))
+    value = pd.Series(changes.ravel(), index=names)
+    return Estimates(value, influence.reshape(len(marks), -1))
+
+
+def _less_means(table: pd.DataFrame, labels: pd.Series) -> pd.DataFrame:
+    """Subtract from each row the means of the rows with the same label."""
+    return table - table.groupby(labels).transform("mean")
 
 
 def _contrast_weights(
@@ -423,15 +487,15 @@ def _contrast_weights(
     """Weight of each arm in each contrast."""
     weights = pd.DataFrame(0.0, index=list(arms), columns=sorted(arm.unique()))
     for name, (subtracted, compared) in arms.items():
-        for label, sign in ((subtracted, -1.0), (compared, 1.0)):
-            weights.loc[name, label] += sign
+        weights.loc[name, subtracted] -= 1.0
+        weights.loc[name, compared] += 1.0
     return weights
 
 
 def associations(
     frame: pd.DataFrame, categories: Sequence[str], outcome: str, cluster: str
 ) -> pd.DataFrame:
-    """Test whether an outcome depends on each of several categories, with Bonferroni's correction.
+    """Test whether an outcome depends on each category, with Bonferroni's correction.
 
     Parameters
     ----------
@@ -477,51 +541,57 @@ def associations(
     --------
     >>> frame = pd.DataFrame({"part": ["noun", "verb"] * 40, "error": [0, 1, 1, 1] * 20,
     ...                       "cue": range(80)})
-    >>> associations(frame, ["part"], "error", "cue")[["n", "chi2", "estimate"]].round(2)
+    >>> tests = associations(frame, ["part"], "error", "cue")
+    >>> tests[["n", "chi2", "estimate"]].round(2)
            n   chi2  estimate
     part  80  26.67      0.57
     """
     checks.check_numeric(frame, [outcome])
     checks.check_clusters(frame, cluster)
-    samples = [
-        frame[[name, outcome, cluster]].dropna(subset=name) for name in categories
-    ]
-    tests = pd.DataFrame(map(_test, samples), index=list(categories), columns=NUMBERS)
-    family = tests[["p_value", "p_clustered"]]
-    corrected = (family * family.count()).clip(upper=1.0)
+    tests = []
+    for name in categories:
+        rows = frame[frame[name].notna()]
+        tests.append(_association(rows[name], rows[outcome], rows[cluster]))
+    tests = pd.DataFrame(tests, index=list(categories), columns=TEST_COLUMNS)
+    p_values = tests[["p_value", "p_clustered"]]
+    n_tests = p_values.count()
+    corrected = (p_values * n_tests).clip(upper=1.0)
     corrected.columns = ["p_bonferroni", "p_clustered_bonferroni"]
     return tests.join(corrected)
 
 
-def _test(rows: pd.DataFrame) -> dict[str, float]:
-    """Test one category; columns are the labels, the outcome and the clusters."""
-    label, outcome, cluster = (rows[column] for column in rows)
+def _association(
+    label: pd.Series, outcome: pd.Series, cluster: pd.Series
+) -> dict[str, float]:
+    """Test one category; without two labels and two outcomes there are only counts."""
     codes, groups = pd.factorize(label)
-    counts = np.bincount(codes)
+    n_rows = len(label)
+    counts = {"n": n_rows, "groups": len(groups)}
     share = outcome.mean()
     variance = share * (1 - share)
-    result = {"n": len(rows), "groups": len(groups)}
     if len(groups) < 2 or variance == 0:
-        return result
-    rates = np.bincount(codes, outcome) / counts
-    statistic = (counts * (rates - share) ** 2).sum() / variance
-    freedom = len(groups) - 1
-    effect = _design_effect(
-        codes, rates, outcome.to_numpy(), cluster, variance / counts
-    )
-    low, high = (
-        _noncentrality(statistic / effect, freedom, tail) for tail in (0.975, 0.025)
-    )
-    chance = max(statistic / effect - freedom, 0.0)
-    return result | {
-        "smallest_expected": counts.min() * min(share, 1 - share),
+        return counts
+    sizes = np.bincount(codes)
+    rates = np.bincount(codes, outcome) / sizes
+    # Pearson's statistic of a table with two columns, written with rates
+    statistic = (sizes * (rates - share) ** 2).sum() / variance
+    df = len(groups) - 1
+    effect = _design_effect(codes, rates, outcome.to_numpy(), cluster, variance / sizes)
+    corrected = statistic / effect
+    by_chance = max(corrected - df, 0.0)
+    lowest = _noncentrality(corrected, df, 0.975)
+    highest = _noncentrality(corrected, df, 0.025)
+    return {
+        **counts,
+        "smallest_expected": sizes.min() * min(share, 1 - share),
         "chi2": statistic,
-        "p_value": chi2.sf(statistic, freedom),
+        "p_value": chi2.sf(statistic, df),
         "design_effect": effect,
-        "p_clustered": chi2.sf(statistic / effect, freedom),
-        "estimate": np.sqrt(effect * chance / len(rows)),
-        "low": np.sqrt(effect * low / len(rows)),
-        "high": np.sqrt(effect * high / len(rows)),
+        "p_clustered": chi2.sf(corrected, df),
+        # Cramér's V, whose square is the noncentrality divided by the number of rows
+        "estimate": np.sqrt(effect * by_chance / n_rows),
+        "low": np.sqrt(effect * lowest / n_rows),
+        "high": np.sqrt(effect * highest / n_rows),
     }
 
 
@@ -532,21 +602,29 @@ def _design_effect(
     cluster: pd.Series,
     independent: np.ndarray,
 ) -> float:
-    """Mean factor by which clusters raise the variance of differences between group rates."""
-    counts = np.bincount(codes)
-    member = codes[:, None] == np.arange(len(counts))
-    influence = member * (outcome - rates[codes])[:, None] / counts
-    differences = np.eye(len(counts))[1:] - np.eye(len(counts))[0]
-    clustered = differences @ covariance(influence, cluster.to_frame()) @ differences.T
+    """Mean factor by which clusters raise the variance of differences between rates."""
+    sizes = np.bincount(codes)
+    is_member = codes[:, None] == np.arange(len(sizes))
+    residual = outcome - rates[codes]
+    influence = is_member * residual[:, None] / sizes
+    # each rate less the first one
+    identity = np.eye(len(sizes))
+    differences = identity[1:] - identity[0]
+    rate_covariance = covariance(influence, cluster.to_frame())
+    clustered = differences @ rate_covariance @ differences.T
     expected = differences @ np.diag(independent) @ differences.T
-    return float(np.trace(np.linalg.solve(expected, clustered)) / len(differences))
+    factors = np.linalg.solve(expected, clustered)
+    return float(np.trace(factors) / len(differences))
 
 
-def _noncentrality(statistic: float, freedom: int, tail: float) -> float:
-    """Noncentrality at which a statistic so small or smaller has this probability; 0 if none."""
-    if chi2.cdf(statistic, freedom) <= tail:
+def _noncentrality(statistic: float, df: int, tail: float) -> float:
+    """Noncentrality with probability `tail` of a statistic up to this; 0 if none."""
+    if chi2.cdf(statistic, df) <= tail:
         return 0.0
-    upper = statistic + 10 * np.sqrt(statistic) + 10 * freedom
-    return brentq(
-        lambda center: ncx2.cdf(statistic, freedom, center) - tail, 0.0, upper
-    )
+
+    def excess(noncentrality: float) -> float:
+        return ncx2.cdf(statistic, df, noncentrality) - tail
+
+    # The mean of the statistic is df plus the noncentrality: far enough above it.
+    upper = statistic + 10 * np.sqrt(statistic) + 10 * df
+    return brentq(excess, 0.0, upper)

@@ -14,7 +14,7 @@ from scipy import stats
 
 from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
 from helpers.stats.checks import check_numeric
-from helpers.stats.moments import ClusterMoments, cluster_moments
+from helpers.stats.moments import ClusterMoments, cluster_moments, ratio
 
 
 def bootstrap_correlations(
@@ -63,21 +63,21 @@ def bootstrap_correlations(
     ((99, 2, 2), -1.0)
     """
     moments = cluster_moments(frame, columns[:-1], columns[-1], cluster)
-    weights = cluster_weights(len(moments.products), n_boot, rng)
-    return correlation_matrices(moments.total(weights))
+    times_drawn = cluster_weights(len(moments.products), n_boot, rng)
+    return correlation_matrices(moments.total(times_drawn))
 
 
 def correlation_matrices(moments: ClusterMoments) -> np.ndarray:
     """Pearson's correlations among features and outcome in several sets of rows."""
     features, cross, outcome = moments.covariances()
-    above = np.concatenate([features, cross[:, :, None]], axis=2)
-    below = np.concatenate([cross, outcome[:, None]], axis=1)
-    covariance = np.concatenate([above, below[:, None, :]], axis=1)
-    spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-    scale = spread[:, :, None] * spread[:, None, :]
-    return np.divide(
-        covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0
-    )
+    # one matrix of all columns: features first, the outcome last
+    feature_rows = np.concatenate([features, cross[:, :, None]], axis=2)
+    outcome_row = np.concatenate([cross, outcome[:, None]], axis=1)
+    covariance = np.concatenate([feature_rows, outcome_row[:, None, :]], axis=1)
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    standard_deviation = np.sqrt(variance)
+    scale = standard_deviation[:, :, None] * standard_deviation[:, None, :]
+    return ratio(covariance, scale)
 
 
 def compare_correlations(
@@ -127,8 +127,10 @@ def compare_correlations(
     --------
     >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "biased": [5, 4, 1, 2],
     ...                       "unbiased": [5, 2, 4, 1], "prompt_id": [1, 2, 3, 4]})
-    >>> compare_correlations(frame, ["refusal"], ("biased", "unbiased"), "prompt_id", 99,
-    ...                      np.random.default_rng(0))["estimate"].round(2)
+    >>> table = compare_correlations(
+    ...     frame, ["refusal"], ("biased", "unbiased"), "prompt_id", 99,
+    ...     np.random.default_rng(0))
+    >>> table["estimate"].round(2)
     measure     column
     biased      refusal   -0.95
                 average   -0.95
@@ -138,19 +140,25 @@ def compare_correlations(
                 average   -0.63
     Name: estimate, dtype: float64
     """
-    names = [*columns, *scores]
-    moments = cluster_moments(frame, names[:-1], names[-1], cluster)
-    weights = cluster_weights(len(moments.products), n_boot, rng)
-    everything_first = with_everything_first(weights)
-    r = correlation_matrices(moments.total(everything_first))[:, :-2, -2:]
-    r = np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
+    first, second = scores
+    moments = cluster_moments(frame, [*columns, first], second, cluster)
+    times_drawn = cluster_weights(len(moments.products), n_boot, rng)
+    replicates = moments.total(with_everything_first(times_drawn))
+    # correlations of the columns, in rows, with the two scores, which come last
+    r = correlation_matrices(replicates)[:, :-2, -2:]
+    average = r.mean(axis=1, keepdims=True)
+    r = np.concatenate([r, average], axis=1)
+    with_first = r[..., 0]
+    with_second = r[..., 1]
     measures = {
-        scores[0]: r[..., 0],
-        scores[1]: r[..., 1],
-        "difference": r[..., 0] - r[..., 1],
+        first: with_first,
+        second: with_second,
+        "difference": with_first - with_second,
     }
     rows = [*columns, "average"]
-    tables = {name: summary(part[0], part[1:], rows) for name, part in measures.items()}
+    tables = {}
+    for name, draws in measures.items():
+        tables[name] = summary(draws[0], draws[1:], rows)
     return pd.concat(tables, names=["measure", "column"])
 
 
@@ -188,15 +196,18 @@ def williams_test(
     >>> round(float(t), 2), round(float(p_value), 2)
     (-0.89, 0.37)
     """
-    together = np.broadcast_arrays(first, second, between)
-    first, second, between = (np.asarray(each, dtype=float) for each in together)
+    first = np.asarray(first, dtype=float)
+    second = np.asarray(second, dtype=float)
+    between = np.asarray(between, dtype=float)
+    # of the matrix of the three correlations; rounding can take it below zero
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    determinant = np.maximum(determinant, 0)
     mean = (first + second) / 2
-    variance = (
-        2 * (n - 1) / (n - 3) * determinant.clip(0) + mean**2 * (1 - between) ** 3
-    )
-    t = (first - second) * np.sqrt((n - 1) * (1 + between) / variance)
-    return t, 2 * stats.t.sf(np.abs(t), n - 3)
+    # Steiger (1980), equation 7
+    scale = 2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3
+    t = (first - second) * np.sqrt((n - 1) * (1 + between) / scale)
+    p_value = 2 * stats.t.sf(np.abs(t), n - 3)
+    return t, p_value
 
 
 def others_mean(
@@ -228,19 +239,21 @@ def others_mean(
 
     Examples
     --------
-    >>> ratings = pd.DataFrame({"item_id": ["a", "a", "a", "b"], "refusal": [1, 0, 1, 1]})
+    >>> ratings = pd.DataFrame({"item_id": ["a", "a", "a", "b"],
+    ...                         "refusal": [1, 0, 1, 1]})
     >>> others_mean(ratings, "item_id", ["refusal"])["refusal"].tolist()
     [0.5, 1.0, 0.5, nan]
     """
     check_numeric(ratings, columns)
     own = ratings[list(columns)].astype(float)
-    groups = own.groupby(ratings[item])
-    others = groups.transform("size") - 1
-    return (groups.transform("sum") - own).div(others.where(others > 0), axis=0)
+    items = own.groupby(ratings[item])
+    others_sum = items.transform("sum") - own
+    n_others = items.transform("size") - 1
+    return others_sum.div(n_others.where(n_others > 0), axis=0)
 
 
 def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.DataFrame:
-    """Set each rating of an item by one group beside one rating of it by another group.
+    """Set each rating of an item by one group beside one of it by another group.
 
     Parameters
     ----------
@@ -265,10 +278,11 @@ def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.Dat
     1       a       2         6
     2       b       3         4
     """
-    numbered = [
-        table.assign(_turn=table.groupby(item).cumcount()) for table in (first, second)
-    ]
-    return numbered[0].merge(numbered[1], on=[item, "_turn"]).drop(columns="_turn")
+    # ratings of an item are numbered, and those with the same number set together
+    first = first.assign(_number=first.groupby(item).cumcount())
+    second = second.assign(_number=second.groupby(item).cumcount())
+    pairs = first.merge(second, on=[item, "_number"])
+    return pairs.drop(columns="_number")
 
 
 def compare_evaluators(
@@ -315,12 +329,15 @@ def compare_evaluators(
     """
     tables = {}
     for name, sums in moments.items():
-        weights = cluster_weights(len(sums.n), n_boot, np.random.default_rng(seed))
-        everything_first = with_everything_first(weights)
-        r = correlation_matrices(sums.total(everything_first))[:, :-1, -1]
+        rng = np.random.default_rng(seed)
+        times_drawn = cluster_weights(len(sums.n), n_boot, rng)
+        replicates = sums.total(with_everything_first(times_drawn))
+        # correlations of the scores with the outcome, which comes last
+        r = correlation_matrices(replicates)[:, :-1, -1]
         tables[name] = pd.DataFrame(r, columns=list(sums.features))
     draws = pd.concat(tables, axis="columns")
-    return draws.loc[0].rename("estimate"), draws[1:].reset_index(drop=True)
+    estimates = draws.loc[0].rename("estimate")
+    return estimates, draws[1:].reset_index(drop=True)
 
 
 def measure_correlations(
@@ -357,20 +374,23 @@ def measure_correlations(
     Examples
     --------
     >>> frame = pd.DataFrame({"overlap": [1.0, 2, 3, None], "length": [3, 2, 1, 1],
-    ...                       "none": [None] * 4, "human": [0, 1, 2, 2], "question_id": range(4)})
+    ...                       "none": [None] * 4, "human": [0, 1, 2, 2],
+    ...                       "question_id": range(4)})
     >>> measures = ["overlap", "length", "none"]
-    >>> measure_correlations(frame, measures, "human", "question_id", 9, 0)["estimate"].round(6)
+    >>> table = measure_correlations(frame, measures, "human", "question_id", 9, 0)
+    >>> table["estimate"].round(6)
     overlap    1.0
     length    -1.0
     Name: estimate, dtype: float64
     """
-    tables = {
-        name: cluster_moments(frame.dropna(subset=name), [name], outcome, cluster)
-        for name in measures
-        if frame[name].notna().any()
-    }
-    estimates, draws = compare_evaluators(tables, n_boot, seed)
-    return summary(estimates.to_numpy(), draws, list(tables)).drop(columns="p_value")
+    moments = {}
+    for name in measures:
+        rows = frame.dropna(subset=name)
+        if len(rows):
+            moments[name] = cluster_moments(rows, [name], outcome, cluster)
+    estimates, draws = compare_evaluators(moments, n_boot, seed)
+    table = summary(estimates.to_numpy(), draws, list(moments))
+    return table.drop(columns="p_value")
 
 
 def evaluator_differences(
@@ -403,14 +423,18 @@ def evaluator_differences(
     --------
     >>> estimates = pd.Series({("GPT-4", "direct"): 0.70, ("GPT-4", "weighted"): 0.72})
     >>> draws = pd.DataFrame([[0.69, 0.70], [0.71, 0.70]], columns=estimates.index)
-    >>> gains = evaluator_differences(estimates, draws, {"gain": ("weighted", "direct")})
-    >>> gains[0].round(2).to_dict(), gains[1].round(2).squeeze().tolist()
+    >>> pairs = {"gain": ("weighted", "direct")}
+    >>> gains, gain_draws = evaluator_differences(estimates, draws, pairs)
+    >>> gains.round(2).to_dict(), gain_draws.round(2).squeeze().tolist()
     ({('gain', 'GPT-4'): 0.02}, [0.01, -0.01])
     """
-    gaps, gap_draws = {}, {}
+    differences = {}
+    difference_draws = {}
     for name, (first, second) in pairs.items():
-        gaps[name] = estimates.xs(first, level=1) - estimates.xs(second, level=1)
-        gap_draws[name] = draws.xs(first, axis=1, level=1) - draws.xs(
-            second, axis=1, level=1
-        )
-    return pd.concat(gaps), pd.concat(gap_draws, axis="columns")
+        minuend = estimates.xs(first, level=1)
+        subtrahend = estimates.xs(second, level=1)
+        differences[name] = minuend - subtrahend
+        minuend_draws = draws.xs(first, axis="columns", level=1)
+        subtrahend_draws = draws.xs(second, axis="columns", level=1)
+        difference_draws[name] = minuend_draws - subtrahend_draws
+    return pd.concat(differences), pd.concat(difference_draws, axis="columns")

@@ -1,4 +1,4 @@
-"""Which features carry an outcome: Lasso weights, how sure they are, and the choice of a penalty.
+"""Which features carry an outcome: Lasso weights, how sure they are, which penalty.
 
 A weight is in the units of the outcome: the expected change when the feature goes up by
 one, shrunk towards zero by the penalty. Tables are reduced to sums within clusters
@@ -22,7 +22,8 @@ from helpers.stats.moments import ClusterMoments, cluster_moments
 # problems solved together: enough to be fast, few enough to stay in the cache
 BLOCK = 2048
 MAX_SWEEPS = 10_000
-SEEN = 2.8  # standard errors of an effect that a 5 % test finds with 80 % power
+# an effect of so many standard errors is found by a 5 % test with 80 % power
+DETECTABLE_ERRORS = 2.8
 
 
 def solve_lasso(
@@ -34,67 +35,87 @@ def solve_lasso(
         raise ValueError(
             f"alpha must be positive, got {alpha.min()}: without a penalty use ols"
         )
+    # one problem a row: matrices, vectors and penalties may each be shared by several
     n_features = cross.shape[-1]
     shape = np.broadcast_shapes(gram.shape[:-2], cross.shape[:-1], alpha.shape)
-    gram = np.broadcast_to(gram, (*shape, *gram.shape[-2:])).reshape(
-        -1, n_features, n_features
-    )
-    cross = np.broadcast_to(cross, (*shape, n_features)).reshape(-1, n_features)
-    alpha = np.broadcast_to(alpha, shape).ravel()
-    weights = np.empty(cross.shape)
-    for start in range(0, len(cross), BLOCK):
+    all_grams = np.broadcast_to(gram, (*shape, n_features, n_features))
+    all_grams = all_grams.reshape(-1, n_features, n_features)
+    all_crosses = np.broadcast_to(cross, (*shape, n_features)).reshape(-1, n_features)
+    all_alphas = np.broadcast_to(alpha, shape).ravel()
+
+    weights = np.empty(all_crosses.shape)
+    for start in range(0, len(weights), BLOCK):
         block = slice(start, start + BLOCK)
-        weights[block] = _solve_block(gram[block], cross[block], alpha[block], tol)
+        weights[block] = _solve_block(
+            all_grams[block], all_crosses[block], all_alphas[block], tol
+        )
     return weights.reshape(*shape, n_features)
 
 
 def _solve_block(
     gram: np.ndarray, cross: np.ndarray, alpha: np.ndarray, tol: float
 ) -> np.ndarray:
-    """Sweep over the features until every problem is solved, dropping solved problems."""
-    # features first: each update runs along the problems
+    """Solve problems side by side by coordinate descent (Friedman et al. 2010)."""
+    # Problems go to the last axis, so that each step runs along them in memory.
     gram = gram.transpose(1, 2, 0).copy()
-    gradient = cross.T.copy()
-    diagonal = np.einsum("iib->ib", gram)
-    gradient[diagonal <= 0] = 0.0
-    diagonal[diagonal <= 0] = 1.0
-    limit = tol * np.abs(gradient).max(axis=0)
-    weights = np.zeros_like(gradient)
-    solved = np.empty_like(gradient)
-    left = np.arange(len(alpha))
+    # Covariance of each feature with the residual. All weights start at zero, where
+    # the residual is the outcome.
+    residual_cross = cross.T.copy()
+
+    # A feature that does not vary keeps weight 0; its variance becomes 1 in `gram`,
+    # of which `variance` is a view, so that nothing is divided by 0.
+    variance = np.einsum("iib->ib", gram)
+    is_constant = variance <= 0
+    residual_cross[is_constant] = 0.0
+    variance[is_constant] = 1.0
+
+    weights = np.zeros_like(residual_cross)
+    solutions = np.empty_like(residual_cross)
+    remaining = np.arange(len(alpha))  # which problems are not solved yet
+    tolerance = tol * np.abs(residual_cross).max(axis=0)
     for _ in range(MAX_SWEEPS):
-        unsolved = _sweep(gram, gradient, weights, alpha) > limit
-        if unsolved.sum() > len(left) / 2:
+        largest_change = _sweep(gram, residual_cross, weights, alpha)
+        is_unsolved = largest_change > tolerance
+        # To copy what remains takes time: it pays once half of the problems are solved.
+        if is_unsolved.sum() > len(remaining) / 2:
             continue
-        solved[:, left] = weights
-        if not unsolved.any():
-            return solved.T
-        left, alpha, limit = left[unsolved], alpha[unsolved], limit[unsolved]
-        gram, gradient, weights = (
-            gram[..., unsolved],
-            gradient[:, unsolved],
-            weights[:, unsolved],
-        )
+        solutions[:, remaining] = weights
+        if not is_unsolved.any():
+            return solutions.T
+        remaining = remaining[is_unsolved]
+        alpha = alpha[is_unsolved]
+        tolerance = tolerance[is_unsolved]
+        gram = gram[..., is_unsolved]
+        residual_cross = residual_cross[:, is_unsolved]
+        weights = weights[:, is_unsolved]
     raise RuntimeError(
-        f"the Lasso is not solved after {MAX_SWEEPS} sweeps in {len(left)} of {len(cross)} "
-        "problems: raise alpha or leave out one of the features that are nearly the same"
+        f"the Lasso is not solved after {MAX_SWEEPS} sweeps in {len(remaining)} of "
+        f"{len(cross)} problems: raise alpha or leave out one of the features that are "
+        "nearly the same"
     )
 
 
 def _sweep(
-    gram: np.ndarray, gradient: np.ndarray, weights: np.ndarray, alpha: np.ndarray
+    gram: np.ndarray,
+    residual_cross: np.ndarray,
+    weights: np.ndarray,
+    alpha: np.ndarray,
 ) -> np.ndarray:
-    """Update every weight once, in place; return the largest change of a gradient per problem."""
-    largest = np.zeros(len(alpha))
-    for feature, products in enumerate(gram):
-        variance = products[feature]
-        target = gradient[feature] + variance * weights[feature]
-        updated = (target - np.clip(target, -alpha, alpha)) / variance
+    """Update each weight once, in place; give the largest change in each problem."""
+    largest_change = np.zeros(len(alpha))
+    for feature, gram_row in enumerate(gram):
+        variance = gram_row[feature]
+        # covariance of this feature with what the other features leave unexplained
+        partial_cross = residual_cross[feature] + variance * weights[feature]
+        # soft threshold: move by alpha towards zero, and stop there
+        thresholded = partial_cross - np.clip(partial_cross, -alpha, alpha)
+        updated = thresholded / variance
+
         change = updated - weights[feature]
-        gradient -= products * change
+        residual_cross -= gram_row * change
         weights[feature] = updated
-        np.maximum(largest, np.abs(change) * variance, out=largest)
-    return largest
+        np.maximum(largest_change, np.abs(change) * variance, out=largest_change)
+    return largest_change
 
 
 def lasso(
@@ -137,12 +158,13 @@ def lasso(
     refusal   -2.8
     Name: weight, dtype: float64
     """
-    return lasso_path(frame, features, outcome, [alpha]).iloc[0].rename("weight")
+    path = lasso_path(frame, features, outcome, [alpha])
+    return path.iloc[0].rename("weight")
 
 
-def _weights(sums: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
+def _lasso_weights(moments: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
     """Lasso weights for every set of rows."""
-    gram, cross, _ = sums.covariances()
+    gram, cross, _ = moments.covariances()
     return solve_lasso(gram, cross, alpha)
 
 
@@ -197,11 +219,17 @@ def ols(
     """
     check_regression(frame, features, outcome, cluster)
     model = linear_model(frame, features, outcome, intercept)
-    groups = {"groups": pd.factorize(frame[cluster], sort=True)[0]}
-    fit = model.fit(cov_type="cluster", cov_kwds=groups, use_t=True)
-    table = pd.DataFrame({"estimate": fit.params, "standard_error": fit.bse})
-    table[["low", "high"]] = fit.conf_int()
-    return table.assign(p_value=fit.pvalues)
+    cluster_codes, _ = pd.factorize(frame[cluster], sort=True)
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": cluster_codes}, use_t=True)
+    interval = fit.conf_int()
+    columns = {
+        "estimate": fit.params,
+        "standard_error": fit.bse,
+        "low": interval[0],
+        "high": interval[1],
+        "p_value": fit.pvalues,
+    }
+    return pd.DataFrame(columns)
 
 
 def weight_meanings(
@@ -213,7 +241,7 @@ def weight_meanings(
     steps: Mapping[str, float] | None = None,
     intercept: bool = True,
 ) -> pd.DataFrame:
-    """What a weight means: shrunk and unpenalised, per step and deviation, and what goes unseen.
+    """Weights shrunk and unpenalised, per step and deviation, and what goes unseen.
 
     Parameters
     ----------
@@ -248,8 +276,8 @@ def weight_meanings(
     Raises
     ------
     ValueError
-        If a column cannot be used, or a feature is constant or a combination of those
-        before it.
+        If a column cannot be used, a feature is constant or a combination of those
+        before it, or `alpha` is not positive.
     KeyError
         If `steps` lacks a feature.
 
@@ -269,14 +297,27 @@ def weight_meanings(
     """
     names = list(features)
     fitted = ols(frame, names, outcome, cluster, intercept).loc[names]
-    spread = frame[names].std(ddof=0)
-    table = fitted[["estimate", "low", "high", "p_value"]]
-    table.insert(0, "shrunk", lasso(frame, names, outcome, alpha) if alpha else np.nan)
-    return table.assign(
-        per_step=table["estimate"] / [steps[name] if steps else 1 for name in names],
-        per_sd=table["estimate"] * spread,
-        detectable=alpha / spread**2 if alpha else SEEN * fitted["standard_error"],
-    )
+    standard_deviation = frame[names].std(ddof=0)
+    if alpha is None:
+        shrunk = np.nan
+        detectable = DETECTABLE_ERRORS * fitted["standard_error"]
+    else:
+        shrunk = lasso(frame, names, outcome, alpha)
+        detectable = alpha / standard_deviation**2
+    if steps is None:
+        steps = dict.fromkeys(names, 1)
+    n_steps = pd.Series([steps[name] for name in names], index=names)
+    columns = {
+        "shrunk": shrunk,
+        "estimate": fitted["estimate"],
+        "low": fitted["low"],
+        "high": fitted["high"],
+        "p_value": fitted["p_value"],
+        "per_step": fitted["estimate"] / n_steps,
+        "per_sd": fitted["estimate"] * standard_deviation,
+        "detectable": detectable,
+    }
+    return pd.DataFrame(columns, index=names)
 
 
 def lasso_bootstrap(
@@ -323,21 +364,23 @@ def lasso_bootstrap(
     0     -2.8
     1     -2.8
     """
-    weights = cluster_weights(len(moments.products), n_boot, rng)
-    return pd.DataFrame(
-        _weights(moments.total(weights), alpha), columns=list(moments.features)
-    )
+    times_drawn = cluster_weights(len(moments.products), n_boot, rng)
+    replicates = moments.total(times_drawn)
+    weights = _lasso_weights(replicates, alpha)
+    return pd.DataFrame(weights, columns=list(moments.features))
 
 
 def lasso_table(
     moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Lasso weights with intervals and how often they are not zero, replicates drawn in batches."""
+    """Lasso weights with intervals, and how often each is selected, in batches."""
     names = list(moments.features)
-    weights = pd.Series(_weights(moments.total(), alpha)[0], index=names)
+    weights = _lasso_weights(moments.total(), alpha)
+    estimates = pd.Series(weights[0], index=names)
     draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
     draws = pd.DataFrame(draws, columns=names)
-    return interval_table(weights, draws).assign(selected=draws.ne(0).mean())
+    table = interval_table(estimates, draws)
+    return table.assign(selected=draws.ne(0).mean())
 
 
 def lasso_path(
@@ -381,7 +424,8 @@ def lasso_path(
     """
     total = cluster_moments(frame, features, outcome).total()
     alphas = pd.Index(alphas, name="alpha", dtype=float)
-    return pd.DataFrame(_weights(total, alphas), index=alphas, columns=list(features))
+    weights = _lasso_weights(total, alphas)
+    return pd.DataFrame(weights, index=alphas, columns=list(features))
 
 
 def alpha_grid(
@@ -414,7 +458,9 @@ def alpha_grid(
     array([0.75   , 0.075  , 0.0075 , 0.00075])
     """
     _, cross, _ = moments.total().covariances()
-    return np.abs(cross).max() * np.geomspace(1.0, smallest, size)
+    # At this penalty the feature with the largest covariance is about to enter.
+    largest = np.abs(cross).max()
+    return largest * np.geomspace(1.0, smallest, size)
 
 
 def lasso_cross_validation(
@@ -437,8 +483,9 @@ def lasso_cross_validation(
     -------
     best : float
         The penalty that predicts best.
-    cautious : float
-        The largest one whose error is within a standard error of the best.
+    one_se : float
+        The largest penalty whose error is within one standard error of the best (the
+        one-standard-error rule).
 
     Raises
     ------
@@ -463,15 +510,21 @@ def lasso_cross_validation(
         raise ValueError(
             f"n_folds must be from 2 to {n_clusters} (the clusters), got {n_folds}"
         )
+    # a row per fold, a column per cluster
     fold_of_cluster = rng.permutation(n_clusters) % n_folds
-    held_out = np.arange(n_folds)[:, None] == fold_of_cluster
-    training, test = moments.total(~held_out), moments.total(held_out)
+    is_held_out = np.arange(n_folds)[:, None] == fold_of_cluster
+    training = moments.total(~is_held_out)
+    test = moments.total(is_held_out)
+
+    # every penalty on every fold: weights of shape (n_alphas, n_folds, n_features)
     alphas = pd.Index(alphas, name="alpha", dtype=float)
-    weights = _weights(training, alphas.to_numpy()[:, None])
-    errors = pd.DataFrame(
-        test.squared_error(training.intercept(weights), weights), alphas
-    )
-    mean, standard_error = errors.mean(axis=1), errors.sem(axis=1)
-    best = mean.idxmin()
-    close = mean.index[mean <= mean[best] + standard_error[best]]
-    return float(best), float(close.max())
+    weights = _lasso_weights(training, alphas.to_numpy()[:, None])
+    intercepts = training.intercept(weights)
+    errors = pd.DataFrame(test.squared_error(intercepts, weights), index=alphas)
+
+    mean_error = errors.mean(axis="columns")
+    standard_error = errors.sem(axis="columns")
+    best = mean_error.idxmin()
+    is_close = mean_error <= mean_error[best] + standard_error[best]
+    one_se = alphas[is_close].max()
+    return float(best), float(one_se)

@@ -1,4 +1,4 @@
-"""Lines and smooth curves of an outcome against a covariate, alone or with others held constant.
+"""Lines and smooth curves of an outcome against a covariate, by group or adjusted.
 
 All are linear models fitted to sums within clusters, so a bootstrap of clusters refits
 thousands at once. A curve is a natural cubic spline: cubic between its knots, straight
@@ -20,6 +20,7 @@ from helpers.stats.moments import (
     ClusterMoments,
     cluster_moments,
     cluster_sums,
+    ratio,
 )
 
 LEVELS = ("items", "means")
@@ -52,8 +53,12 @@ class Lines:
         numpy.ndarray, shape (n_sets, n_groups, n_points) or (n_sets, n_groups)
         """
         x = np.asarray(x, dtype=float)
-        shape = (..., *(None,) * x.ndim)
-        return self.mean_y[shape] + self.slope[shape] * (x - self.mean_x[shape])
+        # the axes of x come after those of the lines
+        with_axes_of_x = (...,) + (np.newaxis,) * x.ndim
+        mean_x = self.mean_x[with_axes_of_x]
+        mean_y = self.mean_y[with_axes_of_x]
+        slope = self.slope[with_axes_of_x]
+        return mean_y + slope * (x - mean_x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +91,11 @@ class CellSums:
         x, y : numpy.ndarray, shape (n_sets, n_groups, n_conditions)
             NaN where a cell is empty.
         """
-        n, x, y = np.moveaxis(self._total(weights)[..., :3], -1, 0)
-        return _ratio(x, n), _ratio(y, n)
+        n, x, y, _, _ = np.moveaxis(self._total(weights), -1, 0)
+        return ratio(x, n), ratio(y, n)
 
     def ranges(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """How far apart the conditions of each group are: highest mean of x minus lowest.
+        """Range of the conditions of each group: highest mean of x minus lowest.
 
         Parameters
         ----------
@@ -106,7 +111,7 @@ class CellSums:
         return x.max(axis=2) - x.min(axis=2)
 
     def changes(self, reference: str, weights: np.ndarray | None = None) -> np.ndarray:
-        """How much the mean of y changes from one condition to the average of all others.
+        """Change of the mean of y from one condition to the average of all others.
 
         Parameters
         ----------
@@ -121,7 +126,8 @@ class CellSums:
         """
         _, y = self.means(weights)
         start = self.conditions.index(reference)
-        return np.delete(y, start, axis=2).mean(axis=2) - y[:, :, start]
+        others = np.delete(y, start, axis=2)
+        return others.mean(axis=2) - y[:, :, start]
 
     def lines(
         self,
@@ -158,25 +164,31 @@ class CellSums:
         """
         if level not in LEVELS:
             raise ValueError(f"level {level!r} is unknown: choose one of {LEVELS}")
-        total = self._total(weights)
         if level == "means":
-            n = total[..., :1]
-            x, y = _ratio(total[..., [1]], n), _ratio(total[..., [2]], n)
-            total = np.concatenate([np.ones_like(n), x, y, x * x, x * y], axis=-1)
-        n, x, y, xx, xy = np.moveaxis(total.sum(axis=2), -1, 0)
-        mean_x, mean_y = _ratio(x, n), _ratio(y, n)
-        spread, shared = xx - x * mean_x, xy - x * mean_y
-        spread = np.where(spread > ROUNDING * xx, spread, 0.0)
+            # each cell counts as one row, at its means
+            x, y = self.means(weights)
+            cells = np.stack([np.ones_like(x), x, y, x * x, x * y], axis=-1)
+        else:
+            cells = self._total(weights)
+        n, x, y, xx, xy = np.moveaxis(cells.sum(axis=2), -1, 0)
+        mean_x = ratio(x, n)
+        mean_y = ratio(y, n)
+        # sums of squares and of products of deviations from the means of a group
+        squares = xx - x * mean_x
+        products = xy - x * mean_y
+        # What remains of a constant x is a rounding error.
+        squares = np.where(squares > ROUNDING * xx, squares, 0.0)
         if parallel:
-            spread, shared = (
-                np.broadcast_to(part.sum(axis=1, keepdims=True), part.shape)
-                for part in (spread, shared)
+            squares = np.broadcast_to(squares.sum(axis=1, keepdims=True), squares.shape)
+            products = np.broadcast_to(
+                products.sum(axis=1, keepdims=True), products.shape
             )
-        return Lines(mean_x, mean_y, _ratio(shared, spread))
+        return Lines(mean_x, mean_y, slope=ratio(products, squares))
 
     def _total(self, weights: np.ndarray | None) -> np.ndarray:
         """Sums over clusters for each set."""
-        weights = np.ones((1, len(self.sums))) if weights is None else weights
+        if weights is None:
+            weights = np.ones((1, len(self.sums)))
         return np.tensordot(weights, self.sums, axes=1)
 
 
@@ -204,13 +216,14 @@ def cell_sums(
     Raises
     ------
     ValueError
-        If a column cannot be used (see `helpers.data.tables`), or a cell of the table
+        If a column cannot be used (see `helpers.stats.checks`), or a cell of the table
         is empty.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"tone": [1.0, 2, 1, 3], "quality": [2.0, 3, 2, 6],
-    ...                       "system": ["A", "A", "B", "B"], "arm": ["low", "high"] * 2,
+    ...                       "system": ["A", "A", "B", "B"],
+    ...                       "arm": ["low", "high", "low", "high"],
     ...                       "prompt_id": [1, 2, 1, 2]})
     >>> sums = cell_sums(frame, "tone", "quality", "system", "arm", "prompt_id")
     >>> lines = sums.lines()
@@ -221,20 +234,28 @@ def cell_sums(
     """
     check_numeric(frame, [x, y])
     check_clusters(frame, cluster)
-    row, groups = pd.factorize(frame[group], sort=True)
-    column, conditions = pd.factorize(frame[condition], sort=True)
-    member = np.zeros((len(frame), len(groups), len(conditions), 1))
-    member[np.arange(len(frame)), row, column] = 1
-    empty = np.argwhere(~member.any(axis=0))
+    n_rows = len(frame)
+    group_codes, groups = pd.factorize(frame[group], sort=True)
+    condition_codes, conditions = pd.factorize(frame[condition], sort=True)
+    # 1 in the cell of each row
+    is_member = np.zeros((n_rows, len(groups), len(conditions), 1))
+    is_member[np.arange(n_rows), group_codes, condition_codes] = 1
+    empty = np.argwhere(~is_member.any(axis=0))
     if len(empty):
-        lacking = f"{groups[empty[0, 0]]!r} and {conditions[empty[0, 1]]!r}"
-        raise ValueError(f"no rows with {lacking}: leave one out")
-    first, second = (frame[name].to_numpy(dtype=float) for name in (x, y))
+        group_number, condition_number, _ = empty[0]
+        raise ValueError(
+            f"no rows with {groups[group_number]!r} and "
+            f"{conditions[condition_number]!r}: leave one out"
+        )
+    x_values = frame[x].to_numpy(dtype=float)
+    y_values = frame[y].to_numpy(dtype=float)
     values = np.column_stack(
-        [np.ones(len(frame)), first, second, first**2, first * second]
+        [np.ones(n_rows), x_values, y_values, x_values**2, x_values * y_values]
     )
-    sums = cluster_sums(member * values[:, None, None], frame[cluster])
-    return CellSums(tuple(map(str, groups)), tuple(map(str, conditions)), sums)
+    sums = cluster_sums(is_member * values[:, None, None], frame[cluster])
+    group_names = tuple(str(name) for name in groups)
+    condition_names = tuple(str(name) for name in conditions)
+    return CellSums(group_names, condition_names, sums)
 
 
 def adjusted_slope(
@@ -282,38 +303,43 @@ def adjusted_slope(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"words": [1.0, 2, 3, 4] * 5, "repetition": [0.0, 0, 1, 1] * 5,
+    >>> frame = pd.DataFrame({"words": [1.0, 2, 3, 4] * 5,
+    ...                       "repetition": [0.0, 0, 1, 1] * 5,
     ...                       "prompt_id": np.arange(20)})
     >>> frame["quality"] = 5 - frame["words"] - 2 * frame["repetition"]
-    >>> adjusted_slope(frame, "words", "quality", ["repetition"], "prompt_id", 99,
-    ...                np.random.default_rng(0))["estimate"].round(6)
+    >>> rng = np.random.default_rng(0)
+    >>> table = adjusted_slope(
+    ...     frame, "words", "quality", ["repetition"], "prompt_id", 99, rng)
+    >>> table["estimate"].round(6)
     alone       -1.8
     adjusted    -1.0
     explained   -0.8
     Name: estimate, dtype: float64
     """
     moments = cluster_moments(frame, [x, *held], outcome, cluster)
-    weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
-    everything_first = bootstrap.with_everything_first(weights)
-    gram, cross, _ = moments.total(everything_first).covariances()
-    alone = _ratio(cross[:, 0], gram[:, 0, 0])
-    adjusted = (np.linalg.pinv(gram, hermitian=True) @ cross[:, :, None])[:, 0, 0]
+    times_drawn = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
+    replicates = moments.total(bootstrap.with_everything_first(times_drawn))
+    gram, cross, _ = replicates.covariances()
+    alone = ratio(cross[:, 0], gram[:, 0, 0])
+    # a column held constant may not vary in a replicate: hence the pseudoinverse
+    all_slopes = np.linalg.pinv(gram, hermitian=True) @ cross[:, :, None]
+    adjusted = all_slopes[:, 0, 0]
     slopes = np.stack([alone, adjusted, alone - adjusted], axis=1)
     table = bootstrap.summary(slopes[0], slopes[1:], ["alone", "adjusted", "explained"])
     return table.drop(columns="p_value")
-
-
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Quotient, NaN where the denominator is not positive."""
-    undefined = np.full(numerator.shape, np.nan)
-    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
 
 
 def quantile_knots(values: ArrayLike, n_knots: int) -> np.ndarray:
     """Knots at evenly spaced quantiles, the outer ones near the ends of the data."""
     if n_knots < 3:
         raise ValueError(f"a curve needs at least 3 knots, got {n_knots}")
-    outer = 0.1 if n_knots == 3 else 0.05 if n_knots <= 6 else 0.025
+    # Harrell (2015), table 2.3
+    if n_knots == 3:
+        outer = 0.1
+    elif n_knots <= 6:
+        outer = 0.05
+    else:
+        outer = 0.025
     knots = np.quantile(values, np.linspace(outer, 1 - outer, n_knots))
     if (np.diff(knots) <= 0).any():
         raise ValueError(f"the values tie too much for {n_knots} knots: take fewer")
@@ -321,13 +347,21 @@ def quantile_knots(values: ArrayLike, n_knots: int) -> np.ndarray:
 
 
 def natural_spline(values: ArrayLike, knots: np.ndarray) -> np.ndarray:
-    """Columns that span the natural cubic splines with given knots, without the intercept."""
-    span = knots[-1] - knots[0]
-    scaled = (np.asarray(values, dtype=float)[:, None] - knots) / span
+    """Columns that span the natural cubic splines, without the intercept."""
+    # Harrell (2015), section 2.4.5: a straight line, and for each knot but the last two
+    # a bend that begins there. The cubes of the last two knots take away what would
+    # curve beyond the last.
+    values = np.asarray(values, dtype=float)
+    first_knot = knots[0]
+    next_to_last = knots[-2]
+    last_knot = knots[-1]
+    scaled = (values[:, None] - knots) / (last_knot - first_knot)
     cubes = np.clip(scaled, 0, None) ** 3
-    last = knots[-1] - knots[-2]
-    to_end, to_next = (knots[-1] - knots[:-2]) / last, (knots[-2] - knots[:-2]) / last
-    bends = cubes[:, :-2] - cubes[:, [-2]] * to_end + cubes[:, [-1]] * to_next
+    starts = knots[:-2]
+    last_gap = last_knot - next_to_last
+    to_last = (last_knot - starts) / last_gap
+    to_next = (next_to_last - starts) / last_gap
+    bends = cubes[:, :-2] - cubes[:, [-2]] * to_last + cubes[:, [-1]] * to_next
     return np.column_stack([scaled[:, 0], bends])
 
 
@@ -370,8 +404,8 @@ class Curve:
             Values of the covariate.
         n_boot : int
             Number of replicates.
-        rng : numpy.random.Generator Curves to be compared need generators in the same
-        state.
+        rng : numpy.random.Generator
+            Curves to be compared need generators in the same state.
 
         Returns
         -------
@@ -382,8 +416,10 @@ class Curve:
         ValueError
             If a replicate does not determine the curve.
         """
-        weights = bootstrap.cluster_weights(len(self.moments.products), n_boot, rng)
-        return self._heights(self.moments.total(weights), at)
+        n_clusters = len(self.moments.products)
+        times_drawn = bootstrap.cluster_weights(n_clusters, n_boot, rng)
+        replicates = self.moments.total(times_drawn)
+        return self._heights(replicates, at)
 
     def band(
         self, at: ArrayLike, n_boot: int, rng: np.random.Generator
@@ -401,9 +437,8 @@ class Curve:
             Columns ``x``, ``estimate``, ``low`` and ``high``.
         """
         estimate = self.estimate(at)
-        low, high = bootstrap.simultaneous_interval(
-            estimate, self.draws(at, n_boot, rng)
-        )
+        draws = self.draws(at, n_boot, rng)
+        low, high = bootstrap.simultaneous_interval(estimate, draws)
         return pd.DataFrame({"x": at, "estimate": estimate, "low": low, "high": high})
 
     def changes(
@@ -427,15 +462,16 @@ class Curve:
             A row per step: ``estimate``, 95 % percentile interval ``low`` and ``high``,
             and a two-sided bootstrap ``p_value``.
         """
+        # a row per step: its start and its end
         ends = np.array(list(steps.values()), dtype=float)
-        heights = self.draws(ends.ravel(), n_boot, rng).reshape(n_boot, len(ends), 2)
         estimate = self.estimate(ends[:, 1]) - self.estimate(ends[:, 0])
-        return bootstrap.summary(
-            estimate, heights[:, :, 1] - heights[:, :, 0], list(steps)
-        )
+        draws = self.draws(ends.ravel(), n_boot, rng)
+        draws = draws.reshape(n_boot, len(ends), 2)
+        changes = draws[:, :, 1] - draws[:, :, 0]
+        return bootstrap.summary(estimate, changes, list(steps))
 
     def _heights(self, totals: ClusterMoments, at: ArrayLike) -> np.ndarray:
-        """Heights of the least-squares curve of each set of sums, shape (n_sets, n_points)."""
+        """Heights of the curve of each set of sums, shape (n_sets, n_points)."""
         gram, cross, _ = totals.covariances()
         try:
             slopes = np.linalg.solve(gram, cross[:, :, None])[:, :, 0]
@@ -443,9 +479,12 @@ class Curve:
             raise ValueError(
                 "a resample does not determine the curve: take fewer knots"
             ) from None
+        # Columns held constant come after those of the spline. They are centred, so at
+        # their means they add nothing.
         basis = natural_spline(at, self.knots)
-        heights = slopes[:, : basis.shape[1]] @ basis.T
-        return totals.intercept(slopes)[:, None] + heights
+        spline_slopes = slopes[:, : basis.shape[1]]
+        intercepts = totals.intercept(slopes)
+        return intercepts[:, None] + spline_slopes @ basis.T
 
 
 def fit_curve(
@@ -490,22 +529,25 @@ def fit_curve(
     Examples
     --------
     >>> frame = pd.DataFrame({"words": np.arange(20.0), "prompt_id": np.arange(20)})
-    >>> curve = fit_curve(frame.assign(quality=3 + frame["words"] / 10), "words", "quality",
-    ...                   "prompt_id", n_knots=3)
+    >>> frame["quality"] = 3 + frame["words"] / 10
+    >>> curve = fit_curve(frame, "words", "quality", "prompt_id", n_knots=3)
     >>> curve.estimate([0.0, 10.0]).round(6)
     array([3., 4.])
     """
     check_numeric(frame, [x, *held])
     knots = quantile_knots(frame[x], n_knots)
     basis = natural_spline(frame[x], knots)
-    columns = {
-        f"{x}, spline {number}": column for number, column in enumerate(basis.T, 1)
-    }
-    columns |= {name: frame[name] - frame[name].mean() for name in held}
+    columns = {}
+    for number, column in enumerate(basis.T, start=1):
+        columns[f"{x}, spline {number}"] = column
+    for name in held:
+        columns[name] = frame[name] - frame[name].mean()
     table = pd.DataFrame(columns, index=frame.index)
-    check_full_rank(table, list(table), intercept=True)
-    table = table.assign(**{outcome: frame[outcome], cluster: frame[cluster]})
-    return Curve(knots, cluster_moments(table, list(columns), outcome, cluster))
+    features = list(columns)
+    check_full_rank(table, features, intercept=True)
+    table[outcome] = frame[outcome]
+    table[cluster] = frame[cluster]
+    return Curve(knots, cluster_moments(table, features, outcome, cluster))
 
 
 def binned_means(
@@ -550,15 +592,20 @@ def binned_means(
     --------
     >>> frame = pd.DataFrame({"words": [1, 2, 3, 4], "quality": [2.0, 2, 4, 4],
     ...                       "prompt_id": [1, 2, 1, 2]})
-    >>> binned_means(frame, "words", "quality", "prompt_id", 2, 9, np.random.default_rng(0))
+    >>> rng = np.random.default_rng(0)
+    >>> binned_means(frame, "words", "quality", "prompt_id", 2, 9, rng)
          x  estimate  low  high
     0  1.5       2.0  2.0   2.0
     1  3.5       4.0  4.0   4.0
     """
     check_numeric(frame, [x, outcome])
-    edges = np.quantile(frame[x], np.linspace(0, 1, n_bins + 1)[1:-1])
-    code = np.searchsorted(np.unique(edges), frame[x], side="left")
-    means = group_means(frame.assign(bin=code), [outcome], "bin", cluster, n_boot, rng)
+    inner_shares = np.linspace(0, 1, n_bins + 1)[1:-1]
+    # values that tie can make two edges one
+    edges = np.unique(np.quantile(frame[x], inner_shares))
+    codes = np.searchsorted(edges, frame[x], side="left")
+    rows = frame.assign(bin=codes)
+    means = group_means(rows, [outcome], "bin", cluster, n_boot, rng)
     bins = means.loc[outcome].sort_index()
-    bins.insert(0, "x", frame[x].groupby(code).median().astype(float))
+    medians = frame[x].groupby(codes).median().astype(float)
+    bins.insert(0, "x", medians)
     return bins.reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Sums within clusters: all that linear models, correlations and their bootstrap need to know.
+"""Sums within clusters: all that linear models, correlations and their bootstrap need.
 
 A table is reduced once to small matrices of cross-products, one per cluster. Any
 resample, fold or split of clusters is then a weighted sum of these matrices.
@@ -17,33 +17,41 @@ from scipy.sparse import csr_array
 from helpers.stats.checks import check_regression
 
 BLOCK = 2**15  # sets that are added up together: few enough for the processor's cache
-LARGE = 200  # rows a cluster, from which clusters are taken one by one
+LARGE = 200  # from so many rows in a cluster on, clusters are taken one by one
 ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
 def cluster_sums(values: np.ndarray, labels: ArrayLike) -> np.ndarray:
     """Sums of rows within clusters."""
-    member = _membership(labels)
-    table = np.asarray(values).reshape(len(values), prod(values.shape[1:]))
-    return (member @ table).reshape(member.shape[0], *values.shape[1:])
+    membership = _membership(labels)
+    n_clusters = membership.shape[0]
+    row_shape = values.shape[1:]
+    # The sparse matrix multiplies tables only: other axes become columns and return.
+    table = np.asarray(values).reshape(len(values), prod(row_shape))
+    return (membership @ table).reshape(n_clusters, *row_shape)
 
 
 def _membership(labels: ArrayLike) -> csr_array:
-    """Matrix that adds up rows within clusters: 1 where a row is in a cluster, 0 elsewhere."""
+    """Matrix of clusters by rows that adds up rows: 1 where a row is in a cluster."""
     codes, clusters = pd.factorize(np.asarray(labels), sort=True)
     if (codes < 0).any():
         raise ValueError(
             f"row {np.argmax(codes < 0)} has no cluster label: label it or drop it"
         )
-    rows = np.arange(len(codes))
-    return csr_array(
-        (np.ones(len(codes)), (codes, rows)), shape=(len(clusters), len(codes))
-    )
+    n_rows = len(codes)
+    places = (codes, np.arange(n_rows))
+    return csr_array((np.ones(n_rows), places), shape=(len(clusters), n_rows))
+
+
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Quotient, NaN where the denominator is not positive."""
+    undefined = np.full(np.shape(numerator), np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterMoments:
-    """Cross-products of (1, features, outcome), one matrix per cluster, resample or fold.
+    """Cross-products of (1, features, outcome), a matrix per cluster, resample or fold.
 
     Parameters
     ----------
@@ -105,47 +113,53 @@ class ClusterMoments:
         """
         if weights is None:
             weights = np.ones((1, len(self.products)))
-        blocks = [
-            slice(start, start + BLOCK) for start in range(0, len(self.products), BLOCK)
-        ]
-        totals = [np.tensordot(weights[:, b], self.products[b], axes=1) for b in blocks]
-        return replace(self, products=reduce(np.add, totals))
+        parts = []
+        for start in range(0, len(self.products), BLOCK):
+            block = slice(start, start + BLOCK)
+            part = np.tensordot(weights[:, block], self.products[block], axes=1)
+            parts.append(part)
+        return replace(self, products=reduce(np.add, parts))
 
     def covariances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Covariances with divisor n; exact zeros where a feature does not vary."""
-        mean_square = self.products / self.n[:, None, None]
-        mean = mean_square[:, 0]
-        covariance = mean_square - mean[:, :, None] * mean[:, None, :]
+        mean_products = self.products / self.n[:, None, None]
+        mean = mean_products[:, 0]
+        covariance = mean_products - mean[:, :, None] * mean[:, None, :]
+        # What remains of a constant column is a rounding error, and becomes zero.
         variance = np.diagonal(covariance, axis1=1, axis2=2)
-        varies = variance > ROUNDING * np.diagonal(mean_square, axis1=1, axis2=2)
+        mean_square = np.diagonal(mean_products, axis1=1, axis2=2)
+        varies = variance > ROUNDING * mean_square
         covariance *= varies[:, :, None] & varies[:, None, :]
-        return covariance[:, 1:-1, 1:-1], covariance[:, 1:-1, -1], covariance[:, -1, -1]
+        features = covariance[:, 1:-1, 1:-1]
+        cross = covariance[:, 1:-1, -1]
+        outcome = covariance[:, -1, -1]
+        return features, cross, outcome
 
     def intercept(self, slopes: np.ndarray) -> np.ndarray:
         """Intercept with which predictions and outcome have the same mean."""
         totals = self.products[:, 0]
-        return (totals[:, -1] - (slopes * totals[:, 1:-1]).sum(axis=-1)) / self.n
+        outcome = totals[:, -1]
+        predicted = (slopes * totals[:, 1:-1]).sum(axis=-1)
+        return (outcome - predicted) / self.n
 
     def squared_error(self, intercept: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Mean squared error of the predictions intercept + features · slopes."""
+        # A residual, its sign turned, is z · r for a row z = (1, features, outcome) and
+        # r = (intercept, slopes, -1): the sum of the squares is rᵀ (Σ z zᵀ) r.
         minus_one = -np.ones_like(intercept)
-        residual = np.concatenate(
-            [intercept[..., None], slopes, minus_one[..., None]], axis=-1
-        )
-        return (
-            np.einsum("...si,sij,...sj->...s", residual, self.products, residual)
-            / self.n
-        )
+        parts = [intercept[..., None], slopes, minus_one[..., None]]
+        r = np.concatenate(parts, axis=-1)
+        squares = np.einsum("...si,sij,...sj->...s", r, self.products, r)
+        return squares / self.n
 
     def correlation(self, slopes: np.ndarray) -> np.ndarray:
         """Pearson's correlation of features · slopes with the outcome."""
-        features, cross, outcome = self.covariances()
-        prediction = np.einsum("si,sij,sj->s", slopes, features, slopes)
-        spread = np.sqrt(np.clip(prediction * outcome, 0.0, None))
-        shared = (slopes * cross).sum(axis=1)
-        return np.divide(
-            shared, spread, out=np.full_like(spread, np.nan), where=spread > 0
-        )
+        features, cross, outcome_variance = self.covariances()
+        prediction_variance = np.einsum("si,sij,sj->s", slopes, features, slopes)
+        covariance = (slopes * cross).sum(axis=1)
+        # rounding can take a variance of zero a little below it
+        product = np.clip(prediction_variance * outcome_variance, 0.0, None)
+        return ratio(covariance, np.sqrt(product))
 
 
 def cluster_moments(
@@ -189,24 +203,31 @@ def cluster_moments(
     check_regression(frame, features, outcome, cluster)
     rows = np.ones((len(frame), len(features) + 2))
     rows[:, 1:] = frame[[*features, outcome]].to_numpy(dtype=float)
-    member = _membership(np.arange(len(frame)) if cluster is None else frame[cluster])
-    are_large = len(rows) > LARGE * member.shape[0]
-    products = (
-        _products_of_large(rows, member) if are_large else _products(rows, member)
-    )
+    labels = np.arange(len(frame)) if cluster is None else frame[cluster]
+    membership = _membership(labels)
+    n_clusters = membership.shape[0]
+    if len(rows) > LARGE * n_clusters:
+        products = _products_of_large(rows, membership)
+    else:
+        products = _products(rows, membership)
     return ClusterMoments(tuple(features), outcome, products)
 
 
-def _products(rows: np.ndarray, member: csr_array) -> np.ndarray:
+def _products(rows: np.ndarray, membership: csr_array) -> np.ndarray:
     """Cross-products within clusters, column by column for all clusters at once."""
-    products = np.empty((member.shape[0], rows.shape[1], rows.shape[1]))
-    scaled = np.empty_like(rows)
+    n_clusters = membership.shape[0]
+    n_columns = rows.shape[1]
+    products = np.empty((n_clusters, n_columns, n_columns))
+    scaled = np.empty_like(rows)  # filled anew for each column
     for number, column in enumerate(rows.T):
-        products[:, number] = member @ np.multiply(rows, column[:, None], out=scaled)
+        np.multiply(rows, column[:, None], out=scaled)
+        products[:, number] = membership @ scaled
     return products
 
 
-def _products_of_large(rows: np.ndarray, member: csr_array) -> np.ndarray:
-    """Cross-products within clusters, cluster by cluster: faster if each has many rows."""
-    parts = np.split(rows[member.indices], member.indptr[1:-1])
-    return np.stack([part.T @ part for part in parts])
+def _products_of_large(rows: np.ndarray, membership: csr_array) -> np.ndarray:
+    """Cross-products cluster by cluster: faster if each has many rows."""
+    # the sparse matrix lists its rows, the clusters, one after the other
+    sorted_rows = rows[membership.indices]
+    clusters = np.split(sorted_rows, membership.indptr[1:-1])
+    return np.stack([cluster.T @ cluster for cluster in clusters])

@@ -1,4 +1,4 @@
-"""Single ratings on a scale of ordered marks: which features move them, and by how much.
+"""Single ratings on a scale of ordered marks: what moves them, and by how much.
 
 The cumulative logit (proportional odds) model takes a rating from 1 to 5 for what it
 is: five ordered marks, not points at equal distances. A feature multiplies the odds of
@@ -26,8 +26,8 @@ class SeparationError(ValueError):
     def __init__(self, feature: str):
         self.feature = feature
         super().__init__(
-            f"feature {feature!r} tells high from low ratings without exception, so its odds have "
-            "no finite estimate: leave it out or merge it with another"
+            f"feature {feature!r} tells high from low ratings without exception, so "
+            "its odds have no finite estimate: leave it out or merge it with another"
         )
 
 
@@ -59,7 +59,7 @@ class CumulativeLogit:
         return Estimates(self.slopes, self.influence[:, len(self.cuts) :])
 
     def effects(self, frame: pd.DataFrame) -> Estimates:
-        """Average effect of each feature on the expected rating, in points of the scale.
+        """Average marginal effect of each feature on the expected rating, in points.
 
         The expected rating of every row is computed with the feature at 1 and at 0, its
         other features as they are; the effect is the mean difference. Its interval, by
@@ -86,23 +86,28 @@ class CumulativeLogit:
         """
         check_numeric(frame, self.slopes.index)
         values = frame[self.slopes.index].to_numpy(dtype=float)
-        chosen = np.eye(values.shape[1], dtype=bool)  # one feature a row
-        present, absent = (
-            [self._mean_rating(np.where(feature, mark, values)) for feature in chosen]
-            for mark in (1.0, 0.0)
-        )
-        changes = np.subtract(present, absent)
+        changes = []
+        for name in self.slopes.index:
+            is_feature = self.slopes.index == name
+            with_feature = self._mean_rating(np.where(is_feature, 1.0, values))
+            without_feature = self._mean_rating(np.where(is_feature, 0.0, values))
+            changes.append(with_feature - without_feature)
+        changes = np.array(changes)
         effects = pd.Series(changes[:, 0], index=self.slopes.index)
-        return Estimates(effects, self.influence @ changes[:, 1:].T)
+        # The delta method: influence on cuts and slopes, times what they do to effects.
+        gradients = changes[:, 1:]
+        return Estimates(effects, self.influence @ gradients.T)
 
     def _mean_rating(self, values: np.ndarray) -> np.ndarray:
-        """Mean expected rating above the lowest, and how it changes with each cut and slope."""
-        above = expit((values @ self.slopes.to_numpy())[:, None] - self.cuts)
+        """Mean expected rating above the lowest, and its gradient in all parameters."""
+        opinion = values @ self.slopes.to_numpy()
+        above = expit(opinion[:, None] - self.cuts)  # P(rating above each level)
         steps = np.diff(self.levels)
-        density = above * (1 - above) * steps
         mean = (above @ steps).mean()
+        density = above * (1 - above) * steps
+        by_cut = -density.mean(axis=0)
         by_slope = density.sum(axis=1) @ values / len(values)
-        return np.concatenate([[mean], -density.mean(axis=0), by_slope])
+        return np.concatenate([[mean], by_cut, by_slope])
 
 
 def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> CumulativeLogit:
@@ -136,7 +141,8 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1], "quality": [5, 4, 1, 1, 2, 4]})
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1],
+    ...                       "quality": [5, 4, 1, 1, 2, 4]})
     >>> model = fit(frame, ["refusal"], "quality")
     >>> model.slopes.round(2)
     refusal   -1.2
@@ -146,88 +152,116 @@ def fit(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Cumulativ
     dtype: float64
     """
     _check_ratings(frame, features, outcome)
-    check_full_rank(frame[list(features)].drop_duplicates(), features, intercept=True)
-    levels, codes = np.unique(frame[outcome].to_numpy(dtype=float), return_inverse=True)
+    # Copies of rows do not change the rank, but take time.
+    distinct_rows = frame[list(features)].drop_duplicates()
+    check_full_rank(distinct_rows, features, intercept=True)
+    ratings = frame[outcome].to_numpy(dtype=float)
+    levels, codes = np.unique(ratings, return_inverse=True)
     values = frame[list(features)].to_numpy(dtype=float)
-    shares = np.bincount(codes).cumsum()[:-1] / len(codes)
-    parameters = np.append(logit(shares), np.zeros(values.shape[1]))
+    # start at the model without features: cuts at the log-odds of the levels
+    shares_up_to = np.bincount(codes).cumsum()[:-1] / len(codes)
+    n_cuts = len(shares_up_to)
+    start = np.append(logit(shares_up_to), np.zeros(values.shape[1]))
+    parameters, converged = _maximise(start, values, codes)
+    if not converged:
+        # The slope that grows without end is the one that moves log-odds the most.
+        growth = np.abs(parameters[n_cuts:]) * np.ptp(values, axis=0)
+        raise SeparationError(features[np.argmax(growth)])
+    scores, information = _derivatives(parameters, values, codes)
+    influence = np.linalg.solve(information, scores.T).T
+    slopes = pd.Series(parameters[n_cuts:], index=list(features), name="slope")
+    return CumulativeLogit(levels, parameters[:n_cuts], slopes, influence)
+
+
+def _maximise(
+    parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """Take Newton steps to the highest likelihood; tell whether they arrived."""
     for _ in range(MAX_STEPS):
         scores, information = _derivatives(parameters, values, codes)
         step = np.linalg.solve(information, scores.sum(axis=0))
         parameters = _improve(parameters, step, values, codes)
         if np.allclose(step, 0.0, atol=TOLERANCE):
-            break
-    else:
-        growth = np.abs(parameters[len(shares) :]) * np.ptp(values, axis=0)
-        raise SeparationError(features[np.argmax(growth)])
-    scores, information = _derivatives(parameters, values, codes)
-    cuts, slopes = np.split(parameters, [len(shares)])
-    slopes = pd.Series(slopes, index=list(features), name="slope")
-    return CumulativeLogit(
-        levels, cuts, slopes, np.linalg.solve(information, scores.T).T
-    )
+            return parameters, True
+    return parameters, False
 
 
 def _check_ratings(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> None:
     """Stop unless the table can be used and every rating is a whole number."""
     check_regression(frame, features, outcome)
-    broken = frame[outcome] % 1 != 0
-    if broken.any():
-        row = broken.idxmax()
+    is_fraction = frame[outcome] % 1 != 0
+    if is_fraction.any():
+        row = is_fraction.idxmax()
+        value = frame[outcome][is_fraction].iloc[0]
         raise ValueError(
-            f"column {outcome!r} is {frame[outcome][broken].iloc[0]} in row {row}: "
+            f"column {outcome!r} is {value} in row {row}: "
             "give single ratings in whole numbers, not averages"
         )
 
 
-def _bounds(parameters: np.ndarray, values: np.ndarray, codes: np.ndarray) -> tuple:
-    """Logistic distribution at the upper and lower end of each row's level, and its share."""
+def _level_ends(
+    parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probability up to each row's level, below it, and of the level itself."""
     n_cuts = len(parameters) - values.shape[1]
     cuts = np.concatenate([[-np.inf], parameters[:n_cuts], [np.inf]])
-    center = values @ parameters[n_cuts:]
-    upper, lower = cuts[codes + 1] - center, cuts[codes] - center
-    flip = np.where(lower > 0, -1.0, 1.0)  # differences of numbers near one lose digits
-    share = flip * (expit(flip * upper) - expit(flip * lower))
-    return expit(upper), expit(lower), share
+    opinion = values @ parameters[n_cuts:]
+    upper = cuts[codes + 1] - opinion
+    lower = cuts[codes] - opinion
+    # Differences of numbers near one lose digits: where both ends are in the upper
+    # half, the probabilities above them are subtracted instead.
+    sign = np.where(lower > 0, -1.0, 1.0)
+    probability = sign * (expit(sign * upper) - expit(sign * lower))
+    return expit(upper), expit(lower), probability
 
 
 def _log_likelihood(
     parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
 ) -> float:
     """Log-likelihood; minus infinity where cuts are out of order."""
-    share = _bounds(parameters, values, codes)[2]
-    return np.log(share).sum() if (share > 0).all() else -np.inf
+    _, _, probability = _level_ends(parameters, values, codes)
+    # asked in this way, a probability that is not a number counts as out of order, too
+    if not (probability > 0).all():
+        return -np.inf
+    return np.log(probability).sum()
 
 
 def _derivatives(
     parameters: np.ndarray, values: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Score of each row, and the observed information: minus the matrix of second derivatives."""
-    upper, lower, share = _bounds(parameters, values, codes)
-    cut = np.arange(len(parameters) - values.shape[1])
-    scores = second = 0.0
-    for end, its_cut, sign in ((upper, cut, 1.0), (lower, cut + 1, -1.0)):
-        design = np.hstack([codes[:, None] == its_cut, -values])
-        slope = sign * end * (1 - end) / share
-        scores = scores + slope[:, None] * design
-        second = second + design.T @ ((slope * (1 - 2 * end))[:, None] * design)
+    """Score of each row; information: minus the second derivatives of all rows."""
+    upper, lower, probability = _level_ends(parameters, values, codes)
+    n_cuts = len(parameters) - values.shape[1]
+    cuts = np.arange(n_cuts)
+    # how the upper and the lower end of a row's level move with cuts and slopes
+    upper_design = np.hstack([codes[:, None] == cuts, -values])
+    lower_design = np.hstack([codes[:, None] == cuts + 1, -values])
+    # first derivatives of log(probability) in the two ends; that of expit is p (1 - p)
+    by_upper = upper * (1 - upper) / probability
+    by_lower = -lower * (1 - lower) / probability
+    scores = by_upper[:, None] * upper_design + by_lower[:, None] * lower_design
+    # of second derivatives of the probability, divided by it; of p (1 - p) it is
+    # p (1 - p) (1 - 2 p)
+    upper_weights = by_upper * (1 - 2 * upper)
+    lower_weights = by_lower * (1 - 2 * lower)
+    second = upper_design.T @ (upper_weights[:, None] * upper_design)
+    second = second + lower_design.T @ (lower_weights[:, None] * lower_design)
     return scores, scores.T @ scores - second
 
 
 def _improve(
     parameters: np.ndarray, step: np.ndarray, values: np.ndarray, codes: np.ndarray
 ) -> np.ndarray:
-    """Take a Newton step, halved until the likelihood does not fall by more than rounding."""
+    """Take a Newton step, halved until the likelihood does not fall."""
     before = _log_likelihood(parameters, values, codes)
-    while _log_likelihood(parameters + step, values, codes) < before - ROUNDING * abs(
-        before
-    ):
+    lowest = before - ROUNDING * abs(before)  # a fall by rounding is none
+    while _log_likelihood(parameters + step, values, codes) < lowest:
         step = step / 2
     return parameters + step
 
 
 def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Estimates:
-    """Log-odds of a rating of at least each level, from a logit model of its own for each.
+    """Log-odds of a rating of at least each level, from a logit model for each.
 
     Under proportional odds the log-odds of a feature are the same at every level.
 
@@ -258,20 +292,24 @@ def cut_by_cut(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> Es
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1], "quality": [3, 2, 1, 1, 2, 3]})
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1],
+    ...                       "quality": [3, 2, 1, 1, 2, 3]})
     >>> cut_by_cut(frame, ["refusal"], "quality").value.index.tolist()
     [('refusal', 2), ('refusal', 3)]
     """
     _check_ratings(frame, features, outcome)
-    log_odds = {}
-    for level in np.sort(frame[outcome].unique()).astype(int)[1:]:
-        reached = frame.assign(**{outcome: (frame[outcome] >= level).astype(int)})
-        log_odds[level] = _fit_without_separation(
-            reached, list(features), outcome
-        ).log_odds()
-    values = {level: each.value for level, each in log_odds.items()}
-    value = pd.concat(values, names=["level", "feature"]).swaplevel().rename(None)
-    return Estimates(value, np.hstack([each.influence for each in log_odds.values()]))
+    values = {}
+    influences = []
+    levels = np.sort(frame[outcome].unique()).astype(int)
+    for level in levels[1:]:
+        reached = frame.copy()
+        reached[outcome] = (frame[outcome] >= level).astype(int)
+        log_odds = _fit_without_separation(reached, list(features), outcome).log_odds()
+        values[level] = log_odds.value
+        influences.append(log_odds.influence)
+    value = pd.concat(values, names=["level", "feature"])
+    value = value.swaplevel().rename(None)
+    return Estimates(value, np.hstack(influences))
 
 
 def _fit_without_separation(
@@ -301,16 +339,19 @@ def from_first_to_last_cut(log_odds: Estimates) -> Estimates:
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1], "quality": [3, 2, 1, 1, 2, 3]})
-    >>> from_first_to_last_cut(cut_by_cut(frame, ["refusal"], "quality")).value.round(6).abs()
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 0, 1, 1, 1],
+    ...                       "quality": [3, 2, 1, 1, 2, 3]})
+    >>> log_odds = cut_by_cut(frame, ["refusal"], "quality")
+    >>> from_first_to_last_cut(log_odds).value.round(6).abs()
     feature
     refusal    0.0
     dtype: float64
     """
-    levels = log_odds.value.index.to_frame(index=False).groupby("feature", sort=False)[
-        "level"
-    ]
+    names = log_odds.value.index.to_frame(index=False)
+    levels = names.groupby("feature", sort=False)["level"]
     ends = levels.agg(["min", "max"]).query("min < max")
-    first, last = (log_odds.pick(list(ends[end].items())) for end in ("min", "max"))
+    # `items` gives pairs (feature, level), which name the log-odds
+    first = log_odds.pick(list(ends["min"].items()))
+    last = log_odds.pick(list(ends["max"].items()))
     change = last.minus(first)
     return Estimates(change.value.droplevel("level"), change.influence)
