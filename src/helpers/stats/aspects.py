@@ -5,10 +5,11 @@ is predicted to be ideal overall. Weights and trees are judged on random parts t
 held out, and weights also on what different raters of one item agree on.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
@@ -25,9 +26,13 @@ from helpers.stats.moments import (
     ClusterMoments,
     cluster_moments,
     cluster_sums,
+    ratio,
 )
 
 N_SHUFFLES = 5  # of each feature in each split
+# correlations with the overall rating, see `judge_correlations`
+JUDGE_SCORES = ["direct", "weighted", "equal"]
+BY_PEOPLE = ["people, weighted", "people, equal", "agreed, weighted", "agreed, equal"]
 
 
 def ideal_distance(
@@ -216,6 +221,194 @@ def bootstrap_weights(
     n_clusters = len(moments.products)
     replicates = moments.total(cluster_weights(n_clusters, n_boot, rng))
     return pd.DataFrame(_least_squares(replicates), columns=list(moments.features))
+
+
+def weights_of(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    intercept: bool = False,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function that computes the weights of features from weights of rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    features : sequence of str
+        Columns of distances from the ideal.
+    outcome : str
+        Column of overall distances from the ideal.
+    intercept : bool, optional
+        Whether a constant is fitted, too. It is not among the results.
+
+    Returns
+    -------
+    callable
+        From an array of shape (n_sets, n_rows) to one of shape (n_sets, n_features), as
+        `helpers.stats.jackknife.leave_one_out` wants it.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 4]})
+    >>> compute = weights_of(frame, ["factuality"], "distance")
+    >>> compute(np.array([[1, 1, 1, 1], [1, 1, 1, 0]])).round(6)
+    array([[3.],
+           [2.]])
+    """
+    rows = cluster_moments(frame, features, outcome)
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        moments = rows.total(weights)
+        if not intercept:
+            return _least_squares(moments)
+        variances, cross, _ = moments.covariances()
+        inverse = np.linalg.pinv(variances, rcond=ROUNDING, hermitian=True)
+        return (inverse @ cross[:, :, None])[:, :, 0]
+
+    return compute
+
+
+def judge_correlations(
+    ratings: pd.DataFrame,
+    judge: pd.DataFrame,
+    ideals: Mapping[str, float],
+    ranges: Mapping[str, tuple[float, float]],
+    overall: str,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function that correlates scores with people's mean overall rating.
+
+    The function computes everything from weights of the people's ratings: the weights
+    of the aspects, the means over raters, and the correlations. So leaving out a rater
+    or a question changes all of them.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per item and rater: ``item_id`` and the columns of `ideals`. Weights of
+        aspects are fitted to all rows, without an intercept.
+    judge : pandas.DataFrame
+        One row per item that the judge rated, with the same columns. Correlations are
+        those over these items.
+    ideals, ranges : mapping
+        As for `ideal_distance`.
+    overall : str
+        The overall rating, one of `ideals`; the others are aspects.
+
+    Returns
+    -------
+    callable
+        From weights of rating rows, of shape (n_sets, n_rows), to correlations, of
+        shape (n_sets, 7): of the judge's scores (`JUDGE_SCORES`: asked directly, by
+        learned and by equal weights), then of learned and equal weights with people's
+        own aspects (`BY_PEOPLE`: mean ratings, and what different raters agree on; see
+        `rater_pairs`).
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used.
+
+    References
+    ----------
+    Kamoda et al. (2025), sections 5.2 to 5.4.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("aabbcc"), "fact": [3, 2, 1, 0, 3, 3],
+    ...                         "tone": [2, 1, 1, 1, 0, 1], "whole": [3, 3, 1, 0, 2, 2]})
+    >>> judge = pd.DataFrame({"item_id": list("abc"), "fact": [3, 0, 2],
+    ...                       "tone": [2, 0, 1], "whole": [3, 1, 2]})
+    >>> ideals = {"fact": 3, "tone": 2, "whole": 3}
+    >>> ranges = {"fact": (0, 3), "tone": (0, 2), "whole": (0, 3)}
+    >>> compute = judge_correlations(ratings, judge, ideals, ranges, "whole")
+    >>> compute(np.ones((1, 6)))[:, :3].round(2)
+    array([[0.99, 1.  , 1.  ]])
+    """
+    names = [name for name in ideals if name != overall]
+    distances = ideal_distance(ratings, [*names, overall], ideals, ranges)
+    rows = cluster_moments(distances, names, overall)
+
+    item = pd.Index(judge["item_id"]).get_indexer(ratings["item_id"])
+    is_judged = item >= 0
+    of_judged = distances[is_judged].to_numpy()
+    of_judged = np.column_stack([np.ones(len(of_judged)), of_judged])
+    raw = ratings.loc[is_judged, [*names, overall]].to_numpy(dtype=float)
+    n_items = len(judge)
+    membership = np.zeros((is_judged.sum(), n_items), dtype=bool)
+    membership[np.arange(len(membership)), item[is_judged]] = True
+    sums = csr_array(membership.astype(float))
+
+    ideal = np.array([ideals[name] for name in names], dtype=float)
+    ends = np.array([ranges[name] for name in names], dtype=float)
+    farthest = np.maximum(ideal - ends[:, 0], ends[:, 1] - ideal)
+    seen_by_judge = ideal_distance(judge, names, ideals, ranges).to_numpy()
+    direct = judge[overall].to_numpy(dtype=float)
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        learned = _least_squares(rows.total(weights))
+        equal = np.ones_like(learned)
+        counted = weights[:, is_judged]
+        n_raters = counted @ sums
+        rated = (n_raters > 0).astype(float)
+        # mean of each column over the raters who count, of shape (n_sets, n_items)
+        means = []
+        for values in raw.T:
+            total = (counted * values) @ sums
+            means.append(total / np.maximum(n_raters, 1))
+        human = means[-1]
+        found = [_correlation(direct[None, :], human, rated)]
+        for each in (learned, equal):
+            score = -each @ seen_by_judge.T
+            found.append(_correlation(score, human, rated))
+        for each in (learned, equal):
+            score = 0.0
+            for place, mean in enumerate(means[:-1]):
+                distance = np.abs(mean - ideal[place]) / farthest[place]
+                score = score - each[:, place, None] * distance
+            found.append(_correlation(score, human, rated))
+        pairs = _pair_products(of_judged, counted, sums)
+        agreed = ClusterMoments(tuple(names), overall, pairs)
+        for each in (learned, equal):
+            found.append(agreed.correlation(each))
+        return np.column_stack(found)
+
+    return compute
+
+
+def _correlation(
+    score: np.ndarray, outcome: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Weighted Pearson's correlation along the last axis."""
+    total = weights.sum(axis=-1, keepdims=True)
+    score = score - (weights * score).sum(axis=-1, keepdims=True) / total
+    outcome = outcome - (weights * outcome).sum(axis=-1, keepdims=True) / total
+    weighted = weights * score
+    covariance = (weighted * outcome).sum(axis=-1)
+    variances = (weighted * score).sum(axis=-1) * (weights * outcome**2).sum(axis=-1)
+    return ratio(covariance, np.sqrt(variances))
+
+
+def _pair_products(
+    rows: np.ndarray, counted: np.ndarray, sums: csr_array
+) -> np.ndarray:
+    """Cross-products of ratings of one item by two raters, for each set of weights."""
+    n_columns = rows.shape[1]
+    totals = [(counted * values) @ sums for values in rows.T]
+    squared = counted**2
+    products = np.empty((len(counted), n_columns, n_columns))
+    for first in range(n_columns):
+        for second in range(first, n_columns):
+            all_pairs = (totals[first] * totals[second]).sum(axis=1)
+            same_rater = squared @ (rows[:, first] * rows[:, second])
+            products[:, first, second] = all_pairs - same_rater
+            products[:, second, first] = products[:, first, second]
+    return products
 
 
 def _least_squares(moments: ClusterMoments) -> np.ndarray:

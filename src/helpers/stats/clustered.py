@@ -19,8 +19,10 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2, t
 
 from helpers.stats import checks
-from helpers.stats.moments import ROUNDING, cluster_sums
+from helpers.stats.moments import ROUNDING, cluster_moments, cluster_sums
 
+# a feature that differs from its usual value in fewer clusters tells nothing for sure
+FEWEST_INFORMATIVE = 10
 # a feature that adds less variance than this share is a combination of others
 COLLINEAR = 1e-9
 # columns of `associations` before the correction for the number of tests
@@ -306,6 +308,152 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
     influence = weights * residual / length
     leverage = weights**2 / np.diagonal(inverse)
     return Slopes(value, influence, leverage)
+
+
+def least_squares(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    cluster: str,
+    intercept: bool = True,
+) -> pd.DataFrame:
+    """Least squares with intervals that hold where a feature is rare.
+
+    The variance is that of the coefficients when each cluster is left out in turn
+    (CR3, the jackknife). A feature that occurs in few clusters has few degrees of
+    freedom: as many as a chi-squared distribution has whose mean and variance are those
+    of the estimated variance, if rows were independent with one variance
+    (Satterthwaite).
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation; every row is used.
+    features : sequence of str
+        Columns that explain.
+    outcome : str
+        Column to explain.
+    cluster : str
+        Column of clusters.
+    intercept : bool, optional
+        Whether a constant is fitted, too.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for ``"intercept"``, if any, and for every feature: ``estimate``,
+        ``standard_error``, 95 % interval ``low`` and ``high``, ``p_value`` and ``df``.
+        All but the estimate are NaN where a coefficient cannot be told without one of
+        the clusters.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or a feature is constant or a combination of those
+        before it.
+
+    References
+    ----------
+    Bell and McCaffrey (2002), Bias Reduction in Standard Errors for Linear Regression
+    with Multi-Stage Samples; Pustejovsky and Tipton (2018), Small-Sample Methods for
+    Cluster-Robust Variance Estimation; MacKinnon, Nielsen and Webb (2023), Fast and
+    Reliable Jackknife and Bootstrap Methods for Cluster-Robust Inference.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1] * 3,
+    ...                       "lost": [0, 1, 3, 4, 1, 1, 3, 3, 0, 0, 4, 3],
+    ...                       "prompt_id": list("aaaabbbbcccc")})
+    >>> least_squares(frame, ["refusal"], "lost", "prompt_id").round(2)
+               estimate  standard_error   low  high  p_value   df
+    intercept      0.50            0.29 -0.74  1.74     0.23  2.0
+    refusal        2.83            0.44  0.94  4.73     0.02  2.0
+    """
+    moments = cluster_moments(frame, features, outcome, cluster)
+    distinct_rows = frame[list(features)].drop_duplicates()
+    checks.check_full_rank(distinct_rows, features, intercept)
+    # sums of products of (1, features) by cluster; the 1 is left out if not wanted
+    first = 0 if intercept else 1
+    names = ["intercept", *features][first:]
+    by_cluster = moments.products[:, first:-1, first:-1]
+    with_outcome = moments.products[:, first:-1, -1]
+    # Features of length one, so that none counts as collinear because of its unit.
+    length = np.sqrt(np.diagonal(by_cluster.sum(axis=0)))
+    by_cluster = by_cluster / np.outer(length, length)
+    with_outcome = with_outcome / length
+
+    inverse = np.linalg.inv(by_cluster.sum(axis=0))
+    coefficients = inverse @ with_outcome.sum(axis=0)
+    remaining = by_cluster.sum(axis=0) - by_cluster
+    inverses = np.linalg.pinv(remaining, rcond=COLLINEAR, hermitian=True)
+    without = inverses @ (with_outcome.sum(axis=0) - with_outcome)[:, :, None]
+    n_clusters = len(by_cluster)
+    change = without[:, :, 0] - coefficients
+    variance = (change**2).sum(axis=0) * (n_clusters - 1) / n_clusters
+    # A coefficient that the remaining clusters do not tell is not in their row space.
+    told = inverses @ remaining
+    off = np.abs(told - np.eye(len(names))).max(axis=(0, 2))
+    variance = np.where(off < np.sqrt(COLLINEAR), variance, 0.0)
+
+    df = _satterthwaite_df(by_cluster, inverse, inverses)
+    value = pd.Series(coefficients / length, index=names)
+    standard_error = _standard_error(variance) / length
+    return t_table(value, standard_error, df).assign(df=df)
+
+
+def _satterthwaite_df(
+    by_cluster: np.ndarray, inverse: np.ndarray, inverses: np.ndarray
+) -> np.ndarray:
+    """Degrees of freedom of leave-one-out variances for independent, equal errors.
+
+    The change of coefficient j without cluster g is a weighted sum of errors. Its
+    weights, beyond what least squares takes out, are X_g u_g with u_g the j-th column
+    of the inverse without the cluster. So the covariances of these changes need sums of
+    products only: u_g' S_g u_g on the diagonal, less u_g' S_g M S_h u_h.
+    """
+    df = []
+    for column in range(len(inverse)):
+        u = inverses[:, :, column]
+        s_u = (by_cluster @ u[:, :, None])[:, :, 0]
+        own = (u * s_u).sum(axis=1)
+        covariances = np.diag(own) - s_u @ inverse @ s_u.T
+        trace = np.trace(covariances)
+        df.append(trace**2 / (covariances**2).sum())
+    return np.array(df)
+
+
+def informative_clusters(
+    frame: pd.DataFrame, features: Sequence[str], cluster: str
+) -> pd.Series:
+    """Count the clusters in which each feature takes another than its usual value.
+
+    Below `FEWEST_INFORMATIVE` a coefficient of the feature is not known, whatever its
+    interval says.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    features : sequence of str
+        Columns.
+    cluster : str
+        Column of clusters.
+
+    Returns
+    -------
+    pandas.Series of int
+        By feature.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 0, 1], "prompt_id": list("aabbc")})
+    >>> informative_clusters(frame, ["refusal"], "prompt_id")
+    refusal    2
+    dtype: int64
+    """
+    usual = frame[list(features)].mode().iloc[0]
+    differs = frame[list(features)].ne(usual)
+    return differs.groupby(frame[cluster]).any().sum()
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
