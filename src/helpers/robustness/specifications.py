@@ -27,6 +27,7 @@ from scipy import stats
 
 from helpers.show import BLUE, GREY, ORANGE, zero_line
 from helpers.stats import ordinal
+from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.moments import cluster_sums
 
 EXPECTED, UNSURE, AGAINST = "as expected", "not significant", "against expectation"
@@ -37,6 +38,7 @@ FINDINGS = {  # label and colour
 }
 SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
 SEVERAL = "for two reasons or more"
+ORDINAL = "ordinal"  # model
 ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
 WIDTH = 7.0  # of a figure on a page
 SMALL = (4.6, 4.6)  # size for a phone
@@ -139,6 +141,16 @@ def ordinal_effects(
     return value.to_numpy() + (replicates.to_numpy() - 1) @ influence.to_numpy()
 
 
+def resample_weights(
+    labels: pd.Series, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """How often each cluster counts: once in the first row, drawn in all others."""
+    clusters = pd.Index(np.unique(labels), name=labels.name)
+    everything_once = np.ones(len(clusters))
+    drawn = cluster_weights(len(clusters), n_boot, rng)
+    return pd.DataFrame(np.vstack([everything_once, drawn]), columns=clusters)
+
+
 def matches(table: pd.DataFrame, options: Mapping[str, object]) -> pd.Series:
     """Find the specification that makes certain choices, for example those of a paper.
 
@@ -167,7 +179,7 @@ def curve(
     estimate: ArrayLike,
     standard_error: ArrayLike,
     sign: int,
-    freedom: ArrayLike = np.inf,
+    df: ArrayLike = np.inf,
 ) -> pd.DataFrame:
     """Add estimates, 95 % intervals and findings to a table of specifications.
 
@@ -179,7 +191,7 @@ def curve(
         In the same unit.
     sign : {1, -1, 0}
         The direction that is expected; 0 if a difference in either direction is.
-    freedom : array-like, optional
+    df : array-like, optional
         Degrees of freedom of the t distribution behind the intervals; by default
         normal.
 
@@ -187,7 +199,7 @@ def curve(
     -------
     pandas.DataFrame
         The specifications with ``estimate``, ``standard_error``, ``low``, ``high``,
-        ``freedom`` and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves
+        ``df`` and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves
         out zero, else `UNSURE`.
 
     Raises
@@ -204,7 +216,7 @@ def curve(
     table = specifications.assign(
         estimate=np.asarray(estimate, dtype=float),
         standard_error=np.asarray(standard_error, dtype=float),
-        freedom=freedom,
+        df=df,
     )
     known = np.isfinite(table["estimate"]) & (table["standard_error"] >= 0)
     useless = ~known | (table["standard_error"] == 0) & (table["estimate"] != 0)
@@ -213,7 +225,7 @@ def curve(
             f"specification {table.index[useless][0]} has no estimate or no standard error: "
             "leave it out and say why"
         )
-    margin = stats.t.ppf(0.975, table["freedom"]) * table["standard_error"]
+    margin = stats.t.ppf(0.975, table["df"]) * table["standard_error"]
     table = table.assign(
         low=table["estimate"] - margin, high=table["estimate"] + margin
     )
@@ -314,7 +326,7 @@ def joint_test(
     if lost.any():
         raise ValueError(f"{lost.sum()} of {lost.size} draws are not finite")
     error = table["standard_error"].to_numpy()
-    critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
+    critical = stats.t.ppf(0.975, table["df"].to_numpy())
     observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
     null = _statistics(
         null_estimate, error if null_error is None else null_error, critical, sign
