@@ -594,7 +594,7 @@ def same_items(tables: Tables, rule: str) -> set[str]:
 
 
 def label_pairs(tables: Tables, errors: Sequence[str], rule: str) -> pd.DataFrame:
-    """Crowd and expert on the same answers: a row per answer and error, with the gap."""
+    """Crowd and expert on the same answers, a row per answer and error."""
     outputs = outputs_2(tables).drop(columns="refusal")
     pairs = rates.pair_labels(outputs, tables["experts"], list(errors))
     pairs = pairs[pairs["item_id"].isin(same_items(tables, rule))]

@@ -57,7 +57,7 @@ def mean(tables, n_boot, rng):
 
 
 def by_t(tables, n_boot, rng):
-    """Interval of a mean of clusters of one size by the t distribution, without draws."""
+    """Interval of a mean of clusters of one size by the t distribution."""
     clusters = tables["answers"].groupby("prompt_id")["score"].mean()
     margin = t.ppf(0.975, len(clusters) - 1) * clusters.sem()
     ends = {"low": clusters.mean() - margin, "high": clusters.mean() + margin}

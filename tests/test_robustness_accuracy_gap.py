@@ -24,7 +24,7 @@ def cells():
 
 @pytest.fixture(scope="module")
 def accuracies(cells):
-    """Specifications with their estimates and errors, and what each accuracy adds to them."""
+    """Specifications with estimates and errors, and what each accuracy adds."""
     table, weights = accuracy_gap.accuracy_curve(
         cells, chatbench.AI_METHODS, USERS, chatbench.N_QUESTIONS, [0.0, 0.4]
     )

@@ -14,7 +14,7 @@ EMPTY = [*ERRORS, "harmful"]
 
 @pytest.fixture(scope="module")
 def labelled() -> dict[str, pd.DataFrame]:
-    """Four marks for each of five outputs per prompt; an error costs a point of the score."""
+    """Four marks for each of five outputs per prompt; an error costs a point."""
     rng = np.random.default_rng(1)
     outputs = pd.DataFrame({"prompt_id": np.repeat(np.arange(60), 5)})
     outputs["item_id"] = [f"item-{number:04d}" for number in range(len(outputs))]

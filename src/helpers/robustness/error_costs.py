@@ -207,7 +207,8 @@ def cost_curve(
     >>> for score in SCORES:
     ...     outputs[score] = 5.0 - 2 * outputs["refusal"]
     >>> result = cost_curve({"mean": outputs}, ["refusal"], 9, rng)
-    >>> result.estimate["refusal"].groupby(result.specifications["model"]).max().round(2)
+    >>> cost = result.estimate["refusal"]
+    >>> cost.groupby(result.specifications["model"]).max().round(2)
     model
     Lasso, 0.003     1.99
     Lasso, 0.01      1.96

@@ -73,7 +73,7 @@ class StudyModel:
         return list(self.classes.index)
 
     def losses_behind(self, by_label: pd.Series) -> pd.Series:
-        """Losses by the errors themselves, from those that least squares on labels gives.
+        """Losses by the errors themselves, from those by least squares on labels.
 
         A label is not the error, so that a loss by label differs from the loss by the
         error itself. The one is a linear function of the other, which `fit_model` reads
@@ -410,7 +410,7 @@ def _covariances(
 
 
 def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.ndarray:
-    """Correlations of liabilities behind the covariance of marks by different people."""
+    """Correlations of liabilities behind the covariance of marks by two people."""
     rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
     target = observed / np.outer(rise, rise)
     prevalence = classes["prevalence"].to_numpy()
@@ -429,7 +429,7 @@ def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.n
 
 
 def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
-    """Share of liabilities behind the covariance of marks of two outputs of a prompt."""
+    """Share of liabilities behind the covariance of two outputs of a prompt."""
     prevalence = classes["prevalence"].to_numpy()
     squared_rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy() ** 2
     target = np.trace(observed)
@@ -443,7 +443,7 @@ def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
 def _halo(
     classes: pd.DataFrame, correlations: np.ndarray, observed: np.ndarray
 ) -> float:
-    """Correlation behind the covariance that marks by one person have beyond others'."""
+    """Correlation behind the covariance of marks by one person beyond others'."""
     first, second = np.triu_indices(len(classes), 1)  # pairs of errors
     if not len(first):
         return 0.0
@@ -560,7 +560,7 @@ def describe_model(
     score: str,
     alpha: float,
 ) -> pd.DataFrame:
-    """Describe a real or drawn study by numbers that the fit used in part or not at all.
+    """Describe a real or drawn study by numbers that the fit hardly used.
 
     Parameters
     ----------

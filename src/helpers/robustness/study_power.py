@@ -1,9 +1,9 @@
 """How often studies of some size find what is there, from studies that are drawn.
 
 `loss_power` and `gap_power` draw every study anew from a model of
-`helpers.robustness.study_model`; `study_losses` draws prompts of a real study. Estimates
-and their cluster-robust errors need only sums within prompts, so that hundreds of
-studies of every size take seconds.
+`helpers.robustness.study_model`; `study_losses` draws prompts of a real study.
+Estimates and their cluster-robust errors need only sums within prompts, so that
+hundreds of studies of every size take seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -301,7 +301,7 @@ def loss_power(
 
 
 def _portions(n_sim: int, n_prompts: int) -> list[int]:
-    """How many studies to draw at once, to have neither too many prompts nor too few."""
+    """Numbers of studies to draw at once: few enough for memory, enough for speed."""
     at_once = max(1, PROMPTS_AT_ONCE // n_prompts)
     return [min(at_once, n_sim - start) for start in range(0, n_sim, at_once)]
 

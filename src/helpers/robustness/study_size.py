@@ -155,10 +155,8 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> power = pd.DataFrame(
-    ...     {"estimate": [0.4, 0.9], "low": [0.3, 0.8], "high": [0.5, 1.0], "x": [200, 5000]},
-    ...     index=[3, 3],
-    ... )
+    >>> power = pd.DataFrame({"estimate": [0.4, 0.9], "x": [200, 5000]}, index=[3, 3])
+    >>> power = power.assign(low=[0.3, 0.8], high=[0.5, 1.0])
     >>> power_panel(ax, "refusal", power, 900)
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['300', '1,000', '3,000']
