@@ -214,7 +214,7 @@ def task_coverage():
 
     def measure():
         refuse_simulated(sources())
-        return run_script("benchmarks/coverage.py")
+        return run_script("-m", "benchmarks.coverage")
 
     return task(measure, task_dep=["data"])
 

@@ -33,7 +33,7 @@ def of_rules(claims_dir: str | Path, seed: int = 20261122) -> pd.DataFrame:
 
 
 def moved_numbers(claims_dir: str | Path) -> pd.DataFrame:
-    """Share of verdicts that turn when a printed number is 5 to 30 % larger or smaller."""
+    """Share of verdicts that turn when printed numbers are moved by 5 to 30 %."""
     published, entered = published_claims(), read_entered(claims_dir)
     numeric = published["published"].str.fullmatch(r"-?[\d.]*[1-9][\d.]*")
     threshold = (published["kind"] == "fact") & (published["direction"] != "")
@@ -105,7 +105,7 @@ def _equal_marks(rng: np.random.Generator) -> np.ndarray:
 
 
 def _confirmed(draw: Callable, rng: np.random.Generator) -> dict[str, bool]:
-    """Draw a study; say for each rule whether it confirms a difference that is not there."""
+    """Draw a study without differences; say which rules confirm one."""
     values = pd.DataFrame(draw(rng), columns=list("abcde"))
     values["first minus second"] = values["a"] - values["b"]
     values["prompt_id"] = np.arange(N_PROMPTS)

@@ -55,7 +55,8 @@ def main():
             lambda t=table, a=mode, b=mean: aggregate(t, "item_id", b, a)
         )
         print(
-            f"{name:14} {len(table):6} {1000 * slow:9.0f} {1000 * fast:8.1f} {slow / fast:6.0f}"
+            f"{name:14} {len(table):6} {1000 * slow:9.0f} {1000 * fast:8.1f} "
+            f"{slow / fast:6.0f}"
         )
 
 

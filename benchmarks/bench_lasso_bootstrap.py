@@ -1,4 +1,4 @@
-"""Bootstrap of a ten-feature Lasso: refitting from resampled rows against cluster moments.
+"""Bootstrap of a ten-feature Lasso: resampled rows against cluster moments.
 
 Run `python benchmarks/bench_lasso_bootstrap.py`. Both ways are timed in one process on
 simulated data of the size of Hosking et al. (2024): 900 rows in 180 clusters. The ways
@@ -86,7 +86,8 @@ def main() -> None:
     best = pd.DataFrame(rounds).min()
     ours, draws = best.pop("ours"), ways.pop("ours")()
     print(
-        f"{N_BOOT:,} replicates; naive ways timed on {N_NAIVE} and scaled; best of {N_ROUNDS}\n"
+        f"{N_BOOT:,} replicates; naive ways timed on {N_NAIVE} and scaled; "
+        f"best of {N_ROUNDS}\n"
     )
     print(
         f"{'what':<40}{'naive s':>9}{'ours s':>9}{'ratio':>7}{'largest difference':>20}"
@@ -95,7 +96,8 @@ def main() -> None:
         naive = best[label] * N_BOOT / N_NAIVE
         difference = np.abs(draws[:N_NAIVE] - way()).max()
         print(
-            f"{label:<40}{naive:>9.2f}{ours:>9.3f}{naive / ours:>7.0f}{difference:>20.0e}"
+            f"{label:<40}{naive:>9.2f}{ours:>9.3f}{naive / ours:>7.0f}"
+            f"{difference:>20.0e}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Time of each notebook, and of all together, beside that of importing their libraries only.
+"""Time of each notebook, and of all, beside that of importing their libraries.
 
 The floor of a notebook is a run of its first code cell, which holds the imports, in a
 kernel of its own. First all floors are run, then all notebooks as `make reproduce` runs

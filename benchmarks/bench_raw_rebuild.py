@@ -1,4 +1,4 @@
-"""Rating tables from raw submissions: flattening every field with pandas against our reader.
+"""Rating tables from raw submissions: flattening by pandas against our reader.
 
 Run `python benchmarks/bench_raw_rebuild.py`. Both ways are timed in one process on
 simulated files with as many submissions as those of Hosking et al. (2024), and must
@@ -69,7 +69,7 @@ def ours(paths: list[Path]) -> np.ndarray:
 
 
 def naive(paths: list[Path]) -> np.ndarray:
-    """The naive way: flatten all fields, replace answers, stack sides; nothing is checked."""
+    """The naive way: flatten all, replace answers, stack sides, check nothing."""
     tables = [
         pd.json_normalize(pd.read_json(path, lines=True).to_dict("records"))
         for path in paths
@@ -104,7 +104,8 @@ def main() -> None:
         our_seconds, ratings = best_time(ours, paths)
     np.testing.assert_array_equal(ratings, expected)
     print(
-        f"{N_FILES * N_SUBMISSIONS:,} submissions; best of {N_REPEATS} runs; equal ratings\n"
+        f"{N_FILES * N_SUBMISSIONS:,} submissions; best of {N_REPEATS} runs; "
+        "equal ratings\n"
     )
     print(f"{'naive s':>9}{'ours s':>9}{'ratio':>7}")
     print(

@@ -1,4 +1,4 @@
-"""From 10,000 to 10,000,000 ratings: time and memory of error weights with bootstrap intervals.
+"""Time and memory of error weights with intervals, for up to 10,000,000 ratings.
 
 Run `python benchmarks/bench_scale.py`, and for ten million ratings with `--rows 10000
 100000 1000000 10000000`. The job aggregates ratings over raters, fits a Lasso of ten
@@ -42,7 +42,7 @@ PLACES = {
 
 
 def simulate(n_rows: int) -> pd.DataFrame:
-    """Ratings in wide form: ten 0/1 errors, a score from 1 to 5 with a shared part per prompt."""
+    """Ten 0/1 errors, and a score from 1 to 5 that prompts share a part of."""
     rng = np.random.default_rng(SEED)
     n_prompts = n_rows // (SYSTEMS * RATERS)
     item = np.arange(n_prompts * SYSTEMS).repeat(RATERS)
@@ -73,7 +73,7 @@ def ours(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def naive(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The naive way: a Python function for each group, and a fit of rows for each replicate."""
+    """The naive way: a function for each group, a fit of rows for each replicate."""
     modes = dict.fromkeys(FEATURES, lambda values: values.mode().mean())
     items = ratings.groupby("item_id").agg(
         modes | {"score": "mean", "prompt_id": "first"}
@@ -113,7 +113,7 @@ def best_time(function: Callable, *arguments: object) -> tuple[float, object]:
 
 
 def measure(n_rows: int) -> None:
-    """Print seconds, processor seconds and peak megabytes; needs a process of its own."""
+    """Print seconds, processor seconds, peak megabytes, in a process of its own."""
     ratings = simulate(n_rows)
     started = process_time()
     seconds, _ = best_time(ours, ratings)
@@ -127,17 +127,21 @@ def measure(n_rows: int) -> None:
 
 
 def print_sizes(sizes: list[int]) -> None:
-    """Time and memory against the number of ratings; growth is told from processor time."""
+    """Time and memory by number of ratings; growth is that of processor time."""
     print(f"{N_BOOT:,} replicates on two threads, best of {N_ROUNDS}\n")
     print(
-        f"{'ratings':>12}{'seconds':>9}{'CPU s':>8}{'a million':>11}{'peak MB':>9}{'exponent':>10}"
+        f"{'ratings':>12}{'seconds':>9}{'CPU s':>8}{'a million':>11}"
+        f"{'peak MB':>9}{'exponent':>10}"
     )
     before = []
     for n_rows in sizes:
         command = [sys.executable, __file__, "--measure", str(n_rows)]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
         seconds, used, peak = json.loads(output)
-        line = f"{n_rows:>12,}{seconds:>9.2f}{used:>8.2f}{1e6 * used / n_rows:>11.2f}{peak:>9.0f}"
+        per_million = 1e6 * used / n_rows
+        line = (
+            f"{n_rows:>12,}{seconds:>9.2f}{used:>8.2f}{per_million:>11.2f}{peak:>9.0f}"
+        )
         growth = [
             f"{log(used / less) / log(n_rows / fewer):>10.2f}" for fewer, less in before
         ]
@@ -148,14 +152,16 @@ def print_sizes(sizes: list[int]) -> None:
 def print_naive(sizes: list[int]) -> None:
     """The naive way and ours, both in this process."""
     print(
-        f"\n{'ratings':>12}{'naive s':>9}{'ours s':>9}{'ratio':>7}{'largest difference':>20}"
+        f"\n{'ratings':>12}{'naive s':>9}{'ours s':>9}{'ratio':>7}"
+        f"{'largest difference':>20}"
     )
     for n_rows in sizes:
         ratings = simulate(n_rows)
         slow, expected = best_time(naive, ratings)
         fast, table = best_time(ours, ratings)
         difference = (table["estimate"] - expected["estimate"]).abs().max()
-        line = f"{n_rows:>12,}{slow:>9.2f}{fast:>9.2f}{slow / fast:>7.0f}{difference:>20.0e}"
+        ratio = slow / fast
+        line = f"{n_rows:>12,}{slow:>9.2f}{fast:>9.2f}{ratio:>7.0f}{difference:>20.0e}"
         print(line, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Do the conclusions about own ratings hold? Files with a known truth, drawn again and again.
+"""Do the conclusions about own ratings hold? Many files with a known truth.
 
 Run `python benchmarks/gates.py` (`--files 200` for a quick look, `--only halo` for
 some). Three kinds of files: *nulls*, in which some aspects have no link, whatever else
@@ -58,7 +58,7 @@ Draw = Callable[[np.random.Generator], tuple[File, dict[str, float]]]
 
 @dataclass(frozen=True)
 class Design:
-    """How files of one gate are drawn; spreads are in points of an outcome from 1 to 5."""
+    """How files of a gate are drawn; standard deviations in points from 1 to 5."""
 
     raters: int = 9  # 0: the file names none
     per_item: int = 3
@@ -147,7 +147,7 @@ def truths(**changes: object) -> Draw:
 
 
 def these_raters(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
-    """Three raters who all rate everything: the truth is their mean slope on a 0/1 aspect."""
+    """Three raters who all rate everything: the truth is their mean slope."""
     n_items, own = 120, 1 + rng.normal(size=3)
     item, rater = np.divmod(np.arange(3 * n_items), 3)
     typos = (rng.random(3 * n_items) < 0.4).astype(float)
@@ -162,7 +162,7 @@ def these_raters(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
 
 
 def unnamed_raters(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
-    """Nine lenient or strict raters without names: the truth is the slope of all their ratings."""
+    """Nine lenient or strict raters without names: the truth is the slope of all."""
     n_items, lenient, share = 120, 0.7 * rng.normal(size=9), rng.uniform(0.1, 0.7, 9)
     item = np.repeat(np.arange(n_items), 3)
     rater = np.argsort(rng.random((n_items, 9)), axis=1)[:, :3].ravel()
@@ -197,7 +197,7 @@ def typing_error(column: str) -> Null:
 
 
 def computed(rounded: bool) -> Null:
-    """An outcome that is the mean of tone and depth, perhaps rounded; typos have no part in it."""
+    """An outcome that is the mean of tone and depth, perhaps rounded, not of typos."""
 
     def file(rng: np.random.Generator) -> tuple[File, dict[str, float]]:
         table, _ = draw(Design(), rng)
@@ -299,7 +299,7 @@ def study_of(table: File, only: list | None = None) -> Study:
 
 
 def quickly(table: File, only: list | None = None) -> pd.DataFrame:
-    """Weights, intervals and corrected p-values, as `numbers` gives them for files without fault.
+    """Weights, intervals and corrected p-values, as `numbers` gives them.
 
     Beside them, for aspects of which these raters only can be judged, the weight of
     ``these``: what least squares would find in this file if nothing but the aspects
@@ -352,7 +352,7 @@ def quickly(table: File, only: list | None = None) -> pd.DataFrame:
 
 
 def both(table: File, key: tuple[int, ...], only: list | None = None) -> pd.DataFrame:
-    """The quick numbers; one file in fifty goes the whole way, and must give the same."""
+    """The quick numbers; one file in fifty is also reported, and must give the same."""
     found = quickly(table, only)
     if key[-1] % 50 == 0:
         names = ["weight", "low", "high", "p Holm"]
@@ -379,7 +379,7 @@ def false_finding(gate: Null, key: tuple[int, ...]) -> bool:
 
 
 def interval_found(draw_file: Draw, key: tuple[int, ...]) -> np.ndarray:
-    """Error of each weight, whether its interval holds the truth, and how long it is."""
+    """Error of each weight, whether its interval holds the truth, and its length."""
     table, truth = draw_file(np.random.default_rng(key))
     found = both(table, key, list(truth))
     true = np.array(list(truth.values()))
@@ -445,7 +445,8 @@ def truths_table(run: Callable, places: list[int], n_files: int) -> None:
 def powers_table(run: Callable, places: list[int], n_files: int) -> None:
     """Print how often a weight of four true errors is found."""
     print(
-        f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); exact t-test;"
+        f"\nFound, % of files with {TRUE_ERRORS} true errors (at least {POWER}); "
+        "exact t-test;"
     )
     print(f"verdicts that were not 'higher' in the first {WHOLE} files")
     for place in places:
@@ -464,7 +465,8 @@ def powers_table(run: Callable, places: list[int], n_files: int) -> None:
             stats.t.ppf(1 - 0.025 / len(gate.aspects), freedom), freedom, TRUE_ERRORS
         )
         misses = words[words != "higher"].value_counts().to_dict()
-        line = f"{found:5.1f}{_fails(found < POWER)}  exact {exact:.0f}  weight {weight:.2f}"
+        line = f"{found:5.1f}{_fails(found < POWER)}"
+        line = f"{line}  exact {exact:.0f}  weight {weight:.2f}"
         print(f"  {name:44} {line}  {misses}", flush=True)
 
 

@@ -3,7 +3,7 @@
 Run it as `python benchmarks/mutants.py [--count 120] [--seed 2026] [FILE ...]`. Files,
 operators and seed say which faults are planted before anything has run: each mutant
 changes one operator or constant in one line of `src/helpers` (the core by default: all
-rooms but `simulate`, `beyond` and `own`). It is killed if the tests of its module fail,
+rooms but `simulate` and `robustness`). It is killed if the tests of its module fail,
 or else any other test. Survivors are printed with their change, so that each can get a
 test, or be named as equivalent to the original.
 """
@@ -19,15 +19,31 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_CORE = {"simulate", "beyond", "own"}
+NOT_CORE = {"simulate", "robustness"}
 COMPARISONS = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
-    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
-}  # fmt: skip
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
 ARITHMETIC = {
-    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "/", ast.Pow: "*",
-    ast.Mod: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.MatMult: "*",
-}  # fmt: skip
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "/",
+    ast.Div: "*",
+    ast.FloorDiv: "/",
+    ast.Pow: "*",
+    ast.Mod: "*",
+    ast.BitAnd: "|",
+    ast.BitOr: "&",
+    ast.MatMult: "*",
+}
 SECONDS = 900
 
 
@@ -75,7 +91,7 @@ def annotations(tree: ast.AST) -> set[ast.AST]:
 
 
 def mutants_of(file: Path) -> list[tuple[Path, int, str, str]]:
-    """List all mutants of a file: file, number of the line, its new text, new text of the file."""
+    """List mutants of a file: file, line number, the new line, the new file."""
     source = file.read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
     tree = ast.parse(source)
@@ -102,7 +118,7 @@ def mutants_of(file: Path) -> list[tuple[Path, int, str, str]]:
 
 
 def survives(folder: Path, mutant: tuple[Path, int, str, str], own_only: bool) -> bool:
-    """Run the tests of the module, then all others, on a copy of the project with the fault."""
+    """Run the tests of the module, then all others, on a copy with the fault."""
     file, _, _, new = mutant
     inside = file.relative_to(ROOT)
     target = folder / inside
@@ -173,7 +189,8 @@ def main() -> None:
                 flush=True,
             )
     print(
-        f"{len(chosen) - left} of {len(chosen)} mutants were noticed, of {len(every)} there are"
+        f"{len(chosen) - left} of {len(chosen)} mutants were noticed, "
+        f"of {len(every)} there are"
     )
 
 

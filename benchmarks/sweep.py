@@ -32,7 +32,7 @@ FEW_DRAWS = {
 
 
 def read_runs(only: str = "") -> list[dict[str, str]]:
-    """List the runs: notebook, parameter and value, of notebooks whose name begins with `only`."""
+    """List runs: notebook, parameter, value; of notebooks that begin with `only`."""
     with RUNS.open(encoding="utf-8", newline="") as lines:
         return [
             row for row in csv.DictReader(lines) if row["notebook"].startswith(only)
@@ -57,7 +57,7 @@ def write_other_files() -> None:
 
 
 def run(row: dict[str, str], data: str) -> tuple[str, list[str]]:
-    """Run a notebook with one other value; give the section of the report, and what is wrong."""
+    """Run a notebook with one other value; give its report, and what is wrong."""
     name = row["notebook"]
     file = notebooks.notebook_file(name)
     title = f"{name}: {row['parameter']} = {row['value']}"
@@ -116,7 +116,7 @@ def faults_of(words: list[str], folder: Path, parameter: str) -> list[str]:
 
 
 def main(only: str = "", data: str = "auto") -> int:
-    """Run all, or those of one notebook; print what is wrong and where the report is."""
+    """Run all, or those of one notebook; print faults, and where the report is."""
     write_other_files()
     notebooks.set_environment(FOLDER)
     rows = read_runs(only)

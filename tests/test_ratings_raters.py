@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import nct, t
 
-from helpers.robustness.study_design import detection, study_losses
+from helpers.robustness.study_power import detection, study_losses
 from helpers.stats.moments import cluster_moments
 from ratings import raters
 from ratings.intake import prepare

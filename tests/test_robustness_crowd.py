@@ -1,4 +1,4 @@
-"""Crowds and experts: hand-computed items, known truths, other packages, coverage, messages."""
+"""Crowds and experts: items by hand, known truths, other packages, coverage."""
 
 import numpy as np
 import pandas as pd
@@ -182,7 +182,10 @@ def test_marks_that_do_not_tell_probabilities_are_refused_with_the_error(
     marks, monkeypatch
 ):
     nothing = pd.DataFrame({"item_id": np.repeat(range(50), 3), "harmful": 0.0})
-    message = "^the probabilities of error 'harmful' still change after 5000 steps: leave it out or"
+    message = (
+        "^the probabilities of error 'harmful' still change after 5000 steps: "
+        "leave it out or"
+    )
     with pytest.raises(PlainError, match=message):
         crowd.fit_classes(nothing, ["harmful"])
     monkeypatch.setattr(crowd, "CLASS_STEPS", 5)

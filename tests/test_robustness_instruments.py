@@ -1,4 +1,4 @@
-"""Instruments: Wald ratio, linearmodels as reference, recovery, weak instruments, messages."""
+"""Instruments: Wald ratio, linearmodels as reference, recovery, messages."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ EFFECT = -2.0
 
 
 def make_frame(strength=1.0, direct=0.0, n_prompts=200, seed=0):
-    """Five rated answers to a prompt, whose quality moves both the tone and the marks."""
+    """Five rated answers to a prompt, whose quality moves both tone and marks."""
     rng = np.random.default_rng(seed)
     n_rows = 5 * n_prompts
     prompt = np.repeat(np.arange(n_prompts), 5)

@@ -1,4 +1,4 @@
-"""Curves and their joint tests: hand-computed tables, level under the null, what a figure shows."""
+"""Curves and their joint tests: tables by hand, level under the null, figures."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""What raters' labels tell about true errors: alone, combined, and beside labels by experts.
+"""What raters' labels tell about true errors: combined, and beside experts' labels.
 
 Labels of several raters become one label of an item by rules that people choose among.
 One rule is the model of Dawid and Skene (1979): each item has one true label, which
@@ -27,9 +27,9 @@ from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
+    rate_estimates,
     independent_intervals,
     label_terms,
-    rate_estimates,
     wilson_intervals,
 )
 
@@ -69,10 +69,11 @@ def combine(ratings: pd.DataFrame, columns: Sequence[str], rule: str) -> pd.Data
         raters = raters.where(
             raters.map(raters.value_counts()) >= LEAST_LABELS, OCCASIONAL
         )
-    posteriors = {c: fit_dawid_skene(items, raters, ratings[c]) for c in columns}
-    return pd.DataFrame(
-        {c: each @ each.columns.to_numpy(float) for c, each in posteriors.items()}
-    )
+    expected = {}
+    for column in columns:
+        probabilities = fit_dawid_skene(items, raters, ratings[column])
+        expected[column] = probabilities @ probabilities.columns.to_numpy(float)
+    return pd.DataFrame(expected)
 
 
 def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
@@ -81,7 +82,9 @@ def _mode(values: pd.Series, items: pd.Series, ties: str) -> pd.Series:
     winners = counts.eq(counts.max(axis="columns"), axis="index")
     if ties == "middle":
         return winners @ winners.columns.to_numpy() / winners.sum(axis="columns")
-    return winners.iloc[:, :: -1 if ties == "highest" else 1].idxmax(axis="columns")
+    if ties == "highest":
+        winners = winners.iloc[:, ::-1]
+    return winners.idxmax(axis="columns")  # the first of those that tie
 
 
 def fit_dawid_skene(
@@ -110,66 +113,73 @@ def _maximise(marks: sparse.csr_array, posterior: np.ndarray) -> np.ndarray:
         confusion = counts / counts.sum(axis=1, keepdims=True)
         joint = np.log(prevalence) + by_item @ np.log(confusion).reshape(-1, n_labels)
         total = reduce(np.logaddexp, joint.T)[:, None]
-        posterior, likelihood = np.exp(joint - total), total.sum()
+        posterior = np.exp(joint - total)
+        likelihood = total.sum()
         if likelihood - before <= TOLERANCE * abs(likelihood):
             return posterior
         before = likelihood
     raise RuntimeError(
-        f"the likelihood still rises after {MAX_STEPS} steps: pool raters with few labels"
+        f"the likelihood still rises after {MAX_STEPS} steps: "
+        "pool raters with few labels"
     )
 
 
 def fit_classes(
     marks: pd.DataFrame, errors: Sequence[str], experts: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Estimate how common errors are, and how often they are marked rightly and wrongly."""
+    """Estimate how common errors are, and how often marked rightly and wrongly."""
     errors = list(errors)
-    marked, size = (
-        marks.groupby("item_id")[errors].sum(),
-        marks.groupby("item_id").size(),
-    )
-    seen = pd.DataFrame(np.nan, marked.index, errors)
+    marked = marks.groupby("item_id")[errors].sum()
+    size = marks.groupby("item_id").size()
+    by_expert = pd.DataFrame(np.nan, marked.index, errors)
     if experts is not None:
-        seen = (
-            experts.drop_duplicates("item_id")
-            .set_index("item_id")[errors]
-            .reindex(marked.index)
-        )
-    rows = {error: _probabilities(marked[error], size, seen[error]) for error in errors}
+        once = experts.drop_duplicates("item_id").set_index("item_id")
+        by_expert = once[errors].reindex(marked.index)
+    rows = {}
+    for error in errors:
+        rows[error] = _probabilities(marked[error], size, by_expert[error])
     table = pd.DataFrame(rows, index=list(COLUMNS)).T
     if experts is None:
         table[list(COLUMNS[3:])] = np.nan
     return table
 
 
-def _probabilities(marked: pd.Series, size: pd.Series, seen: pd.Series) -> np.ndarray:
-    """Probabilities for one error, in the order of `COLUMNS`."""
-    patterns = pd.DataFrame({"marked": marked, "size": size, "seen": seen})
+def _probabilities(
+    marked: pd.Series, size: pd.Series, by_expert: pd.Series
+) -> np.ndarray:
+    """Probabilities for one error, in the order of `COLUMNS`, by the EM algorithm.
+
+    One is added to each count of marks and two to its total, so that no probability is
+    zero or one.
+    """
+    patterns = pd.DataFrame({"marked": marked, "size": size, "expert": by_expert})
     patterns = patterns.value_counts(dropna=False).sort_index().reset_index()
-    yes = patterns[["marked", "seen"]].fillna(0.0).to_numpy(dtype=float)
-    no = np.column_stack(
-        [patterns["size"] - patterns["marked"], 1.0 - patterns["seen"]]
-    )
-    no = np.nan_to_num(no)
+    # Marks and their absence, by the crowd and by an expert: none of an expert's where
+    # there is no expert.
+    yes = patterns[["marked", "expert"]].fillna(0.0).to_numpy(dtype=float)
+    crowd_no = patterns["size"] - patterns["marked"]
+    expert_no = 1.0 - patterns["expert"]
+    no = np.nan_to_num(np.column_stack([crowd_no, expert_no]))
     count = patterns["count"].to_numpy(dtype=float)
+
     rate = (marked.sum() + 1) / (size.sum() + 2)
-    found = np.array([0.1, 0.6, 0.5 * rate, 0.8, 0.1])
+    prevalence = 0.1
+    right = np.array([0.6, 0.8])  # marked where the error is: by crowd, by experts
+    wrong = np.array([0.5 * rate, 0.1])  # marked where it is not
     for _ in range(CLASS_STEPS):
-        prevalence, right, wrong = found[0], found[[1, 3]], found[[2, 4]]
         evidence = yes @ np.log(right / wrong) + no @ np.log((1 - right) / (1 - wrong))
         there = count * expit(logit(prevalence) + evidence)
-        weights = (there, count - there)
-        right, wrong = ((n @ yes + 1) / (n @ (yes + no) + 2) for n in weights)
+        not_there = count - there
+        before = np.array([prevalence, *right, *wrong])
+        right = (there @ yes + 1) / (there @ (yes + no) + 2)
+        wrong = (not_there @ yes + 1) / (not_there @ (yes + no) + 2)
         prevalence = (there.sum() + 1) / (count.sum() + 2)
-        before, found = (
-            found,
-            np.array([prevalence, right[0], wrong[0], right[1], wrong[1]]),
-        )
-        if np.abs(found - before).max() < CLASS_TOLERANCE:
-            return found
+        after = np.array([prevalence, *right, *wrong])
+        if np.abs(after - before).max() < CLASS_TOLERANCE:
+            return np.array([prevalence, right[0], wrong[0], right[1], wrong[1]])
     raise PlainError(
-        f"the probabilities of error {marked.name!r} still change after {CLASS_STEPS} steps: "
-        "leave it out or have more people mark each output"
+        f"the probabilities of error {marked.name!r} still change after "
+        f"{CLASS_STEPS} steps: leave it out or have more people mark each output"
     )
 
 
@@ -217,12 +227,13 @@ def rate_table(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataF
     prediction-powered factuality      34.3  27.2  42.3
     """
     groups, sums = _prepare(pairs, by, cluster)
-    rates, bounds = rate_estimates(sums.sum(axis=0)), wilson_intervals(sums)
     names = groups.size().index
-    tables = {
-        estimator: pd.DataFrame({"estimate": rate, "low": low, "high": high}, names)
-        for estimator, rate, (low, high) in zip(ESTIMATORS, rates, bounds, strict=True)
-    }
+    rates = rate_estimates(sums.sum(axis=0))
+    bounds = wilson_intervals(sums)
+    tables = {}
+    for estimator, rate, ends in zip(ESTIMATORS, rates, bounds, strict=True):
+        columns = {"estimate": rate, "low": ends[0], "high": ends[1]}
+        tables[estimator] = pd.DataFrame(columns, names)
     return 100 * pd.concat(tables, names=["estimator"])
 
 
@@ -257,25 +268,28 @@ def crowd_bias(
 
     Examples
     --------
-    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(40), "crowd": 0.0,
-    ...                       "expert": np.tile([0.0, 1.0, np.nan, np.nan], 10)})
-    >>> crowd_bias(pairs, ["error"], "prompt_id", 99, np.random.default_rng(0))["estimate"]
+    >>> pairs = pd.DataFrame({
+    ...     "error": "factuality",
+    ...     "prompt_id": np.arange(40),
+    ...     "crowd": 0.0,
+    ...     "expert": np.tile([0.0, 1.0, np.nan, np.nan], 10),
+    ... })
+    >>> rng = np.random.default_rng(0)
+    >>> crowd_bias(pairs, ["error"], "prompt_id", 99, rng)["estimate"]
     error
     factuality   -50.0
     Name: estimate, dtype: float64
     """
     groups, sums = _prepare(pairs, by, cluster)
-    (crowd, _, powered), draws = (
-        rate_estimates(sums.sum(axis=0)),
-        cluster_draws(sums, n_boot, rng),
-    )
-    crowd_draws, _, powered_draws = rate_estimates(draws)
-    low, high = interval(crowd_draws - powered_draws)
-    points = pd.DataFrame(
+    crowd, _, powered = rate_estimates(sums.sum(axis=0))
+    crowd_draws, _, powered_draws = rate_estimates(cluster_draws(sums, n_boot, rng))
+    bias_draws = crowd_draws - powered_draws
+    low, high = interval(bias_draws)
+    bias = pd.DataFrame(
         {"estimate": crowd - powered, "low": low, "high": high},
         index=groups.size().index,
     )
-    return (100 * points).assign(p_value=bootstrap_p_value(crowd_draws - powered_draws))
+    return (100 * bias).assign(p_value=bootstrap_p_value(bias_draws))
 
 
 def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
@@ -306,9 +320,14 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     Examples
     --------
     >>> truth = np.tile([1.0, 0.0, 0.0, 0.0], 100)
-    >>> pairs = pd.DataFrame({"error": "factuality", "prompt_id": np.arange(400), "crowd": truth,
-    ...                       "expert": np.where(np.arange(400) < 100, truth, np.nan)})
-    >>> gains(pairs, ["error"], "prompt_id").loc["factuality", ["narrower", "worth"]].round()
+    >>> pairs = pd.DataFrame({
+    ...     "error": "factuality",
+    ...     "prompt_id": np.arange(400),
+    ...     "crowd": truth,
+    ...     "expert": np.where(np.arange(400) < 100, truth, np.nan),
+    ... })
+    >>> table = gains(pairs, ["error"], "prompt_id")
+    >>> table.loc["factuality", ["narrower", "worth"]].round()
     narrower     50.0
     worth       300.0
     Name: factuality, dtype: float64
@@ -316,15 +335,16 @@ def gains(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> pd.DataFrame:
     groups, _ = _prepare(pairs, by, cluster)
     rows = {}
     for name, members in groups:
-        crowd, expert = (
-            members["crowd"].to_numpy(float),
-            members["expert"].to_numpy(float),
-        )
+        crowd = members["crowd"].to_numpy(float)
+        expert = members["expert"].to_numpy(float)
         seen = ~np.isnan(expert)
         ends = independent_intervals(crowd[seen], crowd[~seen], expert[seen])
-        _, experts, powered = np.ptp(ends, axis=1)
+        _, experts_width, powered_width = np.ptp(ends, axis=1)
         correlation = members["crowd"].corr(members["expert"])
-        ratio = powered / experts if np.isfinite(correlation) else np.nan
+        ratio = powered_width / experts_width
+        if not np.isfinite(correlation):  # labels that do not vary
+            ratio = np.nan
+        # A width falls with the square root of the number of labels.
         worth = seen.sum() / ratio**2 - seen.sum()
         rows[name] = {
             "correlation": correlation,
@@ -353,7 +373,7 @@ def _prepare(pairs: pd.DataFrame, by: Sequence[str], cluster: str) -> tuple:
 
 @dataclass(frozen=True)
 class LabellingDesign:
-    """A study in which experts label a random part of the prompts, and the crowd labels all.
+    """A study in which the crowd labels all prompts, and experts a random part.
 
     Parameters
     ----------
@@ -401,7 +421,7 @@ def simulate_labels(
 def coverage(
     design: LabellingDesign, n_studies: int, n_boot: int, rng: np.random.Generator
 ) -> pd.Series:
-    """How often 95 % intervals by crowd and experts together hold the true rate, in percent.
+    """How often 95 % intervals by crowd and experts hold the true rate, in percent.
 
     All studies share the bootstrap replicates, which saves time and leaves each one
     valid.

@@ -1,4 +1,4 @@
-"""Effects of something that was not randomised, moved by something that was: instruments.
+"""Effects of what was not randomised, moved by what was: instrumental variables.
 
 Instruments shift a cause at random, for example a hidden preamble that shifts how
 assertive an answer sounds. If they reach the outcome through the cause alone (the
@@ -31,7 +31,7 @@ BIAS = 0.1  # of two-stage least squares, as a share of the worst case
 
 @dataclass(frozen=True, eq=False)
 class Instrumented:
-    """Columns of one instrumental-variable problem, freed of controls and group means."""
+    """Columns of an instrumental-variable problem without controls and group means."""
 
     outcome: np.ndarray
     causes: pd.DataFrame
@@ -48,7 +48,7 @@ def prepare_instruments(
     controls: Sequence[str] = (),
     within: str | None = None,
 ) -> Instrumented:
-    """Remove controls and group means from the columns of an instrumental-variable problem.
+    """Set out an instrumental-variable problem without controls and group means.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def prepare_instruments(
     Examples
     --------
     >>> frame = pd.DataFrame({"tone": [1.0, 2.0, 3.0, 4.0], "arm": [0, 1, 0, 1],
-    ...                       "marked": [1.0, 0.0, 1.0, 1.0], "prompt_id": [1, 1, 2, 2]})
+    ...                       "marked": [1.0, 0.0, 1.0, 1.0],
+    ...                       "prompt_id": [1, 1, 2, 2]})
     >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id",
     ...                               within="prompt_id")
     >>> problem.outcome
@@ -111,7 +112,7 @@ def prepare_instruments(
 
 
 def two_stage(problem: Instrumented) -> Estimates:
-    """Two-stage least squares: slopes on the part of the causes that instruments explain.
+    """Two-stage least squares: slopes on what instruments explain of the causes.
 
     Parameters
     ----------
@@ -134,7 +135,8 @@ def two_stage(problem: Instrumented) -> Estimates:
     With one indicator as instrument the slope is a ratio of two differences of means.
 
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
-    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0],
+    ...                       "prompt_id": [1, 2, 3, 4]})
     >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
     >>> two_stage(problem).value.round(6)
     tone   -1.5
@@ -145,7 +147,7 @@ def two_stage(problem: Instrumented) -> Estimates:
 
 
 def _regress(problem: Instrumented, fitted: np.ndarray) -> Estimates:
-    """Slopes by the fitted part of the causes; residuals are those from the causes themselves."""
+    """Slopes by the fitted part of the causes; residuals from the causes themselves."""
     x = problem.causes.to_numpy()
     inverse = np.linalg.inv(fitted.T @ fitted)
     slopes = inverse @ (fitted.T @ problem.outcome)
@@ -155,7 +157,7 @@ def _regress(problem: Instrumented, fitted: np.ndarray) -> Estimates:
 
 
 def reduced_form(problem: Instrumented) -> Estimates:
-    """What each instrument does to the outcome and to each cause, the others held constant.
+    """What each instrument does to outcome and causes, the others held constant.
 
     Parameters
     ----------
@@ -170,7 +172,8 @@ def reduced_form(problem: Instrumented) -> Estimates:
     Examples
     --------
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
-    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0],
+    ...                       "prompt_id": [1, 2, 3, 4]})
     >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
     >>> reduced_form(problem).value.tolist()
     [-3.0, 2.0]
@@ -193,7 +196,7 @@ def _on_instruments(
 
 
 def anderson_rubin(problem: Instrumented) -> list[tuple[float, float]]:
-    """Intervals of the effects of one cause that the instruments do not reject, at 95 %."""
+    """Intervals of effects of one cause that the instruments do not reject at 95 %."""
     degrees = problem.clusters.iloc[:, 0].nunique() - 1
     critical = stats.f.ppf(0.95, problem.instruments.shape[1], degrees)
     estimate = two_stage(problem)
@@ -213,7 +216,7 @@ def anderson_rubin(problem: Instrumented) -> list[tuple[float, float]]:
 
 
 def anderson_rubin_statistic(problem: Instrumented, effects: np.ndarray) -> np.ndarray:
-    """Cluster-robust F statistic of the instruments once an effect is taken off the outcome."""
+    """Cluster-robust F of the instruments once an effect is taken off the outcome."""
     reduced = reduced_form(problem)
     n_instruments = problem.instruments.shape[1]
     outcome, cause = np.split(reduced.value.to_numpy(), 2)
@@ -287,7 +290,7 @@ def _critical_f(matrix: np.ndarray) -> float:
 
 
 def overidentification(problem: Instrumented) -> dict[str, float]:
-    """Hansen's J test that all instruments tell the same slopes, as they must under exclusion.
+    """Hansen's J test that all instruments give the same slopes, as they should.
 
     It cannot see violations that push all instruments' answers in the same direction.
 
@@ -309,8 +312,10 @@ def overidentification(problem: Instrumented) -> dict[str, float]:
     Examples
     --------
     >>> frame = pd.DataFrame({"arm": [0, 0, 1, 1], "tone": [1.0, 3.0, 3.0, 5.0],
-    ...                       "marked": [6.0, 4.0, 2.0, 2.0], "prompt_id": [1, 2, 3, 4]})
-    >>> overidentification(prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id"))
+    ...                       "marked": [6.0, 4.0, 2.0, 2.0],
+    ...                       "prompt_id": [1, 2, 3, 4]})
+    >>> problem = prepare_instruments(frame, "marked", ["tone"], ["arm"], "prompt_id")
+    >>> overidentification(problem)
     {'j': 0.0, 'degrees': 0, 'p_value': nan}
     """
     x, y, z = problem.causes.to_numpy(), problem.outcome, problem.instruments
@@ -328,7 +333,7 @@ def overidentification(problem: Instrumented) -> dict[str, float]:
 
 
 def side_by_side(problem: Instrumented) -> dict[str, float | str]:
-    """Estimate the effect of one cause with and without instruments, beside what speaks for them.
+    """Estimate the effect of a cause with and without instruments.
 
     Parameters
     ----------

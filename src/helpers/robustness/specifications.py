@@ -27,6 +27,7 @@ from scipy import stats
 
 from helpers.show import BLUE, GREY, ORANGE, zero_line
 from helpers.stats import ordinal
+from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.moments import cluster_sums
 
 EXPECTED, UNSURE, AGAINST = "as expected", "not significant", "against expectation"
@@ -37,6 +38,7 @@ FINDINGS = {  # label and colour
 }
 SLACK = 1e-9  # numbers that differ by less are the same, but for rounding
 SEVERAL = "for two reasons or more"
+ORDINAL = "ordinal"  # model
 ROW, TOP = 0.185, 3.2  # height of an option and of the curve, in inches
 WIDTH = 7.0  # of a figure on a page
 SMALL = (4.6, 4.6)  # size for a phone
@@ -47,7 +49,7 @@ def cross(
     choices: Mapping[str, Sequence],
     impossible: Mapping[str, Mapping[str, Sequence]] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every combination of choices, and those that make no sense with the first reason why."""
+    """Every combination of choices, and those that make no sense, with a reason."""
     table = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
     reason = pd.Series("", index=table.index)
     for why, combination in (impossible or {}).items():
@@ -61,7 +63,7 @@ def cross(
 def divide(
     table: pd.DataFrame, leaving: Mapping[str, Mapping[str, Sequence]]
 ) -> pd.Series:
-    """Tell the specifications that answer the headline's question from those that ask another.
+    """Find the specifications that ask another question than the headline.
 
     A choice stays on a curve if the headline would be worded the same whatever its
     value. Options that ask something else make curves of their own, in which every
@@ -83,7 +85,8 @@ def divide(
     Examples
     --------
     >>> table, _ = cross({"model": ["free", "Lasso"], "score": ["others'", "own"]})
-    >>> divide(table, {"penalised": {"model": ["Lasso"]}, "own score": {"score": ["own"]}}).tolist()
+    >>> leaving = {"penalised": {"model": ["Lasso"]}, "own score": {"score": ["own"]}}
+    >>> divide(table, leaving).tolist()
     ['', 'own score', 'penalised', 'for two reasons or more']
     """
     reason = pd.Series("", index=table.index)
@@ -100,22 +103,18 @@ def subsets(
     """Parts of a table on which an analysis could be repeated."""
     parts = {"all": np.ones(len(frame), dtype=bool)}
     for column in only:
-        parts |= {
-            f"only {value}": frame[column] == value
-            for value in np.unique(frame[column])
-        }
+        for value in np.unique(frame[column]):
+            parts[f"only {value}"] = frame[column] == value
     for column in without:
-        parts |= {
-            f"without {value}": frame[column] != value
-            for value in np.unique(frame[column])
-        }
+        for value in np.unique(frame[column]):
+            parts[f"without {value}"] = frame[column] != value
     return pd.DataFrame(parts, index=frame.index)
 
 
 def products(
     table: pd.DataFrame, columns: Sequence[str], kept: ArrayLike, cluster: str
 ) -> np.ndarray:
-    """Cross-products of one and the columns over the kept rows of each cluster, in sorted order."""
+    """Cross-products of one and the columns over some rows of each cluster, sorted."""
     numbers = table[list(columns)].to_numpy(dtype=float)
     values = np.column_stack([np.ones(len(table)), numbers])
     kept_values = values * np.asarray(kept)[:, None]
@@ -125,7 +124,7 @@ def products(
 def ordinal_effects(
     rows: pd.DataFrame, features: Sequence[str], outcome: str, replicates: pd.DataFrame
 ) -> np.ndarray:
-    """Effects in an ordinal model, and to first order in replicates that weigh the clusters."""
+    """Effects in an ordinal model, and to first order in weighted replicates."""
     varying = [
         feature for feature in features if rows[feature].min() < rows[feature].max()
     ]
@@ -137,6 +136,16 @@ def ordinal_effects(
     )
     value = effects.value.reindex(features, fill_value=0.0)
     return value.to_numpy() + (replicates.to_numpy() - 1) @ influence.to_numpy()
+
+
+def resample_weights(
+    labels: pd.Series, n_boot: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """How often each cluster counts: once in the first row, drawn in all others."""
+    clusters = pd.Index(np.unique(labels), name=labels.name)
+    everything_once = np.ones(len(clusters))
+    drawn = cluster_weights(len(clusters), n_boot, rng)
+    return pd.DataFrame(np.vstack([everything_once, drawn]), columns=clusters)
 
 
 def matches(table: pd.DataFrame, options: Mapping[str, object]) -> pd.Series:
@@ -167,7 +176,7 @@ def curve(
     estimate: ArrayLike,
     standard_error: ArrayLike,
     sign: int,
-    freedom: ArrayLike = np.inf,
+    df: ArrayLike = np.inf,
 ) -> pd.DataFrame:
     """Add estimates, 95 % intervals and findings to a table of specifications.
 
@@ -179,7 +188,7 @@ def curve(
         In the same unit.
     sign : {1, -1, 0}
         The direction that is expected; 0 if a difference in either direction is.
-    freedom : array-like, optional
+    df : array-like, optional
         Degrees of freedom of the t distribution behind the intervals; by default
         normal.
 
@@ -187,7 +196,7 @@ def curve(
     -------
     pandas.DataFrame
         The specifications with ``estimate``, ``standard_error``, ``low``, ``high``,
-        ``freedom`` and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves
+        ``df`` and ``finding``: `EXPECTED` or `AGAINST` where the interval leaves
         out zero, else `UNSURE`.
 
     Raises
@@ -197,28 +206,32 @@ def curve(
 
     Examples
     --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> specified = pd.DataFrame({"link": ["linear", "ordinal"]})
+    >>> table = curve(specified, [1.0, 0.1], [0.2, 0.2], 1)
     >>> table["finding"].tolist()
     ['as expected', 'not significant']
     """
     table = specifications.assign(
         estimate=np.asarray(estimate, dtype=float),
         standard_error=np.asarray(standard_error, dtype=float),
-        freedom=freedom,
+        df=df,
     )
     known = np.isfinite(table["estimate"]) & (table["standard_error"] >= 0)
-    useless = ~known | (table["standard_error"] == 0) & (table["estimate"] != 0)
+    without_error = (table["standard_error"] == 0) & (table["estimate"] != 0)
+    useless = ~known | without_error
     if useless.any():
         raise ValueError(
-            f"specification {table.index[useless][0]} has no estimate or no standard error: "
-            "leave it out and say why"
+            f"specification {table.index[useless][0]} has no estimate or "
+            "no standard error: leave it out and say why"
         )
-    margin = stats.t.ppf(0.975, table["freedom"]) * table["standard_error"]
+    margin = stats.t.ppf(0.975, table["df"]) * table["standard_error"]
     table = table.assign(
         low=table["estimate"] - margin, high=table["estimate"] + margin
     )
-    expected = (table["low"] > 0) & (sign >= 0) | (table["high"] < 0) & (sign <= 0)
-    against = ((table["low"] > 0) | (table["high"] < 0)) & ~expected
+    above = table["low"] > 0
+    below = table["high"] < 0
+    expected = (above & (sign >= 0)) | (below & (sign <= 0))
+    against = (above | below) & ~expected
     return table.assign(
         finding=np.select([expected, against], [EXPECTED, AGAINST], UNSURE)
     )
@@ -243,7 +256,8 @@ def curve_summary(table: pd.DataFrame, sign: int) -> pd.Series:
 
     Examples
     --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> specified = pd.DataFrame({"link": ["linear", "ordinal"]})
+    >>> table = curve(specified, [1.0, 0.1], [0.2, 0.2], 1)
     >>> curve_summary(table, 1)[["in direction", "significant", "median"]].tolist()
     [100.0, 50.0, 0.55]
     """
@@ -305,7 +319,8 @@ def joint_test(
 
     Examples
     --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.9], [0.2, 0.2], 1)
+    >>> specified = pd.DataFrame({"link": ["linear", "ordinal"]})
+    >>> table = curve(specified, [1.0, 0.9], [0.2, 0.2], 1)
     >>> null = 0.2 * np.random.default_rng(0).normal(size=(99, 2))
     >>> joint_test(table, null, None, 1)["p_value"].tolist()
     [0.01, 0.01, 0.01]
@@ -314,7 +329,7 @@ def joint_test(
     if lost.any():
         raise ValueError(f"{lost.sum()} of {lost.size} draws are not finite")
     error = table["standard_error"].to_numpy()
-    critical = stats.t.ppf(0.975, table["freedom"].to_numpy())
+    critical = stats.t.ppf(0.975, table["df"].to_numpy())
     observed = _statistics(table["estimate"].to_numpy()[None], error, critical, sign)
     null = _statistics(
         null_estimate, error if null_error is None else null_error, critical, sign
@@ -336,7 +351,7 @@ def joint_test(
 def _statistics(
     estimate: np.ndarray, error: np.ndarray, critical: np.ndarray, sign: int
 ) -> dict[str, np.ndarray]:
-    """Three numbers for each curve, larger if it lies farther in the expected direction."""
+    """Three numbers for each curve, larger if farther in the expected direction."""
     size = sign * estimate if sign else np.abs(estimate)
     z = np.divide(size, error, out=np.zeros_like(size), where=np.asarray(error) > 0)
     return {
@@ -362,8 +377,7 @@ def permute_within(
     Returns
     -------
     numpy.ndarray of int, shape (n_draws, n_rows)
-        Positions: ``values[order]`` deals the values of each group out anew among its
-        rows.
+        Positions: ``values[order]`` permutes the values of each group among its rows.
 
     Examples
     --------
@@ -374,9 +388,11 @@ def permute_within(
     """
     codes = pd.factorize(np.asarray(groups))[0]
     places = np.argsort(codes, kind="stable")
-    dealt = np.argsort(codes + rng.random((n_draws, len(codes))), axis=1)
-    orders = np.empty_like(dealt)
-    orders[:, places] = dealt
+    # Random numbers below one put the rows of a group in a random order and leave the
+    # groups apart.
+    permuted = np.argsort(codes + rng.random((n_draws, len(codes))), axis=1)
+    orders = np.empty_like(permuted)
+    orders[:, places] = permuted
     return orders
 
 
@@ -409,7 +425,8 @@ def specification_plot(
 
     Examples
     --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> specified = pd.DataFrame({"link": ["linear", "ordinal"]})
+    >>> table = curve(specified, [1.0, 0.1], [0.2, 0.2], 1)
     >>> fig = specification_plot(table, ["link"], "points")
     >>> [text.get_text() for text in fig.axes[1].get_yticklabels()]
     ['link', 'linear', 'ordinal']
@@ -460,7 +477,8 @@ def curves_plot(
 
     Examples
     --------
-    >>> table = curve(pd.DataFrame({"link": ["linear", "ordinal"]}), [1.0, 0.1], [0.2, 0.2], 1)
+    >>> specified = pd.DataFrame({"link": ["linear", "ordinal"]})
+    >>> table = curve(specified, [1.0, 0.1], [0.2, 0.2], 1)
     >>> fig = curves_plot({"whole scale": table, "step": table}, "points")
     >>> fig.axes[0].get_title(loc="left").splitlines()
     ['whole scale:', '2 ways', '50 % significant']
@@ -479,7 +497,8 @@ def curves_plot(
         _draw_curve(ax, ranked)
         share = 100 * table["finding"].value_counts(normalize=True)
         between = ": " if stacked else ":\n"  # panels side by side are narrow
-        words = f"{name}{between}{len(table)} ways\n{share.get(EXPECTED, 0):.0f} % significant"
+        expected = f"{share.get(EXPECTED, 0):.0f} % significant"
+        words = f"{name}{between}{len(table)} ways\n{expected}"
         if AGAINST in set(together["finding"]):
             words = f"{words}\n{share.get(AGAINST, 0):.0f} % against expectation"
         ax.set_title(words, fontsize=TEXT, loc="left")
@@ -490,7 +509,7 @@ def curves_plot(
 
 
 def _by_option(table: pd.DataFrame, choices: Sequence[str]) -> pd.DataFrame:
-    """Median estimate and percentage that is significant as expected, for each option."""
+    """Median estimate of each option, and percentage significant as expected."""
     table = table.assign(expected=100.0 * (table["finding"] == EXPECTED))
     parts = {
         choice: table.groupby(choice, sort=False).agg(
@@ -540,12 +559,10 @@ def _draw_choices(
         for (_, option), (median, significant) in rows.iterrows():
             height = len(labels)
             places = np.flatnonzero(ranked[choice] == option)
-            lower, upper = (
-                np.full(len(places), height + half) for half in (-0.38, 0.38)
-            )
-            strokes.append(
-                np.array([[places, lower], [places, upper]]).transpose(2, 0, 1)
-            )
+            lower = np.full(len(places), height - 0.38)
+            upper = np.full(len(places), height + 0.38)
+            ends = np.array([[places, lower], [places, upper]])
+            strokes.append(ends.transpose(2, 0, 1))  # stroke, end, (x, y)
             shades.append(colors[places])
             median = round(median, decimals) + 0.0  # no minus before a zero
             _write(
