@@ -7,7 +7,7 @@ prompt; these tables have a row per response and submission with ``pair_id`` (th
 submission), ``item_id``, ``prompt_id``, ``system`` and ``is_distractor``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,11 @@ from helpers.stats.bootstrap import (
     with_everything_first,
 )
 from helpers.stats.checks import check_clusters, check_numeric
-from helpers.stats.moments import cluster_sums
+from helpers.stats.moments import cluster_sums, ratio
 from helpers.stats.rates import error_rates
 
 MEASUREMENT_LEVELS = ("nominal", "ordinal", "interval")
+TWO_PEOPLE = ["marks", "marks none", "same", "ac1", "alpha"]  # see `two_people`
 
 
 def rating_counts(
@@ -284,6 +285,82 @@ def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.nda
         )
     codes, _ = pd.factorize(pairs["cluster"], sort=True)
     return codes
+
+
+def two_people(
+    marks: pd.DataFrame, item: str, aspect: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function that computes how two people agree on a yes-or-no mark.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per item and rater.
+    item : str
+        Column of items.
+    aspect : str
+        Column of marks, 0 or 1.
+
+    Returns
+    -------
+    callable
+        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
+        shape (n_sets, 5), see `TWO_PEOPLE`: how often another person marks an item that
+        one marks, or does not mark, and how often the two give the same answer, in %;
+        AC1; Krippendorff's alpha (nominal).
+
+    Raises
+    ------
+    ValueError
+        If the column cannot be used.
+
+    Examples
+    --------
+    >>> marks = pd.DataFrame({"item_id": list("aabbcc"), "refusal": [1, 1, 0, 1, 0, 0]})
+    >>> compute = two_people(marks, "item_id", "refusal")
+    >>> compute(np.ones((1, 6))).round(2)
+    array([[66.67, 33.33, 66.67,  0.33,  0.44]])
+    """
+    check_numeric(marks, [aspect])
+    codes, _ = pd.factorize(marks[item], sort=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    marked = marks[aspect].to_numpy(dtype=float)[order]
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        counted = weights[:, order]
+        n_raters = np.add.reduceat(counted, starts, axis=1)
+        n_marks = np.add.reduceat(counted * marked, starts, axis=1)
+        # prevalence counts items with one rating, pairs do not
+        shares = n_marks / np.maximum(n_raters, 1)
+        prevalence = shares.sum(axis=1) / (n_raters > 0).sum(axis=1)
+        has_pair = n_raters >= 2
+        n_raters = np.where(has_pair, n_raters, 0)
+        n_marks = np.where(has_pair, n_marks, 0)
+        n_none = n_raters - n_marks
+        others = np.maximum(n_raters - 1, 1)
+        total_marks = n_marks.sum(axis=1)
+        total_none = n_none.sum(axis=1)
+        both = (n_marks * (n_marks - 1) / others).sum(axis=1)
+        differ = (n_marks * n_none / others).sum(axis=1)
+        neither = (n_none * (n_none - 1) / others).sum(axis=1)
+
+        alike = n_marks * (n_marks - 1) + n_none * (n_none - 1)
+        alike = alike / np.maximum(n_raters * others, 1)
+        observed = alike.sum(axis=1) / has_pair.sum(axis=1)
+        chance = 2 * prevalence * (1 - prevalence)
+        total = total_marks + total_none
+        expected = 2 * ratio(total_marks * total_none, total - 1)
+        found = [
+            100 * ratio(both, total_marks),
+            100 * ratio(differ, total_none),
+            100 * (both + neither) / total,
+            (observed - chance) / (1 - chance),
+            1 - ratio(2 * differ, expected),
+        ]
+        return np.column_stack(found)
+
+    return compute
 
 
 def _agreement_draws(

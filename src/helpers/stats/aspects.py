@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
@@ -334,15 +333,15 @@ def judge_correlations(
     distances = ideal_distance(ratings, [*names, overall], ideals, ranges)
     rows = cluster_moments(distances, names, overall)
 
+    # rows of judged items, sorted by item, so that sums over raters are of neighbours
     item = pd.Index(judge["item_id"]).get_indexer(ratings["item_id"])
-    is_judged = item >= 0
-    of_judged = distances[is_judged].to_numpy()
+    order = np.argsort(item, kind="stable")
+    order = order[item[order] >= 0]
+    items, starts = np.unique(item[order], return_index=True)
+    judge = judge.iloc[items]
+    of_judged = distances.to_numpy()[order]
     of_judged = np.column_stack([np.ones(len(of_judged)), of_judged])
-    raw = ratings.loc[is_judged, [*names, overall]].to_numpy(dtype=float)
-    n_items = len(judge)
-    membership = np.zeros((is_judged.sum(), n_items), dtype=bool)
-    membership[np.arange(len(membership)), item[is_judged]] = True
-    sums = csr_array(membership.astype(float))
+    raw = ratings[[*names, overall]].to_numpy(dtype=float)[order]
 
     ideal = np.array([ideals[name] for name in names], dtype=float)
     ends = np.array([ranges[name] for name in names], dtype=float)
@@ -353,13 +352,13 @@ def judge_correlations(
     def compute(weights: np.ndarray) -> np.ndarray:
         learned = _least_squares(rows.total(weights))
         equal = np.ones_like(learned)
-        counted = weights[:, is_judged]
-        n_raters = counted @ sums
+        counted = weights[:, order]
+        n_raters = np.add.reduceat(counted, starts, axis=1)
         rated = (n_raters > 0).astype(float)
         # mean of each column over the raters who count, of shape (n_sets, n_items)
         means = []
         for values in raw.T:
-            total = (counted * values) @ sums
+            total = np.add.reduceat(counted * values, starts, axis=1)
             means.append(total / np.maximum(n_raters, 1))
         human = means[-1]
         found = [_correlation(direct[None, :], human, rated)]
@@ -372,7 +371,7 @@ def judge_correlations(
                 distance = np.abs(mean - ideal[place]) / farthest[place]
                 score = score - each[:, place, None] * distance
             found.append(_correlation(score, human, rated))
-        pairs = _pair_products(of_judged, counted, sums)
+        pairs = _pair_products(of_judged, counted, starts)
         agreed = ClusterMoments(tuple(names), overall, pairs)
         for each in (learned, equal):
             found.append(agreed.correlation(each))
@@ -395,11 +394,12 @@ def _correlation(
 
 
 def _pair_products(
-    rows: np.ndarray, counted: np.ndarray, sums: csr_array
+    rows: np.ndarray, counted: np.ndarray, starts: np.ndarray
 ) -> np.ndarray:
     """Cross-products of ratings of one item by two raters, for each set of weights."""
     n_columns = rows.shape[1]
-    totals = [(counted * values) @ sums for values in rows.T]
+    # the first column is ones: its total counts the raters of each item
+    totals = [np.add.reduceat(counted * each, starts, axis=1) for each in rows.T]
     squared = counted**2
     products = np.empty((len(counted), n_columns, n_columns))
     for first in range(n_columns):
