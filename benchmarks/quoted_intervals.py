@@ -268,7 +268,7 @@ def costs(study: Hosking, fit: Callable[..., pd.DataFrame]) -> pd.DataFrame:
     }
     found = {}
     for name, (rows, error) in parts.items():
-        present = [each for each in ERRORS if rows[each].nunique() > 1]
+        present = [each for each in ERRORS if np.ptp(rows[each]) > 0]
         table = fit(rows, present, "lost", "prompt_id")
         found[name] = table.loc[error] if error in table.index else np.nan
     return pd.DataFrame(found).T

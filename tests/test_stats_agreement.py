@@ -10,6 +10,7 @@ from helpers.data.columns.hosking import ERRORS_1
 from helpers.stats import agreement
 from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import cluster_weights
+from helpers.stats.correlations import others_mean
 from helpers.studies import hosking_submissions, kamoda
 
 # Gwet's AC1 by the independent package irrCAC 0.4.4, from CAC(table, categories=[0.0,
@@ -458,3 +459,24 @@ def test_factual_errors_are_charged_to_real_distractors(real_data):
     table = agreement.against_same_text(ratings, errors, 200, rng)
     assert table["n"].eq(109).all()
     assert table.loc["factuality", "low"] > 0
+
+
+def test_two_people_agree_as_the_coefficients_and_the_other_raters_say():
+    rng = np.random.default_rng(4)
+    item = np.repeat(np.arange(60), rng.integers(1, 6, size=60))
+    chance = rng.beta(0.5, 2, size=60)[item]
+    marks = pd.DataFrame({"item_id": item, "refusal": rng.random(len(item)) < chance})
+    marks["refusal"] = marks["refusal"].astype(int)
+    keep = rng.random(len(item)) < 0.8
+    compute = agreement.two_people(marks, "item_id", "refusal")
+    found = compute(np.array([np.ones(len(item)), keep.astype(float)]))
+    for row, table in zip(found, (marks, marks[keep]), strict=True):
+        scale = ("item_id", "refusal", [0, 1])
+        assert row[3] == pytest.approx(agreement.gwet_ac1(table, *scale))
+        alpha = agreement.krippendorff_alpha(table, *scale, "nominal")
+        assert row[4] == pytest.approx(alpha)
+        others = others_mean(table, "item_id", ["refusal"])["refusal"]
+        marked = table["refusal"] == 1
+        same = others.where(marked, 1 - others)
+        expected = [others[marked].mean(), others[~marked].mean(), same.mean()]
+        assert row[:3] == pytest.approx(100 * np.array(expected))

@@ -370,3 +370,57 @@ def test_thresholds_are_shown_with_three_digits():
         aspects.tree_table(tree, ["factuality"])["rule"].iloc[1]
         == "factuality at most 0.667"
     )
+
+
+def test_weights_from_weights_of_rows_are_those_of_the_rows_that_are_left(ratings):
+    keep = (np.arange(len(ratings)) % 3 > 0).astype(float)
+    everything = np.ones(len(ratings))
+    compute = aspects.weights_of(ratings, FEATURES, "distance")
+    found = compute(np.array([everything, keep]))
+    kept = ratings[keep > 0]
+    for row, table in zip(found, (ratings, kept), strict=True):
+        expected = aspects.weights(table, FEATURES, "distance")
+        np.testing.assert_allclose(row, expected)
+    constant = aspects.weights_of(ratings, FEATURES, "distance", intercept=True)
+    fit = LinearRegression().fit(kept[FEATURES], kept["distance"])
+    np.testing.assert_allclose(constant(keep[None, :])[0], fit.coef_)
+
+
+@pytest.mark.parametrize("without", [None, "rater", "question"])
+def test_correlations_of_a_judge_agree_with_tables_made_step_by_step(without):
+    study = kamoda.load("simulated", 1)
+    ideals = {name: kamoda.IDEALS[name] for name in kamoda.RANGES}
+    judge = study.evaluators[study.evaluators["evaluator"] == "llama2"]
+    ratings = study.ratings
+    given = (ideals, kamoda.RANGES, "acceptability")
+    compute = aspects.judge_correlations(ratings, judge, *given)
+    keep = np.ones(len(ratings), dtype=bool)
+    if without == "rater":
+        keep = (ratings["rater_id"] != ratings["rater_id"].iloc[0]).to_numpy()
+    if without == "question":
+        item = judge["item_id"].iloc[0]
+        question = ratings.loc[ratings["item_id"] == item, "question_id"].iloc[0]
+        keep = (ratings["question_id"] != question).to_numpy()
+    found = compute(keep[None, :].astype(float))[0]
+
+    left = ratings[keep]
+    names = list(kamoda.ASPECTS)
+    distances = aspects.ideal_distance(left, list(ideals), ideals, kamoda.RANGES)
+    learned = 3 * aspects.weights(distances, names, "acceptability")
+    by_item = left.groupby("item_id")
+    answers = by_item[list(ideals)].mean()
+    answers["question_id"] = by_item["question_id"].first()
+    scored = aspects.judge_scores(judge, learned, *given)
+    human = answers["acceptability"].rename("human")
+    scored = scored.join(human, on="item_id", how="inner")
+    people = aspects.judge_scores(answers, learned, *given).loc[scored["item_id"]]
+    raw = aspects.judge_scores(left, learned, *given)
+    raw = raw[raw["item_id"].isin(scored["item_id"])]
+    pairs = aspects.rater_pairs(
+        raw, ["weighted", "equal"], "acceptability", "item_id", "question_id"
+    )
+    agreed = correlation_matrices(pairs.total())[0][:-1, -1]
+    expected = [scored[name].corr(scored["human"]) for name in aspects.JUDGE_SCORES]
+    for name in ("weighted", "equal"):
+        expected.append(people[name].corr(people["acceptability"]))
+    np.testing.assert_allclose(found, [*expected, *agreed])

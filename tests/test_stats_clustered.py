@@ -390,3 +390,117 @@ def test_slopes_of_copies_are_arbitrary_but_not_those_of_the_others():
     once = clustered.slopes(x, y, ["a", "b"])
     twice = clustered.slopes(np.column_stack([x, x[:, 0]]), y, ["a", "b", "copy of a"])
     assert twice.value["b"] == pytest.approx(once.value["b"])
+
+
+def rare_feature(n_clusters=20, seed=3):
+    """A feature that stands in a few rows of clusters of unequal size, and another."""
+    rng = np.random.default_rng(seed)
+    prompt = np.repeat(np.arange(n_clusters), rng.integers(2, 7, size=n_clusters))
+    rare = (rng.random(len(prompt)) < 0.1).astype(float)
+    other = rng.normal(size=len(prompt)) + rng.normal(size=n_clusters)[prompt]
+    noise = rng.normal(size=len(prompt)) + 0.5 * rng.normal(size=n_clusters)[prompt]
+    columns = {"prompt_id": prompt, "rare": rare, "other": other}
+    return pd.DataFrame(columns).assign(lost=1.5 * rare + 0.5 * other + noise)
+
+
+def bell_mccaffrey(x, y, labels):
+    """CR3 and Satterthwaite's df from n-by-n matrices, after Bell and McCaffrey."""
+    n_rows, n_columns = x.shape
+    inverse = np.linalg.inv(x.T @ x)
+    residual_maker = np.eye(n_rows) - x @ inverse @ x.T
+    residual = residual_maker @ y
+    clusters = np.unique(labels)
+    errors, dfs = [], []
+    for column in range(n_columns):
+        changes, columns_of_g = [], []
+        for cluster in clusters:
+            rows = labels == cluster
+            own = residual_maker[np.ix_(rows, rows)]
+            weights = np.linalg.inv(own) @ x[rows] @ inverse[:, column]
+            changes.append(weights @ residual[rows])
+            columns_of_g.append(residual_maker[:, rows] @ weights)
+        n_clusters = len(clusters)
+        variance = np.sum(np.square(changes)) * (n_clusters - 1) / n_clusters
+        errors.append(np.sqrt(variance))
+        g = np.column_stack(columns_of_g)
+        eigenvalues = np.linalg.eigvalsh(g.T @ g)
+        dfs.append(eigenvalues.sum() ** 2 / (eigenvalues**2).sum())
+    return np.array(errors), np.array(dfs)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_cr3_and_satterthwaite_agree_with_matrices_of_all_rows(intercept):
+    frame = rare_feature()
+    x = frame[["rare", "other"]].to_numpy()
+    if intercept:
+        x = np.column_stack([np.ones(len(x)), x])
+    y = frame["lost"].to_numpy()
+    errors, dfs = bell_mccaffrey(x, y, frame["prompt_id"].to_numpy())
+    table = clustered.least_squares(
+        frame, ["rare", "other"], "lost", "prompt_id", intercept
+    )
+    plain = OLS(y, x).fit()
+    np.testing.assert_allclose(table["estimate"], plain.params)
+    np.testing.assert_allclose(table["standard_error"], errors)
+    np.testing.assert_allclose(table["df"], dfs)
+    margin = stats.t.ppf(0.975, dfs) * errors
+    np.testing.assert_allclose(table["high"], plain.params + margin)
+
+
+def test_cr3_is_how_far_coefficients_move_without_each_cluster():
+    frame = rare_feature()
+    table = clustered.least_squares(frame, ["rare", "other"], "lost", "prompt_id")
+    moved = []
+    for cluster in frame["prompt_id"].unique():
+        rest = frame[frame["prompt_id"] != cluster]
+        x = np.column_stack([np.ones(len(rest)), rest[["rare", "other"]]])
+        moved.append(OLS(rest["lost"].to_numpy(), x).fit().params)
+    squares = (np.array(moved) - table["estimate"].to_numpy()) ** 2
+    expected = np.sqrt(squares.sum(axis=0) * 19 / 20)
+    np.testing.assert_allclose(table["standard_error"], expected)
+
+
+def test_two_groups_of_whole_clusters_have_as_many_df_as_a_t_test():
+    frame = pd.DataFrame({"prompt_id": range(12), "tone": [0.0, 1.0] * 6})
+    frame["lost"] = np.random.default_rng(0).normal(size=12)
+    table = clustered.least_squares(frame, ["tone"], "lost", "prompt_id")
+    assert table.loc["tone", "df"] == pytest.approx(10)
+    # without the factor 11 / 12, leaving one out adds a sixth to the usual variance
+    by_group = frame.groupby("tone")["lost"].var().sum() / 6
+    expected = np.sqrt(by_group * 6 / 5 * 11 / 12)
+    assert table.loc["tone", "standard_error"] == pytest.approx(expected)
+
+
+def test_a_feature_of_one_cluster_has_no_interval_and_leaves_the_others_alone():
+    frame = rare_feature()
+    frame["single"] = (frame["prompt_id"] == 0).astype(float)
+    frame.loc[frame.index[0], "single"] = 0.0
+    features = ["rare", "other", "single"]
+    table = clustered.least_squares(frame, features, "lost", "prompt_id")
+    assert table.loc["single", ["low", "high", "p_value"]].isna().all()
+    assert table.loc[["rare", "other"]].notna().all(axis=None)
+
+
+def test_a_slope_is_known_where_the_feature_differs_in_ten_clusters():
+    frame = pd.DataFrame({"prompt_id": np.repeat(np.arange(12), 2)})
+    frame["ten"] = (np.arange(24) % 2 == 0) & (frame["prompt_id"] < 10)
+    frame["nine"] = (np.arange(24) % 2 == 0) & (frame["prompt_id"] < 9)
+    names = ["ten", "nine"]
+    counts = clustered.informative_clusters(frame.astype(float), names, "prompt_id")
+    assert counts.tolist() == [10, 9]
+    table = pd.DataFrame({"estimate": [1.0, 2.0], "detectable": [3.0, 4.0]}, names)
+    known = clustered.where_known(table, counts)
+    assert known["estimate"].isna().tolist() == [False, True]
+    assert known["detectable"].tolist() == [3.0, 4.0]
+
+
+def test_rare_features_are_covered_as_often_as_they_should_be():
+    covered = []
+    for seed in range(400):
+        frame = rare_feature(40, seed)
+        if frame["rare"].sum() < 5:
+            continue
+        table = clustered.least_squares(frame, ["rare", "other"], "lost", "prompt_id")
+        row = table.loc["rare"]
+        covered.append(row["low"] <= 1.5 <= row["high"])
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.03)

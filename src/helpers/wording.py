@@ -41,13 +41,15 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     Returns
     -------
     str
-        The estimate, and the interval in brackets.
+        The estimate, and the interval in brackets; "not known" if the estimate is NaN.
 
     Examples
     --------
     >>> with_interval(-5.42, -9.08, -0.001, decimals=1)
     '-5.4 [-9.1, 0.0]'
     """
+    if pd.isna(estimate):
+        return "not known"
     shown = [
         f"{round(number, decimals) + 0.0:.{decimals}f}"
         for number in (estimate, low, high)

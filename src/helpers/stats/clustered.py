@@ -23,6 +23,17 @@ from helpers.stats.moments import ROUNDING, cluster_moments, cluster_sums
 
 # a feature that differs from its usual value in fewer clusters tells nothing for sure
 FEWEST_INFORMATIVE = 10
+# columns of a table that follow from an estimate
+ESTIMATED = (
+    "estimate",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "df",
+    "per_step",
+    "per_sd",
+)
 # a feature that adds less variance than this share is a combination of others
 COLLINEAR = 1e-9
 # columns of `associations` before the correction for the number of tests
@@ -454,6 +465,38 @@ def informative_clusters(
     usual = frame[list(features)].mode().iloc[0]
     differs = frame[list(features)].ne(usual)
     return differs.groupby(frame[cluster]).any().sum()
+
+
+def where_known(table: pd.DataFrame, n_informative: pd.Series) -> pd.DataFrame:
+    """Leave out estimates of features that differ in too few clusters.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A row per feature, as from `least_squares` or
+        `helpers.stats.lasso.weight_meanings`.
+    n_informative : pandas.Series
+        Clusters in which each feature of the table takes another than its usual value,
+        from `informative_clusters`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table; estimates and what follows from them are NaN in rows with fewer than
+        `FEWEST_INFORMATIVE` clusters.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"estimate": [1.5, 0.1]}, index=["refusal", "harm"])
+    >>> where_known(table, pd.Series({"refusal": 15, "harm": 3}))
+             estimate
+    refusal       1.5
+    harm          NaN
+    """
+    is_known = n_informative.reindex(table.index) >= FEWEST_INFORMATIVE
+    estimated = [name for name in table if name in ESTIMATED]
+    known = table[estimated].where(is_known, axis="index")
+    return table.assign(**known)
 
 
 def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from helpers.stats.bootstrap import cluster_weights, in_batches
 from helpers.stats.checks import check_regression
-from helpers.stats.clustered import linear_model
+from helpers.stats.clustered import least_squares, linear_model
 from helpers.stats.groups import interval_table
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
@@ -203,6 +203,10 @@ def ols(
         If a column cannot be used, or a feature is constant or a combination of those
         before it.
 
+    See Also
+    --------
+    helpers.stats.clustered.least_squares : Intervals that hold where a feature is rare.
+
     References
     ----------
     Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
@@ -266,7 +270,8 @@ def weight_meanings(
     pandas.DataFrame
         A row per feature: ``shrunk``, the weight in the Lasso (NaN without penalty);
         the unpenalised weight ``estimate`` with its clustered 95 % interval ``low``,
-        ``high`` and ``p_value``; the unpenalised weight ``per_step`` of the scale and
+        ``high`` and ``p_value`` (see `helpers.stats.clustered.least_squares`); the
+        unpenalised weight ``per_step`` of the scale and
         ``per_sd``, for one standard deviation; ``detectable``, the smallest true weight
         that would show. With a penalty this is alpha divided by the feature's variance:
         without noise and with other features unrelated, the Lasso sets every smaller
@@ -296,7 +301,7 @@ def weight_meanings(
     refusal     2.8       3.0       3.0     1.5         0.2
     """
     names = list(features)
-    fitted = ols(frame, names, outcome, cluster, intercept).loc[names]
+    fitted = least_squares(frame, names, outcome, cluster, intercept).loc[names]
     standard_deviation = frame[names].std(ddof=0)
     if alpha is None:
         shrunk = np.nan
