@@ -36,7 +36,7 @@ def look(tmp_path):
 
 
 def told(seen, start):
-    return any(start in line for line in seen.told)
+    return any(start in line for line in seen.to_check)
 
 
 def test_wide(look):

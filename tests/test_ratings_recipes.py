@@ -88,7 +88,7 @@ def test_a_cell_without_brackets_is_a_list_of_one_and_an_empty_one_of_none(read)
 
 def test_places_in_lists_are_numbered_from_one():
     table = pd.DataFrame({"marks": [[5, 3], [4]]})
-    assert recipes.unfolded(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [
+    assert recipes.to_long(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [
         1,
         2,
         1,
@@ -102,7 +102,7 @@ def test_columns_made_of_rows_stand_in_the_order_of_the_file():
         "mark": [1, 2, 3],
     }
     recipe = {"item": "id", "long": {"aspect": "what", "score": "mark"}}
-    assert list(recipes.gathered(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
+    assert list(recipes.to_wide(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
 
 
 def test_objects_in_lists_in_objects(read):

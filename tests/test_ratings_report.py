@@ -59,7 +59,7 @@ def conclusions(**verdicts):
 def study(names, identity=""):
     frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
     ends = pd.DataFrame(
-        {"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"]
+        {"low": 0.0, "high": 2.0, "known": "declared"}, index=[*names, "overall"]
     )
     return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
 

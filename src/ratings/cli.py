@@ -236,7 +236,7 @@ def report(
     seen = inspection.recipe_for(
         file, given, outcome, aspects.split(",") if aspects else ()
     )
-    if seen.seen:
+    if seen.contents:
         click.echo(seen)
     page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()
     click.echo(pages.write_page(file, seen.recipe, page, click.echo))

@@ -180,7 +180,7 @@ def only_judged(table: pd.DataFrame, conclusions: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        From `ratings.inference.ways` or `confounder`, a row per aspect; or one that
+        From `ratings.inference.weights_by_method` or `confounder`, a row per aspect; or one that
         says why there is none.
     conclusions : pandas.DataFrame
         From `ratings.inference.conclude`; those not judged have no ``p Holm``.
@@ -640,7 +640,7 @@ def analyse(
     agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
     try:
         study = found.study = intake.prepare(table, outcome, names, rng, scales)
-        low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
+        low, high, told = study.ends.loc[outcome, ["low", "high", "known"]]
         found.described += (
             f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({WORDS['ends'][told]})."
         )
@@ -664,10 +664,10 @@ def _judge_aspects(
     found.conclusions = inference.conclude(study, rng)
     ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
     found.add(COVARIATE, only_judged(inference.confounder(study), found.conclusions))
-    found.add(PEOPLE, raters.table(study))
+    found.add(PEOPLE, raters.by_rater(study))
     reliability = raters.reliability(study, N_BOOT, rng)
     found.add(RELIABLE, projected(reliability, study))
-    found.add(NEEDED, raters.needed(study, small))
+    found.add(NEEDED, raters.sample_size(study, small))
     found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
 
 
