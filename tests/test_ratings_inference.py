@@ -1,4 +1,4 @@
-"""What ratings of any study say: weights by several methods, agreement, a confounder."""
+"""What ratings of any study say: weights by several methods, agreement, confounders."""
 
 import importlib.util
 import sys

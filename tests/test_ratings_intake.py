@@ -12,7 +12,7 @@ NAN = float("nan")
 
 
 def ratings(n=400, **columns):
-    """Ratings without any fault: 4 of each item by different raters, 2 items of each cluster."""
+    """Ratings without fault: 4 of each item by different raters, 2 items a cluster."""
     rng = np.random.default_rng(0)
     rows = np.arange(n)
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Raters and rows of any study: faults that were put in are found, and faultless files are not."""
+"""Raters and rows of any study: faults that were put in are found, and no others."""
 
 import numpy as np
 import pandas as pd

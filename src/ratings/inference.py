@@ -207,7 +207,7 @@ def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.Da
 
 
 def _with_intervals(slopes: Slopes, clusters: pd.DataFrame) -> pd.DataFrame:
-    """Slopes with intervals and p-values that allow for one or two kinds of clusters."""
+    """Slopes with intervals and p-values, by one or two kinds of clusters."""
     labels = [clusters[column] for column in clusters]
     error, df = slopes.errors(labels)
     return t_table(slopes.value, error, df)[PARTS]

@@ -150,7 +150,7 @@ def _numbers_or_labels(
     column: pd.Series,
 ) -> tuple[np.ndarray | pd.Categorical, list[str]]:
     """Read a column that holds numbers, or labels if not a single value is a number."""
-    numbers, problems = _numbers(column, *NO_LIMITS)
+    numbers, problems = _numbers(column, low=-np.inf, high=np.inf)
     if np.isnan(numbers).all():
         return _labels(column, required=False)
     return numbers, problems
