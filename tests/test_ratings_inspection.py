@@ -338,3 +338,9 @@ def test_what_is_known_is_not_asked_again(look):
     )
     seen, _ = look(text, outcome="tone", aspects=["overall"])
     assert (seen.recipe["outcome"], seen.recipe["aspects"]) == ("tone", ["overall"])
+
+
+def test_a_column_without_a_name_is_not_proposed_as_outcome(look):
+    seen, _ = look(",word\n" + "".join(f"{n},text {n}\n" for n in range(30)))
+    assert told(seen, "no column looks like an overall rating")
+    assert "outcome" not in seen.recipe

@@ -491,10 +491,10 @@ def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
         outcome = _best("outcome", values)
         if outcome is None and len(values) == 1:
             outcome = values[0]
-        if outcome is None:
-            seen.to_check.append(ASSUMPTIONS["no outcome"])
-        else:
+        if outcome:  # a column without a name cannot be one
             recipe["outcome"] = outcome
+        else:
+            seen.to_check.append(ASSUMPTIONS["no outcome"])
     others = [name for name in values if name != recipe.get("outcome")]
     if others:
         recipe.setdefault("aspects", others)
