@@ -27,9 +27,9 @@ from helpers.stats.bootstrap import bootstrap_p_value, interval
 from helpers.stats.rates import (
     ESTIMATORS,
     cluster_draws,
-    rate_estimates,
     independent_intervals,
     label_terms,
+    rate_estimates,
     wilson_intervals,
 )
 
