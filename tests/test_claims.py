@@ -12,9 +12,9 @@ import pytest
 from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.claims.ledger import Ledger
-from helpers.data import published, registry
+from helpers.data import published, registry, studies
 from helpers.data.published import ClaimError
-from helpers.data.studies import titles
+from helpers.data.tables import PlainError
 
 QUALITY = ["quality_biased", "quality_unbiased"]
 # Scores of wording that AI alone does not have; p-values that are printed as bounds;
@@ -79,7 +79,9 @@ def demo(tmp_path, monkeypatch) -> Path:
     (folder / "demo_table2.csv").write_text(TABLE)
     (folder / "headlines.csv").write_text(HEADLINES)
     (folder / "causes.csv").write_text(CAUSES)
-    monkeypatch.setattr("helpers.paths.PUBLISHED", folder)
+    monkeypatch.setattr(paths, "PUBLISHED", folder)
+    both = {"demo": "A demonstration", "other": "Another paper"}
+    monkeypatch.setattr(studies, "titles", lambda: both)
     return tmp_path / "run"
 
 
@@ -117,8 +119,8 @@ def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers)
 def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(
     papers,
 ):
-    studies = "|".join(titles())
-    raw = papers["needs"].str.fullmatch(rf"(({studies})(/[\w./]+)?( |$))+")
+    names = "|".join(studies.titles())
+    raw = papers["needs"].str.fullmatch(rf"(({names})(/[\w./]+)?( |$))+")
     missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
     other = papers["needs"].isin(["print", "authors", "substitute", "method"])
     assert (raw | missing | other).all()
@@ -953,6 +955,14 @@ def test_files_that_cannot_be_merged_are_refused(demo):
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo."
     with pytest.raises(ClaimError, match=re.escape(message)):
+        collection.merge(demo / "claims")
+
+
+def test_a_claim_of_a_study_that_is_not_listed_is_refused(ledger, demo, monkeypatch):
+    ledger.write()
+    monkeypatch.setattr(studies, "titles", lambda: {"demo": "A demonstration"})
+    message = "studies.csv does not list the study 'other', only demo: correct"
+    with pytest.raises(PlainError, match=message):
         collection.merge(demo / "claims")
 
 
