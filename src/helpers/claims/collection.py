@@ -164,6 +164,45 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     return pd.crosstab(merged[by], shown).reindex(columns=columns, fill_value=0)
 
 
+def stated_counts(merged: pd.DataFrame) -> list[str]:
+    """Say what README and the answer of the overview state of all claims, part by part.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    list of str
+        Parts of sentences. `make refresh` renews them where they stand.
+
+    Examples
+    --------
+    >>> stated_counts(read_text(paths.ROOT / "figures" / "claims.csv"))[3]
+    '22 are slips'
+    """
+    numbers = verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS
+    checked = verdicts.reasons(merged) == ""
+    raw = _counts(merged[numbers & (merged["evidence"] == "raw")])
+    failing = _counts(merged[~numbers & checked]).drop(list(verdicts.HOLDING))
+    return [
+        verdicts.counted(merged),
+        f"Of {raw.sum()} numbers and counts that the studies' own raw data",
+        f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent",
+        f"{raw['slip']} are slips",
+        f"{raw['contradicted']} are contradicted: another number, or another count",
+        f"of the {failing.sum()} that do not hold, {failing['leaning']} lean",
+        f"{failing['open']} stay open, and {failing['contradicted']} are contradicted",
+    ]
+
+
+def _counts(merged: pd.DataFrame) -> pd.Series:
+    """Number of claims by verdict, zeros included."""
+    counts = merged["verdict"].value_counts()
+    return counts.reindex(verdicts.VERDICTS, fill_value=0)
+
+
 def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
     """Tell which claims are sentences on which a conclusion rests.
 
