@@ -1,4 +1,4 @@
-"""Claims: what is transcribed from the papers, verdicts on it, files that notebooks leave."""
+"""Claims: what the papers print, verdicts on it, files that notebooks leave."""
 
 import re
 from pathlib import Path
@@ -249,15 +249,6 @@ def test_numbers_printed_in_the_text_are_not_those_of_the_tables(papers):
     assert round(ratio, 1) != number(papers, "kamoda.regression.ratio_in_conclusion")
 
 
-def test_the_readme_states_the_number_of_rows_of_each_file():
-    readme = (paths.PUBLISHED / "README.md").read_text()
-    for file in sorted(paths.PUBLISHED.glob("*.csv")):
-        row = next(
-            line for line in readme.splitlines() if line.startswith(f"| `{file.name}`")
-        )
-        assert row.split("|")[-2].strip() == str(len(published.read_text(file)))
-
-
 RULES = pd.read_csv(
     Path(__file__).with_name("claims_by_hand.csv"), keep_default_na=False, dtype=str
 )
@@ -275,10 +266,10 @@ def test_the_rules_say_what_a_reader_says_by_hand_of_forty_varied_claims(claim_i
     )
     entered = entered.assign(shown="", notebook="by hand", source="real")
     judged = verdicts.assess(entered, claim).iloc[0]
-    said = judged["verdict"] + ", not after correction" * (
-        judged["after_correction"] == "no"
-    )
-    assert rows["by_hand"].unique().tolist() == [said]
+    verdict = judged["verdict"]
+    if judged["after_correction"] == verdicts.CORRECTED_AWAY:
+        verdict += ", not after correction"
+    assert rows["by_hand"].unique().tolist() == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -428,10 +419,8 @@ def test_simulated_parts_are_not_counted_as_holding(ledger):
 
 
 def test_a_verdict_is_corrected_over_the_family_entered_or_as_the_notebook_did(ledger):
-    sure, unsure = (
-        {"estimate": 3, "low": 1, "high": 5},
-        {"estimate": -1, "low": -1.97, "high": -0.03},
-    )
+    sure = {"estimate": 3, "low": 1, "high": 5}
+    unsure = {"estimate": -1, "low": -1.97, "high": -0.03}
     ledger.enter("demo.text", {"higher": sure, "lower": unsure})
     judged = ledger.write()
     assert set(judged["verdict"]) == {"confirmed"}
@@ -593,7 +582,8 @@ def test_the_shown_table_is_worst_first_with_one_row_for_one_cause(ledger):
     ledger.enter_table("demo_table2", cells({("Model 1", "refusal"): 2.5}))
     table = ledger.show()
     assert table.caption == (
-        "4 claims, contradictions first; 1 cells of printed tables that hold are not listed"
+        "4 claims, contradictions first; "
+        "1 cells of printed tables that hold are not listed"
     )
     assert table.frame["verdict"].tolist() == ["contradicted (raw)", "confirmed (raw)"]
     assert table.frame["the paper says"].iloc[0] == (
@@ -766,9 +756,10 @@ def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
         },
     }
     assert verdicts.counted(judged) == (
-        "Of 8 claims, 3 could be checked: 1 are confirmed, and 1 are consistent, which says only "
-        "that nothing in the paper's own rounded numbers, or in random splits drawn anew, speaks "
-        "against them; 1 of these 2 hold only before a correction for many tests. "
+        "Of 8 claims, 3 could be checked: 1 are confirmed, and 1 are consistent, "
+        "which says only that nothing in the paper's own rounded numbers, or in random "
+        "splits drawn anew, speaks against them; 1 of these 2 hold only before a "
+        "correction for many tests. "
         "The 2 that hold are 2 of 2 numbers and counts, and 0 of 1 sentences. "
         "Why the other 5 could not be checked: "
         "public data, not fetched here (1); data not public (1); "
@@ -779,7 +770,7 @@ def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
     assert "correction" not in verdicts.counted(surviving)
 
 
-def test_a_conclusion_rests_on_sentences_of_abstract_introduction_conclusion_or_headline():
+def test_a_conclusion_rests_on_sentences_that_a_paper_or_a_headline_puts_first():
     judged = of_demo(
         where=["Abstract; §4", "§1", "§4.1; §6", "§5", "§16", "§4", "§6"],
         headline=["", "", "", "", "", "cost", ""],
