@@ -29,26 +29,32 @@ LEFT_OUT = {
 EXPERT_OUTPUTS = {"baseline": 59, "complex_low": 60, "complex_high": 59}
 EXPERT_OUTPUTS |= {"assertive_low": 48, "assertive_high": 57}
 CLAIMS = """\
-claim_id,study,where,statement,published,unit,decimals,kind,direction,margin,family,needs,readings,elsewhere,headline,cause
+claim_id,study,where,statement,published,unit,decimals,kind,\
+direction,margin,family,needs,readings,elsewhere,headline,cause
 demo.rate.low,demo,§1,The low rate.,3.2,%,1,number,,,,demo,,,,
 demo.rate.gain,demo,§1,The gain.,22,%,0,number,,,,print,,,,
-demo.counts.outputs,demo,§1,Outputs.,900,count,0,fact,,,,demo,,demo.counts.again,,counting
+demo.counts.outputs,demo,§1,Outputs.,900,count,0,fact,,,,demo,,\
+demo.counts.again,,counting
 demo.counts.again,demo,App. A,Outputs again.,901,count,0,fact,,,,demo,,,,counting
 demo.rate.below,demo,§1,The rate is below one.,holds,,,fact,< 1,,,demo,,,,
 demo.split.rho,demo,§2,Correlation on a split.,0.853,Pearson r,3,split,,,,demo,,,,
 demo.text.higher,demo,§2,A is higher than B.,holds,,,direction,+,,demo 2,demo,,,,
-demo.text.lower,demo,§2,C is lower than B.,holds,"points, C minus B",,direction,-,,demo 2,demo,,,,
+demo.text.lower,demo,§2,C is lower than B.,holds,"points, C minus B",,direction,\
+-,,demo 2,demo,,,,
 demo.text.highest,demo,§2,A is the highest.,holds,,,ranking,,,,demo,,,,
 demo.text.flat,demo,§2,D makes no difference.,holds,,,significance,no,,,demo,,,,
-demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,substitute,,,,
+demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,\
+substitute,,,,
 demo.text.unclear,demo,§2,Pay is high.,holds,,,fact,> 13,,,demo,with breaks|without,,,
 demo.method.exact,demo,§2,The test is exact.,holds,,,fact,,,,method,,,,
-demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,not public: payment records,,,,
+demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,\
+not public: payment records,,,,
 other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,chatbench/questions.csv,,,,
 """
 HEADLINES = """\
 headline,notebook,sentence,alternatives,sure
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,In {share:0} % of ways.,
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,\
+In {share:0} % of ways.,
 other,12_demo,Nothing yet.,,holds
 """
 CAUSES = """\
@@ -662,7 +668,7 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
 
 
 def of_demo(**columns: list[str]) -> pd.DataFrame:
-    """Judged claims of a made-up paper, each a direction of raw data unless told otherwise."""
+    """Judged claims of a made-up paper, each a direction of raw data if not told."""
     rows = pd.DataFrame(columns)
     usual = {
         "claim_id": [f"kamoda.demo.{number}" for number in range(len(rows))],
@@ -807,7 +813,8 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
     assert table["explanation"].iloc[-1] == "Some outputs were counted twice."
     known = judged[4:5].assign(claim_id="demo.text.lower")
     assert collection.problems(known)["explanation"].tolist() == [
-        "A is higher than B. Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
+        "A is higher than B. "
+        "Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
     ]
     assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == [
         "statement",

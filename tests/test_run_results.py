@@ -73,7 +73,7 @@ def test_a_study_without_a_simulator_is_left_out_where_real_data_are_not(monkeyp
         results.resolve("fifth", "real")
     monkeypatch.setattr(registry, "names", lambda study: [])
     assert results.resolve("fifth", "simulated")[0] == "printed"
-    with pytest.raises(PlainError, match="^left out: it needs the real data of fifth"):
+    with pytest.raises(PlainError, match=r"^left out: it needs the real data of fifth"):
         results.joint_source({"hosking": "real", "fifth": "left out"}, "auto")
 
 

@@ -37,11 +37,13 @@ FAULTS = r"""() => {
   const column = document.querySelector("article");
   if (!column) return [];
   const found = [];
+  const whole = /\p{L}{2,25}|\[[-\d.,]+\s[-\d.,]+\]/gu;  // words and intervals
   const range = new Range();
   const seen = (node) => node.checkVisibility({ contentVisibilityProperty: true });
   const style = (node) => getComputedStyle(node).overflowX;
   const scrolled = (node) =>
-    node !== column && (/auto|scroll|hidden/.test(style(node)) || scrolled(node.parentElement));
+    node !== column &&
+    (/auto|scroll|hidden/.test(style(node)) || scrolled(node.parentElement));
   const right = (node) => node.getBoundingClientRect().right;
   for (const node of column.querySelectorAll("table, img, pre, div, p, svg"))
     if (seen(node) && right(node) > right(column) + 2 && !scrolled(node.parentElement))
@@ -54,7 +56,7 @@ FAULTS = r"""() => {
     const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     for (let text = walk.nextNode(); text; text = walk.nextNode()) {
       if (!seen(text.parentElement) || text.parentElement.closest("code")) continue;
-      for (const word of text.textContent.matchAll(/\p{L}{2,25}|\[[-\d.,]+\s[-\d.,]+\]/gu)) {
+      for (const word of text.textContent.matchAll(whole)) {
         range.setStart(text, word.index);
         range.setEnd(text, word.index + word[0].length);
         const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
@@ -464,21 +466,19 @@ def test_columns_sort_both_ways(page):
     if page.viewport_size["width"] < 600:
         assert not page.is_visible("th button")
         return
-    cells = "[...document.querySelectorAll('#claim-table tbody tr:not([hidden]) td.printed')]"
     page.click("th.printed button")
-    up = [
-        float(text)
-        for text in page.evaluate(f"{cells}.map(cell => cell.textContent)")
-        if text
-    ]
+    up = printed_numbers(page)
     page.click("th.printed button")
-    down = [
-        float(text)
-        for text in page.evaluate(f"{cells}.map(cell => cell.textContent)")
-        if text
-    ]
     assert up == sorted(up)
-    assert down == sorted(up, reverse=True)
+    assert printed_numbers(page) == sorted(up, reverse=True)
+
+
+def printed_numbers(page) -> list[float]:
+    """Numbers in the column of what is printed, as far as claims are in sight."""
+    shown_cells = "#claim-table tbody tr:not([hidden]) td.printed"
+    cells = f"[...document.querySelectorAll('{shown_cells}')]"
+    texts = page.evaluate(f"{cells}.map(cell => cell.textContent)")
+    return [float(text) for text in texts if text]
 
 
 def test_the_search_of_the_site_works_from_a_folder(page):
@@ -497,7 +497,7 @@ def test_all_code_of_a_page_unfolds_with_one_click(page):
 
 @pytest.fixture
 def write(monkeypatch, tmp_path):
-    """Function that writes the sources of the site of a run and returns their folder."""
+    """Function that writes the sources of the site of a run, and gives their folder."""
     pytest.importorskip("docutils")
     monkeypatch.syspath_prepend(paths.ROOT / "docs")
     import pages_of
@@ -534,7 +534,7 @@ def test_a_changed_data_file_makes_the_claims_that_read_it_stale(write, tmp_path
 
 
 def write_run(run: Path, kamoda: str) -> pd.DataFrame:
-    """Write a run like the committed one but for the data of one study; give its claims."""
+    """Write a run like the committed one but for one study; give its claims."""
     for folder in ("notebooks", "data", "figures"):
         (run / folder).mkdir(parents=True)
     for file in (paths.ROOT / "figures").glob("*.png"):
