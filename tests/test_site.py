@@ -78,7 +78,7 @@ CHROMIUM = (
 def site(tmp_path_factory) -> Path:
     """Folder of the site, built from the committed notebooks; or one named by SITE."""
     if os.environ.get("SITE"):
-        return Path(os.environ["SITE"])
+        return Path(os.environ["SITE"]).absolute()
     pytest.importorskip(
         "sphinx_book_theme", reason="the packages that build the site are missing"
     )
