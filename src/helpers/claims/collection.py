@@ -68,7 +68,7 @@ def merge(claims_dir: str | Path) -> pd.DataFrame:
     merged.loc[missing, "verdict"] = "open"
     merged.loc[missing, "evidence"] = "none"
     table = merged.reset_index()[list(COLUMNS)]
-    return table.map(as_text).astype(object).fillna("")
+    return table.map(with_digits).astype(object).fillna("")
 
 
 def _refuse_misfits(entered: pd.DataFrame, published: pd.DataFrame) -> None:
@@ -90,8 +90,8 @@ def _cell_ids(entered: pd.DataFrame, folder: Path) -> pd.Series:
             digest = digest_of("".join(cell["source"]))
             ids[file.stem, digest] = cell.get("id", "")
     places = zip(entered["notebook"], entered["cell"], strict=True)
-    found = [ids.get(place, "") for place in places]
-    return pd.Series(found, entered.index, dtype=object, name="cell")
+    cells = [ids.get(place, "") for place in places]
+    return pd.Series(cells, entered.index, dtype=object, name="cell")
 
 
 def _why_missing(needs: str) -> str:
@@ -553,7 +553,7 @@ def digest_of(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:12]
 
 
-def as_text(value: object, digits: int = DIGITS) -> object:
+def with_digits(value: object, digits: int = DIGITS) -> object:
     """Write a number to some digits and leave words as they are."""
     if isinstance(value, float) and not math.isnan(value):
         return f"{value:.{digits}g}"

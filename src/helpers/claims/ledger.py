@@ -12,9 +12,9 @@ from helpers import paths
 from helpers.claims import verdicts
 from helpers.claims.collection import (
     CELL_OF_TABLE,
-    as_text,
     digest_of,
     unknown_claim,
+    with_digits,
 )
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry
@@ -181,7 +181,7 @@ class Ledger:
         columns = ["headline", "field", "text", "source"]
         files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
         tables = {
-            "claims": entered.map(as_text, digits=EXACT),
+            "claims": entered.map(with_digits, digits=EXACT),
             "headlines": pd.DataFrame(self._headlines, columns=columns),
             "provenance": files.sort_values("file").assign(notebook=self.notebook),
         }

@@ -147,20 +147,20 @@ def defaults_table(notebooks: Iterable[Path]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def parameter_values(notebook: Path, given: Mapping[str, str]) -> dict[str, object]:
+def parameter_values(notebook: Path, texts: Mapping[str, str]) -> dict[str, object]:
     """Turn texts into values of parameters, each of its kind and within its limits."""
     known = parameters_of(notebook)
-    refuse_unknown(notebook, given, known)
-    return {name: _value(text, known[name]) for name, text in given.items()}
+    refuse_unknown(notebook, texts, known)
+    return {name: _value(text, known[name]) for name, text in texts.items()}
 
 
-def refuse_unknown(notebook: Path, given: Iterable[str], known: Iterable[str]) -> None:
+def refuse_unknown(notebook: Path, names: Iterable[str], known: Iterable[str]) -> None:
     """Stop unless a notebook has all these parameters."""
-    unknown = [name for name in given if name not in known]
+    unknown = [name for name in names if name not in known]
     if not unknown:
         return
-    names = ", ".join(known)
-    has = f"its parameters are {names}" if names else "it has no parameters"
+    parameters = ", ".join(known)
+    has = f"its parameters are {parameters}" if parameters else "it has no parameters"
     raise OptionError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
 
 
