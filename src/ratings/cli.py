@@ -120,8 +120,8 @@ def new(name: str) -> None:
     from helpers.run import notebooks
 
     file = notebooks.create(name, paths.NOTEBOOKS)
-    click.echo(f"{file}: open it with `make lab`, then list it in README.md")
-    click.echo("and notebooks/README.md; `make test` reminds you of that")
+    click.echo(f"{file}: open it with `make lab`; when it is done,")
+    click.echo("`make refresh` runs it and lists it in the READMEs")
 
 
 @main.command("why")
@@ -160,6 +160,8 @@ def state_faults() -> Iterator[str]:
     if free < LEAST_DISK:
         yield f"less than {LEAST_DISK} GB free for {folder}: free some"
     for name, reason in results.missing(folder).items():
+        if reason.startswith(results.LEFT_OUT):
+            continue
         yield f"{name} has no results ({reason}): run `make reproduce` again"
 
 
