@@ -25,7 +25,7 @@ def nothing_is_left_behind() -> Iterator[None]:
     environment = dict(os.environ)
     folder = Path.cwd()
     style = dict(show._style)
-    registry._used.clear()
+    registry._hashes_of_files_read.clear()
     with mpl.rc_context():
         yield
         plt.close("all")
