@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from doit import get_var
@@ -26,17 +27,28 @@ from helpers.data.studies import titles
 from helpers.data.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
 from helpers.run import notebooks, results
-from helpers.run.results import executed, missing, note_missing, renewed, written_by
+from helpers.run.results import (
+    LEFT_OUT,
+    executed,
+    missing,
+    note_missing,
+    renewed,
+    written_by,
+)
 
 NAMES = notebooks.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-READ = {study for name in NAMES for study in notebooks.studies_of(name)}
-STUDIES = [study for study in titles() if study in READ]
+STUDIES_READ = {name: notebooks.studies_of(name) for name in NAMES}
+STUDIES = [
+    study
+    for study in titles()
+    if any(study in studies for studies in STUDIES_READ.values())
+]
 CHOICE = get_var("data", "auto")
 
 JOINED = ("claims", "headlines", "provenance")
-MAIN = "build"
+JOINED_FILES = [BUILD / f"{name}.csv" for name in JOINED]
 ONE_AT_A_TIME = threading.Lock()
 CODE = [
     ROOT / "requirements.lock",
@@ -48,14 +60,14 @@ CODE = [
 
 
 def refuse_simulated(kinds: Mapping[str, str]) -> None:
-    """Stop if any study is simulated."""
+    """Stop unless the data of all studies are real, or printed in their papers."""
     simulated = [
-        study for study, kind in kinds.items() if kind in ("simulated", "missing")
+        study for study, kind in kinds.items() if kind not in ("real", "printed")
     ]
     if simulated:
         raise PlainError(
-            f"committed results must come from real data, but {', '.join(simulated)} would be "
-            "simulated: leave out data=simulated, or make the data available"
+            f"committed results must come from real data, but {', '.join(simulated)} "
+            "would be simulated: leave out data=simulated, or make the data available"
         )
 
 
@@ -88,23 +100,21 @@ DOIT_CONFIG = {
 def task_data():
     """Find out which studies have real data and which are simulated."""
     for study in STUDIES:
-        yield task(
-            lambda study=study: find_data(study), name=study, targets=[stamp(study)]
-        )
+        find = partial(find_data, study)
+        yield task(find, name=study, targets=[stamp(study)])
 
 
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name, notebooks.studies_of(name))
+        yield notebook_task(name)
 
 
 def task_claims():
-    """Join the claims, headlines and files read of all notebooks, in build/; judge the claims."""
-    joined = [BUILD / f"{name}.csv" for name in JOINED]
+    """Join claims, headlines and files read of all notebooks; judge the claims."""
 
     def read_and_written():
-        files = list(joined)
+        files = list(JOINED_FILES)
         for name in JOINED:
             files += sorted(BUILD.glob(f"{name}/*.csv"))
         return files
@@ -113,7 +123,7 @@ def task_claims():
         write_claims,
         file_dep=CODE,
         task_dep=[f"execute:{name}" for name in FINDINGS],
-        targets=joined,
+        targets=JOINED_FILES,
         uptodate=[as_left(read_and_written)],
     )
 
@@ -123,7 +133,7 @@ def task_site():
     docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
 
     def read_and_written():
-        tables = [BUILD / "missing.json", *(BUILD / f"{name}.csv" for name in JOINED)]
+        tables = [BUILD / "missing.json", *JOINED_FILES]
         notebooks_run = [executed(name, BUILD) for name in NAMES]
         pages = sorted((BUILD / "site").rglob("*.html"))
         return [*tables, *notebooks_run, *pages]
@@ -154,7 +164,6 @@ def task_lint():
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-
     return task(lambda: run_tools(["pytest", "-q", "-rs"]))
 
 
@@ -164,8 +173,8 @@ def task_nbval():
     def compare():
         without = []
         for study in STUDIES:
-            source, why = results.resolve(study, CHOICE)
-            if source == "simulated":
+            kind, why = results.resolve(study, CHOICE)
+            if kind not in ("real", "printed"):
                 without.append(f"{study} ({why})")
         if without:
             print(f"nbval: skipped, no real data of {', '.join(without)}")
@@ -198,7 +207,7 @@ def task_refresh():
 
 
 def task_answers():
-    """Let the model under test answer the HumBEL questions again (needs the extra `models`)."""
+    """Let the model under test answer again the questions of HumBEL (extra: models)."""
 
     def answer():
         from helpers.studies import answerers
@@ -230,12 +239,12 @@ def task_audit():
 
 
 def task_gates():
-    """Measure how often conclusions about ratings of one's own err, on files of known truth."""
+    """Measure how often conclusions about ratings of known truth err."""
     return task(lambda: run_script("benchmarks/gates.py"))
 
 
 def task_sweep():
-    """Run every notebook with other values of each parameter, and list what it then says."""
+    """Run every notebook with other values of each parameter; list what it says."""
     return task(lambda: run_script("benchmarks/sweep.py"))
 
 
@@ -244,8 +253,8 @@ def task_bench():
 
     def measure():
         files = sorted((ROOT / "benchmarks").glob("bench_*.py"))
-        ended = [run_script(str(file)) for file in files]
-        return all(ended)
+        succeeded = [run_script(str(file)) for file in files]
+        return all(succeeded)
 
     return task(measure)
 
@@ -255,50 +264,54 @@ def find_data(study: str) -> None:
     try:
         with ONE_AT_A_TIME:
             kind, reason = results.resolve(study, CHOICE)
-        print(f"{study}: {kind} data ({reason})")
+        data = "" if kind == LEFT_OUT else " data"
+        print(f"{study}: {kind}{data} ({reason})")
     except (PlainError, OSError) as error:
         kind = f"missing: {plainly(error)}"
         print(f"{study}: data {kind}")
     replace_files({stamp(study): kind.encode()})
 
 
-def notebook_task(name: str, studies: list[str]) -> dict:
+def notebook_task(name: str) -> dict:
     """Make the task that executes one notebook."""
-    notebook = NOTEBOOKS / f"{name}.ipynb"
-    joined = {}
+    stamps = {study: stamp(study) for study in STUDIES_READ[name]}
+    file_dep = [NOTEBOOKS / f"{name}.ipynb", *stamps.values(), *CODE]
     if name in OVERVIEWS:
-        joined = {
-            "claims_file": f"{MAIN}/claims.csv",
-            "headlines_file": f"{MAIN}/headlines.csv",
-        }
-    tables = [ROOT / file for file in joined.values()]
-    stamps = [stamp(study) for study in studies]
-    inputs = [notebook, *tables, *stamps, *CODE]
+        file_dep += [BUILD / "claims.csv", BUILD / "headlines.csv"]
 
     def work():
-        kinds = {study: stamp(study).read_text() for study in studies}
+        kinds = {study: file.read_text() for study, file in stamps.items()}
         source = results.joint_source(kinds, CHOICE)
-        parameters = {"data_source": source, "out_dir": MAIN, **joined}
-        before = [file.stat().st_mtime_ns for file in inputs]
-        seconds = notebooks.execute(notebook, executed(name, BUILD), parameters)
-        after = [file.stat().st_mtime_ns for file in inputs]
-        if before != after:
-            raise PlainError(
-                f"{name}, or what it reads, was changed while it ran: run again"
-            )
-        print(f"{name}: finished in {seconds:.1f} s")
+        execute_unchanged(name, source, file_dep)
 
     return task(
         lambda: attempt(name, work),
         name=name,
-        file_dep=inputs,
+        file_dep=file_dep,
         targets=[executed(name, BUILD)],
         uptodate=[as_left(lambda: written_by(name, BUILD))],
     )
 
 
+def execute_unchanged(name: str, source: str, files: list[Path]) -> None:
+    """Execute a notebook; stop if files that it reads change meanwhile."""
+    parameters = {"data_source": source, "out_dir": "build"}
+    if name in OVERVIEWS:
+        parameters["claims_file"] = "build/claims.csv"
+        parameters["headlines_file"] = "build/headlines.csv"
+    before = [file.stat().st_mtime_ns for file in files]
+    notebook = NOTEBOOKS / f"{name}.ipynb"
+    seconds = notebooks.execute(notebook, executed(name, BUILD), parameters)
+    after = [file.stat().st_mtime_ns for file in files]
+    if before != after:
+        raise PlainError(
+            f"{name}, or what it reads, was changed while it ran: run again"
+        )
+    print(f"{name}: finished in {seconds:.1f} s")
+
+
 def attempt(name: str, work: Callable[[], None]) -> None:
-    """Renew what a notebook has in `build`; if that fails, note why, so that others go on."""
+    """Renew what a notebook has in `build`; if it fails, note why, and go on."""
     reason = ""
     try:
         with renewed(name, BUILD):
@@ -306,7 +319,8 @@ def attempt(name: str, work: Callable[[], None]) -> None:
     except Exception as error:
         reason = plainly(error)
         print(f"{name} has no results: {reason}")
-    note_missing(BUILD, name, ": ".join(reason.split("\n    ")[:2]))
+    where_and_error = reason.split("\n    ")[:2]  # the rest stands in the copy
+    note_missing(BUILD, name, ": ".join(where_and_error))
 
 
 def write_claims() -> None:
@@ -345,35 +359,39 @@ def summary_lines() -> list[str]:
     counts = collection.verdict_counts(published.read_text(BUILD / "claims.csv"))
     lines = []
     for study, source in sources().items():
-        found = []
+        verdicts = []
         if study in counts.index:
-            found = [
-                f"{number} {verdict}"
-                for verdict, number in counts.loc[study].items()
-                if number
-            ]
-        told = ", ".join(found) or "no claims"
-        lines.append(f"{study}: {source} data, {told}")
+            for verdict, number in counts.loc[study].items():
+                if number:
+                    verdicts.append(f"{number} {verdict}")
+        listed = ", ".join(verdicts) if verdicts else "no claims"
+        data = "" if source == LEFT_OUT else " data"
+        lines.append(f"{study}: {source}{data}, {listed}")
     return lines
 
 
 def refuse_missing() -> None:
-    """Stop if any notebook has no results."""
-    lines = [f"  {name}: {reason}" for name, reason in missing(BUILD).items()]
-    if lines:
-        raise PlainError("\n".join(["these notebooks have no results:", *lines]))
+    """Stop if any notebook has failed; name those that were left out."""
+    failed = []
+    for name, reason in missing(BUILD).items():
+        if reason.startswith(LEFT_OUT):
+            print(f"{name}: {reason}")
+        else:
+            failed.append(f"  {name}: {reason}")
+    if failed:
+        raise PlainError("\n".join(["these notebooks have no results:", *failed]))
 
 
 def task(function: Callable, **settings) -> dict:
-    """Make a doit task of one function; errors that explain themselves need no traceback."""
+    """Make a doit task of one function; errors that explain themselves are one line."""
 
-    def told():
+    def action():
         try:
             return function()
         except (PlainError, OSError) as error:
             return TaskFailed(plainly(error))
 
-    return {"actions": [told], "io": {"capture": False}, **settings}
+    return {"actions": [action], "io": {"capture": False}, **settings}
 
 
 def as_left(files: Callable[[], list[Path]]) -> Callable:
@@ -403,15 +421,15 @@ def run_script(*command: str) -> bool:
 
 
 def run_tools(*commands: list[str]) -> bool | TaskFailed:
-    """Run Python tools one after the other, and print what they say in one piece."""
-    said = ""
+    """Run Python tools one after the other, and print their output in one piece."""
+    output = ""
     failed = False
     for command in commands:
         tool = [sys.executable, "-m", *command]
-        done = subprocess.run(tool, capture_output=True, text=True, cwd=ROOT)
-        said += done.stdout + done.stderr
-        failed = failed or done.returncode != 0
-    print(said.strip())
+        run = subprocess.run(tool, capture_output=True, text=True, cwd=ROOT)
+        output += run.stdout + run.stderr
+        failed = failed or run.returncode != 0
+    print(output.strip())
     if failed:
         return TaskFailed("see its output above")
     return True

@@ -34,7 +34,13 @@ from scipy import stats
 
 from helpers.stats.bootstrap import adjust
 from helpers.stats.clustered import slopes
-from ratings.inference import FEWEST_INFORMATIVE, SIGNIFICANT, THESE, conclude, numbers
+from ratings.inference import (
+    FEWEST_INFORMATIVE,
+    SIGNIFICANT,
+    THESE,
+    conclude,
+    estimates,
+)
 from ratings.intake import FEWEST_RATERS, Study, prepare
 
 SEED = 20261122
@@ -299,7 +305,7 @@ def study_of(table: File, only: list | None = None) -> Study:
 
 
 def quickly(table: File, only: list | None = None) -> pd.DataFrame:
-    """Weights, intervals and corrected p-values, as `numbers` gives them.
+    """Weights, intervals and corrected p-values, as `estimates` gives them.
 
     Beside them, for aspects of which these raters only can be judged, the weight of
     ``these``: what least squares would find in this file if nothing but the aspects
@@ -356,7 +362,7 @@ def both(table: File, key: tuple[int, ...], only: list | None = None) -> pd.Data
     found = quickly(table, only)
     if key[-1] % 50 == 0:
         names = ["weight", "low", "high", "p Holm"]
-        slowly = numbers(study_of(table, only))[names]
+        slowly = estimates(study_of(table, only))[names]
         pd.testing.assert_frame_equal(found[names], slowly, rtol=1e-6)
     return found
 

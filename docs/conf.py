@@ -1,4 +1,4 @@
-"""Settings of Sphinx, and the little that it lacks: cells with addresses, claims, formulas."""
+"""Settings of Sphinx, and what it lacks: addresses of cells, claims, formulas."""
 
 import os
 import re
@@ -68,7 +68,7 @@ record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
 
 
 def name_cells(app, doctree: nodes.document) -> None:
-    """Give each code cell an address of its own, and show the claims that it entered."""
+    """Give each code cell an address, and show the claims that it entered."""
     name = Path(app.env.docname).name
     if name not in record.notebooks:
         return
@@ -85,17 +85,22 @@ def name_cells(app, doctree: nodes.document) -> None:
 def claims_by_cell(name: str) -> dict[str, str]:
     """Folded lists of claims, by the cell that entered them."""
     lists = {}
-    for key, rows in record.claims[record.claims["notebook"] == name].groupby("cell"):
-        items = "".join(
-            f'<li><a href="../claims.html#{claim_id}">{escape(row["statement"])}</a> '
-            f'<span class="verdict {row["verdict"]}">{row["verdict"]}</span></li>'
-            for claim_id, row in rows.iterrows()
-        )
-        counted = rows["verdict"].value_counts()
-        told = ", ".join(f"{verdict} {many}" for verdict, many in counted.items())
+    entered = record.claims[record.claims["notebook"] == name]
+    for key, rows in entered.groupby("cell"):
+        items = []
+        for claim_id, row in rows.iterrows():
+            link = f"../claims.html#{claim_id}"
+            verdict = row["verdict"]
+            items.append(
+                f'<li><a href="{link}">{escape(row["statement"])}</a> '
+                f'<span class="verdict {verdict}">{verdict}</span></li>'
+            )
+        counts = rows["verdict"].value_counts()
+        words = ", ".join(f"{verdict} {number}" for verdict, number in counts.items())
         lists[key] = (
-            f'<details class="entered"><summary>Claims judged in this cell: {told}</summary>'
-            f"<ul>{items}</ul></details>"
+            '<details class="entered">'
+            f"<summary>Claims judged in this cell: {words}</summary>"
+            f"<ul>{''.join(items)}</ul></details>"
         )
     return lists
 
@@ -103,16 +108,20 @@ def claims_by_cell(name: str) -> dict[str, str]:
 def keep_together(app, doctree: nodes.document) -> None:
     """Keep on one line what is read as one number, but not in code."""
     for text in list(doctree.findall(nodes.Text)):
-        if isinstance(text.parent, nodes.raw) or not isinstance(text.parent, CODE):
-            joined = INSIDE.sub("\N{NO-BREAK SPACE}", text).replace(
-                "−−", "−\N{WORD JOINER}−"
-            )
+        is_code = isinstance(text.parent, CODE) and not isinstance(
+            text.parent, nodes.raw
+        )
+        if not is_code:
+            joined = INSIDE.sub("\N{NO-BREAK SPACE}", text)
+            joined = joined.replace("−−", "−\N{WORD JOINER}−")
             text.parent.replace(text, nodes.Text(joined))
 
 
 def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
-    """Leave out what has no full description: it is not meant to be called from outside."""
-    return True if "\n\n" not in (getattr(obj, "__doc__", None) or "") else None
+    """Leave out what has no full description: it is not meant to be called."""
+    description = getattr(obj, "__doc__", None) or ""
+    has_one_line = "\n\n" not in description
+    return True if has_one_line else None
 
 
 def visit_math(self, node: nodes.math) -> None:

@@ -12,26 +12,22 @@ sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
 
 
 def main(run: str, target: str) -> int:
-    """Build the site of a run (a folder, or `.` for what is committed) into a folder."""
+    """Build the site of a run into a folder; the run `.` is what is committed."""
     os.environ["SITE_RUN"] = run
     import conf
     import pages_of
 
+    from helpers.data.tables import PlainError
+
     sources = Path(target).with_name(f"{Path(target).name}-sources")
-    pages_of.write(conf.record, sources, conf.repository_url)
-    return sphinx(
-        [
-            "-q",
-            "-E",
-            "-a",
-            "-c",
-            str(DOCS),
-            "-d",
-            f"{sources}-trees",
-            str(sources),
-            target,
-        ]
-    )
+    try:
+        pages_of.write(conf.record, sources, conf.repository_url)
+    except PlainError as error:
+        print(error, file=sys.stderr)
+        return 1
+    all_pages_anew = ["-E", "-a"]
+    places = ["-c", str(DOCS), "-d", f"{sources}-trees", str(sources), target]
+    return sphinx(["-q", *all_pages_anew, *places])
 
 
 if __name__ == "__main__":

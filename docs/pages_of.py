@@ -1,4 +1,4 @@
-"""Writes the folder of sources that Sphinx turns into the site: pages, notebooks, guides."""
+"""Writes what Sphinx turns into the site: pages, notebooks, guides."""
 
 import base64
 import copy
@@ -19,20 +19,49 @@ from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
+from helpers.data.studies import place, read_studies
 
 DOCS = Path(__file__).parent
+PAPERS = DOCS / "pages" / "papers"
 GUIDES = (
-    *("data/README.md", "data/published/README.md", "data/recipes/README.md"),
-    *("benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    "data/README.md",
+    "data/published/README.md",
+    "data/recipes/README.md",
+    "benchmarks/README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
 )
 PACKAGE = Path("src/helpers")
 OWN_RATINGS = Path("src/ratings")
+SIMULATED_PAGE = (
+    "<strong>SIMULATED DATA say nothing about people.</strong> The sentences were "
+    "written from real data; under each figure stands, framed in green, that of the "
+    "last run on real data, and the claims show its verdicts."
+)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def write(record: Record, target: Path, address: str) -> None:
-    """Write all sources into an empty folder; `address` is that of the repository, or empty."""
+    """Write all sources into an empty folder.
+
+    `address` is that of the repository; it is empty where nobody knows it.
+    """
     shutil.rmtree(target, ignore_errors=True)
+    _write_pages(record, target)
+    for guide in GUIDES:
+        text = (paths.ROOT / guide).read_text(encoding="utf-8")
+        _put(target / guide, mirrored(text, Path(guide).parent, target))
+    for name, book in record.notebooks.items():
+        page = notebook_page(book, record, address, target)
+        file = Path("notebooks") / f"{name}.ipynb"
+        _put(target / file, nbformat.v4.writes_json(page))
+        _put(target / "extra" / file, nbformat.v4.writes_json(book.content))
+    for room, names in modules().items():
+        _put(target / "reference" / f"{room}.md", reference_page(room, names))
+
+
+def _write_pages(record: Record, target: Path) -> None:
+    """Write the pages that are about results; each paper has one."""
     context = context_of(record, target)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([DOCS / "pages", DOCS / "templates"]),
@@ -40,24 +69,16 @@ def write(record: Record, target: Path, address: str) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for page in sorted((DOCS / "pages").rglob("*.md")):
-        name = page.relative_to(DOCS / "pages").as_posix()
-        text = environment.get_template(name).render(context)
-        _put(target / name, mirrored(text, Path(), target))
-    for name in GUIDES:
-        _put(
-            target / name,
-            mirrored((paths.ROOT / name).read_text(), Path(name).parent, target),
-        )
-    for name, book in record.notebooks.items():
-        page = notebook_page(book, record, address, target)
-        for folder, content in {
-            "notebooks": page,
-            "extra/notebooks": book.content,
-        }.items():
-            _put(target / folder / f"{name}.ipynb", nbformat.v4.writes_json(content))
-    for room, names in modules().items():
-        _put(target / "reference" / f"{room}.md", reference_page(room, names))
+    templates = {}
+    for file in sorted((DOCS / "pages").rglob("*.md")):
+        name = file.relative_to(DOCS / "pages").as_posix()
+        templates[name] = name
+    for study in context["without_words"]:
+        templates[f"papers/{study}.md"] = "study.md"
+    for page, template in templates.items():
+        study = Path(page).stem
+        text = environment.get_template(template).render(context, study=study)
+        _put(target / page, mirrored(text, Path(), target))
 
 
 def _put(file: Path, text: str) -> None:
@@ -83,18 +104,21 @@ def context_of(record: Record, target: Path) -> dict:
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
+    counts = collection.verdict_counts(claimed)
+    with_claims_or_not = sorted({*counts.index, *STUDIES})
     headlines = record.headlines.join(collection.how_sure(claimed))
+    package_map = (paths.ROOT / PACKAGE / "README.md").read_text(encoding="utf-8")
     return {
-        "commit": commit(),
+        "citations": {row["name"]: row["citation"] for row in read_studies()},
         "claims": claimed.to_dict("records"),
+        "commit": commit(),
         "counted": verdicts.counted(claimed),
+        "counts": counts.reindex(with_claims_or_not, fill_value=0),
+        "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
-        "counts": collection.verdict_counts(claimed),
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "headlines": headlines.reset_index().to_dict("records"),
-        "map": mirrored(
-            (paths.ROOT / PACKAGE / "README.md").read_text(), PACKAGE, target
-        ),
+        "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
         "part": part,
         "picture": picture,
@@ -106,44 +130,41 @@ def context_of(record: Record, target: Path) -> dict:
         "touches": collection.TOUCHES,
         "unchecked": unchecked_conclusions(claimed).to_dict("records"),
         "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
+        "without_words": [
+            study for study in STUDIES if not (PAPERS / f"{study}.md").is_file()
+        ],
     }
 
 
 def unchecked_conclusions(claimed: pd.DataFrame) -> pd.DataFrame:
-    """Sentences on which a conclusion rests and which were not checked, with the reason."""
+    """Sentences on which a conclusion rests and which were not checked, and why."""
     why = verdicts.reasons(claimed)
-    return claimed.assign(why=why)[collection.carries_conclusion(claimed) & (why != "")]
+    unchecked = collection.carries_conclusion(claimed) & (why != "")
+    return claimed.assign(why=why)[unchecked]
 
 
 def commit() -> str:
     """Commit that the site is built from; empty outside of a clone."""
-    command = [
-        "git",
-        "-C",
-        str(paths.ROOT),
-        "describe",
-        "--always",
-        "--dirty",
-        "--abbrev=10",
-    ]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    describe = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
+    run = subprocess.run(describe, capture_output=True, text=True, cwd=paths.ROOT)
+    return run.stdout.strip()
 
 
 def section(heading: str) -> str:
     """Text under a heading of the README."""
     text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    return re.search(
-        rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    )[1]
+    until_next = rf"^## {heading}\n(.*?)(?=^## |\Z)"
+    return re.search(until_next, text, re.MULTILINE | re.DOTALL)[1]
 
 
 def mirrored(text: str, folder: Path, target: Path) -> str:
     """Copy the files that a page links, so that its links lead to the copies."""
 
-    def place(found: re.Match) -> str:
-        linked = Path(os.path.normpath(folder / found[1]))
-        if found[1].startswith("/") or (DOCS / "pages" / linked).is_file():
-            return found[0]
+    def link_to_copy(link: re.Match) -> str:
+        address, part = link[1], link[2] or ""
+        linked = Path(os.path.normpath(folder / address))
+        if address.startswith("/") or (DOCS / "pages" / linked).is_file():
+            return link[0]
         if linked.is_relative_to(OWN_RATINGS):
             return "](/reference/ratings.md)"
         if linked.is_relative_to(PACKAGE):
@@ -154,35 +175,39 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
         if file.is_file() and file.suffix not in (".ipynb", ".md"):
             (target / linked).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target / linked)
-        return f"](/{linked.as_posix()}{found[2] or ''})" if file.exists() else found[0]
+        return f"](/{linked.as_posix()}{part})" if file.exists() else link[0]
 
-    return LINK.sub(place, text)
+    return LINK.sub(link_to_copy, text)
 
 
 def room_of(linked: Path) -> str:
     """Page of the reference that tells of a file or folder of the package."""
-    room, *_ = *linked.relative_to(PACKAGE).parts, "index"
-    return {".py": "top", ".md": "index"}.get(Path(room).suffix, room)
+    parts = linked.relative_to(PACKAGE).parts
+    if not parts or parts[0].endswith(".md"):
+        return "index"
+    return "top" if parts[0].endswith(".py") else parts[0]
 
 
 def notebook_page(
     book: Notebook, record: Record, address: str, target: Path
 ) -> NotebookNode:
-    """Make the page of a notebook: data and links on top, code folded, pictures described."""
+    """Page of a notebook: data and links on top, code folded, pictures described."""
     page = copy.deepcopy(book.content)
-    last = read_last(book.name) if record.simulated(book.name) and book.ran else {}
+    last = {}
+    if record.simulated(book.name) and book.ran:
+        last = read_last(book.name)
     cells = []
     for cell in page.cells:
         cells.append(cell)
-        if cell.cell_type == "code":
-            tags = cell.metadata.setdefault("tags", [])
-            tags.append("hide-input")
-            _describe(cell)
-            cells += _small_versions(cell, record)
-            if shown := last.get(cell.source):
-                cells.append(_shown_last(shown))
-        else:
+        if cell.cell_type != "code":
             cell.source = mirrored(cell.source, Path("notebooks"), target)
+            continue
+        tags = cell.metadata.setdefault("tags", [])
+        tags.append("hide-input")
+        _describe(cell)
+        cells += _small_versions(cell, record)
+        if cell.source in last:
+            cells.append(_shown_last(last[cell.source]))
     title, _, rest = page.cells[0].source.partition("\n")
     page.cells[0].source = f"{title}\n\n{about(book, record, address)}\n{rest}"
     page.cells = cells
@@ -199,14 +224,11 @@ def _describe(cell: NotebookNode) -> None:
 
 
 def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
-    """Show on phones the figure NAME_small, if there is one, in place of the figure NAME."""
+    """Show on phones the figure NAME_small, if there is one, in place of NAME."""
     small = []
     for output in cell.outputs:
-        file = (
-            record.folder
-            / "figures"
-            / f"{record.stems.get(picture_of(output))}_small.png"
-        )
+        stem = record.stems.get(picture_of(output))
+        file = record.folder / "figures" / f"{stem}_small.png"
         if file.is_file():
             shown = copy.deepcopy(output)
             shown.data = {"image/png": base64.b64encode(file.read_bytes()).decode()}
@@ -221,11 +243,12 @@ def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
 
 def read_last(name: str) -> dict[str, NotebookNode]:
     """Cells with pictures as the last run on real data left them, by their code."""
-    return {
-        cell.source: cell
-        for cell in read_notebook(paths.NOTEBOOKS / f"{name}.ipynb", ran=False).code()
-        if any("image/png" in output.get("data", {}) for output in cell.outputs)
-    }
+    last = read_notebook(paths.NOTEBOOKS / f"{name}.ipynb", ran=False)
+    cells = {}
+    for cell in last.code():
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            cells[cell.source] = cell
+    return cells
 
 
 def _shown_last(cell: NotebookNode) -> NotebookNode:
@@ -242,95 +265,103 @@ def _shown_last(cell: NotebookNode) -> NotebookNode:
 
 
 def about(book: Notebook, record: Record, address: str) -> str:
-    """Say which data a page ran on, and link its file, its claims and its copy in Binder."""
-    kinds = [
+    """Say which data a page ran on; link its file, its copy in Binder, its claims."""
+    kind, lines = _data_of(book, record)
+    links = _links_of(book, record, address)
+    button = '<button type="button" class="show-code" hidden>show all code</button>'
+    words = f"<p>{' '.join(lines)}</p><p>{' · '.join(links)} {button}</p>"
+    return f'<div class="about {kind}">{words}</div>\n'
+
+
+def _data_of(book: Notebook, record: Record) -> tuple[str, list[str]]:
+    """Kind of the data of a page (real, simulated or missing), and it in sentences."""
+    sources = [
         f"{STUDIES[study]}: {record.sources[study]}"
         for study in record.studies(book.name)
-        if study in STUDIES
     ]
     if book.whose_answers:
-        kinds = [f"{words} questions; {book.whose_answers}" for words in kinds]
-    made_up = record.simulated(book.name)
-    kind = "simulated" if made_up and book.ran else "real"
-    if book.simulates and not made_up:
-        kind = "missing"
-        kinds.append("simulated data, which say nothing about people")
-    lines = [f"<strong>Data of this page</strong>: {'; '.join(kinds)}."]
+        sources = [f"{words} questions; {book.whose_answers}" for words in sources]
+    simulated = record.simulated(book.name)
+    own_simulation = book.simulates and not simulated
+    if own_simulation:
+        sources.append("simulated data, which say nothing about people")
+    lines = [f"<strong>Data of this page</strong>: {'; '.join(sources)}."]
     if book.name in record.missing:
-        kind = "missing"
-        lines = [f"<strong>Not in this run</strong>: {record.missing[book.name]}."]
-    if book.name in record.missing and not book.ran:
-        lines.append("Shown is what the last run on real data gave.")
-    elif kind == "simulated":
-        lines.append(
-            "<strong>SIMULATED DATA say nothing about people.</strong> The sentences were written "
-            "from real data; under each figure stands, framed in green, that of the last run on "
-            "real data, and the claims show its verdicts."
-        )
-    elif book.name.startswith("00") and record.missing:
-        kind = "missing"
+        reason = record.missing[book.name]
+        lines = [f"<strong>Not in this run</strong>: {reason}."]
+        if not book.ran:
+            lines.append("Shown is what the last run on real data gave.")
+        return "missing", lines
+    if simulated and book.ran:
+        return "simulated", [*lines, SIMULATED_PAGE]
+    if book.name.startswith("00") and record.missing:
         labels = ", ".join(record.notebooks[name].label for name in record.missing)
         lines.append(
             f"<strong>Without results of</strong> {labels}: totals here leave them out."
         )
+        return "missing", lines
+    return "missing" if own_simulation else "real", lines
+
+
+def _links_of(book: Notebook, record: Record, address: str) -> list[str]:
+    """Links to the file of a notebook, its copy in Binder and its claims."""
     links = [f'<a href="{book.name}.ipynb" download>notebook file</a>']
     if address:
-        links[0] = (
-            f'<a href="{address}/blob/HEAD/notebooks/{book.name}.ipynb">on GitHub</a>'
-        )
-        place = address.partition("github.com/")[2]
-        binder = f"https://mybinder.org/v2/gh/{place}/HEAD?labpath=notebooks/{book.name}.ipynb"
-        links.append(f'<a href="{binder}">open in Binder</a>')
+        file = f"notebooks/{book.name}.ipynb"
+        binder = "https://mybinder.org/v2/gh/" + address.partition("github.com/")[2]
+        links = [
+            f'<a href="{address}/blob/HEAD/{file}">on GitHub</a>',
+            f'<a href="{binder}/HEAD?labpath={file}">open in Binder</a>',
+        ]
     number = (record.claims["notebook"] == book.name).sum()
     if number:
-        links.append(
-            f'<a href="../claims.html#notebook={book.name}">{number} claims</a>'
-        )
-    button = '<button type="button" class="show-code" hidden>show all code</button>'
-    told = f"<p>{' '.join(lines)}</p><p>{' · '.join(links)} {button}</p>"
-    return f'<div class="about {kind}">{told}</div>\n'
+        claims = f"../claims.html#notebook={book.name}"
+        links.append(f'<a href="{claims}">{number} claims</a>')
+    return links
 
 
 def exhibits(record: Record, pictures: Path) -> list[dict]:
-    """Figures and tables of the papers, each with the place of our version and its picture."""
+    """Figures and tables of the papers, with the place and picture of our version."""
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
-        known = row["notebook"] in record.notebooks
-        heading, name = (
-            _version(record, row["notebook"], row["exhibit"]) if known else ("", "")
-        )
-        anchor = f"#{make_id(heading)}" if heading else ""
-        row |= {"heading": heading, "anchor": anchor, "picture": "", "alt": ""}
-        if name:
-            file, row["alt"] = record.figure(name)
+        heading, figure = "", ""
+        if row["notebook"] in record.notebooks:
+            heading, figure = _version(record, row["notebook"], row["exhibit"])
+        row["heading"] = heading
+        row["anchor"] = f"#{make_id(heading)}" if heading else ""
+        row["picture"] = ""
+        row["alt"] = ""
+        if figure:
+            file, row["alt"] = record.figure(figure)
             row["picture"] = file.name
             pictures.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, pictures / file.name)
-    return sorted(table, key=_place)
+    return sorted(table, key=_order)
 
 
-def _place(row: dict) -> tuple[int, str, str]:
-    """Order of an exhibit: by study, figures before tables, those of appendices last."""
+def _order(row: dict) -> tuple[int, str, str]:
+    """Order of an exhibit: by study, figures first, those of appendices last."""
     kind, number = row["exhibit"].split()[:2]
-    padded = re.sub(r"\d+", lambda found: found[0].zfill(3), number)
-    return list(STUDIES).index(row["study"]), kind[:5], padded
+    padded = re.sub(r"\d+", lambda digits: digits[0].zfill(3), number)
+    return place(row["study"]), kind[:5], padded
 
 
 def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:
     """Heading of the section that names an exhibit, and its first figure."""
     kind, number = exhibit.split()[:2]
-    named, heading = (
-        re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b"),
-        "",
-    )
+    # as in "Figures 7 and 8" or "Figure 4, Table 2"
+    names_it = re.compile(rf"{kind}s? (?:\w+(?:,| and) (?:{kind} )?)*{number}\b")
+    heading = ""
     for cell in record.notebooks[name].content.cells:
         if cell.cell_type == "markdown":
             for title in re.findall(r"^##+ (.+)", cell.source, re.MULTILINE):
-                if heading:
+                if heading:  # the section ends without a figure
                     return heading, ""
-                heading = title if named.search(title) else ""
+                if names_it.search(title):
+                    heading = title
         elif heading:
-            for picture in map(picture_of, cell.outputs):
+            for output in cell.outputs:
+                picture = picture_of(output)
                 if picture in record.stems:
                     return heading, record.stems[picture]
     return heading, ""
@@ -348,7 +379,8 @@ def modules() -> dict[str, list[str]]:
             if package == OWN_RATINGS:
                 room = "ratings"
             rooms.setdefault(room, []).append(".".join(parts))
-    return dict(sorted(rooms.items(), key=lambda room: room[0] in ("top", "ratings")))
+    last = ("top", "ratings")
+    return dict(sorted(rooms.items(), key=lambda room: room[0] in last))
 
 
 def reference_page(room: str, names: list[str]) -> str:

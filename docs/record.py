@@ -1,4 +1,4 @@
-"""What a run found, and what the last run on real data found: all that the site tells."""
+"""What a run found, and the last run on real data: all that the site tells."""
 
 import base64
 import re
@@ -12,7 +12,7 @@ import pandas as pd
 from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
-from helpers.data.studies import titles
+from helpers.data.studies import place, titles
 from helpers.run import notebooks as run
 from helpers.run import results
 
@@ -22,7 +22,7 @@ COMMITTED = paths.ROOT / "figures"
 
 @dataclass(frozen=True)
 class Notebook:
-    """An executed notebook as committed ones are: no traces of the run, cells numbered from 1."""
+    """An executed notebook, without traces of its run, its cells numbered from 1."""
 
     name: str
     content: nbformat.NotebookNode
@@ -41,8 +41,10 @@ class Notebook:
 
     def paragraph(self, start: str) -> str:
         """Paragraph of the first cell that begins with a bold word."""
-        found = re.search(rf"\*\*{start}\.?\*\*\s*(.+)", self.content.cells[0].source)
-        return found[1] if found else ""
+        paragraph = re.search(
+            rf"\*\*{start}\.?\*\*\s*(.+)", self.content.cells[0].source
+        )
+        return paragraph[1] if paragraph else ""
 
     def code(self) -> list[nbformat.NotebookNode]:
         """Code cells."""
@@ -62,21 +64,20 @@ class Notebook:
 
     @property
     def whose_answers(self) -> str:
-        """Say whose answers it is about, if it prints that after the source of its questions."""
-        found = re.search(
-            r"^source of questions: \w+; (.+)", self.printed, re.MULTILINE
-        )
-        return found[1] if found else ""
+        """Whose answers it is about, if it prints that after the questions' source."""
+        line = re.search(r"^source of questions: \w+; (.+)", self.printed, re.MULTILINE)
+        return line[1] if line else ""
 
     @cached_property
     def images(self) -> dict[str, str]:
         """Alt text of each picture, by the picture as text."""
-        outputs = [output for cell in self.code() for output in cell.outputs]
-        return {
-            picture_of(output): alt_of(output)
-            for output in outputs
-            if picture_of(output)
-        }
+        alts = {}
+        for cell in self.code():
+            for output in cell.outputs:
+                picture = picture_of(output)
+                if picture:
+                    alts[picture] = alt_of(output)
+        return alts
 
 
 def picture_of(output: nbformat.NotebookNode) -> str:
@@ -110,42 +111,42 @@ class Record:
     @cached_property
     def notebooks(self) -> dict[str, Notebook]:
         """Each notebook as this run executed it, else the committed one."""
-        found = {}
+        books = {}
         for name in run.notebook_names():
             file = self.folder / "notebooks" / f"{name}.ipynb"
             ran = file.is_file()
-            found[name] = read_notebook(
-                file if ran else paths.NOTEBOOKS / file.name, ran
-            )
-        return found
+            if not ran:
+                file = paths.NOTEBOOKS / file.name
+            books[name] = read_notebook(file, ran)
+        return books
 
     @cached_property
     def missing(self) -> dict[str, str]:
         """Why notebooks did not run."""
-        told = {} if self.committed else results.missing(self.folder)
-        absent = {
-            name: "it did not run"
-            for name, book in self.notebooks.items()
-            if not book.ran
-        }
-        return absent | told
+        reasons = {}
+        for name, book in self.notebooks.items():
+            if not book.ran:
+                reasons[name] = "it did not run"
+        if not self.committed:
+            reasons |= results.missing(self.folder)
+        return reasons
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """Least real kind of data of each study: real, printed, simulated or missing."""
-        run_claims = self.last_claims
-        if not self.committed:
-            run_claims = read_text(self.folder / "claims.csv")
-        found = (
-            dict.fromkeys(STUDIES, "printed") | collection.sources(run_claims).to_dict()
-        )
+        """Least real kind of data of each study.
+
+        That is real, printed, simulated, missing or left out.
+        """
+        kinds = dict.fromkeys(STUDIES, "printed")
         if self.committed:
-            return found
+            return kinds | collection.sources(self.last_claims).to_dict()
+        run_claims = read_text(self.folder / "claims.csv")
+        kinds |= collection.sources(run_claims).to_dict()
         for study in STUDIES:
             stamp = self.folder / "data" / study
-            if stamp.is_file() and found[study] != "simulated":
-                found[study] = stamp.read_text().partition(":")[0].strip()
-        return found
+            if stamp.is_file() and kinds[study] != "simulated":
+                kinds[study] = stamp.read_text().partition(":")[0].strip()
+        return kinds
 
     def studies(self, name: str) -> list[str]:
         """Studies that a notebook tells of; the overview tells of all."""
@@ -166,21 +167,25 @@ class Record:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """Claims in order; what this run simulated or lost as last found, with `this_run`."""
+        """Claims in order.
+
+        What this run simulated or lost is as the last real run found it; `this_run`
+        says then what this run found, and is empty otherwise.
+        """
         last = self.last_claims
         if self.committed:
             return _in_order(last.assign(this_run=""))
         new = collection.chains(self.folder)
-        made_up = [
+        simulated = [
             study for study, source in self.sources.items() if source == "simulated"
         ]
         lost = last["notebook"].isin(self.missing)
-        old = last[last["study"].isin(made_up) | lost]
-        told = "on simulated data: " + new["verdict"] + " " + new["computed"]
-        told = told.reindex(old.index).mask(lost[old.index])
-        old = old.assign(this_run=told.fillna("not computed"))
-        kept = new[~new.index.isin(old.index)].assign(this_run="")
-        return _in_order(pd.concat([kept, old]))
+        old = last[last["study"].isin(simulated) | lost]
+        this_run = "on simulated data: " + new["verdict"] + " " + new["computed"]
+        this_run = this_run.reindex(old.index).mask(lost[old.index])
+        old = old.assign(this_run=this_run.fillna("not computed"))
+        as_computed = new[~new.index.isin(old.index)].assign(this_run="")
+        return _in_order(pd.concat([as_computed, old]))
 
     @cached_property
     def headlines(self) -> pd.DataFrame:
@@ -202,12 +207,12 @@ class Record:
 
     def figure(self, name: str) -> tuple[Path, str]:
         """File of a figure on real data, and its alt text."""
-        (notebook,) = (
+        (notebook,) = [
             book for key, book in self.notebooks.items() if key[:2] == name[:2]
-        )
+        ]
         sums_up_a_part = notebook.name.startswith("00") and self.missing
-        made_up = self.simulated(notebook.name)
-        if self.committed or not notebook.ran or made_up or sums_up_a_part:
+        simulated = self.simulated(notebook.name)
+        if self.committed or not notebook.ran or simulated or sums_up_a_part:
             notebook = read_notebook(
                 paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False
             )
@@ -224,16 +229,14 @@ def _in_order(table: pd.DataFrame) -> pd.DataFrame:
     Sentences come before cells of tables; last is what was not checked. Adds `touches`.
     """
     touches = collection.touched(table)
-    places = {"": len(collection.TOUCHES)}
-    for place, name in enumerate(collection.TOUCHES):
-        places[name] = place
+    order = [*collection.TOUCHES, ""]
     keys = pd.DataFrame(
         {
             "not checked": verdicts.reasons(table) != "",
-            "touches": touches.map(places),
+            "touches": touches.map(order.index),
             "verdict": table["verdict"].map(verdicts.rank),
-            "cell": table.index.str.contains(r"\.(?:table|figure)\w?\d+\."),
-            "study": table["study"].map(list(STUDIES).index),
+            "cell": table.index.str.contains(collection.CELL_OF_TABLE),
+            "study": table["study"].map(place),
             "cause": table["cause"],
         }
     )

@@ -1,4 +1,4 @@
-"""Claims: what is transcribed from the papers, verdicts on it, files that notebooks leave."""
+"""Claims: what the papers print, verdicts on it, files that notebooks leave."""
 
 import re
 from pathlib import Path
@@ -12,9 +12,9 @@ import pytest
 from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.claims.ledger import Ledger
-from helpers.data import published, registry
+from helpers.data import published, registry, studies
 from helpers.data.published import ClaimError
-from helpers.data.studies import titles
+from helpers.data.tables import PlainError
 
 QUALITY = ["quality_biased", "quality_unbiased"]
 # Scores of wording that AI alone does not have; p-values that are printed as bounds;
@@ -29,26 +29,32 @@ LEFT_OUT = {
 EXPERT_OUTPUTS = {"baseline": 59, "complex_low": 60, "complex_high": 59}
 EXPERT_OUTPUTS |= {"assertive_low": 48, "assertive_high": 57}
 CLAIMS = """\
-claim_id,study,where,statement,published,unit,decimals,kind,direction,margin,family,needs,readings,elsewhere,headline,cause
+claim_id,study,where,statement,published,unit,decimals,kind,\
+direction,margin,family,needs,readings,elsewhere,headline,cause
 demo.rate.low,demo,§1,The low rate.,3.2,%,1,number,,,,demo,,,,
 demo.rate.gain,demo,§1,The gain.,22,%,0,number,,,,print,,,,
-demo.counts.outputs,demo,§1,Outputs.,900,count,0,fact,,,,demo,,demo.counts.again,,counting
+demo.counts.outputs,demo,§1,Outputs.,900,count,0,fact,,,,demo,,\
+demo.counts.again,,counting
 demo.counts.again,demo,App. A,Outputs again.,901,count,0,fact,,,,demo,,,,counting
 demo.rate.below,demo,§1,The rate is below one.,holds,,,fact,< 1,,,demo,,,,
 demo.split.rho,demo,§2,Correlation on a split.,0.853,Pearson r,3,split,,,,demo,,,,
 demo.text.higher,demo,§2,A is higher than B.,holds,,,direction,+,,demo 2,demo,,,,
-demo.text.lower,demo,§2,C is lower than B.,holds,"points, C minus B",,direction,-,,demo 2,demo,,,,
+demo.text.lower,demo,§2,C is lower than B.,holds,"points, C minus B",,direction,\
+-,,demo 2,demo,,,,
 demo.text.highest,demo,§2,A is the highest.,holds,,,ranking,,,,demo,,,,
 demo.text.flat,demo,§2,D makes no difference.,holds,,,significance,no,,,demo,,,,
-demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,substitute,,,,
+demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,,\
+substitute,,,,
 demo.text.unclear,demo,§2,Pay is high.,holds,,,fact,> 13,,,demo,with breaks|without,,,
 demo.method.exact,demo,§2,The test is exact.,holds,,,fact,,,,method,,,,
-demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,not public: payment records,,,,
+demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,\
+not public: payment records,,,,
 other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,chatbench/questions.csv,,,,
 """
 HEADLINES = """\
 headline,notebook,sentence,alternatives,sure
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,In {share:0} % of ways.,
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,\
+In {share:0} % of ways.,
 other,12_demo,Nothing yet.,,holds
 """
 CAUSES = """\
@@ -79,7 +85,9 @@ def demo(tmp_path, monkeypatch) -> Path:
     (folder / "demo_table2.csv").write_text(TABLE)
     (folder / "headlines.csv").write_text(HEADLINES)
     (folder / "causes.csv").write_text(CAUSES)
-    monkeypatch.setattr("helpers.paths.PUBLISHED", folder)
+    monkeypatch.setattr(paths, "PUBLISHED", folder)
+    both = {"demo": "A demonstration", "other": "Another paper"}
+    monkeypatch.setattr(studies, "titles", lambda: both)
     return tmp_path / "run"
 
 
@@ -117,8 +125,8 @@ def test_every_claim_has_an_id_a_place_and_one_short_sentence_of_its_own(papers)
 def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_public(
     papers,
 ):
-    studies = "|".join(titles())
-    raw = papers["needs"].str.fullmatch(rf"(({studies})(/[\w./]+)?( |$))+")
+    names = "|".join(studies.titles())
+    raw = papers["needs"].str.fullmatch(rf"(({names})(/[\w./]+)?( |$))+")
     missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
     other = papers["needs"].isin(["print", "authors", "substitute", "method"])
     assert (raw | missing | other).all()
@@ -247,15 +255,6 @@ def test_numbers_printed_in_the_text_are_not_those_of_the_tables(papers):
     assert round(ratio, 1) != number(papers, "kamoda.regression.ratio_in_conclusion")
 
 
-def test_the_readme_states_the_number_of_rows_of_each_file():
-    readme = (paths.PUBLISHED / "README.md").read_text()
-    for file in sorted(paths.PUBLISHED.glob("*.csv")):
-        row = next(
-            line for line in readme.splitlines() if line.startswith(f"| `{file.name}`")
-        )
-        assert row.split("|")[-2].strip() == str(len(published.read_text(file)))
-
-
 RULES = pd.read_csv(
     Path(__file__).with_name("claims_by_hand.csv"), keep_default_na=False, dtype=str
 )
@@ -273,10 +272,10 @@ def test_the_rules_say_what_a_reader_says_by_hand_of_forty_varied_claims(claim_i
     )
     entered = entered.assign(shown="", notebook="by hand", source="real")
     judged = verdicts.assess(entered, claim).iloc[0]
-    said = judged["verdict"] + ", not after correction" * (
-        judged["after_correction"] == "no"
-    )
-    assert rows["by_hand"].unique().tolist() == [said]
+    verdict = judged["verdict"]
+    if judged["after_correction"] == verdicts.CORRECTED_AWAY:
+        verdict += ", not after correction"
+    assert rows["by_hand"].unique().tolist() == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -426,10 +425,8 @@ def test_simulated_parts_are_not_counted_as_holding(ledger):
 
 
 def test_a_verdict_is_corrected_over_the_family_entered_or_as_the_notebook_did(ledger):
-    sure, unsure = (
-        {"estimate": 3, "low": 1, "high": 5},
-        {"estimate": -1, "low": -1.97, "high": -0.03},
-    )
+    sure = {"estimate": 3, "low": 1, "high": 5}
+    unsure = {"estimate": -1, "low": -1.97, "high": -0.03}
     ledger.enter("demo.text", {"higher": sure, "lower": unsure})
     judged = ledger.write()
     assert set(judged["verdict"]) == {"confirmed"}
@@ -591,7 +588,8 @@ def test_the_shown_table_is_worst_first_with_one_row_for_one_cause(ledger):
     ledger.enter_table("demo_table2", cells({("Model 1", "refusal"): 2.5}))
     table = ledger.show()
     assert table.caption == (
-        "4 claims, contradictions first; 1 cells of printed tables that hold are not listed"
+        "4 claims, contradictions first; "
+        "1 cells of printed tables that hold are not listed"
     )
     assert table.frame["verdict"].tolist() == ["contradicted (raw)", "confirmed (raw)"]
     assert table.frame["the paper says"].iloc[0] == (
@@ -670,7 +668,7 @@ def test_merging_judges_every_claim_and_says_why_one_has_no_verdict(ledger, demo
 
 
 def of_demo(**columns: list[str]) -> pd.DataFrame:
-    """Judged claims of a made-up paper, each a direction of raw data unless told otherwise."""
+    """Judged claims of a made-up paper, each a direction of raw data if not told."""
     rows = pd.DataFrame(columns)
     usual = {
         "claim_id": [f"kamoda.demo.{number}" for number in range(len(rows))],
@@ -764,9 +762,10 @@ def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
         },
     }
     assert verdicts.counted(judged) == (
-        "Of 8 claims, 3 could be checked: 1 are confirmed, and 1 are consistent, which says only "
-        "that nothing in the paper's own rounded numbers, or in random splits drawn anew, speaks "
-        "against them; 1 of these 2 hold only before a correction for many tests. "
+        "Of 8 claims, 3 could be checked: 1 are confirmed, and 1 are consistent, "
+        "which says only that nothing in the paper's own rounded numbers, or in random "
+        "splits drawn anew, speaks against them; 1 of these 2 hold only before a "
+        "correction for many tests. "
         "The 2 that hold are 2 of 2 numbers and counts, and 0 of 1 sentences. "
         "Why the other 5 could not be checked: "
         "public data, not fetched here (1); data not public (1); "
@@ -777,7 +776,7 @@ def test_counts_say_how_many_could_be_checked_and_why_the_others_could_not():
     assert "correction" not in verdicts.counted(surviving)
 
 
-def test_a_conclusion_rests_on_sentences_of_abstract_introduction_conclusion_or_headline():
+def test_a_conclusion_rests_on_sentences_that_a_paper_or_a_headline_puts_first():
     judged = of_demo(
         where=["Abstract; §4", "§1", "§4.1; §6", "§5", "§16", "§4", "§6"],
         headline=["", "", "", "", "", "cost", ""],
@@ -814,7 +813,8 @@ def test_problems_go_by_what_they_touch_then_by_verdict(demo):
     assert table["explanation"].iloc[-1] == "Some outputs were counted twice."
     known = judged[4:5].assign(claim_id="demo.text.lower")
     assert collection.problems(known)["explanation"].tolist() == [
-        "A is higher than B. Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
+        "A is higher than B. "
+        "Here: 0.1 [-0.1, 0.3] (points, C minus B; claimed: below zero)."
     ]
     assert collection.touched(judged).iloc[[1, 7, 8]].tolist() == [
         "statement",
@@ -953,6 +953,14 @@ def test_files_that_cannot_be_merged_are_refused(demo):
     file.write_text(CLAIMS.replace("demo.rate.low", "demo.rate.lowest"))
     message = "11_demo: demo.rate.low is not a published claim; did you mean demo."
     with pytest.raises(ClaimError, match=re.escape(message)):
+        collection.merge(demo / "claims")
+
+
+def test_a_claim_of_a_study_that_is_not_listed_is_refused(ledger, demo, monkeypatch):
+    ledger.write()
+    monkeypatch.setattr(studies, "titles", lambda: {"demo": "A demonstration"})
+    message = "studies.csv does not list the study 'other', only demo: correct"
+    with pytest.raises(PlainError, match=message):
         collection.merge(demo / "claims")
 
 

@@ -12,6 +12,7 @@ import pytest
 from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
+from helpers.data.studies import titles
 from helpers.run import notebooks as run
 
 GUIDES = [
@@ -47,12 +48,14 @@ def test_every_notebook_is_listed(guide):
 def test_every_module_is_on_the_map(package):
     folder = paths.ROOT / "src" / package
     text = (folder / "README.md").read_text()
-    modules = [file.relative_to(folder) for file in folder.rglob("*.py")]
-    assert [
-        str(file)
-        for file in modules
-        if f"]({file})" not in text and file.stem != "__init__"
-    ] == []
+    missing = []
+    for file in folder.rglob("*.py"):
+        # data/studies.csv names the modules of studies.
+        of_a_study = file.parent.name == "studies" and file.stem in titles()
+        listed = f"]({file.relative_to(folder)})" in text
+        if file.stem != "__init__" and not of_a_study and not listed:
+            missing.append(str(file))
+    assert missing == []
 
 
 @pytest.mark.parametrize("package", ["helpers", "ratings"])
@@ -78,13 +81,15 @@ def test_helpers_never_import_ratings():
 
 def imported_rooms(file: Path, package: str) -> set[str]:
     """Rooms of a package that a module names in its imports."""
-    return {
-        f"{node.module}.{alias.name}".split(".")[1]
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom)
-        and str(node.module).split(".")[0] == package
-        for alias in node.names
-    }
+    rooms = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if not isinstance(node, ast.ImportFrom) or node.module is None:
+            continue
+        for alias in node.names:
+            parts = f"{node.module}.{alias.name}".split(".")
+            if parts[0] == package:
+                rooms.add(parts[1])
+    return rooms
 
 
 def test_every_benchmark_is_described():
@@ -112,12 +117,9 @@ def published(name: str) -> pd.DataFrame:
     return read_text(paths.PUBLISHED / f"{name}.csv")
 
 
-def first_cell(notebook: str) -> str:
-    return (
-        nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4)
-        .cells[0]
-        .source
-    )
+def first_cell(name: str) -> str:
+    notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    return notebook.cells[0].source
 
 
 def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
@@ -166,43 +168,19 @@ def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
 
 def test_counts_stand_in_readme_and_overview_as_they_were_computed():
     table = read_text(paths.ROOT / "figures" / "claims.csv")
-    overview = first_cell("00_overview")
+    for part in collection.stated_counts(table):
+        assert part in first_cell("00_overview")
     assert verdicts.counted(table) in (paths.ROOT / "README.md").read_text()
-    assert verdicts.counted(table) in overview
-    number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
-    raw = table.loc[number & (table["evidence"] == "raw"), "verdict"].value_counts()
-    assert (
-        f"Of {raw.sum()} numbers and counts that the studies' own raw data" in overview
-    )
-    assert (
-        f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent, "
-        in overview
-    )
-    assert f"{raw['slip']} are slips" in overview
-    assert f"and {raw['contradicted']} are contradicted" in overview
-    sentences = table[~number & (verdicts.reasons(table) == "")][
-        "verdict"
-    ].value_counts()
-    failing = sentences.drop(list(verdicts.HOLDING), errors="ignore")
-    assert (
-        f"of the {failing.sum()} that do not hold, {failing['leaning']} lean"
-        in overview
-    )
-    assert (
-        f"{failing['open']} stay open, and {failing['contradicted']} are contra"
-        in overview
-    )
 
 
-def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_reason():
+def test_every_exhibit_is_under_a_heading_that_names_it_or_has_a_reason():
     exhibits = published("figures")
     assert not exhibits.duplicated(["study", "exhibit"]).any()
     drawn = exhibits[exhibits["notebook"] != ""]
     assert (exhibits.loc[exhibits["notebook"] == "", "reason"] != "").all()
     for row in drawn.itertuples():
-        cells = nbformat.read(
-            paths.NOTEBOOKS / f"{row.notebook}.ipynb", as_version=4
-        ).cells
+        file = paths.NOTEBOOKS / f"{row.notebook}.ipynb"
+        cells = nbformat.read(file, as_version=4).cells
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         headings = re.findall(r"^#.*", prose, re.MULTILINE)
         kind, number = row.exhibit.split(" ", 1)
@@ -212,11 +190,15 @@ def test_every_exhibit_of_the_papers_is_under_a_heading_that_names_it_or_has_a_r
 
 def test_every_notebook_links_the_overview_and_its_neighbours():
     names = run.notebook_names()
-    for before, name, after in zip(
-        ["", *names[:-1]], names, [*names[1:], ""], strict=True
-    ):
+    for place, name in enumerate(names):
+        needed = {"00_overview"}
+        if place > 0:
+            needed.add(names[place - 1])
+        # Notebooks on other data link back; those before them need not know of them.
+        if place + 1 < len(names) and names[place + 1] < "6":
+            needed.add(names[place + 1])
         links = set(re.findall(r"\]\((\w+)\.ipynb\)", first_cell(name)))
-        assert {"00_overview", before, after} - {"", name} <= links, name
+        assert needed - {name} <= links, name
 
 
 def test_committed_claims_come_from_real_data():

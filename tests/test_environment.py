@@ -70,13 +70,11 @@ def test_a_build_backend_is_pinned_and_locked():
 
 
 def test_every_locked_package_has_a_line_in_the_list_of_licences():
-    listed, found, advice = (
-        licences.listed(),
-        licences.found(),
-        "run `python tests/licences.py`",
-    )
+    listed = licences.listed()
+    found = licences.found()
+    advice = "run `python tests/licences.py`"
     assert sorted(listed) == licences.locked(), advice
-    assert len(found) > 100
+    assert found
     # versions for other Pythons may word their licence otherwise
     for name, line in found.items():
         assert listed[name]["needed by"] == line["needed by"], advice
@@ -93,7 +91,7 @@ def test_what_is_needed_at_run_time_leaves_a_choice_other_than_a_gpl():
     lines = [
         line for line in licences.listed().values() if line["needed by"] not in checks
     ]
-    assert len(lines) > 100
+    assert lines
     assert [
         line["package"] for line in lines if licences.only_gpl(line["licence"])
     ] == []

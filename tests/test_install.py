@@ -1,4 +1,4 @@
-"""`make .venv`: complete or made anew, one at a time, and faults leave nothing that counts."""
+"""`make .venv`: complete or made anew, one at a time; faults leave nothing."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The notebook for ratings of one's own, cell by cell in this process, on files of many kinds."""
+"""The notebook for ratings of one's own, in this process, on files of many kinds."""
 
 import json
 
@@ -20,7 +20,7 @@ THREE = ["factuality", "tone", "repetition"]
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run all cells on a table or a file; return their variables and the files they wrote.
+    """Function that runs all cells on a table or a file and returns their variables.
 
     Figures are drawn, but neither laid out nor written: that takes most of the time.
     """
@@ -32,7 +32,7 @@ def run(tmp_path, monkeypatch):
 
     monkeypatch.setattr(show, "save", save)
 
-    def run(ratings, **parameters):
+    def run_on(ratings, **parameters):
         if isinstance(ratings, pd.DataFrame):
             ratings.to_csv(tmp_path / "mine.csv", index=False)
             ratings = tmp_path / "mine.csv"
@@ -50,7 +50,7 @@ def run(tmp_path, monkeypatch):
         assert saved == [(name, variables["source"]) for name in names]
         return variables
 
-    return run
+    return run_on
 
 
 @pytest.fixture
@@ -146,12 +146,15 @@ def test_a_recipe_says_how_a_file_is_read(tmp_path, run, table):
 
 def test_a_recipe_that_counts_errors_need_not_name_them(tmp_path, run):
     rng = np.random.default_rng(0)
-    text = "doc,seg_id,system,rater,category,severity\n" + "".join(
-        f"d{n // 4},{n},s,r{n % 6},{kind},{'Major' if rng.random() < 0.4 else 'Minor'}\n"
-        for n in range(200)
-        for kind in rng.choice(["Accuracy", "Fluency", "Style"], rng.integers(1, 4))
-    )
-    (tmp_path / "mqm.csv").write_text(text)
+    lines = ["doc,seg_id,system,rater,category,severity"]
+    for segment in range(200):
+        kinds = rng.choice(["Accuracy", "Fluency", "Style"], rng.integers(1, 4))
+        for kind in kinds:
+            severity = "Major" if rng.random() < 0.4 else "Minor"
+            document = f"d{segment // 4}"
+            rater = f"r{segment % 6}"
+            lines.append(f"{document},{segment},s,{rater},{kind},{severity}")
+    (tmp_path / "mqm.csv").write_text("\n".join(lines))
     found = run(tmp_path / "mqm.csv", recipe="data/recipes/mqm.yaml")
     assert found["study"].aspects == ["Accuracy", "Fluency", "Style"]
     (tmp_path / "none.yaml").write_text(

@@ -25,7 +25,8 @@ out_dir: str = "build"  # where results go
 n_boot: int = 1000  # draws"""
 CODE = """from pathlib import Path
 (Path(out_dir) / "results").mkdir(exist_ok=True)
-(Path(out_dir) / "results" / "11_tiny.csv").write_text(f"{data_source},{1000 // n_boot}")"""
+file = Path(out_dir) / "results" / "11_tiny.csv"
+file.write_text(f"{data_source},{1000 // n_boot}")"""
 
 
 @pytest.fixture
@@ -58,7 +59,10 @@ def ratings(tmp_path, monkeypatch):
 
 
 def test_help_needs_nothing_that_takes_long_to_load():
-    code = "import sys, ratings.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    code = (
+        "import sys, ratings.cli; "
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
@@ -264,9 +268,15 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
         "b.html",
     )
     assert {path.name for path in Path().iterdir()} == {
-        "b.csv", "b.html", "b.json", "mine.csv", "mine.recipe.yaml", "mine.report.csv",
-        "mine.report.html", "mine.report.json",
-    }  # fmt: skip
+        "b.csv",
+        "b.html",
+        "b.json",
+        "mine.csv",
+        "mine.recipe.yaml",
+        "mine.report.csv",
+        "mine.report.html",
+        "mine.report.json",
+    }
     assert "there is no such file" in ratings("report", "other.csv", code=1)
 
 

@@ -1,4 +1,4 @@
-"""Files as tables of cells: formats, encodings, delimiters, and files that fill a disk."""
+"""Files as tables of cells: formats, encodings, delimiters, files that fill a disk."""
 
 import gzip
 import json
@@ -64,25 +64,28 @@ def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packe
 
 def workbook(tmp_path, rows):
     """The smallest Excel file: one sheet with its cells in place."""
-    path, main = tmp_path / "a.xlsx", "http://schemas.openxmlformats.org"
-    cells = "".join(
-        "<row>" + "".join(_cell(value) for value in row) + "</row>" for row in rows
-    )
+    path = tmp_path / "a.xlsx"
+    main = "http://schemas.openxmlformats.org"
+    package = f"{main}/package/2006"
+    office = f"{main}/officeDocument/2006/relationships"
+    sheet = f"{main}/spreadsheetml/2006/main"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
+    cells = ""
+    for row in rows:
+        cells += "<row>" + "".join(map(_cell, row)) + "</row>"
     parts = {
-        "_rels/.rels": f'<Relationships xmlns="{main}/package/2006/relationships"><Relationship '
-        f'Id="r1" Type="{main}/officeDocument/2006/relationships/officeDocument" '
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{office}/officeDocument" '
         'Target="xl/workbook.xml"/></Relationships>',
-        "[Content_Types].xml": f'<Types xmlns="{main}/package/2006/content-types"><Default '
-        'Extension="xml" ContentType="application/xml"/>'
-        '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-'
-        'officedocument.spreadsheetml.sheet.main+xml"/></Types>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}/spreadsheetml/2006/main" xmlns:r="{main}/'
-        'officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="r1"/>'
-        "</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{main}/package/2006/relationships">'
-        f'<Relationship Id="r1" Type="{main}/officeDocument/2006/relationships/worksheet" '
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}"/></Types>',
+        "xl/workbook.xml": f'<workbook xmlns="{sheet}" xmlns:r="{office}">'
+        '<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{office}/worksheet" '
         'Target="worksheets/s.xml"/></Relationships>',
-        "xl/worksheets/s.xml": f'<worksheet xmlns="{main}/spreadsheetml/2006/main"><sheetData>'
+        "xl/worksheets/s.xml": f'<worksheet xmlns="{sheet}"><sheetData>'
         f"{cells}</sheetData></worksheet>",
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:

@@ -1,4 +1,4 @@
-"""What ratings of any study say: weights by several methods, agreement, a confounder."""
+"""What ratings of any study say: weights by several methods, agreement, confounders."""
 
 import importlib.util
 import sys
@@ -80,13 +80,13 @@ def test_leniency_of_raters_is_taken_out_within_raters():
     table = table.assign(
         tone=table["tone"].mask(strict, 1), overall=table["overall"] - 2 * strict
     )
-    found = inference.ways(study_of(table), rng())
+    found = inference.weights_by_method(study_of(table), rng())
     assert found["all ratings"].loc["tone", "estimate"] > 1
     assert abs(found["within raters"].loc["tone", "estimate"]) < 0.25
 
 
 def test_items_averaged_are_least_squares_on_their_means(study):
-    found = inference.ways(study, rng())
+    found = inference.weights_by_method(study, rng())
     assert list(found) == [
         "within raters",
         "all ratings",
@@ -99,7 +99,7 @@ def test_items_averaged_are_least_squares_on_their_means(study):
     once = replace(
         study, frame=study.frame.drop_duplicates("item_id").drop(columns="rater_id")
     )
-    assert "items averaged" not in inference.ways(once, rng())
+    assert "items averaged" not in inference.weights_by_method(once, rng())
 
 
 def test_ordered_marks_need_a_scale_and_enough_ratings(study):
@@ -361,7 +361,7 @@ def test_methods_that_contradict_each_other_make_a_verdict_depend_on_choices():
     study = prepare(table, "overall", ["tone"], rng(0))
     signs = {
         name: np.sign(each["low"].item())
-        for name, each in inference.ways(study, rng()).items()
+        for name, each in inference.weights_by_method(study, rng()).items()
     }
     assert signs["items averaged"] == -1
     row = inference.conclude(study, rng(0)).loc["tone"]

@@ -36,7 +36,7 @@ def look(tmp_path):
 
 
 def told(seen, start):
-    return any(start in line for line in seen.told)
+    return any(start in line for line in seen.to_check)
 
 
 def test_wide(look):
@@ -48,9 +48,13 @@ def test_wide(look):
         "prompt,item,annotator,words,overall,polite,note\n" + "\n".join(rows)
     )
     assert seen.recipe == {
-        "rater": ["annotator"], "cluster": ["prompt"], "item": ["item"], "covariate": "words",
-        "outcome": "overall", "aspects": ["polite"],
-    }  # fmt: skip
+        "rater": ["annotator"],
+        "cluster": ["prompt"],
+        "item": ["item"],
+        "covariate": "words",
+        "outcome": "overall",
+        "aspects": ["polite"],
+    }
     assert told(seen, "words is held constant in one step")
     assert told(seen, "words without a known order, not used: note: 'ok'")
     assert "understood as 24 ratings of 24 items" in str(seen)
@@ -61,8 +65,11 @@ def test_wide(look):
 def test_long(look):
     text = "doc,system,worker_id,criterion,score\n" + "".join(
         f"d{d},s{s},w{w},{c},{(d + s + w) % 5}\n"
-        for d in range(3) for s in range(2) for w in range(2) for c in ("fluency", "overall")
-    )  # fmt: skip
+        for d in range(3)
+        for s in range(2)
+        for w in range(2)
+        for c in ("fluency", "overall")
+    )
     seen, found = look(text)
     assert seen.recipe["long"] == {"aspect": "criterion", "score": "score"}
     assert seen.recipe["item"] == ["doc", "system"]
@@ -148,10 +155,15 @@ def test_one_object_per_rater(look):
 
 def test_lists_of_marks_in_a_benchmark(look):
     rows = [
-        {"id": n, "annotations": {a: {"mean": 2, "individual_human_scores": [1, n, "N/A (no)"]}
-                                  for a in ("grammar", "overall")}}
+        {
+            "id": n,
+            "annotations": {
+                a: {"mean": 2, "individual_human_scores": [1, n, "N/A (no)"]}
+                for a in ("grammar", "overall")
+            },
+        }
         for n in range(1, 5)
-    ]  # fmt: skip
+    ]
     seen, found = look({"metrics": [{"m": 1}], "instances": rows}, "a.json")
     assert (seen.recipe["outcome"], seen.recipe["aspects"]) == ("overall", ["grammar"])
     assert found["overall"].dropna().tolist() == [1, 1, 1, 2, 1, 3, 1, 4]
@@ -162,18 +174,33 @@ def test_label_studio(look):
     def annotation(who, rating, tone, cancelled=False):
         results = [("overall", "rating", rating), ("tone", "choices", [tone])]
         return {
-            "id": 1, "completed_by": who, "was_cancelled": cancelled, "lead_time": 4.2,
+            "id": 1,
+            "completed_by": who,
+            "was_cancelled": cancelled,
+            "lead_time": 4.2,
             "result": [
-                {"from_name": name, "to_name": "text", "type": kind, "value": {kind: value}}
+                {
+                    "from_name": name,
+                    "to_name": "text",
+                    "type": kind,
+                    "value": {kind: value},
+                }
                 for name, kind, value in results
             ],
-        }  # fmt: skip
+        }
 
     tasks = [
-        {"id": n, "data": {"text": f"Text {n}"}, "predictions": [],
-         "annotations": [annotation(7, n % 5 + 1, "Good"), annotation(8, 2, "Bad", n == 3)]}
+        {
+            "id": n,
+            "data": {"text": f"Text {n}"},
+            "predictions": [],
+            "annotations": [
+                annotation(7, n % 5 + 1, "Good"),
+                annotation(8, 2, "Bad", n == 3),
+            ],
+        }
         for n in range(6)
-    ]  # fmt: skip
+    ]
     seen, found = look(tasks, "export.json")
     assert told(seen, "data/recipes/label_studio.yaml")
     assert len(found) == 11
@@ -183,12 +210,22 @@ def test_label_studio(look):
 
 def test_argilla(look):
     records = [
-        {"id": f"r{n}", "fields": {"text": "x"}, "metadata": {}, "suggestions": {}, "vectors": {},
-         "responses": {
-             "overall": [{"value": n % 5, "user_id": "u1"}, {"value": 1, "user_id": "u2"}],
-             "tone": [{"value": 2, "user_id": "u1"}, {"value": n, "user_id": "u2"}]}}
+        {
+            "id": f"r{n}",
+            "fields": {"text": "x"},
+            "metadata": {},
+            "suggestions": {},
+            "vectors": {},
+            "responses": {
+                "overall": [
+                    {"value": n % 5, "user_id": "u1"},
+                    {"value": 1, "user_id": "u2"},
+                ],
+                "tone": [{"value": 2, "user_id": "u1"}, {"value": n, "user_id": "u2"}],
+            },
+        }
         for n in range(4)
-    ]  # fmt: skip
+    ]
     seen, found = look(records, "records.json")
     assert told(seen, "data/recipes/argilla.yaml")
     assert (seen.recipe["outcome"], seen.recipe["aspects"]) == ("overall", ["tone"])
@@ -197,9 +234,13 @@ def test_argilla(look):
 
 def test_potato(look):
     table = pd.DataFrame(
-        {"instance_id": ["a", "a", "b", "b"], "user_id": ["x", "y", "x", "y"],
-         "overall": [1.0, 2.0, 3.0, None], "handling.Urgency": ["Low", "High", "Low", "Medium"]}
-    )  # fmt: skip
+        {
+            "instance_id": ["a", "a", "b", "b"],
+            "user_id": ["x", "y", "x", "y"],
+            "overall": [1.0, 2.0, 3.0, None],
+            "handling.Urgency": ["Low", "High", "Low", "Medium"],
+        }
+    )
     seen, found = look(table, "annotations.parquet")
     assert told(seen, "data/recipes/potato.yaml")
     assert told(seen, "'low' is taken as lowest, 'high' as highest: Urgency")
@@ -232,7 +273,10 @@ def test_the_state_that_potato_keeps(tmp_path):
 
 def test_qualtrics(look):
     header = "StartDate,Status,Finished,ResponseId,1_Q1,1_Q2,2_Q1,2_Q2\n"
-    second = 'Start Date,Response Type,Finished,Response ID,"How good,\noverall?",Polite?,a,b\n'
+    second = (
+        "Start Date,Response Type,Finished,Response ID,"
+        '"How good,\noverall?",Polite?,a,b\n'
+    )
     third = (
         ",".join(f'"{{""ImportId"":""{name}""}}"' for name in header.strip().split(","))
         + "\n"
@@ -266,7 +310,7 @@ def test_mqm(look):
         ("s2", "d", "1", "r1", "No-error", "No-error"),
         ("s2", "d", "2", "r2", "Style", "HOTW-test"),
         ("s1", "d", "2", "r2", "Style", "Minor"),
-    ]  # fmt: skip
+    ]
     lines = ["\t".join([*row, 'a "source']) for row in rows]
     text = "system\tdoc\tseg_id\trater\tcategory\tseverity\tsource\n" + "\n".join(lines)
     seen, found = look(text, "mqm.tsv")
@@ -294,3 +338,9 @@ def test_what_is_known_is_not_asked_again(look):
     )
     seen, _ = look(text, outcome="tone", aspects=["overall"])
     assert (seen.recipe["outcome"], seen.recipe["aspects"]) == ("tone", ["overall"])
+
+
+def test_a_column_without_a_name_is_not_proposed_as_outcome(look):
+    seen, _ = look(",word\n" + "".join(f"{n},text {n}\n" for n in range(30)))
+    assert told(seen, "no column looks like an overall rating")
+    assert "outcome" not in seen.recipe

@@ -12,7 +12,7 @@ NAN = float("nan")
 
 
 def ratings(n=400, **columns):
-    """Ratings without any fault: 4 of each item by different raters, 2 items of each cluster."""
+    """Ratings without fault: 4 of each item by different raters, 2 items a cluster."""
     rng = np.random.default_rng(0)
     rows = np.arange(n)
     frame = pd.DataFrame(
@@ -176,7 +176,7 @@ def test_aspects_that_move_together_are_grouped():
     table["nearly"] = table["tone"] + 0.05 * rng.normal(size=400)
     table["total"] = table["harm"] + table["depth"]
     study = study_of(table, ["tone", "harm", "depth", "noise", "nearly", "total"])
-    assert study.groups == [["tone", "nearly"], ["harm", "depth", "total"]]
+    assert study.collinear == [["tone", "nearly"], ["harm", "depth", "total"]]
     assert study.left_out == {"total": "made up of other aspects"}
 
 
@@ -188,7 +188,7 @@ def test_more_aspects_than_the_ratings_can_tell_are_called_so():
     assert study.too_many == (
         "more aspects than the ratings can tell: 60, with 400 ratings in 50 clusters"
     )
-    assert (len(study.aspects), study.groups, study.identity) == (60, [], "")
+    assert (len(study.aspects), study.collinear, study.identity) == (60, [], "")
 
 
 def test_raters_are_compared_with_themselves_if_they_rate_often():

@@ -1,4 +1,4 @@
-"""Tables of ratings: formats, cells, roles of columns, messages, summaries by hand and by loop."""
+"""Tables of ratings: formats, cells, roles of columns, messages, summaries."""
 
 import datetime
 import json
@@ -91,8 +91,10 @@ def test_rows_of_a_csv_file_are_counted_as_in_a_spreadsheet(tmp_path):
     assert found["tone"].to_dict() == {2: 2, 6: 4}
     ragged = text + "5\n5,6\n5,6,7,8\n \n,,,,\n"
     assert problems(written(tmp_path, ragged)) == [
-        "row 7 has 1 of 3 cells", "row 8 has 2 of 3 cells", "row 9 has 4 of 3 cells",
-    ]  # fmt: skip
+        "row 7 has 1 of 3 cells",
+        "row 8 has 2 of 3 cells",
+        "row 9 has 4 of 3 cells",
+    ]
 
 
 def test_objects_are_counted_by_line_and_rows_of_parquet_from_one(tmp_path):
@@ -137,15 +139,31 @@ def test_columns_that_cannot_be_read_are_named(tmp_path, header, problem):
     [
         ("a.csv", b"", "row 1 is empty; the names of the columns must stand there"),
         ("a.csv", b"overall,tone\n,\n \n", "there are no rows"),
-        ("a.csv", b"overall,tone\n\xe9,1\n", "line 2 is not UTF-8; save the file as 'CSV UTF-8'"),
-        ("a.csv", b"overall,tone\n1,2\r3\n", "the file cannot be read as a table of cells (new-"),
+        (
+            "a.csv",
+            b"overall,tone\n\xe9,1\n",
+            "line 2 is not UTF-8; save the file as 'CSV UTF-8'",
+        ),
+        (
+            "a.csv",
+            b"overall,tone\n1,2\r3\n",
+            "the file cannot be read as a table of cells (new-",
+        ),
         ("a.jsonl", b"\n", "the file is empty"),
         ("a.jsonl", b"\xff\n", "line 1: not UTF-8"),
         ("a.jsonl", b'{"a": 1, "a": 2}\n', "line 1: a key stands there twice"),
-        ("a.jsonl", b'{"a": ' + b"9" * 5000 + b"}", "line 1: Exceeds the limit (4300 digits) for"),
-        ("a.parquet", b"PAR1", "the file cannot be read as a Parquet file (Parquet file size is"),
+        (
+            "a.jsonl",
+            b'{"a": ' + b"9" * 5000 + b"}",
+            "line 1: Exceeds the limit (4300 digits) for",
+        ),
+        (
+            "a.parquet",
+            b"PAR1",
+            "the file cannot be read as a Parquet file (Parquet file size is",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_not_what_its_name_says_is_refused(
     tmp_path, name, content, problem
 ):
@@ -170,8 +188,19 @@ def test_a_name_without_a_file_is_refused(name):
 
 
 def test_what_counts_as_a_number_or_as_nothing(tmp_path):
-    numbers = {"4": 4, " 4 ": 4, "4.50": 4.5, ".5": 0.5, "-1e3": -1000, "+2.": 2, "-1e12": -1e12,
-               "yes": 1, "True": 1, "No": 0, "FALSE": 0}  # fmt: skip
+    numbers = {
+        "4": 4,
+        " 4 ": 4,
+        "4.50": 4.5,
+        ".5": 0.5,
+        "-1e3": -1000,
+        "+2.": 2,
+        "-1e12": -1e12,
+        "yes": 1,
+        "True": 1,
+        "No": 0,
+        "FALSE": 0,
+    }
     found = tone_of(tmp_path, *numbers, False, 7, 2.5)
     assert found["tone"].tolist() == [*numbers.values(), 0, 7, 2.5]
     nothing = ["N/A", "na", "nan", "NULL", "None", "", "  ", None, NAN]
@@ -200,8 +229,8 @@ def test_what_counts_as_a_mistake(tmp_path, value, mistake):
 def test_many_mistakes_take_one_line_for_each_kind(tmp_path):
     text = "overall,tone\n" + "1,bad\n" * 4 + '1,"4,5"\n' + "1,bad\n" * 1200
     assert problems(written(tmp_path, text)) == [
-        "column 'tone', not a number: row 2 'bad', row 3 'bad', row 4 'bad', row 5 'bad', "
-        "row 7 'bad' and 1,199 more",
+        "column 'tone', not a number: row 2 'bad', row 3 'bad', row 4 'bad', "
+        "row 5 'bad', row 7 'bad' and 1,199 more",
         "column 'tone', comma instead of a decimal point: row 6 '4,5'",
     ]
 
@@ -221,7 +250,10 @@ def test_labels_are_text_without_spaces_around_it(tmp_path):
 
 
 def test_columns_play_their_roles_under_common_names(tmp_path):
-    text = "who,what,group,overall,tone,words\nzoe,a1,p,4,1,80\nadam,a2,p,5,0,90\nzoe,a2,p,3,0,90\n"
+    text = (
+        "who,what,group,overall,tone,words\n"
+        "zoe,a1,p,4,1,80\nadam,a2,p,5,0,90\nzoe,a2,p,3,0,90\n"
+    )
     roles = {"item": "what", "rater": "who", "cluster": "group", "covariate": "words"}
     found = read(written(tmp_path, text), "overall", ["tone"], **roles)
     assert list(found) == [*COMMON_NAMES, "overall", "tone"]
@@ -342,9 +374,16 @@ def test_summaries_are_those_of_a_loop_over_groups_in_any_order_of_rows(marks):
 
 @pytest.mark.parametrize(
     ("values", "mode"),
-    [([0, 0, 1, 1], 0.5), ([4, 5, 4, 1], 4), ([1, 1, 2, 2, 5, 5], 8 / 3), ([2.5, 2.5, -1], 2.5),
-     ([NAN, 1, NAN, NAN], 1), ([5, NAN, 4, NAN], 4.5), ([NAN, NAN], NAN)],
-)  # fmt: skip
+    [
+        ([0, 0, 1, 1], 0.5),
+        ([4, 5, 4, 1], 4),
+        ([1, 1, 2, 2, 5, 5], 8 / 3),
+        ([2.5, 2.5, -1], 2.5),
+        ([NAN, 1, NAN, NAN], 1),
+        ([5, NAN, 4, NAN], 4.5),
+        ([NAN, NAN], NAN),
+    ],
+)
 def test_values_that_tie_for_most_frequent_are_averaged(values, mode):
     result = aggregate(
         pd.DataFrame({"item": "a", "score": values}), "item", mode=["score"]

@@ -1,4 +1,4 @@
-"""Raters and rows of any study: faults that were put in are found, and faultless files are not."""
+"""Raters and rows of any study: faults that were put in are found, and no others."""
 
 import numpy as np
 import pandas as pd
@@ -120,7 +120,7 @@ def test_a_harsh_rater_is_found_and_measured():
     harsh = [["harsher than the middle rater, by 2.0 points", "a", 80]]
     assert found(table, scales=scales) == harsh
     study = prepare(table, "overall", ["tone", "harm"], rng(0), scales)
-    lenient = raters.table(study)
+    lenient = raters.by_rater(study)
     expected = table.pivot(index="item_id", columns="rater_id", values="overall")
     others = expected[["b", "c", "d"]].mean(axis="columns")
     assert lenient.loc["a", "leniency"] == pytest.approx(
@@ -148,7 +148,7 @@ def test_without_raters_nothing_is_said_about_them():
     table = agreeing().drop(columns="rater_id")
     assert found(table) == [["same in all columns as a row before", "", 51]]
     assert raters.doubtful(study_of(table)) == {}
-    assert raters.table(study_of(table)).empty
+    assert raters.by_rater(study_of(table)).empty
 
 
 def test_faultless_files_give_few_alarms():
@@ -178,14 +178,14 @@ def test_reliability_is_that_of_the_analysis_of_variance():
 
 def test_how_many_more_are_needed_follows_from_the_parts_of_the_error():
     study = study_of(agreeing(6))
-    planned = raters.needed(study, 0.05)
+    planned = raters.sample_size(study, 0.05)
     detects = planned.loc["harm", "detects"]
-    assert raters.needed(study, detects).loc[
+    assert raters.sample_size(study, detects).loc[
         "harm", "times the items"
     ] == pytest.approx(1)
     assert (planned.loc["harm", ["times the items", "times the raters"]] > 1).all()
     unnamed = study_of(agreeing().drop(columns="rater_id"))
-    found = raters.needed(unnamed, 0.05).loc["harm"]
+    found = raters.sample_size(unnamed, 0.05).loc["harm"]
     assert found["times the items"] == pytest.approx(
         (found["detects"] / 0.05) ** 2, rel=0.1
     )
@@ -202,7 +202,7 @@ def test_the_plan_agrees_with_simulated_studies_of_that_size():
     study = study_of(table)
     weight = study.slopes().value["harm"]
     needed = int(
-        400 * raters.needed(study, weight).loc["harm", "detects"] ** 2 / weight**2
+        400 * raters.sample_size(study, weight).loc["harm", "detects"] ** 2 / weight**2
     )
     moments = cluster_moments(study.scaled(), ["tone", "harm"], "overall", "prompt_id")
     studies = study_losses(moments, [needed], 400, rng())

@@ -30,16 +30,23 @@ def read(tmp_path):
 
 
 def test_long_rows_become_one_row_per_item_and_rater(read):
-    text = "id,who,what,score\na,x,tone,1\na,y,tone,2\na,x,overall,3\na,x,tone,9\nb,x,overall,4\n"
+    text = (
+        "id,who,what,score\n"
+        "a,x,tone,1\na,y,tone,2\na,x,overall,3\na,x,tone,9\nb,x,overall,4\n"
+    )
     long = {"aspect": "what", "score": "score"}
     found = read(
         text, item="id", rater="who", long=long, outcome="overall", aspects=["tone"]
     )
     np.testing.assert_equal(
         found,
-        [["a", "rater-001", 3, 1], ["a", "rater-002", NAN, 2], ["a", "rater-001", NAN, 9],
-         ["b", "rater-001", 4, NAN]],
-    )  # fmt: skip
+        [
+            ["a", "rater-001", 3, 1],
+            ["a", "rater-002", NAN, 2],
+            ["a", "rater-001", NAN, 9],
+            ["b", "rater-001", 4, NAN],
+        ],
+    )
 
 
 def test_raters_and_aspects_in_the_names_of_columns(read):
@@ -49,8 +56,10 @@ def test_raters_and_aspects_in_the_names_of_columns(read):
         text, item="id", rater="rater", names=names, outcome="overall", aspects=["tone"]
     )
     assert found == [
-        ["a", "rater-001", 1, 3], ["a", "rater-002", 2, 4], ["b", "rater-002", 5, 6],
-    ]  # fmt: skip
+        ["a", "rater-001", 1, 3],
+        ["a", "rater-002", 2, 4],
+        ["b", "rater-002", 5, 6],
+    ]
 
 
 def test_lists_in_cells_give_a_row_for_each_place(read):
@@ -88,7 +97,7 @@ def test_a_cell_without_brackets_is_a_list_of_one_and_an_empty_one_of_none(read)
 
 def test_places_in_lists_are_numbered_from_one():
     table = pd.DataFrame({"marks": [[5, 3], [4]]})
-    assert recipes.unfolded(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [
+    assert recipes.to_long(table, {"lists": {"marks": "copy"}})["copy"].tolist() == [
         1,
         2,
         1,
@@ -102,7 +111,7 @@ def test_columns_made_of_rows_stand_in_the_order_of_the_file():
         "mark": [1, 2, 3],
     }
     recipe = {"item": "id", "long": {"aspect": "what", "score": "mark"}}
-    assert list(recipes.gathered(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
+    assert list(recipes.to_wide(pd.DataFrame(rows), recipe)) == ["id", "tone", "facts"]
 
 
 def test_objects_in_lists_in_objects(read):
@@ -119,9 +128,13 @@ def test_objects_in_lists_in_objects(read):
         {"id": 2, "n": {"reviews": [{"by": "x", "m": {"tone": 3}}]}},
     ]
     found = read(
-        records, lists={"n.reviews": ""}, item="id", rater="n.reviews.by",
-        call={"n.reviews.m.tone": "tone"}, aspects=["tone"],
-    )  # fmt: skip
+        records,
+        lists={"n.reviews": ""},
+        item="id",
+        rater="n.reviews.by",
+        call={"n.reviews.m.tone": "tone"},
+        aspects=["tone"],
+    )
     assert found == [
         ["1", "rater-001", 1],
         ["1", "rater-002", 2],
@@ -136,9 +149,15 @@ def test_errors_are_counted_and_their_costs_added(read):
     )
     marks = {"how bad": {"minor": "1", "major": "5"}, "kind": {"none": ""}}
     found = read(
-        text, item="id", count="kind", sum="how bad", marks=marks,
-        without={"how bad": "trap"}, outcome="how bad", aspects=["spelling", "fact"],
-    )  # fmt: skip
+        text,
+        item="id",
+        count="kind",
+        sum="how bad",
+        marks=marks,
+        without={"how bad": "trap"},
+        outcome="how bad",
+        aspects=["spelling", "fact"],
+    )
     np.testing.assert_equal(found, [["a", 11, 2, 1], ["b", NAN, 0, 0]])
 
 
@@ -146,9 +165,13 @@ def test_words_codes_and_decimal_commas(read):
     text = 'overall;tone;mood\n4 - Good;80 %;"1,5"\n4/5;-99;2\n3;N/A (why);agree\n'
     marks = {"overall": "number", "tone": "number", "mood": {"Agree": "5"}}
     found = read(
-        text, marks=marks, missing=["-99", "N/A *"], decimal=",", outcome="overall",
+        text,
+        marks=marks,
+        missing=["-99", "N/A *"],
+        decimal=",",
+        outcome="overall",
         aspects=["tone", "mood"],
-    )  # fmt: skip
+    )
     np.testing.assert_equal(found, [[2, 4, 80, 1.5], [3, 4, NAN, 2], [4, 3, NAN, 5]])
 
 
@@ -264,16 +287,23 @@ def test_a_scale_needs_two_ends_in_order(given):
 )
 def test_a_recipe_that_does_not_fit_is_refused(read, recipe, message):
     with pytest.raises((OptionError, BadTableError)) as caught:
-        read('id,tone\n"[1; 2]","[1, 2]"\n' if message.startswith("this") else
-             'id,tone\n1,"[1, 2]"\n', **recipe)  # fmt: skip
+        read(
+            'id,tone\n"[1; 2]","[1, 2]"\n'
+            if message.startswith("this")
+            else 'id,tone\n1,"[1, 2]"\n',
+            **recipe,
+        )
     assert message in str(caught.value)
 
 
 def test_a_recipe_is_written_as_it_is_read(tmp_path):
     recipe = {
-        "file": {"encoding": "cp1252"}, "outcome": "No", "aspects": ["1", "a: b", "#c", "é\n"],
-        "marks": {"No": {"yes": "1", "~": "0"}}, "scales": {"1": ["0", "1e3"]},
-    }  # fmt: skip
+        "file": {"encoding": "cp1252"},
+        "outcome": "No",
+        "aspects": ["1", "a: b", "#c", "é\n"],
+        "marks": {"No": {"yes": "1", "~": "0"}},
+        "scales": {"1": ["0", "1e3"]},
+    }
     recipes.write_yaml(recipe, tmp_path / "a.yaml", "my.csv")
     assert recipes.from_yaml(tmp_path / "a.yaml") == recipe
 

@@ -20,9 +20,12 @@ TABLE = pd.DataFrame(
 NO = not_done("one rater")
 EXAMPLE = paths.DATA / "example" / "ratings.csv"
 RECIPE = {
-    "item": ["item_id"], "rater": ["rater_id"], "cluster": ["prompt_id"],
-    "outcome": "overall", "aspects": ASPECTS,
-}  # fmt: skip
+    "item": ["item_id"],
+    "rater": ["rater_id"],
+    "cluster": ["prompt_id"],
+    "outcome": "overall",
+    "aspects": ASPECTS,
+}
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -49,17 +52,18 @@ def written(tmp_path_factory):
 def conclusions(**verdicts):
     numbers = {"alone": 0.6, "alone low": 0.5, "alone high": 0.7, "p Holm": 0.01}
     rows = {
-        name: numbers | dict(zip(("weight", "low", "high"), (w, w - 0.1, w + 0.1), strict=True))
+        name: numbers
+        | dict(zip(("weight", "low", "high"), (w, w - 0.1, w + 0.1), strict=True))
         | {"verdict": verdict, "because": "too few", "scope": "these raters"}
         for name, (verdict, w) in verdicts.items()
-    }  # fmt: skip
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def study(names, identity=""):
     frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
     ends = pd.DataFrame(
-        {"low": 0.0, "high": 2.0, "told": "declared"}, index=[*names, "overall"]
+        {"low": 0.0, "high": 2.0, "known": "declared"}, index=[*names, "overall"]
     )
     return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
 
@@ -103,24 +107,27 @@ def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
 
 def test_each_verdict_has_its_sentence_with_interval_and_scope():
     found = conclusions(
-        up=("higher", 1.0), down=("lower", -0.9), small=("hardly any link", 0.05),
-        own=("hardly anything of its own", 0.01), choice=("depends on choices", 0.4),
+        up=("higher", 1.0),
+        down=("lower", -0.9),
+        small=("hardly any link", 0.05),
+        own=("hardly anything of its own", 0.01),
+        choice=("depends on choices", 0.4),
         rare=("not known", 0.0),
-    )  # fmt: skip
+    )
     found.loc["down", ["alone", "alone low", "alone high"]] = [-0.31, -0.60, -0.01]
     assert said(found) == [
-        "From the lowest to the highest mark for “up” (0 to 2), “overall” is 1.00 [0.90, 1.10] "
-        "points higher with the other aspects held equal (0.60 [0.50, 0.70] higher alone), for "
-        "these raters.",
-        "From the lowest to the highest mark for “down” (0 to 2), “overall” is 0.90 [0.80, 1.00] "
-        "points lower with the other aspects held equal (0.31 [0.01, 0.60] lower alone), for "
-        "these raters.",
-        "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other aspects held "
-        "equal (0.60 [0.50, 0.70] alone), for these raters.",
-        "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of “overall” "
-        "with these held equal, 0.60 [0.50, 0.70] alone, for these raters.",
-        "What “choice” weighs in “overall” depends on how it is computed (too few), for these "
-        "raters.",
+        "From the lowest to the highest mark for “up” (0 to 2), “overall” is "
+        "1.00 [0.90, 1.10] points higher with the other aspects held equal "
+        "(0.60 [0.50, 0.70] higher alone), for these raters.",
+        "From the lowest to the highest mark for “down” (0 to 2), “overall” is "
+        "0.90 [0.80, 1.00] points lower with the other aspects held equal "
+        "(0.31 [0.01, 0.60] lower alone), for these raters.",
+        "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other "
+        "aspects held equal (0.60 [0.50, 0.70] alone), for these raters.",
+        "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of "
+        "“overall” with these held equal, 0.60 [0.50, 0.70] alone, for these raters.",
+        "What “choice” weighs in “overall” depends on how it is computed (too few), "
+        "for these raters.",
         "Not known: “rare” (too few).",
     ]
 
@@ -144,9 +151,15 @@ def test_an_outcome_computed_from_aspects_gives_no_finding():
 def test_weighs_most_stands_only_with_its_share():
     ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
     found = conclusions(a=("higher", 1.0), b=("not known", 0.0))
-    expected = "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn weights."
+    expected = (
+        "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn "
+        "weights."
+    )
     assert expected in said(found, ranking)
-    unsure = "Which of the 2 aspects that can be judged weighs most is not sure: “a” in 60 % of"
+    unsure = (
+        "Which of the 2 aspects that can be judged weighs most is not sure: “a” in "
+        "60 % of"
+    )
     ranking["weighs most, %"] = [60.0, 40.0]
     assert any(text.startswith(unsure) for text in said(found, ranking))
     assert expected not in said(conclusions(b=("not known", 0.0)), ranking)
@@ -193,20 +206,20 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
                 "f": ("left out", 0),
                 "g": ("not told apart", 0),
             },
-            "With the others held equal, a goes with overall; 2 others add hardly anything, "
-            "1 depends on choices, 1 is not known, 2 cannot be judged",
+            "With the others held equal, a goes with overall; 2 others add hardly "
+            "anything, 1 depends on choices, 1 is not known, 2 cannot be judged",
         ),
     ],
 )
 def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
-    assert report.message(conclusions(**verdicts), "overall").startswith(title)
+    assert report.weights_title(conclusions(**verdicts), "overall").startswith(title)
 
 
 def test_what_cannot_be_computed_is_not_described_as_a_number():
     table = pd.DataFrame(
         {"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]}
     )
-    said = report.described(
+    said = report.alt_text(
         "Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])}
     )
     expected = (
@@ -226,8 +239,10 @@ def test_the_page_needs_nothing_else_and_keeps_its_order(written):
     assert "<strong>simulated</strong>" in page
     assert said[0] == "reading ratings.csv"
     assert {each.name for each in path.parent.iterdir()} == {
-        "mine.html", "mine.csv", "mine.json"
-    }  # fmt: skip
+        "mine.html",
+        "mine.csv",
+        "mine.json",
+    }
 
 
 def test_the_results_beside_the_page_are_those_of_the_conclusions(written):

@@ -4,13 +4,26 @@ import json
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 from helpers import paths
+from helpers.claims import collection
 from helpers.data import registry
+from helpers.data.published import read_text
 from helpers.data.tables import PlainError
 from helpers.run import results
 
+README = """\
+Counts.
+
+| notebook | question |
+|---|---|
+| [00_all](notebooks/00_all.ipynb) | What holds? |
+| [11_other](notebooks/11_other.ipynb) | What else? |
+
+The end.
+"""
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -44,6 +57,24 @@ def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypat
     assert results.resolve("kamoda", "auto") == ("simulated", "no network")
     with pytest.raises(registry.DataUnavailableError, match="no network"):
         results.resolve("kamoda", "real")
+
+
+def test_a_study_without_a_simulator_is_left_out_where_real_data_are_not(monkeypatch):
+    def locate(files, data_source):
+        raise registry.DataUnavailableError("no network. Connect.")
+
+    monkeypatch.setattr(registry, "locate", locate)
+    monkeypatch.setattr(registry, "names", lambda study: [f"{study}/ratings.csv"])
+    asked = ("left out", "asked for; it has no simulator")
+    assert results.resolve("fifth", "simulated") == asked
+    unreached = ("left out", "no network; it has no simulator")
+    assert results.resolve("fifth", "auto") == unreached
+    with pytest.raises(registry.DataUnavailableError, match="no network"):
+        results.resolve("fifth", "real")
+    monkeypatch.setattr(registry, "names", lambda study: [])
+    assert results.resolve("fifth", "simulated")[0] == "printed"
+    with pytest.raises(PlainError, match=r"^left out: it needs the real data of fifth"):
+        results.joint_source({"hosking": "real", "fifth": "left out"}, "auto")
 
 
 def executed_notebook() -> nbformat.NotebookNode:
@@ -86,15 +117,25 @@ def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_inj
     assert stream == {"output_type": "stream", "name": "stdout", "text": "x"}
 
 
+def write_claims(file: Path, verdicts: list[str]) -> None:
+    """Write numbers that raw data have judged."""
+    columns = {"kind": "number", "published": "3", "evidence": "raw", "source": "real"}
+    columns |= {"after_correction": "", "note": "", "verdict": verdicts}
+    pd.DataFrame(columns).to_csv(file, index=False)
+
+
 @pytest.fixture
 def project(tmp_path) -> Path:
-    """Project with an old figure, and a complete run in `build` beside a figure of an older one."""
+    """Project with an old figure and a complete run, beside a figure of another run."""
     for folder in ("figures", "build/figures", "build/notebooks"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "figures" / "10_old.png").write_bytes(b"old")
     (tmp_path / "build" / "figures" / "10_new.png").write_bytes(b"new")
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
-    (tmp_path / "build" / "claims.csv").write_text("claim_id,source\na,real\nb,\n")
+    write_claims(tmp_path / "build" / "claims.csv", ["confirmed", "slip"])
+    (tmp_path / "README.md").write_text(README)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "README.md").write_text("No table.\n")
     (tmp_path / "build" / "headlines.csv").write_text(
         "headline,sentence\nx,Something.\n"
     )
@@ -113,12 +154,26 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     names = [str(file.relative_to(project)) for file in written]
     tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
     others = ["data/defaults.csv", "notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    assert names == [*tables, *others]
+    assert names == [*tables, *others, "README.md", "notebooks/README.md"]
     assert len(list((project / "figures").iterdir())) == 4
     assert b"papermill" not in contents[4]
     assert contents[4].endswith(b"}\n")
     again = results.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
+
+
+def test_publishing_lists_new_notebooks_and_renews_sentences_about_all_claims(project):
+    committed = project / "figures" / "claims.csv"
+    write_claims(committed, ["confirmed"])
+    before, *_ = collection.stated_counts(read_text(committed))
+    readme = project / "README.md"
+    readme.write_text(README.replace("Counts.", f"Counts: {before}"))
+    results.publish(["10_tiny"], project / "build", project)
+    after, *_ = collection.stated_counts(read_text(committed))
+    expected = README.replace("Counts.", f"Counts: {after}")
+    row = "| [10_tiny](notebooks/10_tiny.ipynb) | a: int = 0 |\n"
+    assert "Of 2 claims, 2 could be checked: 1 are confirmed" in after
+    assert readme.read_text() == expected.replace("| [11_", f"{row}| [11_")
 
 
 def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
@@ -132,7 +187,7 @@ def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
     with pytest.raises(PlainError, match="claims from simulated data: nothing written"):
         results.publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
-    assert not (project / "notebooks").exists()
+    assert [file.name for file in (project / "notebooks").iterdir()] == ["README.md"]
 
 
 @pytest.mark.parametrize(

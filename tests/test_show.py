@@ -1,4 +1,4 @@
-"""Figures and tables: what is drawn where, how it is saved, that simulated data are marked."""
+"""Figures and tables: what is drawn, how it is saved, how simulated data are marked."""
 
 from types import SimpleNamespace
 
@@ -71,9 +71,8 @@ def test_all_but_real_figures_carry_a_watermark_above_everything(
 
 
 def test_saving_twice_gives_the_same_bytes(ax, tmp_path):
-    first, second = (
-        show.save(ax.figure, name, tmp_path, "real") for name in ("one", "two")
-    )
+    first = show.save(ax.figure, "one", tmp_path, "real")
+    second = show.save(ax.figure, "two", tmp_path, "real")
     assert first.read_bytes() == second.read_bytes()
     assert b"Matplotlib" not in first.read_bytes()
 

@@ -424,3 +424,21 @@ def test_correlations_of_a_judge_agree_with_tables_made_step_by_step(without):
     for name in ("weighted", "equal"):
         expected.append(people[name].corr(people["acceptability"]))
     np.testing.assert_allclose(found, [*expected, *agreed])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weights_of_means_are_those_of_the_table_of_means(intercept):
+    study = kamoda.load("simulated", 2)
+    ideals = {name: kamoda.IDEALS[name] for name in kamoda.RANGES}
+    ratings = study.ratings
+    keep = (ratings["rater_id"] != ratings["rater_id"].iloc[0]).to_numpy()
+    compute = aspects.weights_of_means(
+        ratings, ideals, kamoda.RANGES, "acceptability", intercept
+    )
+    found = compute(keep[None, :].astype(float))[0]
+    means = ratings[keep].groupby("item_id")[list(ideals)].mean()
+    names = list(kamoda.ASPECTS)
+    x = aspects.ideal_distance(means, names, ideals, kamoda.RANGES)
+    missing = 3 - means["acceptability"]
+    fit = LinearRegression(fit_intercept=intercept).fit(x, missing)
+    np.testing.assert_allclose(found, fit.coef_)

@@ -1,4 +1,4 @@
-"""Where things are in the project, and how a file is replaced so that no half of it is seen."""
+"""Where things are, and how a file is replaced so that nobody sees half of it."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Figures and tables in one style, and simulated data that nobody can take for real ones.
+"""Figures and tables in one style; simulated data are marked so that all see it.
 
 A plot function draws one panel onto an axis that the notebook made, so that a notebook
 reads as a list of panels. Colours are those of Okabe and Ito (2008), which colour-blind
@@ -55,19 +55,23 @@ ARM_LABELS = {
 MARKERS = "osD^v"
 STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent
-# of the distance between columns, and between leaves
-BOX_WIDTH, BOX_HEIGHT = 0.84, 0.72
+BOX_WIDTH = 0.84  # of the distance between columns of a tree
+BOX_HEIGHT = 0.72  # of the distance between its leaves
 WIDEST_LINE = 14.0  # in points, for a branch with all rows
-LIGHTEST, DARKEST = 0.04, 0.52  # part of the colour map on which dark text can be read
+# Ends of the part of a colour map on which dark text can be read.
+LIGHTEST = 0.04
+DARKEST = 0.52
 SAVE_DPI = 160
 STYLE = paths.DATA / "templates" / "figures.mplstyle"
-CENTRED = {"ha": "center", "va": "center"}
 WEIGHT_LABELS = {
     "estimate": "unpenalised, 95 % interval",
     "shrunk": "Lasso",
     "printed": "printed",
     "detectable": "too small to be seen",
 }
+# Of the columns `shrunk` and `printed`, or of the one that is there.
+WEIGHT_MARKERS = "D|"
+WEIGHT_COLORS = (ORANGE, INK)
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
 
@@ -141,25 +145,27 @@ def save(
 
 
 def as_png(fig: Figure, source: str) -> bytes:
-    """Draw a figure in 256 colours, marked unless it shows real data under the defaults."""
+    """Draw a figure in 256 colours.
+
+    It is marked unless its data are real and its parameters the defaults.
+    """
     if _style["other_parameters"]:
-        note = textwrap.fill(
-            f"other parameters: {_style['other_parameters']}", width=90
-        )
-        look = {"color": ORANGE, "fontsize": 9, "weight": "bold"}
+        words = f"other parameters: {_style['other_parameters']}"
         # Above the title: below the figure there may be a legend.
-        fig.text(0.01, 1.01, note, ha="left", va="bottom", **look)
+        note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
+        note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
     if source != "real":
-        mark = fig.text(
-            0.5, 0.5, "SIMULATED DATA", **CENTRED, color=ORANGE, alpha=0.28, zorder=100
-        )
-        mark.set(fontsize=44, rotation=25, weight="bold")
+        mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
+        mark.set(color=ORANGE, alpha=0.28, fontsize=44, rotation=25, weight="bold")
+        mark.set(zorder=100)
+    # Drawn once, as pixels; what savefig itself would write is not used.
     fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
-    drawn = Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[:, :, :3])
+    rgb = np.asarray(fig.canvas.buffer_rgba())[:, :, :3]
+    image = Image.fromarray(rgb)
+    # In the order of use, without dither: the same figure gives the same bytes.
+    image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     png = BytesIO()
-    drawn.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        png, "PNG"
-    )
+    image.save(png, "PNG")
     return png.getvalue()
 
 
@@ -167,19 +173,25 @@ def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:
     """Let notebooks show a figure as it was saved, for as long as it is not changed."""
     _saved[fig] = png, alt
     fig.stale = False
-    if shell := get_ipython():
+    shell = get_ipython()
+    if shell:
         shell.display_formatter.formatters["image/png"].for_type(Figure, _page_image)
 
 
 def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int | str]]:
-    """PNG for a page, the saved one if it is up to date, as large there as the figure itself."""
+    """PNG for a page, the saved one if it is up to date.
+
+    It is shown there as large as the figure itself.
+    """
     if fig.stale or fig not in _saved:
         return print_figure(fig)
     png, alt = _saved[fig]
     width, height = Image.open(BytesIO(png)).size
     scale = fig.dpi / SAVE_DPI
-    size = {"width": round(scale * width), "height": round(scale * height)}
-    return png, {**size, "alt": alt} if alt else size
+    metadata = {"width": round(scale * width), "height": round(scale * height)}
+    if alt:
+        metadata["alt"] = alt
+    return png, metadata
 
 
 def interval_plot(
@@ -191,7 +203,7 @@ def interval_plot(
     label: str | None = None,
     marker: str = "o",
 ) -> None:
-    """Draw one horizontal point with its interval for each row, the first row at the top.
+    """Draw a point with its horizontal interval for each row, the first at the top.
 
     Parameters
     ----------
@@ -212,8 +224,8 @@ def interval_plot(
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> rows = pd.DataFrame({"estimate": [1.0], "low": [0.5], "high": [1.5]}, index=["refusal"])
-    >>> interval_plot(ax, rows)
+    >>> numbers = {"estimate": [1.0], "low": [0.5], "high": [1.5]}
+    >>> interval_plot(ax, pd.DataFrame(numbers, index=["refusal"]))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['refusal']
     >>> plt.close(fig)
@@ -283,8 +295,8 @@ def binned_rates(
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> rates = pd.DataFrame({"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]})
-    >>> binned_rates(ax, rates, color=BLUE, label="factuality")
+    >>> numbers = {"x": [1, 2], "estimate": [5, 4], "low": [3, 2], "high": [7, 6]}
+    >>> binned_rates(ax, pd.DataFrame(numbers), color=BLUE, label="factuality")
     >>> ax.get_legend_handles_labels()[1]
     ['factuality']
     >>> plt.close(fig)
@@ -307,7 +319,8 @@ def relabel(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> relabel(pd.DataFrame({"n": [1, 2]}, index=["baseline", "assertive_low"]), ARM_LABELS)
+    >>> counts = pd.DataFrame({"n": [1, 2]}, index=["baseline", "assertive_low"])
+    >>> relabel(counts, ARM_LABELS)
                       n
     Assertiveness −−  2
     Baseline          1
@@ -340,7 +353,8 @@ def forest_plot(
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> people = pd.DataFrame({"estimate": [1.0], "low": [0.5], "high": [1.5]}, index=["refusal"])
+    >>> numbers = {"estimate": [1.0], "low": [0.5], "high": [1.5]}
+    >>> people = pd.DataFrame(numbers, index=["refusal"])
     >>> forest_plot(ax, {"people": people, "GPT-4": people + 1})
     >>> ax.get_legend_handles_labels()[1]
     ['people', 'GPT-4']
@@ -354,14 +368,20 @@ def forest_plot(
             raise ValueError(
                 f"table {name!r} has other rows than the first: give all the same"
             )
-        look = {"color": colors[number], "marker": MARKERS[number]}
-        interval_plot(ax, table, offset=step * (number - middle), label=name, **look)
+        interval_plot(
+            ax,
+            table,
+            color=colors[number],
+            offset=step * (number - middle),
+            label=name,
+            marker=MARKERS[number],
+        )
 
 
 def weight_plot(
     ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None = None
 ) -> None:
-    """Draw weights with their intervals, what a penalty makes of them, and what it cannot see.
+    """Draw weights with their intervals, shrunken ones, and what is too small to see.
 
     Parameters
     ----------
@@ -381,34 +401,49 @@ def weight_plot(
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> table = pd.DataFrame({"shrunk": [0.9], "estimate": [1.5], "low": [1.1], "high": [1.9],
-    ...                       "detectable": [0.6]}, index=["refusal"])
+    >>> numbers = {"estimate": 1.5, "low": 1.1, "high": 1.9, "detectable": 0.6}
+    >>> table = pd.DataFrame(numbers | {"shrunk": 0.9}, index=["refusal"])
     >>> weight_plot(ax, table, {"shrunk": "Lasso, as in the paper"})
     >>> ax.get_legend_handles_labels()[1]
     ['unpenalised, 95 % interval', 'Lasso, as in the paper', 'too small to be seen']
     >>> plt.close(fig)
     """
-    labels = {**WEIGHT_LABELS, **(labels or {})}
+    names = WEIGHT_LABELS | dict(labels or {})
     rows = np.arange(len(table))
-    marks = table.reindex(columns=["shrunk", "printed"]).dropna(
-        axis="columns", how="all"
-    )
+    marks = table.reindex(columns=["shrunk", "printed"])
+    marks = marks.dropna(axis="columns", how="all")
     drawn = table[["low", "high"]].join(marks)
-    limits = np.array([min(0, drawn.min(axis=None)), max(0, drawn.max(axis=None))])
-    left, right = limits + 0.06 * np.ptp(limits) * np.array([-1, 1])
-    interval_plot(ax, table, label=labels["estimate"])
-    for (name, values), marker, color in zip(
-        marks.items(), "D|", (ORANGE, INK), strict=False
-    ):
-        look = {"markerfacecolor": "none", "markeredgewidth": 1.8, "markersize": 8}
-        ax.plot(values, rows, marker, color=color, label=labels[name], **look)
-    ends = table["detectable"].clip(upper=right)
-    pale = {"color": GREY, "alpha": 0.18, "zorder": 0, "label": labels["detectable"]}
-    ax.barh(rows, ends, 0.8, **pale)
-    for row, end, number in zip(rows, ends, table["detectable"], strict=True):
+    lowest = min(0, drawn.min(axis=None))
+    highest = max(0, drawn.max(axis=None))
+    margin = 0.06 * (highest - lowest)
+    left = lowest - margin
+    right = highest + margin
+    interval_plot(ax, table, label=names["estimate"])
+    for place, (name, values) in enumerate(marks.items()):
+        ax.plot(
+            values,
+            rows,
+            WEIGHT_MARKERS[place],
+            color=WEIGHT_COLORS[place],
+            label=names[name],
+            markerfacecolor="none",
+            markeredgewidth=1.8,
+            markersize=8,
+        )
+    _draw_what_is_too_small(ax, table["detectable"], right, names["detectable"])
+    ax.set_xlim(left, right)
+
+
+def _draw_what_is_too_small(
+    ax: Axes, detectable: pd.Series, right: float, label: str
+) -> None:
+    """Draw the smallest weights that can be seen as pale bars, up to the right end."""
+    rows = np.arange(len(detectable))
+    ends = detectable.clip(upper=right)
+    ax.barh(rows, ends, 0.8, color=GREY, alpha=0.18, zorder=0, label=label)
+    for row, end, number in zip(rows, ends, detectable, strict=True):
         text = f"{number:.1f} →" if number > end else f"{number:.1f}"
         ax.text(end, row + 0.37, f"{text} ", ha="right", va="bottom", fontsize=8)
-    ax.set_xlim(left, right)
 
 
 def share_plot(
@@ -433,7 +468,8 @@ def share_plot(
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> shares = pd.DataFrame({"ideal": [80.0], "too formal": [20.0]}, index=["Model, formal"])
+    >>> parts = {"ideal": [80.0], "too formal": [20.0]}
+    >>> shares = pd.DataFrame(parts, index=["Model, formal"])
     >>> share_plot(ax, shares, ["#0072B2", "#E69F00"], marked="ideal")
     >>> [text.get_text() for text in ax.texts]
     ['80', '20']
@@ -441,10 +477,9 @@ def share_plot(
     """
     shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
     for part, bars in zip(shares, ax.containers, strict=True):
-        labels = [
-            f"{width:.0f}" if width >= SMALLEST_LABELLED else ""
-            for width in shares[part]
-        ]
+        labels = []
+        for width in shares[part]:
+            labels.append(f"{width:.0f}" if width >= SMALLEST_LABELLED else "")
         ax.bar_label(bars, labels, label_type="center", zorder=4)
         if part == marked:
             plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
@@ -473,29 +508,34 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> level_plot(ax, pd.Series([1, 1, 1, 2]), pd.Series([3.0, 4.0, 8.0, 5.0]), color="#0072B2")
+    >>> levels = pd.Series([1, 1, 1, 2])
+    >>> level_plot(ax, levels, pd.Series([3.0, 4.0, 8.0, 5.0]), color="#0072B2")
     >>> ax.lines[0].get_ydata().tolist()
     [4.0, 5.0]
     >>> plt.close(fig)
     """
-    look = {"estimator": "median", "err_style": "bars", "linestyle": "", "color": color}
     for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
-        spread = {
-            "errorbar": ("pi", central),
-            "err_kws": {"elinewidth": width},
-            "alpha": 0.45,
-        }
         sns.lineplot(
-            x=levels.round(2), y=values, marker=marker, ax=ax, **spread, **look
+            x=levels.round(2),
+            y=values,
+            ax=ax,
+            estimator="median",
+            errorbar=("pi", central),  # percentile interval
+            err_style="bars",
+            err_kws={"elinewidth": width},
+            marker=marker,
+            linestyle="",
+            color=color,
+            alpha=0.45,
         )
-    plt.setp(ax.lines, alpha=1)
+    plt.setp(ax.lines, alpha=1)  # medians are solid, intervals stay pale
     ax.set(xlabel="", ylabel="")
 
 
 def distribution_plot(
     ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]
 ) -> None:
-    """Draw the distribution of each column, its central 95 % and its median, with a printed line.
+    """Draw distribution, central 95 % and median of each column, and a printed line.
 
     Parameters
     ----------
@@ -521,28 +561,40 @@ def distribution_plot(
     >>> plt.close(fig)
     """
     rows = np.arange(draws.shape[1])
-    look = {
-        "density_norm": "width",
-        "width": 0.85,
-        "inner": None,
-        "linewidth": 0,
-        "alpha": 0.35,
-    }
-    sns.violinplot(draws, orient="h", palette=list(colors), saturation=1, ax=ax, **look)
+    sns.violinplot(
+        draws,
+        orient="h",
+        palette=list(colors),
+        saturation=1,
+        ax=ax,
+        density_norm="width",
+        width=0.85,
+        inner=None,
+        linewidth=0,
+        alpha=0.35,
+    )
     low, high = interval(draws)
     ax.hlines(rows, low, high, color=colors, linewidth=3)
     ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
     ax.axvline(float(printed), color=INK, linewidth=1.6)
-    place = {"xy": (float(printed), 1.0), "xycoords": ("data", "axes fraction")}
-    shift = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
-    ax.annotate(f"printed {printed}", **place, **shift, fontsize=9.5)
+    ax.annotate(
+        f"printed {printed}",
+        xy=(float(printed), 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize=9.5,
+    )
     ax.set_yticks(rows, list(draws.columns))
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
 
 
 def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Draw the nodes of a tree as boxes, coloured by their mean, with lines as wide as their share.
+    """Draw the nodes of a tree as boxes coloured by their mean, joined by lines.
+
+    A line is as wide as the share of rows that go there.
 
     Parameters
     ----------
@@ -559,9 +611,9 @@ def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> Non
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> table = pd.DataFrame({"node": [0], "depth": [0], "parent": [-1], "rule": ["all rows"],
-    ...                       "n": [1200], "mean": [1.84], "is_leaf": [True]})
-    >>> draw_tree(ax, table, limits=(0, 3))
+    >>> root = {"node": 0, "depth": 0, "parent": -1, "rule": "all rows"}
+    >>> root |= {"n": 1200, "mean": 1.84, "is_leaf": True}
+    >>> draw_tree(ax, pd.DataFrame([root]), limits=(0, 3))
     >>> print(ax.texts[0].get_text())
     all rows
     mean 1.84, n = 1,200
@@ -573,10 +625,11 @@ def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> Non
     share = ((table["mean"] - limits[0]) / span).clip(0, 1)
     colors = mpl.colormaps["Blues"](LIGHTEST + (DARKEST - LIGHTEST) * share)
     for node, color in zip(table.itertuples(), colors, strict=True):
-        x, y = node.depth, heights[node.node]
+        x = node.depth
+        y = heights[node.node]
         words = f"{node.rule}\nmean {node.mean:.2f}, n = {node.n:,}"
-        weight = "bold" if node.is_leaf else "normal"
-        ax.text(x, y, words, **CENTRED, fontsize=10, fontweight=weight, zorder=3)
+        text = ax.text(x, y, words, ha="center", va="center", fontsize=10, zorder=3)
+        text.set_fontweight("bold" if node.is_leaf else "normal")
         box = Rectangle((x - BOX_WIDTH / 2, y - BOX_HEIGHT / 2), BOX_WIDTH, BOX_HEIGHT)
         box.set(facecolor=color, edgecolor=INK, linewidth=0.8, zorder=2)
         ax.add_patch(box)
@@ -598,12 +651,16 @@ def _leaf_heights(table: pd.DataFrame) -> pd.Series:
 def _draw_branches(ax: Axes, table: pd.DataFrame, heights: pd.Series) -> None:
     """Draw a line from every parent to its children."""
     reach = 0.45 * BOX_WIDTH  # a little under the boxes
-    style = {"color": GREY, "alpha": 0.45, "solid_capstyle": "butt", "zorder": 1}
     for node in table[table["parent"] >= 0].itertuples():
-        x = [node.depth - 1 + reach, node.depth - reach]
-        y = [heights[node.parent], heights[node.node]]
-        width = max(1.0, WIDEST_LINE * node.n / table["n"].max())
-        ax.plot(x, y, linewidth=width, **style)
+        ax.plot(
+            [node.depth - 1 + reach, node.depth - reach],
+            [heights[node.parent], heights[node.node]],
+            linewidth=max(1.0, WIDEST_LINE * node.n / table["n"].max()),
+            color=GREY,
+            alpha=0.45,
+            solid_capstyle="butt",
+            zorder=1,
+        )
 
 
 @dataclass(repr=False)
@@ -621,17 +678,21 @@ class CaptionedTable:
 
     def _repr_html_(self) -> str:
         """Caption and table as HTML, which is what notebooks show."""
+        is_text = self.colors is not None
         with pd.option_context("display.max_colwidth", None):
-            table = self.frame.to_html(na_rep="", border=0, index=self.colors is None)
-        if self.colors is not None:
+            table = self.frame.to_html(na_rep="", border=0, index=not is_text)
+        if is_text:
             table = re.sub("<t([hd])>", r'<t\1 style="text-align:left">', table)
-        for word, color in (self.colors or {}).items():
-            table = re.sub(
-                rf'left">({word}\b)', rf'left;color:{color};font-weight:bold">\1', table
-            )
-        head, body = table.split(">", 1)
+            for word, color in self.colors.items():
+                table = re.sub(
+                    rf'left">({word}\b)',
+                    rf'left;color:{color};font-weight:bold">\1',
+                    table,
+                )
+        opening, rest = table.split(">", 1)
         style = "caption-side:top;text-align:left;font-weight:bold;padding:4px 0"
-        return f'{head}><caption style="{style}">{escape(self.caption)}</caption>{body}'
+        caption = f'<caption style="{style}">{escape(self.caption)}</caption>'
+        return f"{opening}>{caption}{rest}"
 
 
 def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> CaptionedTable:
@@ -657,7 +718,8 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
 
     Examples
     --------
-    >>> captioned(pd.DataFrame({"weight": [-0.9478, -0.0]}, index=["refusal", "scope"]), "Points")
+    >>> weights = pd.DataFrame({"weight": [-0.9478, -0.0]}, index=["refusal", "scope"])
+    >>> captioned(weights, "Points")
     Points
              weight
     refusal   -0.95
@@ -665,7 +727,7 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     """
     rounded = frame.round(decimals)
     numbers = rounded.select_dtypes("floating").columns
-    rounded[numbers] += 0.0
+    rounded[numbers] += 0.0  # no negative zero
     for column in numbers:
         name = str(column[-1] if isinstance(column, tuple) else column)
         if name in ("p", "p_value") or name.startswith("p, "):
@@ -674,7 +736,7 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
 
 
 def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
-    """Show a table of words: aligned to the left, without its index, verdicts in colour.
+    """Show a table of words: aligned left, without its index, verdicts in colour.
 
     Parameters
     ----------
@@ -691,7 +753,8 @@ def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
 
     Examples
     --------
-    >>> print(text_table(pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]}), "One"))
+    >>> claims = pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]})
+    >>> print(text_table(claims, "One"))
     One
            claim     verdict
     0  A beats B  open (raw)
@@ -704,4 +767,6 @@ def _p_value(number: float, decimals: int) -> str:
     if np.isnan(number):
         return ""
     unit = 10.0**-decimals
-    return f"{number:.{decimals}f}" if number >= unit / 2 else f"<{unit:.{decimals}f}"
+    if number < unit / 2:
+        return f"<{unit:.{decimals}f}"
+    return f"{number:.{decimals}f}"

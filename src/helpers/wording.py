@@ -4,7 +4,7 @@ import pandas as pd
 
 
 def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
-    """Write the estimates of a table with their intervals, for tables of several comparisons.
+    """Write each estimate of a table with its interval.
 
     Parameters
     ----------
@@ -24,8 +24,12 @@ def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
     >>> with_intervals(pd.DataFrame(rows, index=["refusal", "scope"])).to_dict()
     {'refusal': '1.50 [1.10, 1.90]', 'scope': '0.40 [0.10, 0.70]'}
     """
-    rows = table[["estimate", "low", "high"]].to_numpy()
-    return pd.Series([with_interval(*row, decimals) for row in rows], table.index)
+    columns = (table["estimate"], table["low"], table["high"])
+    texts = [
+        with_interval(estimate, low, high, decimals)
+        for estimate, low, high in zip(*columns, strict=True)
+    ]
+    return pd.Series(texts, table.index)
 
 
 def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
@@ -50,11 +54,16 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
     """
     if pd.isna(estimate):
         return "not known"
-    shown = [
-        f"{round(number, decimals) + 0.0:.{decimals}f}"
-        for number in (estimate, low, high)
-    ]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+    return (
+        f"{_rounded(estimate, decimals)} "
+        f"[{_rounded(low, decimals)}, {_rounded(high, decimals)}]"
+    )
+
+
+def _rounded(number: float, decimals: int) -> str:
+    """Write a number with so many digits after the point, and zero without a sign."""
+    positive_zero = round(number, decimals) + 0.0
+    return f"{positive_zero:.{decimals}f}"
 
 
 def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
@@ -79,9 +88,8 @@ def in_words(table: pd.DataFrame, decimals: int = 2, unit: str = "") -> str:
     >>> in_words(pd.DataFrame(rows, index=["refusal", "scope"]), 1, " points")
     'refusal 1.5 [1.1, 1.9] points, scope 0.4 [0.1, 0.7] points'
     """
-    texts = with_intervals(table, decimals) + unit
-    names = [
-        " ".join(map(str, key)) if isinstance(key, tuple) else key
-        for key in table.index
-    ]
-    return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))
+    words = []
+    for key, text in with_intervals(table, decimals).items():
+        name = " ".join(map(str, key)) if isinstance(key, tuple) else key
+        words.append(f"{name} {text}{unit}")
+    return ", ".join(words)

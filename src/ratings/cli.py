@@ -1,4 +1,4 @@
-"""The command `ratings`: list notebooks, run one with other parameters, start one, find faults.
+"""The command `ratings`: list, run and start notebooks, read ratings, find faults.
 
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
@@ -54,15 +54,21 @@ def list_notebooks(name: str | None) -> None:
         for each in notebooks.notebook_names():
             click.echo(f"{each}: {notebooks.title(each)}")
         return
-    for parameter in notebooks.parameters_of(notebooks.notebook_file(name)).values():
-        click.echo("{name} = {default}: {help}".format(**parameter))
+    file = notebooks.notebook_file(name)
+    for parameter in notebooks.parameters_of(file).values():
+        click.echo("{name} = {default}: {help}".format_map(parameter))
         click.echo(f"    {notebooks.what_fits(parameter)}")
 
 
 @main.command("run")
 @click.argument("name")
 @click.option(
-    "-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter."
+    "-p",
+    "parameters",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="A parameter.",
 )
 @click.option(
     "--data", type=click.Choice(["auto", "real", "simulated"]), default="auto"
@@ -71,35 +77,40 @@ def list_notebooks(name: str | None) -> None:
     "--out", metavar="FOLDER", help="Where results go; build/one-off if not given."
 )
 def run_one(
-    name: str, given: tuple[tuple[str, str], ...], data: str, out: str | None
+    name: str, parameters: tuple[tuple[str, str], ...], data: str, out: str | None
 ) -> None:
     """Run the notebook NAME, maybe with other parameters: -p aggregation mean."""
-    from helpers.data.tables import PlainError
     from helpers.run import notebooks, results
 
     file = notebooks.notebook_file(name)
-    values = notebooks.parameter_values(file, dict(given))
-    folder = Path.cwd() / out if out else paths.BUILD / "one-off"
-    if (
-        folder.is_dir()
-        and any(folder.iterdir())
-        and not (folder / results.LOCK).exists()
-    ):
+    values = notebooks.parameter_values(file, dict(parameters))
+    folder = paths.BUILD / "one-off"
+    if out:
+        folder = Path.cwd() / out
+    _require_own_folder(folder)
+    lock = results.hold(folder)
+    notebooks.set_environment(folder)
+    kinds = {}
+    for study in notebooks.studies_of(name):
+        kinds[study], *_ = results.resolve(study, data)
+    source = results.joint_source(kinds, data)
+    values = {"data_source": source, "out_dir": str(folder)} | values
+    target = results.executed(name, folder)
+    with lock, results.renewed(name, folder):
+        seconds = notebooks.execute(file, target, values)
+    click.echo(f"{name}: finished in {seconds:.1f} s with {source} data\n{target}")
+
+
+def _require_own_folder(folder: Path) -> None:
+    """Stop if a folder holds files that are not results of a run."""
+    from helpers.data.tables import PlainError
+    from helpers.run import results
+
+    holds_files = folder.is_dir() and any(folder.iterdir())
+    if holds_files and not (folder / results.LOCK).exists():
         raise PlainError(
             f"{folder} holds other files: give a folder that is new or empty"
         )
-    lock = results.hold(folder)
-    notebooks.set_environment(folder)
-    kinds = {
-        study: results.resolve(study, data)[0] for study in notebooks.studies_of(name)
-    }
-    own = {"data_source": results.joint_source(kinds, data), "out_dir": str(folder)}
-    target = results.executed(name, folder)
-    with lock, results.renewed(name, folder):
-        seconds = notebooks.execute(file, target, own | values)
-    click.echo(
-        f"{name}: finished in {seconds:.1f} s with {own['data_source']} data\n{target}"
-    )
 
 
 @main.command()
@@ -109,8 +120,8 @@ def new(name: str) -> None:
     from helpers.run import notebooks
 
     file = notebooks.create(name, paths.NOTEBOOKS)
-    click.echo(f"{file}: open it with `make lab`, then list it in README.md")
-    click.echo("and notebooks/README.md; `make test` reminds you of that")
+    click.echo(f"{file}: open it with `make lab`; when it is done,")
+    click.echo("`make refresh` runs it and lists it in the READMEs")
 
 
 @main.command("why")
@@ -136,22 +147,26 @@ def state_faults() -> Iterator[str]:
     """Mend the state of runs; name what is wrong with the folder of results."""
     from helpers.run import results
 
-    folder, file = paths.BUILD, paths.BUILD / ".doit.json"
-    if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
+    folder = paths.BUILD
+    state = folder / ".doit.json"
+    is_writable = folder.is_dir() and os.access(folder, os.W_OK)
+    if folder.exists() and not is_writable:
         yield f"{folder} is no folder that results can be written to: move it away"
-    elif file.is_file() and results.read_object(file) is None:
-        file.unlink()
-        click.echo(f"mended: {file} was damaged; all notebooks run again next time")
+    elif state.is_file() and results.read_object(state) is None:
+        state.unlink()
+        click.echo(f"mended: {state} was damaged; all notebooks run again next time")
     free = shutil.disk_usage(folder.parent).free / 1e9
     click.echo(f"disk: {free:.1f} GB free")
     if free < LEAST_DISK:
         yield f"less than {LEAST_DISK} GB free for {folder}: free some"
     for name, reason in results.missing(folder).items():
+        if reason.startswith(results.LEFT_OUT):
+            continue
         yield f"{name} has no results ({reason}): run `make reproduce` again"
 
 
 def data_faults() -> Iterator[str]:
-    """Say which data of each study are on this machine; name the files that are wrong."""
+    """Say which data of each study are on this machine; name files that are wrong."""
     from helpers.data import registry, studies
 
     for study in studies.titles():
@@ -160,13 +175,13 @@ def data_faults() -> Iterator[str]:
         except registry.DataError as error:
             yield str(error)
             return
-        counts = ", ".join(
-            f"{n} {state}" for state, n in files["state"].value_counts().items()
-        )
-        click.echo(f"{study}: {counts or 'no files but its printed tables'}")
-        for _, (file, where, state) in files.iterrows():
-            if state == "wrong":
-                yield f"{file} in the {where} is not the registered file: delete it and run again"
+        counts = files["state"].value_counts()
+        states = ", ".join(f"{n} {state}" for state, n in counts.items())
+        click.echo(f"{study}: {states or 'no files but its printed tables'}")
+        wrong = files[files["state"] == "wrong"]
+        for _, row in wrong.iterrows():
+            fault = f"{row['file']} in the {row['where']} is not the registered file"
+            yield f"{fault}: delete it and run again"
 
 
 def kernel_faults() -> Iterator[str]:
@@ -178,9 +193,9 @@ def kernel_faults() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         set_environment(Path(folder))
         try:
-            quiet = KERNEL_OPTIONS["extra_arguments"]
             manager, client = start_new_kernel(
-                kernel_name="python3", extra_arguments=quiet
+                kernel_name="python3",
+                extra_arguments=KERNEL_OPTIONS["extra_arguments"],
             )
         except Exception as error:
             yield f"no kernel starts ({error}): delete .venv and run make"
@@ -196,11 +211,11 @@ def kernel_faults() -> Iterator[str]:
     "--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given."
 )
 def propose_recipe(file: str, out: str | None) -> None:
-    """Say what the file of ratings FILE seems to hold, and write a recipe for reading it."""
+    """Say what the file of ratings FILE seems to hold, and write a recipe for it."""
     from ratings import inspection, recipes
 
     seen = inspection.inspect(file)
-    path = Path(out or f"{seen.name.partition('.')[0]}.recipe.yaml").absolute()
+    path = _beside_user(out, seen.name, ".recipe.yaml")
     if path.exists():
         raise FileExistsError(
             f"{path.name} exists: name another with --out, or delete it"
@@ -214,7 +229,10 @@ def propose_recipe(file: str, out: str | None) -> None:
 @main.command()
 @click.argument("file")
 @click.option(
-    "--recipe", "given", metavar="YAML", help="From `ratings inspect`, maybe edited."
+    "--recipe",
+    "recipe_file",
+    metavar="YAML",
+    help="From `ratings inspect`, maybe edited.",
 )
 @click.option("--outcome", help="The column to explain.")
 @click.option("--aspects", help="The columns that may explain it, with commas between.")
@@ -223,7 +241,7 @@ def propose_recipe(file: str, out: str | None) -> None:
 )
 def report(
     file: str,
-    given: str | None,
+    recipe_file: str | None,
     outcome: str | None,
     aspects: str | None,
     out: str | None,
@@ -233,10 +251,15 @@ def report(
     from ratings import inspection
     from ratings import report as pages
 
-    seen = inspection.recipe_for(
-        file, given, outcome, aspects.split(",") if aspects else ()
-    )
-    if seen.seen:
+    names = aspects.split(",") if aspects else ()
+    seen = inspection.recipe_for(file, recipe_file, outcome, names)
+    if seen.contents:
         click.echo(seen)
-    page = Path(out or f"{Path(file).name.partition('.')[0]}.report.html").absolute()
+    page = _beside_user(out, Path(file).name, ".report.html")
     click.echo(pages.write_page(file, seen.recipe, page, click.echo))
+
+
+def _beside_user(out: str | None, name: str, ending: str) -> Path:
+    """Place a new file in the working folder, by default under the name of another."""
+    stem = name.partition(".")[0]
+    return Path(out or f"{stem}{ending}").absolute()

@@ -1,8 +1,9 @@
-"""Files of many formats as tables of cells: CSV, TSV, JSON, JSON lines, Parquet, Excel, and gz.
+"""Files of many formats as tables of cells.
 
-A file is opened in two steps, so that a large one is read only where it is needed:
-first the names of its columns, then the cells of some of them as they are written, and
-what is wrong with them.
+CSV, TSV, JSON, JSON lines, Parquet and Excel are known, each also packed as gz. A file
+is opened in two steps, so that a large one is read only where it is needed: first the
+names of its columns, then the cells of some of them as they are written, and what is
+wrong with them.
 """
 
 import codecs
@@ -17,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,16 +32,36 @@ DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**31 - 1
 LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
+HEAD = 100  # objects whose keys are the names of the columns
+BLOCK = 2**24  # bytes that are unpacked at once
 
+# The number of each object, the object or None, and what is wrong with it.
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
+# From names of columns to their cells, and what is wrong with them.
 _Load = Callable[[Sequence[str]], tuple[pd.DataFrame, list[str]]]
 
 
+class OpenFile(NamedTuple):
+    """A file whose columns are known, and which can be asked for their cells.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    columns : list of str
+        Names of its columns.
+    load : callable
+        Takes names of columns; gives a table of their cells and a list of problems.
+    """
+
+    name: str
+    columns: list[str]
+    load: _Load
+
+
 @contextlib.contextmanager
-def opened(
-    file: str | Path, reading: Mapping[str, str]
-) -> Iterator[tuple[str, list[str], _Load]]:
-    """Open a file: its name, the names of its columns, and what reads some of them.
+def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[OpenFile]:
+    """Open a file, and unpack it for as long as it is open.
 
     How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"),
     ``sheet`` and ``records`` (the key of the list that counts in a JSON file).
@@ -48,13 +70,17 @@ def opened(
     with tempfile.TemporaryDirectory() as folder:
         if path.suffix.lower() == ".gz":
             path = _unpacked(path, Path(folder) / path.stem)
-        if path.suffix.lower() not in FORMATS:
+        ending = path.suffix.lower()
+        if ending not in FORMATS:
             raise tables.BadTableError(
-                f"{path.name}: the format is told by the end of the name, and known are "
-                f"{', '.join(FORMATS)}, each also as .gz. Save the file as one of these."
+                f"{path.name}: the format is told by the end of the name, and known "
+                f"are {', '.join(FORMATS)}, each also as .gz. Save the file as one of "
+                "these."
             )
         _require_size(path, path.stat().st_size)
-        yield path.name, *FORMATS[path.suffix.lower()](path, reading)
+        open_format = FORMATS[ending]
+        columns, load = open_format(path, reading)
+        yield OpenFile(path.name, columns, load)
 
 
 def _require_size(path: Path, n_bytes: int) -> None:
@@ -68,8 +94,11 @@ def _unpacked(path: Path, target: Path) -> Path:
     """Unpack a gz file, but no more than can be read."""
     try:
         with gzip.open(path) as packed, target.open("wb") as unpacked:
-            while unpacked.tell() <= LARGEST_FILE and (part := packed.read(2**24)):
-                unpacked.write(part)
+            while unpacked.tell() <= LARGEST_FILE:
+                block = packed.read(BLOCK)
+                if not block:
+                    break
+                unpacked.write(block)
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, "a gz file", error) from None
     return target
@@ -92,52 +121,74 @@ def _utf_8(path: Path, encoding: str | None) -> bytes:
 def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
     """Name the columns of a CSV or TSV file, and give what reads some of them."""
     content = _utf_8(path, reading.get("encoding"))
-    first = content.partition(b"\n")[0].decode(errors="replace")
-    delimiter = reading.get("delimiter") or max(DELIMITERS, key=first.count)
-    quoting = csv.QUOTE_NONE if reading.get("quotes") == "none" else csv.QUOTE_MINIMAL
+    delimiter = reading.get("delimiter") or _likely_delimiter(content)
+    quoting = csv.QUOTE_MINIMAL
+    if reading.get("quotes") == "none":
+        quoting = csv.QUOTE_NONE
+    names, lengths = _layout(path, content, delimiter, quoting)
+    if not any(names):
+        problem = "row 1 is empty; the names of the columns must stand there"
+        raise bad_table(path.name, [problem])
+
+    def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+        once, problems = choose(columns, names)
+        called = {names.index(column): column for column in once}
+        with readable(path, "a table of cells"):
+            table = pd.read_csv(
+                io.BytesIO(content),
+                sep=delimiter,
+                # Rows that are too long are read too: they are reported, not cut.
+                names=range(lengths.max(initial=len(names))),
+                # One column at least: it tells how many rows there are.
+                usecols=list(called) or [0],
+                dtype=str,
+                keep_default_na=False,
+                skip_blank_lines=False,
+                quoting=quoting,
+            )
+            table = table[1:]
+            table.index = pd.RangeIndex(2, len(lengths) + 2, name="row")
+        is_ragged = (lengths > 0) & (lengths != len(names))
+        for row in np.flatnonzero(is_ragged):
+            problems.append(f"row {row + 2} has {lengths[row]} of {len(names)} cells")
+        whole = table[lengths == len(names)]
+        return whole.rename(columns=called)[once], problems
+
+    return names, load
+
+
+def _likely_delimiter(content: bytes) -> str:
+    """Choose the delimiter that stands most often in the first line."""
+    first_line = content.partition(b"\n")[0].decode(errors="replace")
+    return max(DELIMITERS, key=first_line.count)
+
+
+def _layout(
+    path: Path, content: bytes, delimiter: str, quoting: int
+) -> tuple[list[str], np.ndarray]:
+    """Name the columns, and count the cells of each row below; 0 if all are empty."""
     csv.field_size_limit(LONGEST_FIELD)
     lines = map(bytes.decode, io.BytesIO(content))
     rows = csv.reader(lines, delimiter=delimiter, quoting=quoting)
     try:
         names = [name.strip() for name in next(rows, [])]
-        lengths = np.fromiter(
-            (len(row) * any(map(str.strip, row)) for row in rows), int
-        )
+        lengths = np.fromiter(map(_length, rows), int)
     except UnicodeDecodeError:
-        problem = f"line {rows.line_num + 1} is not UTF-8; save the file as 'CSV UTF-8'"
-        raise bad_table(
-            path.name, [f"{problem}, or name its encoding in a recipe"]
-        ) from None
+        line = rows.line_num + 1
+        problem = (
+            f"line {line} is not UTF-8; save the file as 'CSV UTF-8', or name its "
+            "encoding in a recipe"
+        )
+        raise bad_table(path.name, [problem]) from None
     except csv.Error as error:
         raise unreadable(path, "a table of cells", error) from None
-    if not any(names):
-        raise bad_table(
-            path.name, ["row 1 is empty; the names of the columns must stand there"]
-        )
+    return names, lengths
 
-    def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-        found, problems = choose(columns, names)
-        places = {name: place for place, name in enumerate(names)}
-        positions = {places[column]: column for column in found}
-        with readable(path, "a table of cells"):
-            table = pd.read_csv(
-                io.BytesIO(content),
-                sep=delimiter,
-                names=range(lengths.max(initial=len(names))),
-                usecols=[*positions] or [0],
-                dtype=str,
-                keep_default_na=False,
-                skip_blank_lines=False,
-                quoting=quoting,
-            )[1:]
-            table.index = pd.RangeIndex(2, len(lengths) + 2, name="row")
-        ragged = np.flatnonzero((lengths > 0) & (lengths != len(names)))
-        problems += [
-            f"row {row + 2} has {lengths[row]} of {len(names)} cells" for row in ragged
-        ]
-        return table[lengths == len(names)].rename(columns=positions)[found], problems
 
-    return names, load
+def _length(row: list[str]) -> int:
+    """Count the cells of a row; none if all are empty."""
+    has_text = any(cell.strip() for cell in row)
+    return len(row) if has_text else 0
 
 
 def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
@@ -146,78 +197,89 @@ def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load
         try:
             document = json.loads(_utf_8(path, reading.get("encoding")))
         except RecursionError:
-            raise bad_table(
-                path.name, ["too many JSON values within each other"]
-            ) from None
-    found = _list_of_records(document, reading.get("records"), path.name)
-    return _open_records(
-        path, lambda: ((n, each, "") for n, each in enumerate(found, 1)), "record"
-    )
+            problem = "too many JSON values within each other"
+            raise bad_table(path.name, [problem]) from None
+    objects = _list_of_objects(document, reading.get("records"), path.name)
+
+    def records() -> Iterator[tuple[int, dict, str]]:
+        for number, each in enumerate(objects, start=1):
+            yield number, each, ""
+
+    return _open_records(path, records, "record")
 
 
-def _list_of_records(document: object, key: str | None, name: str) -> list[dict]:
-    """Find the objects in a JSON document: the list itself, a list in it, or all as one object."""
+def _list_of_objects(document: object, key: str | None, name: str) -> list[dict]:
+    """Find the objects in a JSON document.
+
+    They are the list itself; or, in an object, the list under a key, by default the
+    longest one; or the object alone, if there is no list of objects in it.
+    """
     if isinstance(document, dict):
-        lists = {name: each for name, each in document.items() if _are_objects(each)}
+        lists = {each: value for each, value in document.items() if _are_objects(value)}
         if key and key not in lists:
-            raise bad_table(
-                name, [f"there is no list of objects under {key!r}; correct `records`"]
-            )
-        longest = key or max(lists, key=lambda name: len(lists[name]), default=None)
+            problem = f"there is no list of objects under {key!r}; correct `records`"
+            raise bad_table(name, [problem])
+        longest = key or max(lists, key=lambda each: len(lists[each]), default=None)
         document = lists[longest] if longest else [document]
     if not _are_objects(document):
-        raise bad_table(
-            name, ["it holds no list of objects, and no object with such a list"]
-        )
+        problem = "it holds no list of objects, and no object with such a list"
+        raise bad_table(name, [problem])
     return document
 
 
 def _are_objects(value: object) -> bool:
     """Tell whether this is a list of JSON objects."""
-    return (
-        isinstance(value, list)
-        and value != []
-        and all(isinstance(v, dict) for v in value)
-    )
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(element, dict) for element in value)
+
+
+def _open_json_lines(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+    """Name the keys in a file of JSON objects, one a line, and give what reads some."""
+
+    def records() -> Iterator[tuple[int, dict | None, str]]:
+        return tables.json_objects(path)
+
+    return _open_records(path, records, "line")
 
 
 def _open_records(
     path: Path, records: _Records, counted: str
 ) -> tuple[list[str], _Load]:
-    """Name the keys of the first objects in a file, and give what reads some of all objects."""
+    """Name the keys of the first objects in a file, and give what reads some of all."""
+    first_keys = {}  # a dict, since it keeps their order
     with readable(path, "text"):
-        heads = [
-            dict(_flat(record))
-            for _, record, _ in itertools.islice(records(), 100)
-            if record
-        ]
-    names = list(dict.fromkeys(itertools.chain(*heads)))
+        for _, record, _ in itertools.islice(records(), HEAD):
+            if record:
+                first_keys |= dict(_flat(record))
+    names = list(first_keys)
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-        numbers, known, problems = [], dict.fromkeys(names), []
+        numbers = []
+        broken = []
+        keys = dict.fromkeys(names)
         values = {column: [] for column in columns}
         for number, record, problem in records():
             if record is None:
-                problems.append(problem)
+                broken.append(problem)
                 continue
             numbers.append(number)
             flat = dict(_flat(record))
-            known |= flat
+            keys |= flat
             for column in columns:
                 values[column].append(flat.get(column))
-        if not known:
-            raise bad_table(path.name, problems or ["the file is empty"])
-        found, missing = choose(columns, list(known))
-        table = pd.DataFrame(
-            values, index=pd.Index(numbers, name=counted), dtype=object
-        )
-        return table[found], missing + problems
+        if not keys:
+            raise bad_table(path.name, broken or ["the file is empty"])
+        once, problems = choose(columns, list(keys))
+        index = pd.Index(numbers, name=counted)
+        table = pd.DataFrame(values, index=index, dtype=object)
+        return table[once], problems + broken
 
     return names, load
 
 
 def _flat(record: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Give the values of an object and of objects in it, under names joined by dots."""
+    """Give the values of an object and of objects in it, under names with dots."""
     for key, value in record.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{key}.")
@@ -232,45 +294,49 @@ def _open_parquet(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _L
     names = file.schema_arrow.names
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-        found, problems = choose(columns, names)
-        if file.metadata.num_rows * len(found) > MOST_CELLS:
+        once, problems = choose(columns, names)
+        if file.metadata.num_rows * len(once) > MOST_CELLS:
             raise bad_table(path.name, [f"more than {MOST_CELLS:,} cells; divide it"])
         with readable(path, "a Parquet file"):
-            table = file.read(columns=found).to_pandas(ignore_metadata=True)
-        return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row")), problems
+            table = file.read(columns=once).to_pandas(ignore_metadata=True)
+        table.index = pd.RangeIndex(1, len(table) + 1, name="row")
+        return table, problems
 
     return names, load
 
 
 def _open_excel(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
-    """Name the columns of a sheet, the first unless told, and give what reads some of them."""
+    """Name the columns of a sheet, by default the first, and give what reads some."""
+    sheet = _excel_sheet(path, reading.get("sheet", 0))
+    if sheet.empty:
+        raise bad_table(path.name, ["the sheet is empty"])
+    names = [str(name).strip() for name in sheet.iloc[0]]
+    table = sheet[1:].astype(object)
+    table.index = pd.RangeIndex(2, len(sheet) + 1, name="row")
+
+    def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+        once, problems = choose(columns, names)
+        positions = [names.index(column) for column in once]
+        return table.iloc[:, positions].set_axis(once, axis="columns"), problems
+
+    return names, load
+
+
+def _excel_sheet(path: Path, sheet: str | int) -> pd.DataFrame:
+    """Read all cells of a sheet, without taking its first row for names."""
     with readable(path, "an Excel file"):
         try:
+            # An Excel file is a packed folder: what counts is its size unpacked.
             with zipfile.ZipFile(path) as parts:
-                _require_size(path, sum(part.file_size for part in parts.infolist()))
-            sheet = reading.get("sheet", 0)
-            table = pd.read_excel(
-                path, sheet_name=sheet, header=None, engine="calamine"
-            )
+                n_bytes = sum(part.file_size for part in parts.infolist())
+            _require_size(path, n_bytes)
+            return pd.read_excel(path, sheet_name=sheet, header=None, engine="calamine")
         except (
             zipfile.BadZipFile,
             calamine.CalamineError,
             calamine.PasswordError,
         ) as error:
             raise unreadable(path, "an Excel file", error) from None
-    if table.empty:
-        raise bad_table(path.name, ["the sheet is empty"])
-    names = [str(name).strip() for name in table.iloc[0]]
-    table = (
-        table[1:].astype(object).set_axis(pd.RangeIndex(2, len(table) + 1, name="row"))
-    )
-
-    def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-        found, problems = choose(columns, names)
-        positions = [names.index(column) for column in found]
-        return table.iloc[:, positions].set_axis(found, axis="columns"), problems
-
-    return names, load
 
 
 FORMATS = {
@@ -279,11 +345,7 @@ FORMATS = {
     ".txt": _open_delimited,
     ".parquet": _open_parquet,
     ".json": _open_json,
-    ".jsonl": lambda path, _: _open_records(
-        path, lambda: tables.json_objects(path), "line"
-    ),
-    ".ndjson": lambda path, _: _open_records(
-        path, lambda: tables.json_objects(path), "line"
-    ),
+    ".jsonl": _open_json_lines,
+    ".ndjson": _open_json_lines,
     ".xlsx": _open_excel,
 }

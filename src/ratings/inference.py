@@ -7,36 +7,35 @@ aspect.
 The conclusions, one row per aspect, are made by `conclude(study, rng)`:
 
 - ``alone``, ``alone low``, ``alone high``: slope on this aspect only; ``weight``,
-``low`` and
-  ``high``: the same with all other aspects held equal; ``p`` of the weight, ``p Holm``
-  corrected for the number of aspects judged. NaN where there is no number to give.
+  ``low`` and ``high``: the same with all other aspects held equal; ``p`` of the weight,
+  ``p Holm`` corrected for the number of aspects judged. NaN where there is no number to
+  give.
 - ``informative clusters``: clusters of items with another mark than the usual one.
 - ``scope``: ``"raters and items like these"`` if five raters or more vary in the
-aspect: then
-  intervals allow for other raters and other items, each rater is compared with himself
-  or herself, and t has the smaller effective number of clusters less one as degrees of
-  freedom. Otherwise ``"these raters"``: intervals allow for other items only.
+  aspect: then intervals allow for other raters and other items, each rater is compared
+  with himself or herself, and t has the smaller effective number of clusters less one
+  as degrees of freedom. Otherwise ``"these raters"``: intervals allow for other items
+  only.
 - ``verdict``, the first that applies of: ``"left out"`` (constant, mostly missing),
-``"scale not
-  settled"`` (values far outside, and no scale declared), ``"computed from others"``
-  (the outcome is a sum of aspects), ``"not told apart"`` (collinear aspects, or more
-  aspects than the ratings can tell), ``"not known"`` (fewer than ten informative
-  clusters), ``"depends on choices"`` (two ways to compute the weight disagree, or
-  leaving out doubtful ratings turns it), ``"hardly any link"`` (alone and others held
-  equal, the interval is within a tenth of the outcome's scale), ``"hardly anything of
-  its own"`` (the same with others held equal; alone there may be more), ``"higher"``
-  and ``"lower"`` (p Holm < 0.05), else ``"not known"``.
+  ``"scale not settled"`` (values far outside, and no scale declared), ``"computed from
+  others"`` (the outcome is a sum of aspects), ``"not told apart"`` (collinear aspects,
+  or more aspects than the ratings can tell), ``"not known"`` (fewer than ten
+  informative clusters), ``"depends on choices"`` (two ways to compute the weight
+  disagree, or leaving out doubtful ratings turns it), ``"hardly any link"`` (alone and
+  others held equal, the interval is within a tenth of the outcome's scale), ``"hardly
+  anything of its own"`` (the same with others held equal; alone there may be more),
+  ``"higher"`` and ``"lower"`` (p Holm < 0.05), else ``"not known"``.
 - ``because``: why, in plain words, with the numbers.
 
-`ways(study, rng)` gives the tables behind "depends on choices"; `rank_aspects(study,
-n_draws, rng)` the share of redrawn weights in which each aspect weighs most. `Study`
-(in `ratings.intake`) knows what the ratings cannot tell; `ratings.raters` what is odd
-about raters and rows.
+`weights_by_method(study, rng)` gives the tables behind "depends on choices";
+`rank_aspects(study, n_draws, rng)` the share of redrawn weights in which each aspect
+weighs most. `Study` (in `ratings.intake`) knows what the ratings cannot tell;
+`ratings.raters` what is odd about raters and rows.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -53,19 +52,29 @@ from ratings.intake import (
     ROWS_PER_ASPECT,
     SETTLE,
     Study,
+    first_ratings,
     join_clusters,
-    some_items,
+    sample_items,
 )
 
 # clusters in which an aspect has another mark than the usual one
 FEWEST_INFORMATIVE = 10
-OTHERS, THESE = "raters and items like these", "these raters"
+OTHERS = "raters and items like these"
+THESE = "these raters"
 PARTS = ["estimate", "low", "high", "p_value"]
+ENDS = ["estimate", "low", "high"]
+ALONE = ["alone", "alone low", "alone high"]
+HELD = ["weight", "low", "high"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
 SIGNIFICANT = 0.05  # after Holm's correction
+# columns of a table of agreement, and what they are called in `helpers`
 COEFFICIENTS = {
-    **{"AC1": "ac1", "AC1 low": "ac1_low", "AC1 high": "ac1_high"},
-    **{"estimate": "alpha", "low": "alpha_low", "high": "alpha_high"},
+    "AC1": "ac1",
+    "AC1 low": "ac1_low",
+    "AC1 high": "ac1_high",
+    "estimate": "alpha",
+    "low": "alpha_low",
+    "high": "alpha_high",
 }
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
 MOST_ORDERED = 60  # aspects in an ordinal model
@@ -78,7 +87,7 @@ def not_done(reason: str) -> pd.DataFrame:
 
 
 def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
-    """Judge whether each aspect goes with the outcome, alone and with the others held equal.
+    """Judge whether each aspect goes with the outcome, alone and others held equal.
 
     Parameters
     ----------
@@ -102,26 +111,32 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     --------
     >>> from ratings.intake import prepare
     >>> rows = np.arange(60)
-    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, "tone": 1.0 + rows % 3,
-    ...                       "overall": 1.0 + (rows % 3 + rows % 5 // 3)})
+    >>> marks = {"tone": 1.0 + rows % 3, "overall": 1.0 + (rows % 3 + rows % 5 // 3)}
+    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, **marks})
     >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> conclude(study, np.random.default_rng(0))[["weight", "p Holm", "scope", "verdict"]].round(2)
+    >>> conclusions = conclude(study, np.random.default_rng(0))
+    >>> conclusions[["weight", "p Holm", "scope", "verdict"]].round(2)
           weight  p Holm         scope verdict
     tone     2.0     0.0  these raters  higher
     """
-    found = numbers(study)
-    methods = ways(study, rng) if found["weight"].notna().any() else {}
-    without = {name: numbers(part) for name, part in _without_doubtful(study).items()}
-    words = {
-        aspect: _judge(study, aspect, found, methods, without)
-        for aspect in study.aspects
-    }
-    words |= {aspect: _cannot(study, aspect) for aspect in study.left_out}
-    verdicts = pd.DataFrame.from_dict(words, "index", columns=["verdict", "because"])
-    return found.reindex(verdicts.index).join(verdicts)
+    table = estimates(study)
+    methods = {}
+    if table["weight"].notna().any():
+        methods = weights_by_method(study, rng)
+    without = {}
+    for kind, rest in _without_doubtful(study).items():
+        without[kind] = estimates(rest)
+    verdicts = {}
+    for aspect in study.aspects:
+        verdicts[aspect] = _judge(study, aspect, table, methods, without)
+    for aspect in study.left_out:
+        verdicts[aspect] = _cannot_tell(study, aspect)
+    columns = ["verdict", "because"]
+    words = pd.DataFrame.from_dict(verdicts, "index", columns=columns)
+    return table.reindex(words.index).join(words)
 
 
-def numbers(study: Study) -> pd.DataFrame:
+def estimates(study: Study) -> pd.DataFrame:
     """Compute all columns of the conclusions but the words.
 
     Parameters
@@ -139,50 +154,62 @@ def numbers(study: Study) -> pd.DataFrame:
     --------
     >>> from ratings.intake import prepare
     >>> rows = np.arange(60)
-    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, "tone": 1.0 + rows % 3,
-    ...                       "overall": 1.0 + (rows % 3 + rows % 5 // 3)})
+    >>> marks = {"tone": 1.0 + rows % 3, "overall": 1.0 + (rows % 3 + rows % 5 // 3)}
+    >>> table = pd.DataFrame({"item_id": rows, "prompt_id": rows, **marks})
     >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> numbers(study)[["weight", "low", "high"]].round(2)
+    >>> estimates(study)[["weight", "low", "high"]].round(2)
           weight   low  high
     tone     2.0  1.68  2.32
     """
-    n_clusters = study.informative("cluster")
-    alone, joint = _fit(study, alone=True), _fit(study)
+    alone = _fit(study, alone=True)
+    held = _fit(study)
     if study.too_many:
-        joint[:] = np.nan
-    table = pd.concat([alone[PARTS[:3]], joint], axis="columns")
-    table.columns = ["alone", "alone low", "alone high", "weight", "low", "high", "p"]
-    judged = _is_judged(study, n_clusters) & table["p"].notna()
+        held[:] = np.nan
+    table = pd.concat([alone[ENDS], held], axis="columns")
+    table.columns = [*ALONE, *HELD, "p"]
+    n_informative = study.informative("cluster")
+    is_judged = _is_judged(study, n_informative) & table["p"].notna()
     table["p Holm"] = np.nan
-    if judged.any():
-        table.loc[judged, "p Holm"] = bootstrap.adjust(table.loc[judged, "p"])
-    scope = np.where(study.for_others, OTHERS, THESE)
-    return table.assign(**{"informative clusters": n_clusters, "scope": scope})
-
-
-def _is_judged(study: Study, n_clusters: np.ndarray) -> np.ndarray:
-    """Tell which aspects the ratings can say something about."""
-    apart = {*study.unsettled, *chain.from_iterable(study.groups)}
-    is_apart = np.array([aspect in apart for aspect in study.aspects])
-    return (n_clusters >= FEWEST_INFORMATIVE) & ~is_apart
-
-
-def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
-    """Slopes, ends of their intervals and p-values, for raters and items or for items only."""
-    found, table = (
-        study.slopes(alone, within),
-        pd.DataFrame(np.nan, study.aspects, PARTS),
-    )
-    is_wide = study.for_others[table.index.get_indexer(found.value.index)]
-    for chosen, shared in ((~is_wide, ["cluster"]), (is_wide, ["rater", "cluster"])):
-        if chosen.any():
-            numbers = found.table(study.frame[shared])
-            table.loc[numbers.index[chosen]] = numbers.loc[chosen, PARTS]
+    if is_judged.any():
+        p_values = table.loc[is_judged, "p"]
+        table.loc[is_judged, "p Holm"] = bootstrap.adjust(p_values)
+    table["informative clusters"] = n_informative
+    table["scope"] = np.where(study.for_others, OTHERS, THESE)
     return table
 
 
-def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
-    """Weights with all others held equal, by the method of the conclusions and by others.
+def _is_judged(study: Study, n_informative: np.ndarray) -> np.ndarray:
+    """Tell which aspects the ratings can say something about."""
+    not_judged = set(study.unsettled)
+    for group in study.collinear:
+        not_judged.update(group)
+    is_sound = [aspect not in not_judged for aspect in study.aspects]
+    return (n_informative >= FEWEST_INFORMATIVE) & np.array(is_sound)
+
+
+def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
+    """Slopes with intervals and p-values, a row per aspect.
+
+    They allow for other raters and items if enough raters vary in the aspect, else for
+    other items only.
+    """
+    slopes = study.slopes(alone, within)
+    names = slopes.value.index
+    table = pd.DataFrame(np.nan, study.aspects, PARTS)
+    for_others = study.for_others[table.index.get_indexer(names)]
+    if for_others.any():
+        rows = slopes.table(study.frame[["rater", "cluster"]])[PARTS]
+        table.loc[names[for_others]] = rows.loc[for_others]
+    if not for_others.all():
+        rows = slopes.table(study.frame[["cluster"]])[PARTS]
+        table.loc[names[~for_others]] = rows.loc[~for_others]
+    return table
+
+
+def weights_by_method(
+    study: Study, rng: np.random.Generator
+) -> dict[str, pd.DataFrame]:
+    """Weights with all others held equal, by the method of the conclusions and others.
 
     Parameters
     ----------
@@ -194,120 +221,142 @@ def ways(study: Study, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` by aspect: first the way of the conclusions,
+        ``estimate``, ``low`` and ``high`` by aspect: first as in the conclusions,
         ``"within raters"`` or ``"all ratings"``; then those of ``"all ratings"``,
         ``"items averaged"`` and ``"ordered marks"`` that the ratings allow.
     """
-    kinds = {"within raters": True} if study.is_within else {}
-    kinds |= {"all ratings": False}
-    tables = {name: _fit(study, within=each) for name, each in kinds.items()}
+    tables = {}
+    if study.is_within:
+        tables["within raters"] = _fit(study, within=True)
+    tables["all ratings"] = _fit(study, within=False)
     items = study.items_averaged()
-    if ROWS_PER_ASPECT * len(study.aspects) <= len(items.frame) < len(study.frame):
+    has_items = len(items.frame) >= ROWS_PER_ASPECT * len(study.aspects)
+    if has_items and len(items.frame) < len(study.frame):
         tables["items averaged"] = _fit(items)
     ordered = ordered_marks(study, rng)
-    return tables if "estimate" not in ordered else tables | {"ordered marks": ordered}
+    if "estimate" in ordered:
+        tables["ordered marks"] = ordered
+    return tables
 
 
 def _without_doubtful(study: Study) -> dict[str, Study]:
-    """The study without each kind of doubtful ratings."""
-    parts = {name: study.frame[~rows] for name, rows in raters.doubtful(study).items()}
-    return {
-        name: replace(study, frame=frame)
-        for name, frame in parts.items()
-        if frame["cluster"].nunique() >= FEWEST_INFORMATIVE
-        and np.ptp(frame[study.outcome]) > 0
-    }
+    """The study without each kind of doubtful ratings, if enough are left."""
+    studies = {}
+    for kind, is_doubtful in raters.doubtful(study).items():
+        rest = study.frame[~is_doubtful]
+        has_clusters = rest["cluster"].nunique() >= FEWEST_INFORMATIVE
+        if has_clusters and np.ptp(rest[study.outcome]) > 0:
+            studies[kind] = replace(study, frame=rest)
+    return studies
 
 
 def _judge(
     study: Study,
     aspect: str,
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     methods: Mapping[str, pd.DataFrame],
     without: Mapping[str, pd.DataFrame],
 ) -> tuple[str, str]:
     """Verdict on one aspect, and why."""
-    if reason := _cannot(study, aspect):
-        return reason
-    row = found.loc[aspect]
+    cannot_tell = _cannot_tell(study, aspect)
+    if cannot_tell:
+        return cannot_tell
+    row = table.loc[aspect]
     if np.isnan(row["p Holm"]):
-        count = f"another mark than the usual one in {row['informative clusters']:.0f} clusters"
-        return "not known", f"{count}; at least {FEWEST_INFORMATIVE} are needed"
+        n_clusters = f"{row['informative clusters']:.0f} clusters"
+        marks = f"another mark than the usual one in {n_clusters}"
+        return "not known", f"{marks}; at least {FEWEST_INFORMATIVE} are needed"
     small = _small(study)
-    disagree = _contradiction(
-        {name: table.loc[aspect] for name, table in methods.items()}, small
+    by_method = {name: weights.loc[aspect] for name, weights in methods.items()}
+    of_rest = {kind: rest.loc[aspect] for kind, rest in without.items()}
+    disagreement = (
+        _contradiction(by_method, small)
+        or _turned_by_others(row)
+        or _turned_by_doubtful(row, of_rest)
     )
-    disagree = disagree or _turned(
-        row, {name: each.loc[aspect] for name, each in without.items()}
-    )
-    if disagree:
-        return "depends on choices", disagree
-    alone, joint = (
-        row[["alone", "alone low", "alone high"]],
-        row[["weight", "low", "high"]],
-    )
-    numbers = f"others held equal {_points(*joint)} points of {study.outcome}"
-    numbers += f"; alone {_points(*alone)}"
-    if _kind(*joint.iloc[1:], small) == "small":
-        is_small = _kind(*alone.iloc[1:], small) == "small"
-        return "hardly any link" if is_small else "hardly anything of its own", numbers
-    if _side(row):
-        return {1: "higher", -1: "lower"}[_side(row)], numbers
-    unscaled = f"; {study.outcome} has no declared scale, so nothing counts as small"
-    return "not known", f"{numbers}: too wide to tell{'' if small else unscaled}"
+    if disagreement:
+        return "depends on choices", disagreement
+    held = _points(row[HELD])
+    alone = _points(row[ALONE])
+    because = f"others held equal {held} points of {study.outcome}; alone {alone}"
+    if _is_small(row["low"], row["high"], small):
+        if _is_small(row["alone low"], row["alone high"], small):
+            return "hardly any link", because
+        return "hardly anything of its own", because
+    side = _side(row)
+    if side > 0:
+        return "higher", because
+    if side < 0:
+        return "lower", because
+    because = f"{because}: too wide to tell"
+    if not small:
+        unscaled = f"{study.outcome} has no declared scale, so nothing counts as small"
+        because = f"{because}; {unscaled}"
+    return "not known", because
 
 
-def _cannot(study: Study, aspect: str) -> tuple[str, str] | None:
+def _cannot_tell(study: Study, aspect: str) -> tuple[str, str] | None:
     """Verdict on an aspect of which the ratings cannot tell anything."""
     for column in (study.outcome, aspect):
         if column in study.unsettled:
             return "scale not settled", f"{column}: {study.unsettled[column]}; {SETTLE}"
     if study.too_many:
         return "not told apart", study.too_many
-    for group in study.groups:
+    for group in study.collinear:
         if aspect in group:
             others = ", ".join(name for name in group if name != aspect)
             return "not told apart", f"moves together with {others}"
     if aspect in study.left_out:
         return "left out", study.left_out[aspect]
     if study.identity:
-        return (
-            "computed from others",
-            f"{study.identity}: weights are arithmetic, not a finding",
-        )
+        because = f"{study.identity}: weights are arithmetic, not a finding"
+        return "computed from others", because
     return None
 
 
 def _small(study: Study) -> float:
-    """Largest weight that counts as hardly any; 0 if the outcome's scale is not known."""
+    """Largest weight that counts as hardly any; 0 if the scale is not known."""
     ends = study.ends.loc[study.outcome]
-    return 0.0 if ends["told"] == "not known" else SMALL * (ends["high"] - ends["low"])
+    if ends["known"] == "not known":
+        return 0.0
+    return SMALL * (ends["high"] - ends["low"])
 
 
-def _kind(low: float, high: float, small: float) -> str:
+def _is_small(low: float, high: float, small: float) -> bool:
+    """Tell whether a whole interval counts as hardly any."""
+    return -small < low and high < small
+
+
+def _statement(low: float, high: float, small: float) -> str:
     """What an interval says: small, up, down, or nothing."""
-    if -small < low and high < small:
+    if _is_small(low, high, small):
         return "small"
-    return "up" if low > 0 else "down" if high < 0 else ""
+    if low > 0:
+        return "up"
+    if high < 0:
+        return "down"
+    return ""
 
 
 def _contradiction(rows: Mapping[str, pd.Series], small: float) -> str:
-    """Two ways that disagree, in words.
+    """Two methods that disagree, in words.
 
-    Two ways disagree if they say different things (a side of zero, or hardly anything)
-    and neither estimate lies in the interval of the other: the same ratings would
-    hardly give both by chance.
+    Two methods disagree if they say different things (a side of zero, or hardly
+    anything) and neither estimate lies in the interval of the other: the same ratings
+    would hardly give both by chance.
     """
-    said = {
-        name: row for name, row in rows.items() if _kind(row["low"], row["high"], small)
-    }
-    for one, other in combinations(said, 2):
-        pair = said[one], said[other]
-        kinds = {_kind(row["low"], row["high"], small) for row in pair}
-        if len(kinds) == 2 and not (_holds(*pair) or _holds(*pair[::-1])):
-            return "; ".join(
-                f"{_points(*said[name][PARTS[:3]])} {name}" for name in (one, other)
-            )
+    statements = {}
+    for name, row in rows.items():
+        statement = _statement(row["low"], row["high"], small)
+        if statement:
+            statements[name] = statement
+    for one, other in combinations(statements, 2):
+        differ = statements[one] != statements[other]
+        overlap = _holds(rows[one], rows[other]) or _holds(rows[other], rows[one])
+        if differ and not overlap:
+            first = _points(rows[one][ENDS])
+            second = _points(rows[other][ENDS])
+            return f"{first} {one}; {second} {other}"
     return ""
 
 
@@ -316,37 +365,45 @@ def _holds(row: pd.Series, other: pd.Series) -> bool:
     return row["low"] <= other["estimate"] <= row["high"]
 
 
-def _turned(row: pd.Series, without: Mapping[str, pd.Series]) -> str:
+def _turned_by_others(row: pd.Series) -> str:
+    """A weight that has the other sign with the others held equal, in words."""
+    side = _side(row)
+    alone_low = np.sign(row["alone low"])
+    alone_high = np.sign(row["alone high"])
+    if side and alone_low == alone_high == -side:
+        return f"alone {_points(row[ALONE])}, others held equal {_points(row[HELD])}"
+    return ""
+
+
+def _turned_by_doubtful(row: pd.Series, without: Mapping[str, pd.Series]) -> str:
     """Doubtful ratings without which another thing would be concluded, in words.
 
     A weight that moves by less than half its standard error has not turned.
     """
-    if _side(row) and np.sign(row["alone low"]) == np.sign(row["alone high"]) == -_side(
-        row
-    ):
-        return f"alone {_points(*row[:3])}, others held equal {_points(*row[3:6])}"
-    error = (row["high"] - row["low"]) / 4
-    for name, other in without.items():
-        if (
-            _side(other) != _side(row)
-            and abs(other["weight"] - row["weight"]) > error / 2
-        ):
-            return f"{_points(*row[3:6])} of all ratings, {_points(*other[3:6])} without {name}"
+    error = (row["high"] - row["low"]) / 4  # an interval is about four errors long
+    for kind, rest in without.items():
+        moved = abs(rest["weight"] - row["weight"])
+        if _side(rest) != _side(row) and moved > error / 2:
+            with_all = _points(row[HELD])
+            return f"{with_all} of all ratings, {_points(rest[HELD])} without {kind}"
     return ""
 
 
 def _side(row: pd.Series) -> int:
     """Sign of a weight that is told from zero, 0 if it is not."""
-    return int(np.sign(row["weight"])) if row["p Holm"] < SIGNIFICANT else 0
+    if row["p Holm"] < SIGNIFICANT:
+        return int(np.sign(row["weight"]))
+    return 0
 
 
-def _points(estimate: float, low: float, high: float) -> str:
+def _points(numbers: pd.Series) -> str:
     """Write an estimate with its interval."""
+    estimate, low, high = numbers
     return f"{estimate:+.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
 
 
 def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Tell in how many of many redrawn sets of weights each aspect weighs most.
+    """Tell in how many redrawn sets of weights each aspect weighs most.
 
     Weights are redrawn together, from a t distribution with the covariance that the
     intervals have, so that other raters and other items are allowed for.
@@ -371,24 +428,28 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     """
     if study.too_many or study.identity or study.outcome in study.unsettled:
         return not_done("the ratings do not tell the weights of single aspects")
-    found, clusters = study.slopes(), study.frame[study.shared]
-    judged = np.array(study.aspects)[_is_judged(study, study.informative("cluster"))]
-    judged = found.value.index.intersection(judged, sort=False)
-    if not len(judged):
+    slopes = study.slopes()
+    is_judged = _is_judged(study, study.informative("cluster"))
+    judged = np.array(study.aspects)[is_judged]
+    judged = slopes.value.index.intersection(judged, sort=False)
+    if judged.empty:
         return not_done("no aspect can be judged")
-    found = found.pick(judged)
-    freedom = clusters.nunique().min() - 1
-    spread = rng.chisquare(freedom, n_draws) / freedom
+    slopes = slopes.pick(judged)
+    clusters = study.clusters
+    df = clusters.nunique().min() - 1
+    # A t distribution is a normal one whose variance is drawn too.
+    variance = rng.chisquare(df, n_draws) / df
     errors = rng.multivariate_normal(
-        np.zeros(len(judged)),
-        covariance(found.influence, clusters),
-        n_draws,
+        mean=np.zeros(len(judged)),
+        cov=covariance(slopes.influence, clusters),
+        size=n_draws,
         method="eigh",
     )
-    draws = np.abs(found.value.to_numpy() + errors / np.sqrt(spread)[:, None])
-    first = np.bincount(draws.argmax(axis=1), minlength=len(judged))
+    weights = slopes.value.to_numpy() + errors / np.sqrt(variance)[:, None]
+    heaviest = np.abs(weights).argmax(axis=1)
+    n_first = np.bincount(heaviest, minlength=len(judged))
     table = pd.DataFrame(
-        {"weight": found.value, "weighs most, %": 100 * first / n_draws}
+        {"weight": slopes.value, "weighs most, %": 100 * n_first / n_draws}
     )
     return table.sort_values("weight", key=np.abs, ascending=False)
 
@@ -417,37 +478,48 @@ def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     Examples
     --------
     >>> from ratings.intake import prepare
-    >>> table = pd.DataFrame({"item_id": range(60), "prompt_id": range(60), "tone": [1.0, 2.0] * 30,
-    ...                       "overall": [1.0, 2.0, 2.0] * 20})
+    >>> marks = {"tone": [1.0, 2.0] * 30, "overall": [1.0, 2.0, 2.0] * 20}
+    >>> table = pd.DataFrame({"item_id": range(60), "prompt_id": range(60), **marks})
     >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
-    >>> ordered_marks(study, np.random.default_rng(0)).round(2)[["estimate", "low", "high"]]
+    >>> effects = ordered_marks(study, np.random.default_rng(0))
+    >>> effects[["estimate", "low", "high"]].round(2)
           estimate   low  high
     tone       0.0 -0.25  0.25
     """
-    table, outcome = study.sample(MOST_ROWS, rng).scaled(), study.outcome
-    levels = table[outcome].nunique()
-    needed = ROWS_PER_NUMBER * (levels + len(study.aspects))
-    if levels > FEW_MARKS or (table[outcome] % 1 != 0).any():
-        return not_done(f"{outcome} is not one of up to {FEW_MARKS} whole marks")
-    if len(table) < needed:
-        return not_done(
-            f"{len(table)} ratings are too few; at least {needed} are needed"
-        )
-    if len(study.aspects) > MOST_ORDERED:
-        return not_done(f"more than {MOST_ORDERED} aspects take too long")
+    table = study.sample(MOST_ROWS, rng).scaled()
+    reason = _not_ordered(table, study)
+    if reason:
+        return not_done(reason)
     features = study.aspects
     while features:
         try:
-            effects = ordinal.fit(table, features, outcome).effects(table)
+            effects = ordinal.fit(table, features, study.outcome).effects(table)
         except ordinal.SeparationError as error:
             features = [feature for feature in features if feature != error.feature]
         except (np.linalg.LinAlgError, ValueError) as error:
             return not_done(f"the model has no solution: {error}")
         else:
-            ways = [way for way in ("rater_id", "cluster") if way in table]
-            ways = [way for way in ways if table[way].nunique() >= 2]
-            return effects.table(table[ways]).reindex(study.aspects)
+            clusters = [
+                column
+                for column in ("rater_id", "cluster")
+                if column in table and table[column].nunique() >= 2
+            ]
+            return effects.table(table[clusters]).reindex(study.aspects)
     return not_done("every aspect tells high from low ratings without exception")
+
+
+def _not_ordered(table: pd.DataFrame, study: Study) -> str:
+    """Say why a model of ordered marks is not possible; nothing if it is."""
+    outcome = table[study.outcome]
+    n_marks = outcome.nunique()
+    needed = ROWS_PER_NUMBER * (n_marks + len(study.aspects))
+    if n_marks > FEW_MARKS or (outcome % 1 != 0).any():
+        return f"{study.outcome} is not one of up to {FEW_MARKS} whole marks"
+    if len(table) < needed:
+        return f"{len(table)} ratings are too few; at least {needed} are needed"
+    if len(study.aspects) > MOST_ORDERED:
+        return f"more than {MOST_ORDERED} aspects take too long"
+    return ""
 
 
 def agreement(
@@ -481,10 +553,11 @@ def agreement(
 
     Examples
     --------
-    >>> table = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3], "prompt_id": [1, 1, 2, 2, 3, 3],
-    ...                       "rater_id": ["a", "b"] * 3, "tone": [1.0, 1, 2, 2, 3, 2]})
-    >>> found = agreement(table, ["tone"], 99, np.random.default_rng(0))
-    >>> found[["items", "same mark, %", "estimate"]].round(2)
+    >>> item = [1, 1, 2, 2, 3, 3]
+    >>> table = pd.DataFrame({"item_id": item, "prompt_id": item})
+    >>> table = table.assign(rater_id=["a", "b"] * 3, tone=[1.0, 1, 2, 2, 3, 2])
+    >>> alphas = agreement(table, ["tone"], 99, np.random.default_rng(0))
+    >>> alphas[["items", "same mark, %", "estimate"]].round(2)
           items  same mark, %  estimate
     tone      3         66.67      0.78
     """
@@ -494,54 +567,81 @@ def agreement(
         )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
-    table = table[~table.duplicated(["item_id", "rater_id"])]
-    table = some_items(table[table.duplicated("item_id", keep=False)], raters.MOST_ROWS)
+    table = _rated_twice(first_ratings(table))
+    table = sample_items(table, raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
-    spread = (
-        table.drop_duplicates(["item_id", "prompt_id"])["item_id"].duplicated().any()
-    )
-    table = table.assign(
-        cluster=join_clusters(table["item_id" if spread else "prompt_id"], rng)
-    )
-    rows = {
-        each: row for each in columns if (row := _agreement(table, each, n_boot, rng))
-    }
+    table = table.assign(cluster=join_clusters(_clusters_of_items(table), rng))
+    rows = {}
+    for column in columns:
+        row = _agreement(table, column, n_boot, rng)
+        if row:
+            rows[column] = row
     if not rows:
         return not_done("too few items were rated by two people")
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _rated_twice(table: pd.DataFrame) -> pd.DataFrame:
+    """Take the ratings of items that have two or more."""
+    return table[table.duplicated("item_id", keep=False)]
+
+
+def _clusters_of_items(table: pd.DataFrame) -> pd.Series:
+    """The clusters of the file; the items themselves if one is in several clusters."""
+    places = table.drop_duplicates(["item_id", "prompt_id"])
+    is_in_several = places["item_id"].duplicated().any()
+    return table["item_id"] if is_in_several else table["prompt_id"]
 
 
 def _agreement(
     table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
 ) -> dict[str, float]:
     """One row of the table of agreement; nothing if there is too little to say."""
-    known = table[table[column].notna()]
-    known = known[known.duplicated("item_id", keep=False)]
+    known = _rated_twice(table[table[column].notna()])
     marks = np.unique(known[column])
     if len(marks) < 2 or known["cluster"].nunique() < 2:
         return {}
     row = {"items": known["item_id"].nunique()}
     if len(marks) > FEW_MARKS:
         return row | _interval_alpha(known, column, n_boot, rng)
-    found = agreement_table(
-        known, [column], "item_id", "cluster", list(marks), n_boot, rng, level="ordinal"
+    return row | _ordinal_alpha(known, column, list(marks), n_boot, rng)
+
+
+def _ordinal_alpha(
+    table: pd.DataFrame,
+    column: str,
+    marks: list[float],
+    n_boot: int,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Krippendorff's alpha for ordered marks, Gwet's AC1 and the share that agrees."""
+    coefficients = agreement_table(
+        table, [column], "item_id", "cluster", marks, n_boot, rng, level="ordinal"
     ).iloc[0]
-    row["same mark, %"] = 100 * found["observed_agreement"]
-    return row | {new: found[old] for new, old in COEFFICIENTS.items()}
+    row = {"same mark, %": 100 * coefficients["observed_agreement"]}
+    for name, name_in_helpers in COEFFICIENTS.items():
+        row[name] = coefficients[name_in_helpers]
+    return row
 
 
 def _interval_alpha(
     table: pd.DataFrame, column: str, n_boot: int, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Krippendorff's alpha for numbers, from sums: no list of all marks is needed."""
+    """Krippendorff's alpha for numbers, from sums: no list of all marks is needed.
+
+    Alpha is 1 less the variance within items over that of all ratings.
+    """
     values = table[column] - table[column].mean()
-    variance = values.groupby(table["item_id"], observed=True).transform("var")
-    parts = np.column_stack([np.ones(len(values)), values, values**2, variance])
-    sums = cluster_sums(parts, table["cluster"])
-    weights = bootstrap.cluster_weights(len(sums), n_boot, rng)
-    n, total, squares, within = (np.vstack([np.ones(len(sums)), weights]) @ sums).T
-    alphas = 1 - (within / n) / ((squares - total**2 / n) / (n - 1))
+    by_item = values.groupby(table["item_id"], observed=True)
+    within = by_item.transform("var")
+    parts = [np.ones(len(values)), values, values**2, within]
+    sums = cluster_sums(np.column_stack(parts), table["cluster"])
+    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
+    weights = bootstrap.with_everything_first(replicates)
+    n, total, squares, variances_within = (weights @ sums).T
+    variance = (squares - total**2 / n) / (n - 1)
+    alphas = 1 - (variances_within / n) / variance
     low, high = bootstrap.interval(alphas[1:])
     return {"estimate": alphas[0], "low": low, "high": high}
 
@@ -574,8 +674,9 @@ def confounder(study: Study) -> pd.DataFrame:
     --------
     >>> from ratings.intake import prepare
     >>> words = np.arange(40) % 4
-    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40), "covariate": words,
-    ...                       "tone": (words > 1).astype(float), "overall": 1.0 + words})
+    >>> table = pd.DataFrame({"item_id": range(40), "prompt_id": range(40)})
+    >>> table = table.assign(covariate=words, tone=(words > 1) * 1.0)
+    >>> table["overall"] = 1.0 + words
     >>> study = prepare(table, "overall", ["tone"], np.random.default_rng(0))
     >>> confounder(study)[["alone", "change"]].round(6)
           alone  change
@@ -584,55 +685,56 @@ def confounder(study: Study) -> pd.DataFrame:
     if "covariate" not in study.frame:
         return not_done("no covariate is named")
     study = replace(study, frame=study.frame.dropna(subset="covariate"))
-    held = _held(study.frame["covariate"])
-    if held is None or len(study.frame) < FEWEST_ROWS:
-        n_values = study.frame["covariate"].nunique()
+    covariate = study.frame["covariate"]
+    controls = _controls(covariate)
+    if controls is None or len(covariate) < FEWEST_ROWS:
         return not_done(
-            f"the covariate has {n_values:,} values in {len(study.frame):,} ratings; numbers, or 2 "
-            f"to {MOST_LABELS} labels, are needed"
+            f"the covariate has {covariate.nunique():,} values in {len(covariate):,} "
+            f"ratings; numbers, or 2 to {MOST_LABELS} labels, are needed"
         )
-    n_clusters, size = (
-        study.frame["cluster"].nunique(),
-        len(study.aspects) + held.shape[1] + 1,
+    n_clusters = study.frame["cluster"].nunique()
+    n_numbers = len(study.aspects) + controls.shape[1] + 1
+    if n_clusters <= n_numbers:
+        return not_done(f"{n_clusters} clusters are too few for {n_numbers} numbers")
+    controlled = _with_controls(study, controls)
+    slopes = study.slopes()
+    change = controlled.slopes().pick(slopes.value.index).minus(slopes)
+    changes = change.table(study.clusters).reindex(study.aspects)
+    table = pd.concat(
+        [_fit(study)[ENDS], _fit(controlled)[ENDS].loc[study.aspects], changes[ENDS]],
+        axis="columns",
     )
-    if n_clusters <= size:
-        return not_done(f"{n_clusters} clusters are too few for {size} numbers")
-    more = replace(
+    table.columns = [*ALONE, *ENDS, "change", "change low", "change high"]
+    table["p, Holm"] = bootstrap.adjust(changes["p_value"].fillna(1.0))
+    return table
+
+
+def _with_controls(study: Study, controls: pd.DataFrame) -> Study:
+    """The study with other columns, from 0 to 1, among its aspects."""
+    ends = pd.DataFrame({"low": 0.0, "high": 1.0}, controls.columns)
+    return replace(
         study,
-        frame=study.frame.assign(**held),
-        aspects=[*study.aspects, *held],
-        ends=pd.concat(
-            [study.ends, pd.DataFrame({"low": 0.0, "high": 1.0}, held.columns)]
-        ),
-    )
-    names = study.slopes().value.index
-    change = more.slopes().pick(names).minus(study.slopes().pick(names))
-    tables = [_fit(study), _fit(more)]
-    tables.append(change.table(study.frame[study.shared]))
-    columns = [
-        *("alone", "alone low", "alone high", "estimate", "low", "high"),
-        *("change", "change low", "change high"),
-    ]
-    found = pd.concat(
-        [table[PARTS[:3]].reindex(study.aspects) for table in tables], axis="columns"
-    )
-    p_value = tables[2]["p_value"].reindex(study.aspects).fillna(1.0)
-    return found.set_axis(columns, axis="columns").assign(
-        **{"p, Holm": bootstrap.adjust(p_value)}
+        # to columns, not to rows, which may have the same name twice
+        frame=study.frame.assign(**controls),
+        aspects=[*study.aspects, *controls],
+        ends=pd.concat([study.ends, ends]),
     )
 
 
-def _held(covariate: pd.Series) -> pd.DataFrame | None:
-    """Turn a covariate into numbers to hold constant, if it varies and has not too many labels."""
+def _controls(covariate: pd.Series) -> pd.DataFrame | None:
+    """Turn a covariate into numbers to hold constant; None if that cannot be done.
+
+    It must vary, and have not too many labels.
+    """
     if covariate.nunique() < 2:
         return None
     if isinstance(covariate.dtype, pd.CategoricalDtype):
         if covariate.nunique() > MOST_LABELS:
             return None
         labels = covariate.cat.remove_unused_categories()
-        held = pd.get_dummies(labels, drop_first=True, dtype=float)
+        controls = pd.get_dummies(labels, drop_first=True, dtype=float)
     else:
-        held = ((covariate - covariate.mean()) / covariate.std()).to_frame()
-    return held.set_axis(
-        [f"covariate {number}" for number in range(held.shape[1])], axis="columns"
-    )
+        standardised = (covariate - covariate.mean()) / covariate.std()
+        controls = standardised.to_frame()
+    names = [f"covariate {number}" for number in range(controls.shape[1])]
+    return controls.set_axis(names, axis="columns")

@@ -1,14 +1,14 @@
-"""A first look at a file of ratings: what it seems to hold, and a recipe for reading it.
+"""A first look at a file of ratings: what it seems to hold, and how to read it.
 
 Names of columns and what stands in them lead to a proposal. Whatever is not certain is
-told, above all which end of a scale is taken as the lowest.
+listed for people to check, above all which end of a scale is taken as the lowest.
 """
 
 import collections
 import fnmatch
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,24 +23,34 @@ from ratings.formats import opened
 from ratings.recipes import (
     LEADING,
     ROLES,
+    any_row_differs,
     as_list,
-    differ,
+    as_names,
+    cell_text,
+    columns_used,
     from_yaml,
-    gathered,
-    interpreted,
-    named,
-    names_in,
     parse,
-    unfolded,
-    written,
+    to_long,
+    to_ratings,
+    to_wide,
 )
 
-FEW_WORDS = 12
+FEW_WORDS = 12  # of a column that holds words with an order, not text
+LONGEST_WORD = 40  # characters of such a word
+LONGEST_GRADE = 60  # characters of a cell such as 4 - Good
 MOST_ASPECTS = 60
 MOST_SHOWN = 12  # columns
+LONGEST_SHOWN = 24  # characters of a name or a cell
+LONGEST_LINE = 200  # characters
+SAMPLE = 10  # ratings that are shown
+LOOKED_AT = 20_000  # cells that tell what a column holds
+LISTS_LOOKED_AT = 1000
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
-NAMES, NO_MARKS, TOLD = GUESSES["names"], GUESSES["nothing"], GUESSES["told"]
+NAMES = GUESSES["names"]
+NO_MARKS = GUESSES["nothing"]
+ASSUMPTIONS = GUESSES["told"]
 CODES = [float(code) for code in GUESSES["codes"]]
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass
@@ -53,9 +63,9 @@ class Inspection:
         Name of the file.
     recipe : dict
         How to read it, as `read` takes it.
-    seen : list of str
+    contents : list of str
         What stands in the file.
-    told : list of str
+    to_check : list of str
         What was assumed, and what is not understood.
     sample : pandas.DataFrame
         Ten ratings as understood; none if there are problems.
@@ -63,27 +73,23 @@ class Inspection:
 
     name: str
     recipe: dict = field(default_factory=dict)
-    seen: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    contents: list[str] = field(default_factory=list)
+    to_check: list[str] = field(default_factory=list)
     sample: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __str__(self) -> str:
-        parts = [
-            f"{self.name}: {self.seen[0]}",
-            *(f"  {line}" for line in self.seen[1:]),
-        ]
-        if self.told:
-            parts += ["", "Please check:", *(f"  - {line}" for line in self.told)]
+        size, *others = self.contents
+        lines = [f"{self.name}: {size}"]
+        lines += [f"  {line}" for line in others]
+        if self.to_check:
+            lines += ["", "Please check:"]
+            lines += [f"  - {line}" for line in self.to_check]
         if len(self.sample):
-            sample = self.sample.iloc[:, :MOST_SHOWN].rename(
-                columns=lambda name: name[:24]
-            )
-            parts += [
-                "",
-                "Ten ratings as understood:",
-                sample.to_string(max_colwidth=24),
-            ]
-        return "\n".join(parts)
+            shown = self.sample.iloc[:, :MOST_SHOWN]
+            shown.columns = [name[:LONGEST_SHOWN] for name in shown.columns]
+            lines += ["", "Ten ratings as understood:"]
+            lines.append(shown.to_string(max_colwidth=LONGEST_SHOWN))
+        return "\n".join(lines)
 
 
 def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
@@ -108,62 +114,69 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
 
     Examples
     --------
-    >>> seen = inspect("data/example/ratings.csv")
-    >>> seen.recipe["outcome"], seen.recipe["rater"], seen.recipe["cluster"]
+    >>> proposal = inspect("data/example/ratings.csv").recipe
+    >>> proposal["outcome"], proposal["rater"], proposal["cluster"]
     ('overall', ['rater_id'], ['prompt_id'])
     """
-    recipe = dict(recipe or {})
-    reading, told = dict(recipe.get("file", {})), []
+    known = dict(recipe or {})
+    reading = dict(known.get("file", {}))
+    to_check = []
     try:
         name, raw = _all_cells(file, reading)
     except BadTableError as error:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
-        told.append(TOLD["cp1252"])
+        to_check.append(ASSUMPTIONS["cp1252"])
         name, raw = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
-    seen = Inspection(name, recipe | ({"file": reading} if reading else {}), [], told)
-    seen.seen.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
-    shaped = {"names", "lists", "long", "count"} & {*recipe}
+    if reading:
+        known["file"] = reading
+    seen = Inspection(name, known, to_check=to_check)
+    seen.contents.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
     try:
-        if not shaped and not _known_recipe(raw, seen):
-            _propose_shape(raw, seen)
-        table = unfolded(raw, seen.recipe)
-        _propose_roles(table, seen)
-        table = gathered(table, seen.recipe)
-        _propose_values(table, seen)
-        found = interpreted(table, seen.recipe, name)
-        seen.sample = found.head(10).drop(
-            columns=["source", "position"], errors="ignore"
-        )
-        seen.seen.append(
-            f"understood as {len(found):,} ratings of {found['item_id'].nunique():,} items"
-        )
+        _propose(raw, seen)
     except PlainError as error:
-        told.append(f"not yet understood: {error}")
+        seen.to_check.append(f"not yet understood: {error}")
     for key in ("outcome", "aspects", *ROLES, "long", "names", "lists", "count", "sum"):
         if key in seen.recipe:
-            seen.seen.append(f"{key:<10} {_shown(seen.recipe[key])}")
+            seen.contents.append(f"{key:<10} {_on_one_line(seen.recipe[key])}")
     return seen
+
+
+def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
+    """Complete a recipe step by step, each on the table that the last one made."""
+    has_shape = any(key in seen.recipe for key in ("names", "lists", "long", "count"))
+    if not has_shape and not _take_recipe_of_tool(raw, seen):
+        _propose_shape(raw, seen)
+    long = to_long(raw, seen.recipe)
+    _propose_roles(long, seen)
+    wide = to_wide(long, seen.recipe)
+    _propose_values(wide, seen)
+    ratings = to_ratings(wide, seen.recipe, seen.name)
+    sample = ratings.head(SAMPLE)
+    seen.sample = sample.drop(columns=["source", "position"], errors="ignore")
+    n_items = ratings["item_id"].nunique()
+    size = f"{len(ratings):,} ratings of {n_items:,} items"
+    seen.contents.append(f"understood as {size}")
 
 
 def recipe_for(
     file: str | Path,
-    given: str = "",
+    recipe_file: str = "",
     outcome: str | None = None,
     aspects: Sequence[str] = (),
 ) -> Inspection:
-    """Find out how to read a file: as a recipe says, and where it leaves that open, as proposed.
+    """Find out how to read a file: as a recipe says, or else as proposed.
 
     Parameters
     ----------
     file : str or pathlib.Path
         Ratings.
-    given : str, optional
+    recipe_file : str, optional
         A recipe; without one, or if it counts errors and does not name them, `inspect`
-        proposes.
+        proposes what it leaves open.
     outcome : str, optional
         Column to explain, in place of that of the recipe.
     aspects : sequence of str, optional
@@ -172,54 +185,55 @@ def recipe_for(
     Returns
     -------
     Inspection
-        With nothing ``seen`` if the recipe says all.
+        Without ``contents`` if the recipe says all.
 
     Examples
     --------
     >>> recipe_for("data/example/ratings.csv", outcome="tone").recipe["outcome"]
     'tone'
     """
-    recipe = from_yaml(given) if given else {}
+    recipe = from_yaml(recipe_file) if recipe_file else {}
     recipe |= parse({"outcome": outcome, "aspects": list(aspects)})
-    if given and ("aspects" in recipe or "count" not in recipe):
+    names_aspects = "aspects" in recipe or "count" not in recipe
+    if recipe_file and names_aspects:
         return Inspection(Path(file).name, recipe)
     return inspect(file, recipe)
 
 
-def _shown(value: object) -> str:
+def _on_one_line(value: object) -> str:
     """Write a value of a recipe on one line."""
     text = ", ".join(value) if isinstance(value, list) else str(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    if len(text) <= LONGEST_LINE:
+        return text
+    return f"{text[:LONGEST_LINE]}…"
 
 
 def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
     """Load all columns of a file that have a name of their own."""
-    with opened(file, reading) as (name, names, load_columns):
+    with opened(file, reading) as (name, names, load):
         counts = collections.Counter(names)
-        table, _ = load_columns([each for each in counts if counts[each] == 1])
+        once = [each for each, count in counts.items() if count == 1]
+        table, _ = load(once)
     return name, table
 
 
 @functools.cache
 def _recipes_of_tools() -> dict[str, dict]:
     """Load the recipes that come with the project."""
-    return {
-        path.name: from_yaml(path)
-        for path in sorted((paths.DATA / "recipes").glob("*.yaml"))
-    }
+    files = sorted((paths.DATA / "recipes").glob("*.yaml"))
+    return {file.name: from_yaml(file) for file in files}
 
 
-def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
+def _take_recipe_of_tool(raw: pd.DataFrame, seen: Inspection) -> bool:
     """Take the recipe of a tool if the file has the columns of its export."""
+    columns = [str(name) for name in raw.columns]
     for name, recipe in _recipes_of_tools().items():
-        marks = recipe.get("when", [])
-        if marks and all(fnmatch.filter(map(str, raw.columns), mark) for mark in marks):
-            seen.told.append(f"read as {recipe['about']} (data/recipes/{name})")
-            rest = {
-                key: each
-                for key, each in recipe.items()
-                if key not in ("when", "about")
-            }
+        patterns = recipe.get("when", [])
+        if not patterns:
+            continue
+        if all(fnmatch.filter(columns, pattern) for pattern in patterns):
+            seen.to_check.append(f"read as {recipe['about']} (data/recipes/{name})")
+            rest = {key: recipe[key] for key in recipe if key not in ("when", "about")}
             seen.recipe = rest | seen.recipe
             return True
     return False
@@ -228,272 +242,356 @@ def _known_recipe(raw: pd.DataFrame, seen: Inspection) -> bool:
 def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
     """Find ratings in the names of columns and in lists."""
     columns = [str(name) for name in raw]
-    if len(raw) == 1 and len(columns) > FEW_WORDS:
-        aspect = "__(?P<aspect>[^_.]+)" if all("__" in name for name in columns) else ""
-        seen.recipe["names"] = rf"(?P<rater>[^.]+)\.(?P<item>.+){aspect}"
-        seen.told.append(TOLD["objects"])
+    if len(raw) == 1 and len(columns) > FEW_WORDS:  # an object for each rater
+        pattern = r"(?P<rater>[^.]+)\.(?P<item>.+)"
+        if all("__" in name for name in columns):
+            pattern += "__(?P<aspect>[^_.]+)"
+        seen.recipe["names"] = pattern
+        seen.to_check.append(ASSUMPTIONS["objects"])
         return
-    usable = [name for name in columns if not _like(name, NAMES["not rated"])]
-    usable = [name for name in usable if _kind(raw[name]) != "text"]
-    if family := next(
-        (each for each in GUESSES["families"] if _fits(each, usable)), None
-    ):
-        seen.recipe["names"] = family
-        raw = unfolded(raw, {"names": family})[["score"]]
-        if "rater" in family:
-            seen.recipe["position"] = ["rater"]
-            seen.told.append(TOLD["columns"])
+    usable = []
+    for name in columns:
+        if not _place(name, NAMES["not rated"]) and _kind(raw[name]) != "text":
+            usable.append(name)
+    for family in GUESSES["families"]:
+        if _fits(family, usable):
+            seen.recipe["names"] = family
+            raw = to_long(raw, {"names": family})[["score"]]
+            if "rater" in family:
+                seen.recipe["position"] = ["rater"]
+                seen.to_check.append(ASSUMPTIONS["columns"])
+            break
     _propose_lists(raw, seen)
 
 
 def _fits(family: str, names: Sequence[str]) -> bool:
-    """Tell whether names are a family: the same numbers, two or more, for each aspect."""
-    found = [
-        match.groupdict() for name in names if (match := re.fullmatch(family, name))
-    ]
-    aspects = collections.Counter(each.get("aspect") for each in found)
+    """Tell whether names are a family: the same two numbers or more for each aspect."""
+    matches = [re.fullmatch(family, name) for name in names]
+    aspects = [match.groupdict().get("aspect") for match in matches if match]
     if "rater" not in family:
-        return len(found) >= 1 + ("individual" not in family)
-    several = len(set(aspects.values())) == 1 and max(aspects.values()) > 1
-    return several and (len(aspects) > 1 or "(?i:" in family)
+        # Lists of single marks are told by one column; other marks need two.
+        fewest = 1 if "individual" in family else 2
+        return len(aspects) >= fewest
+    counts = collections.Counter(aspects)
+    all_alike = len(set(counts.values())) == 1
+    if not all_alike or max(counts.values()) < 2:
+        return False
+    names_raters = "(?i:" in family  # as in rater_1
+    return len(counts) > 1 or names_raters
 
 
 def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
     """Find the lists that hold ratings."""
-    lists = {
-        str(name): _element(raw[name]) for name in raw if _kind(raw[name]) == "lists"
-    }
-    marks = [
-        name for name, kind in lists.items() if kind in ("numbers", "graded", "words")
-    ]
-    chosen = (
-        marks[:1] or [name for name, kind in lists.items() if kind == "objects"][:1]
-    )
-    if len(marks) > 1 and not differ(raw[marks].map(as_list).map(len)):
-        chosen = marks
-    if chosen:
-        seen.recipe |= {
-            "lists": dict.fromkeys(chosen, "position"),
-            "position": ["position"],
-        }
-        seen.told.append(TOLD["lists"].format(", ".join(chosen)))
-        if others := [name for name in lists if name not in chosen]:
-            seen.told.append(f"there are other lists, not used: {', '.join(others)}")
+    lists = {}
+    for name in raw:
+        if _kind(raw[name]) == "lists":
+            lists[str(name)] = _kind_of_elements(raw[name])
+    of_marks = []
+    of_objects = []
+    for name, kind in lists.items():
+        if kind in ("numbers", "graded", "words"):
+            of_marks.append(name)
+        elif kind == "objects":
+            of_objects.append(name)
+    chosen = of_marks[:1] or of_objects[:1]
+    if len(of_marks) > 1:
+        lengths = raw[of_marks].map(as_list).map(len)
+        if not any_row_differs(lengths):
+            chosen = of_marks
+    if not chosen:
+        return
+    seen.recipe["lists"] = dict.fromkeys(chosen, "position")
+    seen.recipe["position"] = ["position"]
+    seen.to_check.append(ASSUMPTIONS["lists"].format(", ".join(chosen)))
+    others = [name for name in lists if name not in chosen]
+    if others:
+        names = ", ".join(others)
+        seen.to_check.append(f"there are other lists, not used: {names}")
 
 
-def _element(column: pd.Series) -> str:
+def _kind_of_elements(column: pd.Series) -> str:
     """Tell what the elements of the lists in a column are."""
-    parts = column[:1000].map(as_list).explode()
-    return (
-        "objects"
-        if parts.map(lambda part: isinstance(part, dict)).any()
-        else _kind(parts)
-    )
+    elements = column[:LISTS_LOOKED_AT].map(as_list).explode()
+    are_objects = elements.map(lambda element: isinstance(element, dict))
+    return "objects" if are_objects.any() else _kind(elements)
 
 
-def _like(name: str, words: str) -> int:
-    """Tell how early in a list of words one of the words of a name stands; 0 if it does not."""
+def _place(name: str, words: str) -> int:
+    """Tell how early in a list of words a word of a name stands; 0 if none does."""
     last = name.rpartition(".")[2]
-    parts = re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", last).lower())
-    parts = {*parts, name.lower()}
-    found = [place for place, word in enumerate(words.split(), 1) if word in parts]
-    return min(found, default=0)
+    with_spaces = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)  # camelCase
+    parts = {*re.split(r"[^a-z0-9]+", with_spaces.lower()), name.lower()}
+    for place, word in enumerate(words.split(), start=1):
+        if word in parts:
+            return place
+    return 0
 
 
 def _best(role: str, columns: Sequence[str]) -> str | None:
     """Choose the column whose name is most like a role."""
-    places = {name: _like(name, NAMES[role]) for name in columns}
-    return min(filter(places.get, columns), key=places.get, default=None)
+    places = {name: _place(name, NAMES[role]) for name in columns}
+    fitting = [name for name in columns if places[name]]
+    return min(fitting, key=places.get, default=None)
 
 
 def _kind(column: pd.Series) -> str:
-    """Tell what a column holds: nothing, lists, numbers, graded (4 - Good), words or text."""
-    texts = [text for text in column[:20_000].map(written).unique() if text]
-    if (
-        not texts
-        or column[:100].map(lambda value: isinstance(value, list | np.ndarray)).any()
-    ):
-        return "lists" if texts else "nothing"
-    if sum(text[0] in "[" and text[-1] == "]" for text in texts) > len(texts) / 2:
+    """Tell what a column holds: nothing, lists, numbers, graded, words or text.
+
+    Cells are graded if they begin with a number, as in 4 - Good.
+    """
+    texts = _distinct_texts(column[:LOOKED_AT])
+    if not texts:
+        return "nothing"
+    if column[:100].map(_is_list).any():
         return "lists"
-    known = [t for t in texts if t.casefold() not in (*parsing.NOTHING, *NO_MARKS)]
-    known = [t for t in known if not t.casefold().startswith("n/a")]
-    if all(
-        re.fullmatch(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", text, re.IGNORECASE)
-        for text in known
-    ):
+    in_brackets = [text for text in texts if text[0] in "[" and text[-1] == "]"]
+    if len(in_brackets) > len(texts) / 2:
+        return "lists"
+    marks = [text for text in texts if not _stands_for_nothing(text)]
+    if all(_NUMBER.fullmatch(text) for text in marks):
         return "numbers"
-    if all(LEADING.fullmatch(text) and len(text) < 60 for text in known):
+    if all(_is_graded(text) for text in marks):
         return "graded"
-    return "words" if len(known) <= FEW_WORDS and max(map(len, known)) < 40 else "text"
+    if len(marks) <= FEW_WORDS and max(map(len, marks)) < LONGEST_WORD:
+        return "words"
+    return "text"
 
 
-def _propose_long(
-    table: pd.DataFrame, counts: Mapping[str, int], free: Sequence[str], recipe: dict
-) -> None:
-    """Find a column that names the aspect of each row, and one with its mark."""
-    aspect, score = _best("aspect", free), _best("score", free)
-    if "names" in recipe and "score" in table:
-        score = "score"
-    is_new = "long" not in recipe and "count" not in recipe
-    if is_new and aspect and score and counts[aspect] <= MOST_ASPECTS:
-        recipe["long"] = {"aspect": aspect, "score": score}
+def _distinct_texts(column: pd.Series) -> list[str]:
+    """List the distinct cells of a column as text, without those that are empty."""
+    return [text for text in column.map(cell_text).unique() if text]
+
+
+def _is_list(value: object) -> bool:
+    """Tell whether a cell holds a list."""
+    return isinstance(value, list | np.ndarray)
+
+
+def _stands_for_nothing(text: str) -> bool:
+    """Tell whether a cell says in words that there is no mark."""
+    folded = text.casefold()
+    return folded in (*parsing.NOTHING, *NO_MARKS) or folded.startswith("n/a")
+
+
+def _is_graded(text: str) -> bool:
+    """Tell whether a cell is short and begins with a number."""
+    return bool(LEADING.fullmatch(text)) and len(text) < LONGEST_GRADE
 
 
 def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     """Find out which columns say who rated what."""
-    recipe, free = seen.recipe, [str(name) for name in table if name != "source"]
-    counts = {name: table[name].map(written).nunique() for name in free}
-    free = [name for name in free if counts[name] > 1 or name in ("rater", "item")]
-    _propose_long(table, counts, free, recipe)
-    free = [name for name in free if name not in recipe.get("long", {}).values()]
-    whole = [name for name in free if (table[name].map(written) != "").all()]
+    recipe = seen.recipe
+    names = [str(name) for name in table if name != "source"]
+    counts = {name: table[name].map(cell_text).nunique() for name in names}
+    # A column that never varies tells nothing, save where a pattern made it.
+    names = [name for name in names if counts[name] > 1 or name in ("rater", "item")]
+    _propose_long(table, counts, names, recipe)
+    in_long = recipe.get("long", {}).values()
+    names = [name for name in names if name not in in_long]
+    whole = [name for name in names if (table[name].map(cell_text) != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
-    free = [name for name in free if _kind(table[name]) != "lists"]
-    found = {
-        "rater": None if "position" in recipe else _best("rater", repeated),
-        "cluster": _best("cluster", repeated),
-    }
-    taken = [
-        name
-        for name in whole
-        if name in found.values() or _like(name, NAMES["not rated"])
-    ]
-    whole = [name for name in whole if name not in taken]
-    found["item"] = _best("item", whole)
-    system, items = _best("system", free), names_in(found["item"] or [])
-    items = items or names_in(found["cluster"] or [])
-    if items and system:
-        systems = table[[*items, system]].map(written).groupby(items)[system].nunique()
-        found["item"] = [*items, system] if systems.max() > 1 else found["item"]
-    for role, name in found.items():
+    rater = None if "position" in recipe else _best("rater", repeated)
+    cluster = _best("cluster", repeated)
+    may_be_item = []
+    for name in whole:
+        is_taken = name in (rater, cluster) or _place(name, NAMES["not rated"])
+        if not is_taken:
+            may_be_item.append(name)
+    item = _best("item", may_be_item)
+    no_lists = [name for name in names if _kind(table[name]) != "lists"]
+    item = _with_system(table, item, cluster, _best("system", no_lists))
+    for role, name in {"rater": rater, "cluster": cluster, "item": item}.items():
         if role not in recipe and name is not None:
-            recipe[role] = names_in(name)
+            recipe[role] = as_names(name)
     if "item" not in recipe:
-        seen.told.append(TOLD["no item"])
-    words = next(
-        (
-            n
-            for n in free
-            if _like(n, NAMES["covariate"]) and _kind(table[n]) == "numbers"
-        ),
-        None,
-    )
-    if words and "words" not in recipe:
-        recipe.setdefault("covariate", words)
-        seen.told.append(f"{words} is held constant in one step, since it may confound")
+        seen.to_check.append(ASSUMPTIONS["no item"])
+    if "words" not in recipe:
+        _propose_covariate(table, no_lists, seen)
+
+
+def _propose_long(
+    table: pd.DataFrame, counts: Mapping[str, int], names: Sequence[str], recipe: dict
+) -> None:
+    """Find a column that names the aspect of each row, and one with its mark."""
+    aspect = _best("aspect", names)
+    score = _best("score", names)
+    if "names" in recipe and "score" in table:
+        score = "score"
+    if "long" in recipe or "count" in recipe or not aspect or not score:
+        return
+    if counts[aspect] <= MOST_ASPECTS:
+        recipe["long"] = {"aspect": aspect, "score": score}
+
+
+def _with_system(
+    table: pd.DataFrame, item: str | None, cluster: str | None, system: str | None
+) -> str | list[str] | None:
+    """Name an item by its system too, if it stands there with several of them."""
+    same_input = item or cluster
+    if not same_input or not system:
+        return item
+    texts = table[[same_input, system]].map(cell_text)
+    n_systems = texts.groupby([same_input])[system].nunique()
+    return [same_input, system] if n_systems.max() > 1 else item
+
+
+def _propose_covariate(
+    table: pd.DataFrame, names: Sequence[str], seen: Inspection
+) -> None:
+    """Find the first column of numbers whose name is that of a length or a time."""
+    for name in names:
+        if _place(name, NAMES["covariate"]) and _kind(table[name]) == "numbers":
+            seen.recipe.setdefault("covariate", name)
+            line = f"{name} is held constant in one step, since it may confound"
+            seen.to_check.append(line)
+            return
 
 
 def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     """Find the columns with marks, and what the marks mean."""
-    recipe, table = seen.recipe, _called(table, seen.recipe)
-    used = {*named(recipe), *names_in(recipe.get("lists", {}).values()), "source"}
-    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
-    kinds = {
-        str(n): _kind(table[n])
-        for n in table
-        if n not in used and not _like(n, not_rated)
-    }
-    _propose_marks(
-        table, {n: kind for n, kind in kinds.items() if kind == "words"}, kinds, seen
-    )
-    values = [n for n, kind in kinds.items() if kind in ("numbers", "graded", "marks")]
-    if graded := [name for name in values if kinds[name] == "graded"]:
+    recipe = seen.recipe
+    table = _with_short_names(table, recipe)
+    kinds = _kinds_of_marks(table, recipe)
+    words = [name for name, kind in kinds.items() if kind == "words"]
+    ordered = _propose_scales(table, words, seen)
+    graded = [name for name, kind in kinds.items() if kind == "graded"]
+    values = []
+    for name, kind in kinds.items():
+        if kind in ("numbers", "graded") or name in ordered:
+            values.append(name)
+    if graded:
         recipe["marks"] = recipe.get("marks", {}) | dict.fromkeys(graded, "number")
-        seen.told.append(
-            f"the number counts with which a cell begins: {', '.join(graded)}"
-        )
-    _propose_nothing(table[values], seen)
-    texts = pd.unique(table[values].map(written).to_numpy().ravel())
+        names = ", ".join(graded)
+        seen.to_check.append(f"the number counts with which a cell begins: {names}")
+    _propose_missing(table[values], seen)
+    texts = pd.unique(table[values].map(cell_text).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
         recipe.setdefault("decimal", ",")
-        seen.told.append("a comma in a number is taken as a decimal point")
-    if "outcome" not in recipe:
-        if outcome := _best("outcome", values) or (
-            values[0] if len(values) == 1 else None
-        ):
+        seen.to_check.append("a comma in a number is taken as a decimal point")
+    _propose_outcome(values, seen)
+    _keep_short_names_in_use(recipe)
+
+
+def _kinds_of_marks(table: pd.DataFrame, recipe: Mapping) -> dict[str, str]:
+    """Tell what each column holds that plays no other part."""
+    used = {*columns_used(recipe), "source"}
+    used.update(as_names(recipe.get("lists", {}).values()))
+    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
+    kinds = {}
+    for name in table:
+        if name not in used and not _place(name, not_rated):
+            kinds[str(name)] = _kind(table[name])
+    return kinds
+
+
+def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
+    """Choose the column to explain; the others may explain it."""
+    recipe = seen.recipe
+    if "outcome" not in recipe and values:
+        outcome = _best("outcome", values)
+        if outcome is None and len(values) == 1:
+            outcome = values[0]
+        if outcome:  # a column without a name cannot be one
             recipe["outcome"] = outcome
-        elif values:
-            seen.told.append(TOLD["no outcome"])
-    if others := [name for name in values if name != recipe.get("outcome")]:
+        else:
+            seen.to_check.append(ASSUMPTIONS["no outcome"])
+    others = [name for name in values if name != recipe.get("outcome")]
+    if others:
         recipe.setdefault("aspects", others)
-    _keep_called(recipe)
 
 
-def _keep_called(recipe: dict) -> None:
-    """Keep the short names that are used."""
-    kept = {*recipe.get("aspects", []), recipe.get("outcome")}
-    called = {old: new for old, new in recipe.pop("call", {}).items() if new in kept}
-    recipe |= {"call": called} if called else {}
+def _propose_scales(
+    table: pd.DataFrame, columns: Sequence[str], seen: Inspection
+) -> set[str]:
+    """Give words their places on a known scale, and name the columns that have one.
 
-
-def _propose_marks(
-    table: pd.DataFrame, words: Sequence[str], kinds: dict[str, str], seen: Inspection
-) -> None:
-    """Give words their places on a known scale, and tell which end is taken as lowest."""
-    marks, scales, unknown, directions = {}, {}, {}, {}
-    for name in words:
-        texts = [text for text in table[name].map(written).unique() if text]
+    Which end is taken as the lowest is listed for people to check.
+    """
+    marks = {}
+    scales = {}
+    ordered = set()
+    columns_by_ends = {}
+    columns_by_words = {}
+    for name in columns:
+        texts = _distinct_texts(table[name])
         scale = _word_scale(texts)
         if scale is None:
-            unknown.setdefault(", ".join(map(cell, sorted(texts))), []).append(name)
+            words = ", ".join(map(cell, sorted(texts)))
+            columns_by_words.setdefault(words, []).append(name)
             continue
-        kinds[name] = "marks"
-        if len(scale) > 2 or scale[0] not in parsing.WORDS:
-            marks[name] = {word: str(place) for place, word in enumerate(scale, 1)}
+        ordered.add(name)
+        is_yes_or_no = len(scale) == 2 and scale[0] in parsing.WORDS
+        if not is_yes_or_no:  # which is read as 1 and 0 anyway
+            marks[name] = {word: str(n) for n, word in enumerate(scale, start=1)}
             scales[name] = ["1", str(len(scale))]
-            directions.setdefault((scale[0], scale[-1]), []).append(name)
-    for (lowest, highest), names in directions.items():
-        line = (
-            f"{lowest!r} is taken as lowest, {highest!r} as highest: {', '.join(names)}"
-        )
-        seen.told.append(line)
-    for texts, names in unknown.items():
-        seen.told.append(
-            f"words without a known order, not used: {', '.join(names)}: {texts}"
-        )
-    for key, found in (("marks", marks), ("scales", scales)):
-        if found:
-            seen.recipe.setdefault(key, found)
+            columns_by_ends.setdefault((scale[0], scale[-1]), []).append(name)
+    for (lowest, highest), names in columns_by_ends.items():
+        ends = f"{lowest!r} is taken as lowest, {highest!r} as highest"
+        seen.to_check.append(f"{ends}: {', '.join(names)}")
+    for words, names in columns_by_words.items():
+        line = f"words without a known order, not used: {', '.join(names)}: {words}"
+        seen.to_check.append(line)
+    if marks:
+        seen.recipe.setdefault("marks", marks)
+        seen.recipe.setdefault("scales", scales)
+    return ordered
 
 
-def _called(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
-    """Shorten names such as annotations.tone, if that leaves them different."""
-    names = [str(name) for name in table if str(name) not in named(recipe)]
-    ends = {name: name.rpartition(".")[2] for name in names if "." in name}
-    short = {
-        n: end for n, end in ends.items() if [*ends.values(), *table].count(end) == 1
-    }
-    if short and "call" not in recipe:
-        recipe["call"] = short
-    return table.rename(columns=recipe.get("call", {}))
-
-
-def _word_scale(texts: Sequence[str]) -> list[str] | None:
+def _word_scale(texts: Iterable[str]) -> list[str] | None:
     """Find the shortest known scale that has all these words."""
     words = {text.casefold() for text in texts} - {*parsing.NOTHING, *NO_MARKS}
     fitting = [scale for scale in GUESSES["scales"] if words <= set(scale)]
     return min(fitting, key=len, default=None)
 
 
-def _propose_nothing(table: pd.DataFrame, seen: Inspection) -> None:
+def _with_short_names(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
+    """Shorten names such as annotations.tone, if that leaves them different."""
+    used = columns_used(recipe)
+    last_parts = {}
+    for name in map(str, table):
+        if name not in used and "." in name:
+            last_parts[name] = name.rpartition(".")[2]
+    counts = collections.Counter([*last_parts.values(), *table])
+    short = {name: part for name, part in last_parts.items() if counts[part] == 1}
+    if short and "call" not in recipe:
+        recipe["call"] = short
+    return table.rename(columns=recipe.get("call", {}))
+
+
+def _keep_short_names_in_use(recipe: dict) -> None:
+    """Forget the short names of columns that are neither outcome nor aspect."""
+    values = [recipe.get("outcome"), *recipe.get("aspects", [])]
+    names = recipe.pop("call", {})
+    in_use = {long: short for long, short in names.items() if short in values}
+    if in_use:
+        recipe["call"] = in_use
+
+
+def _propose_missing(table: pd.DataFrame, seen: Inspection) -> None:
     """Find words and numbers that seem to stand for a missing mark."""
-    found = {}
+    missing = []
     for name in table:
-        texts = table[name].map(written)
-        found |= dict.fromkeys(t for t in texts.unique() if t.casefold() in NO_MARKS)
+        texts = table[name].map(cell_text)
+        missing += [text for text in texts.unique() if text.casefold() in NO_MARKS]
         if texts.str.casefold().str.startswith("n/a ").any():
-            found["N/A *"] = None
-        marks = np.unique(
-            pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float)
-        )
-        usual = marks[~np.isin(marks, CODES)].astype(float)
-        if len(usual) > 1:
-            reach = max(2 * np.diff(usual).min(), (usual[-1] - usual[0]) / 4)
-            far = (marks <= usual[0] - reach) | (marks >= usual[-1] + reach)
-            found |= dict.fromkeys(
-                f"{mark:g}" for mark in marks[far & np.isin(marks, CODES)]
-            )
-    if found:
-        seen.recipe.setdefault("missing", list(found))
-        seen.told.append(f"taken as missing: {', '.join(found)}")
+            missing.append("N/A *")
+        missing += [f"{code:g}" for code in _codes_for_nothing(texts)]
+    if missing:
+        missing = list(dict.fromkeys(missing))  # each once
+        seen.recipe.setdefault("missing", missing)
+        seen.to_check.append(f"taken as missing: {', '.join(missing)}")
+
+
+def _codes_for_nothing(texts: pd.Series) -> np.ndarray:
+    """Find numbers that are often codes, such as 99, and far from the other marks."""
+    numbers = pd.to_numeric(texts, errors="coerce").dropna().to_numpy(float)
+    marks = np.unique(numbers)
+    is_code = np.isin(marks, CODES)
+    usual = marks[~is_code]
+    if len(usual) < 2:
+        return usual[:0]
+    low = usual[0]
+    high = usual[-1]
+    reach = max(2 * np.diff(usual).min(), (high - low) / 4)
+    is_far = (marks <= low - reach) | (marks >= high + reach)
+    return marks[is_far & is_code]

@@ -1,4 +1,4 @@
-"""Ratings of any study looked over and made ready for analysis: complete, once, on one scale.
+"""Ratings of any study made ready for analysis: complete, once, on one scale.
 
 `findings` are what is odd about columns and rows before any analysis, for
 `check_raters` in `ratings.raters`. `prepare` leaves out what cannot be used, and finds
@@ -7,9 +7,11 @@ computed from the aspects, and aspects that move together. Tables are those of
 `ratings.recipes.read`.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,15 +28,21 @@ MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.samp
 FEWEST_ROWS = 10
 FEWEST_CLUSTERS = 5
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
-FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
 FEW_CLUSTERS = 30
-# often written for "no answer"
-MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)
-SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
-PERCENT = (0, 100)
-MOST_STEPS = 25  # of a scale that its marks tell
 FEWEST_RATERS = 5  # from whom others can be told
 ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
+
+# Scales and marks that do not belong to them.
+FEW_MARKS = 11  # a scale of up to so many marks can be looked at mark by mark
+MOST_STEPS = 25  # of a scale that its marks tell
+PERCENT = (0, 100)
+# often written for "no answer"
+MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)
+FAR = 3  # lengths of the usual marks, or steps between them: beyond, a mark is odd
+RARE = 0.01  # of the ratings: the outermost marks with less do not make the usual ones
+SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
+
+# Aspects that cannot be told apart, and outcomes that are computed from them.
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
 ROWS_PER_ASPECT = 10  # that weights with all others held equal need
 CLUSTERS_PER_ASPECT = 2
@@ -43,12 +51,37 @@ SAME = 0.01
 # of the largest possible part in such a direction, or of the outcome's scale
 PART = 0.05
 COMPUTED = 0.98  # of the outcome's variance, explained by aspects: they are parts of it
+MAY_BE_ROUNDED = 0.8  # of the outcome's variance, where it may be computed and rounded
 # of a step: aspects that come so close to nearly all marks are parts, rounded
 ROUNDED = 0.75
 
 
+class Finding(NamedTuple):
+    """Something that a reader should know about a table of ratings.
+
+    Parameters
+    ----------
+    what : str
+        What is odd.
+    where : str
+        Column or raters; empty if it is in all.
+    rows : int
+        Number of ratings.
+    consequence : str
+        What follows for the conclusions.
+    affects : list of str
+        Columns whose conclusions it touches, or ``["all"]``.
+    """
+
+    what: str
+    where: str
+    rows: int
+    consequence: str
+    affects: list[str]
+
+
 def source(table: pd.DataFrame, data_source: str) -> str:
-    """Say whether ratings are real: neither the file nor the reader calls them simulated.
+    """Say whether ratings are real: neither file nor reader calls them simulated.
 
     Parameters
     ----------
@@ -99,64 +132,55 @@ def describe_file(table: pd.DataFrame) -> str:
     >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
     '3 ratings of 2 items in 1 cluster; the file names no raters.'
     """
-    items, clusters = (table[column].nunique() for column in ("item_id", "prompt_id"))
+    n_items = table["item_id"].nunique()
+    n_clusters = table["prompt_id"].nunique()
     people = "the file names no raters"
     if "rater_id" in table:
         people = _count(table["rater_id"].nunique(), "rater")
-    counts = f"{_count(items, 'item')} in {_count(clusters, 'cluster')}"
-    return f"{_count(len(table), 'rating')} of {counts}; {people}."
+    units = f"{_count(n_items, 'item')} in {_count(n_clusters, 'cluster')}"
+    return f"{_count(len(table), 'rating')} of {units}; {people}."
 
 
 def _count(n: int, word: str) -> str:
     """Write a number with its noun."""
-    return f"{n:,} {word}{'s' * (n != 1)}"
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
 def findings(
     table: pd.DataFrame, columns: Sequence[str], scales: Mapping
-) -> Iterator[tuple]:
+) -> Iterator[Finding]:
     """What a reader should know about columns, the outcome first, and rows."""
     yield from _missing(table, columns)
     yield from _constant(table, columns)
     yield from _off_scale(table, columns, scales)
     yield from _shared_items(table)
     yield from _repeated(_own_items(table))
-    n_clusters = table["prompt_id"].nunique()
-    if n_clusters < FEW_CLUSTERS:
-        consequence = f"{n_clusters - 1} degrees of freedom at most: intervals are wide"
-        yield f"only {n_clusters} clusters", "", len(table), consequence, ["all"]
+    yield from _few_clusters(table)
 
 
-def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+def _missing(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
     """Columns with empty cells."""
+    outcome = columns[0]
     for column in columns:
         n_missing = int(table[column].isna().sum())
-        mostly = column != columns[0] and n_missing > MOSTLY * len(table)
-        consequence = (
-            "the aspect is left out" if mostly else "these ratings are left out"
-        )
-        if n_missing:
-            yield (
-                "missing",
-                column,
-                n_missing,
-                consequence,
-                [column] if mostly else ["all"],
-            )
+        if n_missing == 0:
+            continue
+        if column != outcome and n_missing > MOSTLY * len(table):
+            consequence = "the aspect is left out"
+            affects = [column]
+        else:
+            consequence = "these ratings are left out"
+            affects = ["all"]
+        yield Finding("missing", column, n_missing, consequence, affects)
 
 
-def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
     """Columns in which all ratings are the same."""
+    consequence = "it says nothing and is left out"
     for column in columns:
         if _is_constant(table[column]):
-            consequence = "it says nothing and is left out"
-            yield (
-                "always the same",
-                column,
-                int(table[column].count()),
-                consequence,
-                [column],
-            )
+            n_rows = int(table[column].count())
+            yield Finding("always the same", column, n_rows, consequence, [column])
 
 
 def _is_constant(values: pd.Series) -> bool:
@@ -166,115 +190,151 @@ def _is_constant(values: pd.Series) -> bool:
 
 def _off_scale(
     table: pd.DataFrame, columns: Sequence[str], scales: Mapping
-) -> Iterator[tuple]:
+) -> Iterator[Finding]:
     """Values that make it doubtful what the scale of a column is."""
+    outcome = columns[0]
     for column, odd in odd_values(table, columns, scales).items():
-        affects = ["all"] if column == columns[0] else [column]
-        consequence = f"is {_few(odd)} on the scale? Left out for now; {SETTLE}"
-        yield "far from the other marks", column, int(odd.sum()), consequence, affects
+        n_rows = int(odd.sum())
+        marks = _first_marks(odd)
+        consequence = f"is {marks} on the scale? Left out for now; {SETTLE}"
+        affects = ["all"] if column == outcome else [column]
+        yield Finding("far from the other marks", column, n_rows, consequence, affects)
 
 
-def _few(odd: pd.Series) -> str:
-    """Write the first of some marks."""
-    return ", ".join(f"{mark:g}" for mark in odd.index[:3]) + " …" * (len(odd) > 3)
+def _first_marks(counts: pd.Series) -> str:
+    """Write the first three of the marks that are counted."""
+    text = ", ".join(f"{mark:g}" for mark in counts.index[:3])
+    return f"{text} …" if len(counts) > 3 else text
 
 
 def odd_values(
     table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> dict[str, pd.Series]:
-    """Count, by column, marks that are far from all others, or look like a code for "no answer".
+    """Count, by column, marks that are far from all others or look like "no answer".
 
     Columns with a declared scale have none. A zero is odd where other columns with the
     same highest mark begin at one.
     """
-    open_ones = [column for column in columns if column not in scales]
-    counts = {column: table[column].value_counts().sort_index() for column in open_ones}
-    odd = {
-        name: _is_odd(each.index.to_numpy(), each.to_numpy())
-        for name, each in counts.items()
-    }
-    ends = {name: each.index[~odd[name]] for name, each in counts.items()}
-    from_one = {
-        marks[-1]
-        for marks in ends.values()
-        if 3 <= len(marks) <= FEW_MARKS and marks[0] == 1
-    }
-    for name, marks in ends.items():
-        if 4 <= len(marks) <= FEW_MARKS and marks[0] == 0 and marks[-1] in from_one:
-            odd[name] |= counts[name].index == 0
-    return {name: counts[name][is_odd] for name, is_odd in odd.items() if is_odd.any()}
+    counts = {}
+    is_odd = {}
+    usual = {}
+    for column in columns:
+        if column in scales:
+            continue
+        counts[column] = table[column].value_counts().sort_index()
+        marks = counts[column].index.to_numpy()
+        is_odd[column] = _is_odd(marks, counts[column].to_numpy())
+        usual[column] = marks[~is_odd[column]]
+    from_one = set()  # highest marks of the scales that begin at one
+    for marks in usual.values():
+        if 3 <= len(marks) <= FEW_MARKS and marks[0] == 1:
+            from_one.add(marks[-1])
+    for column, marks in usual.items():
+        is_short = 4 <= len(marks) <= FEW_MARKS
+        if is_short and marks[0] == 0 and marks[-1] in from_one:
+            is_odd[column] |= counts[column].index == 0
+    return {column: counts[column][odd] for column, odd in is_odd.items() if odd.any()}
 
 
 def _is_odd(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Tell which marks of a column are codes or far from the others."""
-    coded = np.isin(marks, MISSING_CODES)
-    if coded.all() or (~coded).sum() < 2:
+    is_coded = np.isin(marks, MISSING_CODES)
+    others = marks[~is_coded]
+    if is_coded.all() or len(others) < 2:
         return np.zeros(len(marks), dtype=bool)
-    low, high = marks[~coded][[0, -1]]
-    negative = (marks < 0) & (low >= 0) & ((marks < -1) | (high >= 2))
-    odd = coded & (negative | (marks > high + 3 * (high - low)))
+    low = others[0]
+    high = others[-1]
+    # On a scale such as -1, 0, 1 the lowest mark is no code.
+    is_negative = (marks < 0) & (low >= 0) & ((marks < -1) | (high >= 2))
+    is_beyond = marks > high + FAR * (high - low)
+    odd = is_coded & (is_negative | is_beyond)
     odd[~odd] = _is_far(marks[~odd], counts[~odd])
     return odd
 
 
 def _is_far(marks: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Tell which marks are rare and beyond a gap: three times the middle 98 % of ratings wide."""
+    """Tell which marks are rare and beyond a gap.
+
+    The gap is three steps wide on a scale of few marks, otherwise three times as wide
+    as the middle 98 % of the ratings.
+    """
     if len(marks) < 3:
         return np.zeros(len(marks), dtype=bool)
     if len(marks) <= FEW_MARKS:
-        low, high = marks[counts > 0.01 * counts.sum()][[0, -1]]
-        reach = 3 * np.median(np.diff(marks))
+        usual = marks[counts > RARE * counts.sum()]
+        low = usual[0]
+        high = usual[-1]
+        reach = FAR * np.median(np.diff(marks))
     else:
-        low, high = np.interp([0.01, 0.99], counts.cumsum() / counts.sum(), marks)
-        reach = 3 * (high - low)
+        shares = counts.cumsum() / counts.sum()
+        low, high = np.interp([RARE, 1 - RARE], shares, marks)
+        reach = FAR * (high - low)
     return (marks < low - reach) | (marks > high + reach)
 
 
-def _shared_items(table: pd.DataFrame) -> Iterator[tuple]:
+def _shared_items(table: pd.DataFrame) -> Iterator[Finding]:
     """Items that stand in several clusters."""
-    pairs = table[["item_id", "prompt_id"]].drop_duplicates()
     if _own_items(table) is not table:
-        what, consequence = (
-            "items with the same names in several clusters",
-            "taken for other items",
-        )
-        yield what, "", len(table), consequence, []
-    elif pairs["item_id"].duplicated().any():
-        what, consequence = "an item in several clusters", "such clusters count as one"
-        rows = int(
-            table["item_id"].isin(pairs["item_id"][pairs["item_id"].duplicated()]).sum()
-        )
-        yield what, "", rows, consequence, ["all"]
+        what = "items with the same names in several clusters"
+        yield Finding(what, "", len(table), "taken for other items", [])
+        return
+    pairs = table[["item_id", "prompt_id"]].drop_duplicates()
+    shared = pairs["item_id"][pairs["item_id"].duplicated()]
+    if len(shared):
+        n_rows = int(table["item_id"].isin(shared).sum())
+        consequence = "such clusters count as one"
+        yield Finding("an item in several clusters", "", n_rows, consequence, ["all"])
 
 
 def _own_items(table: pd.DataFrame) -> pd.DataFrame:
-    """Give items other names in other clusters, if most stand in several: numbers begin anew."""
-    item, prompt = (
-        pd.factorize(table["item_id"])[0],
-        pd.factorize(table["prompt_id"])[0],
-    )
-    own = prompt * (item.max(initial=0) + 1) + item
-    if len(np.unique(own)) <= 1.5 * (item.max(initial=0) + 1):
+    """Give items other names in other clusters, if their numbers begin anew in each.
+
+    That is so if most items stand in several clusters.
+    """
+    item = pd.factorize(table["item_id"])[0]
+    cluster = pd.factorize(table["prompt_id"])[0]
+    n_items = item.max(initial=0) + 1
+    in_cluster = cluster * n_items + item
+    if len(np.unique(in_cluster)) <= 1.5 * n_items:
         return table
-    return table.assign(item_id=own)
+    return table.assign(item_id=in_cluster)
 
 
-def _repeated(table: pd.DataFrame) -> Iterator[tuple]:
-    """Ratings of an item by the same person, or rows that are the same in everything."""
+def _repeated(table: pd.DataFrame) -> Iterator[Finding]:
+    """Ratings of an item by the same person, or rows that are the same throughout."""
     if "rater_id" in table:
-        n_again = int(table.duplicated(["item_id", "rater_id"]).sum())
-        what, consequence = (
-            "an item rated again by the same rater",
-            "the first rating counts",
-        )
+        is_again = _rated_again(table)
+        what = "an item rated again by the same rater"
+        consequence = "the first rating counts"
     else:
-        n_again = int(table.duplicated().sum())
-        what, consequence = (
-            "same in all columns as a row before",
-            "kept: without raters unclear",
-        )
+        is_again = table.duplicated()
+        what = "same in all columns as a row before"
+        consequence = "kept: without raters unclear"
+    n_again = int(is_again.sum())
     if n_again:
-        yield what, "", n_again, consequence, ["all"]
+        yield Finding(what, "", n_again, consequence, ["all"])
+
+
+def _rated_again(table: pd.DataFrame) -> pd.Series:
+    """Tell which ratings are not the first of an item by the same rater."""
+    return table.duplicated(["item_id", "rater_id"])
+
+
+def first_ratings(table: pd.DataFrame) -> pd.DataFrame:
+    """Take the first rating of each item by a rater; without raters, all ratings."""
+    if "rater_id" not in table:
+        return table
+    return table[~_rated_again(table)]
+
+
+def _few_clusters(table: pd.DataFrame) -> Iterator[Finding]:
+    """Clusters that are too few for narrow intervals."""
+    n_clusters = table["prompt_id"].nunique()
+    if n_clusters < FEW_CLUSTERS:
+        df = n_clusters - 1
+        consequence = f"{df} degrees of freedom at most: intervals are wide"
+        what = f"only {n_clusters} clusters"
+        yield Finding(what, "", len(table), consequence, ["all"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +353,7 @@ class Study:
         Columns that vary and are not made up of those before them.
     ends : pandas.DataFrame
         Lowest and highest mark of outcome and aspects: ``low`` and ``high``, and how
-        they are ``told``: ``"declared"``, ``"by the marks"`` or ``"not known"``.
+        they are ``known``: ``"declared"``, ``"by the marks"`` or ``"not known"``.
     left_out : dict of str to str
         Why each of the other aspects is not analysed.
     unsettled : dict of str to str
@@ -301,8 +361,8 @@ class Study:
         out for now.
     identity : str
         How the outcome is computed from the aspects, if it is.
-    groups : list of list of str
-        Aspects that the ratings do not tell apart, those left out included.
+    collinear : list of list of str
+        Groups of aspects that the ratings do not tell apart, those left out included.
     too_many : str
         Why no aspect can be judged with the others held equal, if there are too many of
         them.
@@ -315,51 +375,65 @@ class Study:
     left_out: dict[str, str]
     unsettled: dict[str, str] = field(default_factory=dict)
     identity: str = ""
-    groups: list[list[str]] = field(default_factory=list)
+    collinear: list[list[str]] = field(default_factory=list)
     too_many: str = ""
 
     @property
     def is_within(self) -> bool:
-        """Whether raters are compared with themselves: they give five ratings on average."""
+        """Whether raters are compared with themselves: five ratings each on average."""
         if "rater_id" not in self.frame:
             return False
-        return len(self.frame) >= ROWS_PER_RATER * len(pd.unique(self.frame["rater"]))
+        n_raters = len(pd.unique(self.frame["rater"]))
+        return len(self.frame) >= ROWS_PER_RATER * n_raters
 
     @cached_property
     def values(self) -> np.ndarray:
         """Aspects from 0 to 1, and the outcome in the last column."""
-        values = self.frame[[*self.aspects, self.outcome]].to_numpy(
-            dtype=float, copy=True
-        )
-        low, high = self.ends.loc[self.aspects, ["low", "high"]].to_numpy(dtype=float).T
+        columns = [*self.aspects, self.outcome]
+        values = self.frame[columns].to_numpy(dtype=float, copy=True)
+        ends = self.ends.loc[self.aspects]
+        low = ends["low"].to_numpy(dtype=float)
+        high = ends["high"].to_numpy(dtype=float)
         values[:, :-1] = (values[:, :-1] - low) / (high - low)
         return values
 
     def centred(self, within: bool | None = None) -> np.ndarray:
-        """`values` less the means of all ratings, or of each rater; by default as `is_within`."""
-        within = self.is_within if within is None else within
+        """`values` less the means of all ratings, or of each rater.
+
+        Which of these is told by ``within``, by default as `is_within`.
+        """
+        if within is None:
+            within = self.is_within
         if not within:
             return self.values - self.values.mean(axis=0)
-        labels = pd.factorize(self.frame["rater"], sort=True)[0]
-        means = cluster_sums(self.values, labels) / np.bincount(labels)[:, None]
-        return self.values - means[labels]
+        rater = pd.factorize(self.frame["rater"], sort=True)[0]
+        n_ratings = np.bincount(rater)
+        means = cluster_sums(self.values, rater) / n_ratings[:, None]
+        return self.values - means[rater]
 
     def slopes(self, alone: bool = False, within: bool | None = None) -> Slopes:
-        """Slopes of the aspects that vary, see `helpers.stats.clustered.slopes` and `centred`."""
+        """Slopes of the aspects that vary, of values `centred` as told by ``within``.
+
+        See `helpers.stats.clustered.slopes`.
+        """
         values = self.centred(within)
-        varies = np.abs(values[:, :-1]).max(axis=0) > ROUNDING
+        x = values[:, :-1]
+        y = values[:, -1]
+        varies = _varies(x)
         names = [name for name, each in zip(self.aspects, varies, strict=True) if each]
-        return slopes(values[:, :-1][:, varies], values[:, -1], names, alone)
+        return slopes(x[:, varies], y, names, alone)
 
     def informative(self, by: str) -> np.ndarray:
-        """Count clusters or raters with another mark of each aspect than the usual one."""
+        """Count clusters or raters with an unusual mark, aspect by aspect."""
         if by not in self.frame:
             return np.zeros(len(self.aspects), dtype=int)
-        labels, counts = self.frame[by].to_numpy(), []
-        for column in self.values[:, :-1].T:
-            codes, _ = pd.factorize(column)
+        labels = self.frame[by].to_numpy()
+        counts = []
+        for marks in self.values[:, :-1].T:
+            codes, _ = pd.factorize(marks)
             usual = np.bincount(codes).argmax()
-            counts.append(np.count_nonzero(np.bincount(labels[codes != usual])))
+            n_unusual = np.bincount(labels[codes != usual])
+            counts.append(np.count_nonzero(n_unusual))
         return np.array(counts)
 
     @cached_property
@@ -368,22 +442,26 @@ class Study:
         return self.informative("rater") >= FEWEST_RATERS
 
     @property
-    def shared(self) -> list[str]:
-        """What ratings have in common: clusters, and raters if all aspects are `for_others`."""
-        return ["rater", "cluster"] if self.for_others.all() else ["cluster"]
+    def clusters(self) -> pd.DataFrame:
+        """What ratings have in common that an estimate of all aspects must allow for.
+
+        The clusters of items, and the raters if all aspects are `for_others`.
+        """
+        columns = ["rater", "cluster"] if self.for_others.all() else ["cluster"]
+        return self.frame[columns]
 
     def items_averaged(self) -> "Study":
         """One row per item, without raters."""
-        by = [self.frame["cluster"], self.frame["item_id"]]
-        means = (
-            self.frame[[*self.aspects, self.outcome]].groupby(by, observed=True).mean()
-        )
+        values = self.frame[[*self.aspects, self.outcome]]
+        items = [self.frame["cluster"], self.frame["item_id"]]
+        means = values.groupby(items, observed=True).mean()
         return replace(self, frame=means.reset_index())
 
     def scaled(self) -> pd.DataFrame:
         """Put every aspect on a scale from 0, its lowest mark, to 1, its highest."""
         ends = self.ends.loc[self.aspects]
-        values = (self.frame[self.aspects] - ends["low"]) / (ends["high"] - ends["low"])
+        length = ends["high"] - ends["low"]
+        values = (self.frame[self.aspects] - ends["low"]) / length
         return self.frame.assign(**values)
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> "Study":
@@ -448,182 +526,220 @@ def prepare(
 
     Examples
     --------
-    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), "tone": [1.0, 3.0] * 10,
-    ...                       "harm": 0.0, "overall": [1.0, 2.0] * 10})
+    >>> marks = {"tone": [1.0, 3.0] * 10, "harm": 0.0, "overall": [1.0, 2.0] * 10}
+    >>> table = pd.DataFrame({"item_id": range(20), "prompt_id": range(20), **marks})
     >>> study = prepare(table, "overall", ["tone", "harm"], np.random.default_rng(0))
     >>> study.aspects, study.left_out
     (['tone'], {'harm': 'always the same'})
     """
-    scales, asked = dict(scales or {}), list(aspects)
-    if not outcome or not asked:
+    scales = dict(scales or {})
+    aspects = list(aspects)
+    if not outcome or not aspects:
         raise OptionError(
             "the recipe names no outcome, or no aspects that may explain it"
         )
-    table = _own_items(table)
-    if "rater_id" in table:
-        table = table[~table.duplicated(["item_id", "rater_id"])]
-    table, unsettled = _on_scale(table, [outcome, *asked], scales)
-    missing = table[asked].isna().mean()
-    left_out = {
-        aspect: "mostly missing" for aspect in asked if missing[aspect] > MOSTLY
-    }
-    kept = [aspect for aspect in asked if aspect not in left_out]
-    frame = table.dropna(subset=[outcome, *kept])
+    table = first_ratings(_own_items(table))
+    table, unsettled = _without_odd_values(table, [outcome, *aspects], scales)
+    left_out = _mostly_missing(table, aspects)
+    analysed = [aspect for aspect in aspects if aspect not in left_out]
+    frame = table.dropna(subset=[outcome, *analysed])
     _require_enough(frame, outcome)
-    left_out |= {
-        aspect: "always the same" for aspect in kept if _is_constant(frame[aspect])
-    }
-    kept = [aspect for aspect in kept if aspect not in left_out]
-    if not kept:
+    for aspect in analysed:
+        if _is_constant(frame[aspect]):
+            left_out[aspect] = "always the same"
+    analysed = [aspect for aspect in analysed if aspect not in left_out]
+    if not analysed:
         raise BadTableError(f"no aspect varies in the {len(frame):,} complete ratings")
-    ends = {name: _scale(frame[name], scales.get(name)) for name in (outcome, *kept)}
-    ends = pd.DataFrame.from_dict(ends, "index", columns=["low", "high", "told"])
-    numbers = {"cluster": _clusters(frame, rng)}
+    ends = _ends(frame, [outcome, *analysed], scales)
+    frame = frame.assign(cluster=_clusters(frame, rng))
     if "rater_id" in frame:
-        numbers["rater"] = pd.factorize(frame["rater_id"], sort=True)[0]
-    frame = frame.assign(**numbers)
-    study = Study(frame, outcome, kept, ends, left_out, unsettled)
+        frame["rater"] = pd.factorize(frame["rater_id"], sort=True)[0]
+    study = Study(frame, outcome, analysed, ends, left_out, unsettled)
     return _without_redundant(study)
 
 
-def _on_scale(
+def _without_odd_values(
     table: pd.DataFrame, columns: Sequence[str], scales: Mapping
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Take marks far from all others for missing, and write down that they are not settled."""
-    cells, unsettled = {}, {}
+    """Take marks far from all others for missing; tell which columns have them."""
+    cells = {}
+    unsettled = {}
     for column, odd in odd_values(table, columns, scales).items():
-        cells[column] = table[column].mask(table[column].isin(odd.index))
-        unsettled[column] = f"{_few(odd)} in {_count(int(odd.sum()), 'rating')}"
+        is_odd = table[column].isin(odd.index)
+        cells[column] = table[column].mask(is_odd)
+        n_ratings = _count(int(odd.sum()), "rating")
+        unsettled[column] = f"{_first_marks(odd)} in {n_ratings}"
     return table.assign(**cells), unsettled
 
 
-def _scale(
-    values: pd.Series, declared: tuple[float, float] | None
-) -> tuple[float, float, str]:
-    """Lowest and highest mark, and how they are known."""
-    if declared is not None:
-        return (*declared, "declared")
+def _mostly_missing(table: pd.DataFrame, aspects: Sequence[str]) -> dict[str, str]:
+    """Tell which aspects are left out since most ratings lack them."""
+    shares = table[aspects].isna().mean()
+    return {aspect: "mostly missing" for aspect in aspects if shares[aspect] > MOSTLY}
+
+
+def _ends(frame: pd.DataFrame, columns: Sequence[str], scales: Mapping) -> pd.DataFrame:
+    """Lowest and highest mark of each column, and how they are known."""
+    rows = {}
+    for column in columns:
+        if column in scales:
+            low, high = scales[column]
+            rows[column] = (low, high, "declared")
+        else:
+            rows[column] = _ends_from_marks(frame[column])
+    return pd.DataFrame.from_dict(rows, "index", columns=["low", "high", "known"])
+
+
+def _ends_from_marks(values: pd.Series) -> tuple[float, float, str]:
+    """Lowest and highest mark where no scale is declared, and whether they are sure."""
     marks = np.unique(values)
-    steps = np.diff(marks) / np.diff(marks).min()
-    low, high = marks[[0, -1]]
-    if steps.sum() < MOST_STEPS and np.allclose(steps, np.round(steps)):
+    low = marks[0]
+    high = marks[-1]
+    gaps = np.diff(marks)
+    steps = gaps / gaps.min()
+    are_even = np.allclose(steps, np.round(steps))
+    if are_even and steps.sum() < MOST_STEPS:
         return low, high, "by the marks"
-    if (marks % 1 == 0).all() and 0 <= low <= 10 and 90 <= high <= 100:
+    are_whole = (marks % 1 == 0).all()
+    if are_whole and 0 <= low <= 10 and 90 <= high <= 100:
         return (*PERCENT, "by the marks")
     return low, high, "not known"
 
 
 def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
     """Stop where no statistics can help."""
+    n_rows = len(frame)
     n_clusters = frame["prompt_id"].nunique()
-    if len(frame) < FEWEST_ROWS or n_clusters < FEWEST_CLUSTERS:
+    if n_rows < FEWEST_ROWS or n_clusters < FEWEST_CLUSTERS:
         raise BadTableError(
-            f"complete ratings: {len(frame)}, clusters: {n_clusters}; at least {FEWEST_ROWS} and "
-            f"{FEWEST_CLUSTERS} are needed. Are some columns mostly empty, or is the wrong column "
-            "named as cluster?"
+            f"complete ratings: {n_rows}, clusters: {n_clusters}; at least "
+            f"{FEWEST_ROWS} and {FEWEST_CLUSTERS} are needed. Are some columns mostly "
+            "empty, or is the wrong column named as cluster?"
         )
     if _is_constant(frame[outcome]):
+        mark = frame[outcome].iloc[0]
         raise BadTableError(
-            f"column {outcome!r} is {frame[outcome].iloc[0]:g} in all complete ratings: there is "
-            "nothing to explain"
+            f"column {outcome!r} is {mark:g} in all complete ratings: there is nothing "
+            "to explain"
         )
+
+
+def _varies(x: np.ndarray) -> np.ndarray:
+    """Tell which centred columns are more than rounding errors."""
+    return np.abs(x).max(axis=0) > ROUNDING
 
 
 def _without_redundant(study: Study) -> Study:
     """Find an outcome that is computed, and aspects that are not told apart."""
-    values = study.centred()
-    varies = np.abs(values[:, :-1]).max(axis=0) > ROUNDING
+    x = study.centred()[:, :-1]
+    varies = _varies(x)
     names = np.array(study.aspects, dtype=object)
-    x = values[:, :-1][:, varies]
+    constant = list(names[~varies])
+    varying = list(names[varies])
+    x = x[:, varies]
     unit = x / np.sqrt((x**2).sum(axis=0))
-    new = np.zeros(x.shape[1], dtype=bool)
-    new[: len(x)] = np.diagonal(np.linalg.qr(unit, mode="r")) ** 2 >= REDUNDANT
-    kept = list(names[varies][new])
-    excess = _too_many(
-        len(study.aspects), len(values), study.frame["cluster"].nunique()
-    )
-    redundant = dict.fromkeys(names[varies][~new], excess or "made up of other aspects")
-    constant = dict.fromkeys(names[~varies], "no rater gave it two different marks")
-    left_out = study.left_out | redundant | constant
-    found = replace(study, aspects=kept, left_out=left_out, too_many=excess)
-    if not kept:
+    is_new = _adds_something(unit)
+    analysed = [name for name, new in zip(varying, is_new, strict=True) if new]
+    redundant = [name for name in varying if name not in analysed]
+    n_clusters = study.frame["cluster"].nunique()
+    too_many = _too_many(len(study.aspects), len(x), n_clusters)
+    left_out = dict(study.left_out)
+    left_out |= dict.fromkeys(redundant, too_many or "made up of other aspects")
+    left_out |= dict.fromkeys(constant, "no rater gave it two different marks")
+    if not analysed:
         raise BadTableError(
             "no rater gave any aspect two different marks: nothing can be compared"
         )
-    if excess:
-        return found
-    groups = _groups(unit.T @ unit, names[varies])
-    return replace(found, groups=groups, identity=_identity(found))
+    study = replace(study, aspects=analysed, left_out=left_out, too_many=too_many)
+    if too_many:
+        return study
+    collinear = _collinear(unit.T @ unit, varying)
+    return replace(study, collinear=collinear, identity=_identity(study))
+
+
+def _adds_something(unit: np.ndarray) -> np.ndarray:
+    """Tell which columns of length 1 are not made up of those before them.
+
+    The diagonal of R in a QR decomposition holds what each column adds to those before
+    it; there is none beyond the number of rows.
+    """
+    n_rows, n_columns = unit.shape
+    is_new = np.zeros(n_columns, dtype=bool)
+    added = np.diagonal(np.linalg.qr(unit, mode="r"))
+    is_new[:n_rows] = added**2 >= REDUNDANT
+    return is_new
 
 
 def _too_many(n_aspects: int, n_rows: int, n_clusters: int) -> str:
     """Say that there are more aspects than the ratings can tell, if so."""
-    enough = (
-        n_rows >= ROWS_PER_ASPECT * n_aspects
-        and n_clusters > CLUSTERS_PER_ASPECT * n_aspects
-    )
+    has_rows = n_rows >= ROWS_PER_ASPECT * n_aspects
+    has_clusters = n_clusters > CLUSTERS_PER_ASPECT * n_aspects
+    if has_rows and has_clusters:
+        return ""
     counts = f"{n_aspects}, with {n_rows:,} ratings in {n_clusters:,} clusters"
-    return "" if enough else f"more aspects than the ratings can tell: {counts}"
+    return f"more aspects than the ratings can tell: {counts}"
 
 
-def _groups(correlations: np.ndarray, names: Sequence[str]) -> list[list[str]]:
-    """Name the aspects that move together: those with a part in a direction that hardly varies."""
-    sizes, directions = np.linalg.eigh(correlations)
-    flat = directions[:, sizes < SAME]
-    linked = np.abs(flat @ flat.T) > PART
-    _, labels = connected_components(linked, directed=False)
-    taken = linked.diagonal()
-    return [
-        [
-            name
-            for name, group, part in zip(names, labels, taken, strict=True)
-            if group == label and part
-        ]
-        for label in np.unique(labels[taken])
-    ]
+def _collinear(correlations: np.ndarray, names: Sequence[str]) -> list[list[str]]:
+    """Name the aspects that move together.
+
+    In a direction of the aspects' space that hardly varies, those with a part in it
+    make up each other.
+    """
+    variances, directions = np.linalg.eigh(correlations)
+    flat = directions[:, variances < SAME]
+    parts = flat @ flat.T  # projection on the directions that hardly vary
+    are_linked = np.abs(parts) > PART
+    _, groups = connected_components(are_linked, directed=False)
+    has_part = are_linked.diagonal()
+    collinear = []
+    for group in np.unique(groups[has_part]):
+        is_member = has_part & (groups == group)
+        collinear.append([names[place] for place in np.flatnonzero(is_member)])
+    return collinear
 
 
 def _identity(study: Study) -> str:
-    """Say how the outcome is computed from the aspects, if it is, exactly or rounded."""
+    """Say how the outcome is computed from the aspects, if it is."""
     values = study.centred(within=False)
-    x, y = values[:, :-1], values[:, -1]
+    x = values[:, :-1]
+    y = values[:, -1]
     weights = np.linalg.lstsq(x, y, rcond=None)[0]
     residual = np.abs(y - x @ weights)
     explained = 1 - (residual @ residual) / (y @ y)
     marks = np.unique(study.frame[study.outcome])
-    is_rounded = (
-        len(marks) <= MOST_STEPS
-        and explained >= 0.8
-        and (np.quantile(residual, 0.99) <= ROUNDED * np.diff(marks).min())
-    )
+    is_rounded = _is_rounded(marks, residual, explained)
     if explained < COMPUTED and not is_rounded:
         return ""
-    reach = PART * np.ptp(marks)
-    parts = [
-        name
-        for name, weight in zip(study.aspects, weights, strict=True)
-        if abs(weight) > reach
-    ]
-    how = (
-        "exactly"
-        if explained > 1 - REDUNDANT
-        else f"{100 * explained:.0f} % of its variance"
-    )
-    return f"{study.outcome} is computed from {', '.join(parts)} ({how})"
+    smallest_part = PART * np.ptp(marks)
+    parts = []
+    for name, weight in zip(study.aspects, weights, strict=True):
+        if abs(weight) > smallest_part:
+            parts.append(name)
+    precision = f"{100 * explained:.0f} % of its variance"
+    if explained > 1 - REDUNDANT:
+        precision = "exactly"
+    return f"{study.outcome} is computed from {', '.join(parts)} ({precision})"
+
+
+def _is_rounded(marks: np.ndarray, residual: np.ndarray, explained: float) -> bool:
+    """Tell whether an outcome of few marks is what aspects predict, rounded."""
+    if len(marks) > MOST_STEPS or explained < MAY_BE_ROUNDED:
+        return False
+    step = np.diff(marks).min()
+    return bool(np.quantile(residual, 0.99) <= ROUNDED * step)
 
 
 def _clusters(frame: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
     """Number clusters, those that share an item under one number."""
-    item, prompt = (
-        pd.factorize(frame["item_id"])[0],
-        pd.factorize(frame["prompt_id"])[0],
-    )
-    n_items, n_nodes = item.max() + 1, item.max() + prompt.max() + 2
-    links = coo_array(
-        (np.ones(len(item)), (item, n_items + prompt)), (n_nodes, n_nodes)
-    )
-    _, labels = connected_components(links, directed=False)
-    return join_clusters(pd.Series(labels[n_items + prompt]), rng)
+    item = pd.factorize(frame["item_id"])[0]
+    n_items = item.max() + 1
+    # A graph whose nodes are first the items, then the clusters they stand in.
+    cluster = n_items + pd.factorize(frame["prompt_id"])[0]
+    n_nodes = cluster.max() + 1
+    links = coo_array((np.ones(len(item)), (item, cluster)), (n_nodes, n_nodes))
+    _, components = connected_components(links, directed=False)
+    return join_clusters(pd.Series(components[cluster]), rng)
 
 
 def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
@@ -631,13 +747,16 @@ def join_clusters(clusters: pd.Series, rng: np.random.Generator) -> np.ndarray:
     codes, names = pd.factorize(clusters)
     if len(names) <= MOST_CLUSTERS:
         return codes
-    return (rng.permutation(len(names)) % MOST_CLUSTERS)[codes]
+    joined = rng.permutation(len(names)) % MOST_CLUSTERS
+    return joined[codes]
 
 
-def some_items(table: pd.DataFrame, most: int) -> pd.DataFrame:
+def sample_items(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """Draw whole items at random where there are more ratings than wanted."""
-    step = -(-len(table) // most)
-    if step <= 1:
+    one_in = math.ceil(len(table) / most)
+    if one_in <= 1:
         return table
     codes, items = pd.factorize(table["item_id"])
-    return table[np.random.default_rng(0).permutation(len(items))[codes] % step == 0]
+    # The same items in every run, so that a file always gives the same results.
+    order = np.random.default_rng(0).permutation(len(items))
+    return table[order[codes] % one_in == 0]

@@ -1,4 +1,4 @@
-"""Rating files that anybody may bring, read whole or refused; ratings summed up over raters.
+"""Cells of a rating file as numbers and labels, or a list of what is wrong with them.
 
 A file is first taken as it is written, so that it says the same in every format:
 distinct values, and the rows in which they stand. Then each value is a number, a label,
@@ -28,6 +28,7 @@ NOTHING = ("na", "n/a", "nan", "null", "none")
 LARGEST = 1e12  # beyond it sums of squares lose the digits of other ratings
 SHOWN_PLACES = 5
 SHOWN_PROBLEMS = 50
+NO_LIMITS = (-np.inf, np.inf)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
@@ -40,7 +41,7 @@ def interpret(
     name: str,
     problems: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Turn a table of cells as they are written into ratings, or list all that is wrong with it.
+    """Turn a table of cells as they are written into ratings, or list what is wrong.
 
     Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0;
     NA, N/A, NaN, null and none are missing, like empty cells. Rows that are empty in
@@ -48,28 +49,29 @@ def interpret(
     Raters become anonymous.
     """
     cells, nested = _distinct_cells(raw)
-    columns = {
-        USUAL_NAMES[role]: _labels(cells[roles[role]])
-        for role in ("item", "cluster", "rater")
-        if role in roles
-    }
+    problems = [*problems, *nested]
+    columns = {}
+    for role in ("item", "cluster", "rater"):
+        if role in roles:
+            labels, mistakes = _labels(cells[roles[role]])
+            columns[USUAL_NAMES[role]] = labels
+            problems += mistakes
     if "covariate" in roles:
-        columns["covariate"] = _numbers_or_labels(cells[roles["covariate"]])
+        covariate, mistakes = _numbers_or_labels(cells[roles["covariate"]])
+        columns["covariate"] = covariate
+        problems += mistakes
     for column in cells.columns.intersection(values, sort=False):
-        columns[column] = _numbers(
-            cells[column], *scales.get(column, (-np.inf, np.inf))
-        )
-    mistakes = [problem for _, problems in columns.values() for problem in problems]
-    if problems := [*problems, *nested, *mistakes]:
+        low, high = scales.get(column, NO_LIMITS)
+        numbers, mistakes = _numbers(cells[column], low, high)
+        columns[column] = numbers
+        problems += mistakes
+    if problems:
         raise bad_table(name, problems, SHOWN_PROBLEMS)
     if cells.empty:
         raise bad_table(name, ["there are no rows"])
-    table = pd.DataFrame(
-        {name: given for name, (given, _) in columns.items()}, index=cells.index
-    )
-    return _completed(
-        table, "source" in cells and "simulated" in cells["source"].cat.categories
-    )
+    table = pd.DataFrame(columns, index=cells.index)
+    is_simulated = "source" in cells and "simulated" in cells["source"].cat.categories
+    return _completed(table, is_simulated)
 
 
 def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
@@ -78,12 +80,12 @@ def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
         table.insert(0, "item_id", table.index)
     if "prompt_id" not in table:
         table.insert(1, "prompt_id", table["item_id"])
+    place = 2
     if "rater_id" in table:
         people = table["rater_id"].cat
         table["rater_id"] = people.rename_categories(anonymise(people.categories))
-    table.insert(
-        2 + ("rater_id" in table), "source", "simulated" if is_simulated else "real"
-    )
+        place = 3
+    table.insert(place, "source", "simulated" if is_simulated else "real")
     return table
 
 
@@ -94,8 +96,8 @@ def check_request(
     for position, column in enumerate(values):
         if column in RESERVED:
             raise OptionError(
-                f"column {column!r} cannot be outcome or aspect under this name, which stands "
-                "for something else here: rename it in the file"
+                f"column {column!r} cannot be outcome or aspect under this name, "
+                "which stands for something else here: rename it in the file"
             )
         if column in values[:position]:
             raise OptionError(
@@ -109,66 +111,81 @@ def check_request(
 
 
 def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Keep distinct values and the rows in which they stand; leave out rows that are empty."""
-    cells, problems = {}, []
+    """Make each column categorical, without the rows that are empty in all of them.
+
+    A cell that holds a list or an object becomes empty and is listed as a problem.
+    """
+    cells = {}
+    problems = []
     for name, column in table.items():
         try:
-            codes, found = pd.factorize(column)
-        except TypeError:  # lists and objects cannot be told apart
+            codes, distinct = pd.factorize(column)
+        except TypeError:  # lists and objects cannot be compared
             nested = column.map(type).isin([list, dict, np.ndarray])
             where = _places(table.index[nested])
             problems.append(f"column {cell(name)} holds a list or an object in {where}")
-            codes, found = pd.factorize(column.mask(nested))
-        bare = [
-            (each.strip() or None) if isinstance(each, str) else each for each in found
-        ]
-        cells[name] = _categorical(bare, codes)
+            codes, distinct = pd.factorize(column.mask(nested))
+        cells[name] = _categorical(map(_without_spaces, distinct), codes)
     frame = pd.DataFrame(cells, index=table.index)
-    return frame[frame.notna().any(axis="columns")], problems
+    has_cells = frame.notna().any(axis="columns")
+    return frame[has_cells], problems
+
+
+def _without_spaces(value: object) -> object:
+    """Take off spaces around a text; nothing is left of an empty one."""
+    if isinstance(value, str):
+        return value.strip() or None
+    return value
 
 
 def _categorical(values: Iterable, codes: np.ndarray) -> pd.Categorical:
-    """Give each row its value; values that are equal become one, None and NaN nothing."""
-    merged, distinct = pd.factorize(pd.Series(values, dtype=object))
-    return pd.Categorical.from_codes(np.append(merged, -1)[codes], distinct)
+    """Give each row its value; equal values become one, None and NaN nothing."""
+    merged, distinct = pd.factorize(pd.Series(list(values), dtype=object))
+    # Code -1 stands for nothing, before as after: the last element keeps it.
+    new_codes = np.append(merged, -1)
+    return pd.Categorical.from_codes(new_codes[codes], distinct)
 
 
 def _numbers_or_labels(
     column: pd.Series,
 ) -> tuple[np.ndarray | pd.Categorical, list[str]]:
     """Read a column that holds numbers, or labels if not a single value is a number."""
-    values, problems = _numbers(column)
-    return (
-        _labels(column, required=False)
-        if np.isnan(values).all()
-        else (values, problems)
-    )
+    numbers, problems = _numbers(column, low=-np.inf, high=np.inf)
+    if np.isnan(numbers).all():
+        return _labels(column, required=False)
+    return numbers, problems
 
 
 def _numbers(
-    column: pd.Series, low: float = -np.inf, high: float = np.inf
+    column: pd.Series, low: float, high: float
 ) -> tuple[np.ndarray, list[str]]:
-    """Read the numbers in a column."""
-    parsed = [_number(value, low, high) for value in column.cat.categories]
-    values = [each if isinstance(each, float) else np.nan for each in parsed]
-    mistakes = [each if isinstance(each, str) else "" for each in parsed]
-    return np.array([*values, np.nan])[column.cat.codes], _problems(column, mistakes)
+    """Read the numbers in a column, with NaN where there is none."""
+    values = []
+    mistakes = []
+    for category in column.cat.categories:
+        value, mistake = _number(category, low, high)
+        values.append(value)
+        mistakes.append(mistake)
+    values.append(np.nan)  # of empty cells, whose code is -1
+    return np.array(values)[column.cat.codes], _problems(column, mistakes)
 
 
-def _number(value: object, low: float, high: float) -> float | str:
-    """Read one number, NaN if there is none, or name the mistake."""
+def _number(value: object, low: float, high: float) -> tuple[float, str]:
+    """Read one number, NaN if there is none, and name the mistake if it is one."""
     if isinstance(value, str):
         text = value.lower()
         if text in NOTHING:
-            return np.nan
+            return np.nan, ""
         if _COMMA.fullmatch(text):
-            return "comma instead of a decimal point"
+            return np.nan, "comma instead of a decimal point"
         value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text)
     if not isinstance(value, bool | int | float | Decimal):
-        return "not a number"
+        return np.nan, "not a number"
     if not -LARGEST <= value <= LARGEST:
-        return "infinite or too large"
-    return float(value) if low <= value <= high else f"outside {low:g} to {high:g}"
+        return np.nan, "infinite or too large"
+    if not low <= value <= high:
+        return np.nan, f"outside {low:g} to {high:g}"
+    return float(value), ""
 
 
 def _labels(
@@ -176,18 +193,16 @@ def _labels(
 ) -> tuple[pd.Categorical, list[str]]:
     """Read the labels in a column, such as names of items."""
     texts = [_label(value) for value in column.cat.categories]
-    problems = _problems(
-        column, ["" if text else "neither text nor a number" for text in texts]
-    )
+    mistakes = ["" if text else "neither text nor a number" for text in texts]
+    problems = _problems(column, mistakes)
     if required and column.isna().any():
-        problems.append(
-            f"column {cell(column.name)}, empty: {_places(column.index[column.isna()])}"
-        )
+        where = _places(column.index[column.isna()])
+        problems.append(f"column {cell(column.name)}, empty: {where}")
     return _categorical(texts, column.cat.codes), problems
 
 
 def _label(value: object) -> str | None:
-    """Write a label as text; a whole number has no point, half a character is no text."""
+    """Write a label as text; a whole number has no point, half a character is none."""
     if not isinstance(value, str | bool | int | float | Decimal):
         return None
     text = f"{value:.15g}" if isinstance(value, float) else str(value)
@@ -195,25 +210,26 @@ def _label(value: object) -> str | None:
 
 
 def _problems(column: pd.Series, mistakes: Sequence[str]) -> list[str]:
-    """Say which mistakes a column has and where, given the mistake of each distinct value."""
+    """Say which mistakes a column has and where, from those of its distinct values."""
+    codes_by_mistake = {}
+    for code, mistake in enumerate(mistakes):
+        if mistake:
+            codes_by_mistake.setdefault(mistake, []).append(code)
     problems = []
-    for mistake in dict.fromkeys(filter(None, mistakes)):
-        wrong = column[
-            column.cat.codes.isin([i for i, m in enumerate(mistakes) if m == mistake])
-        ]
-        problems.append(
-            f"column {cell(column.name)}, {mistake}: {_places(wrong.index, wrong)}"
-        )
+    for mistake, codes in codes_by_mistake.items():
+        wrong = column[column.cat.codes.isin(codes)]
+        where = _places(wrong.index, wrong)
+        problems.append(f"column {cell(column.name)}, {mistake}: {where}")
     return problems
 
 
 def _places(index: pd.Index, values: Iterable | None = None) -> str:
-    """Say where something stands in a file: the first places, and how many there are besides."""
-    shown = [f"{index.name} {number}" for number in index[:SHOWN_PLACES]]
+    """Say where something stands in a file: the first places, and how many more."""
+    places = [f"{index.name} {number}" for number in index[:SHOWN_PLACES]]
+    text = ", ".join(places)
     if values is not None:
-        shown = [
-            f"{place} {cell(value)}"
-            for place, value in zip(shown, values, strict=False)
-        ]
-    more = len(index) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+        # the places are fewer than the values
+        pairs = zip(places, values, strict=False)
+        text = ", ".join(f"{place} {cell(value)}" for place, value in pairs)
+    more = len(index) - len(places)
+    return f"{text} and {more:,} more" if more else text

@@ -1,4 +1,4 @@
-"""Raters and rows of any study: who rates otherwise than the rest, and what follows from it.
+"""Raters and rows of any study: who rates otherwise, and what follows from it.
 
 `check_raters` lists what stands out, each finding with its consequence. Ratings that
 are `doubtful` are kept, but the conclusions of `ratings.inference` are drawn without
@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
-from ratings.intake import Study, findings, some_items
+from ratings.intake import Finding, Study, findings, first_ratings, sample_items
 
 ENOUGH = 10  # ratings by one person, or shared by two, from which something can be told
 ALARM = 0.01  # chance of any false alarm of one kind
@@ -33,9 +33,12 @@ ONE_LABEL = 0.8  # of raters, who saw one system only
 MOST_REVERSED = 10
 # for telling who rates opposite or copies; of more, whole items are taken
 MOST_ROWS = 100_000
-NEARLY, NEARLY_NOTHING = 0.999999, 1e-9
+NEARLY = 0.999999  # Fisher's transformation of a correlation of 1 is infinite
+NEARLY_NOTHING = 1e-9  # smaller variances and errors are rounding
 MEANS = (1, 2, 3, 5, 10)  # ratings of an item in one mean
+POWER = 0.8
 MOST_TIMES = 1000  # as many ratings: more is out of reach
+TRIED = "conclusions are drawn without these ratings too"
 
 
 def check_raters(
@@ -45,7 +48,7 @@ def check_raters(
     scales: Mapping[str, tuple[float, float]] | None = None,
     covariate: str = "",
 ) -> pd.DataFrame:
-    """List all that a reader should know about columns, rows and raters, with its consequence.
+    """List what a reader should know about columns, rows and raters, with consequences.
 
     Parameters
     ----------
@@ -70,120 +73,156 @@ def check_raters(
 
     Examples
     --------
-    >>> rng, rows = np.random.default_rng(0), np.arange(120)
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.arange(120)
     >>> marks = rng.integers(2, 5, 40)[rows // 3] + rng.integers(-1, 2, 120)
-    >>> table = pd.DataFrame({"item_id": rows // 3, "prompt_id": rows // 3, "rater_id": rows % 3,
-    ...                       "tone": rng.integers(1, 6, 120), "overall": marks})
+    >>> ids = {"item_id": rows // 3, "prompt_id": rows // 3, "rater_id": rows % 3}
+    >>> table = pd.DataFrame({**ids, "tone": rng.integers(1, 6, 120), "overall": marks})
     >>> table.loc[table["rater_id"] == 2, "overall"] = 6 - table["overall"]
     >>> check_raters(table, "overall", ["tone"])[["what", "where", "rows"]]
                                  what       where  rows
     0  rates opposite to the others  overall: 2    40
     """
-    rows = [*findings(table, [outcome, *aspects], scales or {})]
+    rows = list(findings(table, [outcome, *aspects], scales or {}))
     if "rater_id" in table:
         rows += _about_raters(table, outcome, aspects, covariate)
-    rows = rows or [("nothing", "", 0, "all ratings are used as they are", [])]
-    return pd.DataFrame(
-        rows, columns=["what", "where", "rows", "consequence", "affects"]
-    )
+    if not rows:
+        rows = [Finding("nothing", "", 0, "all ratings are used as they are", [])]
+    return pd.DataFrame(rows, columns=Finding._fields)
 
 
 def _about_raters(
     table: pd.DataFrame, outcome: str, aspects: Sequence[str], covariate: str
-) -> Iterator[tuple]:
+) -> Iterator[Finding]:
     """Findings about raters."""
-    table = table[~table.duplicated(["item_id", "rater_id"])].reset_index(drop=True)
-    rater, columns = table["rater_id"].to_numpy(), [outcome, *aspects]
-    tried = "conclusions are drawn without these ratings too"
-    for who, column in _reversed(table, columns):
-        where, rows = f"{column}: {who}", int((rater == who).sum())
-        yield "rates opposite to the others", where, rows, tried, ["all"]
-    copied = _copied(table, columns)
-    if copied.any():
-        where = f"{len(np.unique(rater[copied]))} raters"
-        yield (
-            "the same in all columns as another rater",
-            where,
-            int(copied.sum()),
-            tried,
-            ["all"],
-        )
+    table = first_ratings(table).reset_index(drop=True)
+    columns = [outcome, *aspects]
+    yield from _about_reversed(table, columns)
+    yield from _about_copied(table, columns)
+    what = f"always the same {outcome}"
+    yield from _about_some(table, what, _flat(table, outcome), TRIED)
+    what = f"under a third of the usual {covariate}"
     kept = "kept: did they read what they rated?"
-    for what, who, consequence in (
-        (f"always the same {outcome}", _flat(table, outcome), tried),
-        (f"under a third of the usual {covariate}", _hasty(table, covariate), kept),
-    ):
-        if len(who):
-            n_rows = int(table["rater_id"].isin(who).sum())
-            yield what, _raters(who), n_rows, consequence, ["all"]
+    yield from _about_some(table, what, _hasty(table, covariate), kept)
     yield from _harsh(table, outcome)
-    yield from _design(table)
+    yield from _busy(table)
+    yield from _items_rated_once(table)
+    yield from _one_label_each(table)
 
 
-def _raters(who: Sequence) -> str:
-    """Name some raters."""
-    return ", ".join(map(str, who[:3])) + " …" * (len(who) > 3)
+def _about_reversed(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
+    """Raters who rate opposite to the others."""
+    for rater, column in _reversed(table, columns):
+        n_rows = int((table["rater_id"] == rater).sum())
+        where = f"{column}: {rater}"
+        yield Finding("rates opposite to the others", where, n_rows, TRIED, ["all"])
 
 
-def _of_others(
+def _about_copied(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
+    """Raters whose ratings are those of another."""
+    is_copied = _copied(table, columns)
+    n_rows = int(is_copied.sum())
+    if n_rows:
+        n_raters = table["rater_id"][is_copied].nunique()
+        what = "the same in all columns as another rater"
+        yield Finding(what, f"{n_raters} raters", n_rows, TRIED, ["all"])
+
+
+def _about_some(
+    table: pd.DataFrame, what: str, raters: Sequence, consequence: str
+) -> Iterator[Finding]:
+    """Some raters of whom the same is to be said, if there are any."""
+    if len(raters):
+        n_rows = int(table["rater_id"].isin(raters).sum())
+        yield Finding(what, _first_raters(raters), n_rows, consequence, ["all"])
+
+
+def _first_raters(raters: Sequence) -> str:
+    """Name the first three of some raters."""
+    text = ", ".join(map(str, raters[:3]))
+    return f"{text} …" if len(raters) > 3 else text
+
+
+def _with_means_of_others(
     table: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Marks, and the mean of the marks that others gave the same item; NaN where there are none."""
-    own, item = (
-        table[list(columns)].to_numpy(dtype=float),
-        pd.factorize(table["item_id"])[0],
-    )
-    known = ~np.isnan(own)
-    marks = np.where(known, own, 0)
-    total, count = (cluster_sums(each, item)[item] for each in (marks, known * 1.0))
+    """Marks, and the mean of the marks that others gave the same item.
+
+    Both have a row per rating and a column per column; NaN where there are none.
+    """
+    own = table[list(columns)].to_numpy(dtype=float)
+    item = pd.factorize(table["item_id"])[0]
+    is_known = ~np.isnan(own)
+    marks = np.where(is_known, own, 0)
+    total = cluster_sums(marks, item)[item]
+    count = cluster_sums(is_known * 1.0, item)[item]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return own, np.where(known & (count > 1), (total - marks) / (count - 1), np.nan)
+        mean = (total - marks) / (count - 1)
+    return own, np.where(is_known & (count > 1), mean, np.nan)
 
 
-def _agreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Correlation of each rater with the rest by column, and its distance from zero in errors."""
-    own, rest = _of_others(table, columns)
-    codes, who = pd.factorize(table["rater_id"])
-    shared = ~np.isnan(rest)
-    own, rest = (np.where(shared, each, 0) for each in (own, rest))
-    own, rest = (
-        each - shared * each.sum() / max(shared.sum(), 1) for each in (own, rest)
-    )
-    parts = np.stack([shared, own, rest, own**2, rest**2, own * rest], axis=1)
-    n, x, y, xx, yy, xy = cluster_sums(parts, codes).transpose(1, 0, 2)
+def _agreement_with_others(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Correlation of each rater with the means of the others, column by column.
+
+    A row per rater and column: ``n`` ratings, ``r``, and ``z``, the distance of r from
+    zero in standard errors, by Fisher's transformation.
+    """
+    own, others = _with_means_of_others(table, columns)
+    is_shared = ~np.isnan(others)
+    own = _centred(own, is_shared)
+    others = _centred(others, is_shared)
+    products = [is_shared, own, others, own**2, others**2, own * others]
+    rater, names = pd.factorize(table["rater_id"])
+    sums = cluster_sums(np.stack(products, axis=1), rater)
+    n, x, y, xx, yy, xy = sums.transpose(1, 0, 2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = (xx - x**2 / n) * (yy - y**2 / n)
-        r = np.where(spread > 1e-9, (xy - x * y / n) / np.sqrt(spread), np.nan)
-    z = np.arctanh(np.clip(r, -NEARLY, NEARLY)) * np.sqrt(np.maximum(n - 3, 0))
-    index = pd.MultiIndex.from_product([who, columns], names=["rater", "column"])
-    found = pd.DataFrame({"n": n.ravel(), "r": r.ravel(), "z": z.ravel()}, index=index)
-    return found[(found["n"] >= ENOUGH) & found["r"].notna()]
+        variances = (xx - x**2 / n) * (yy - y**2 / n)
+        r = (xy - x * y / n) / np.sqrt(variances)
+        r = np.where(variances > NEARLY_NOTHING, r, np.nan)
+    error = np.sqrt(np.maximum(n - 3, 0))
+    z = np.arctanh(np.clip(r, -NEARLY, NEARLY)) * error
+    index = pd.MultiIndex.from_product([names, columns], names=["rater", "column"])
+    table = pd.DataFrame({"n": n.ravel(), "r": r.ravel(), "z": z.ravel()}, index=index)
+    return table[(table["n"] >= ENOUGH) & table["r"].notna()]
+
+
+def _centred(values: np.ndarray, is_shared: np.ndarray) -> np.ndarray:
+    """Take the mean of shared values off them; the others are zero."""
+    values = np.where(is_shared, values, 0)
+    mean = values.sum() / max(is_shared.sum(), 1)
+    return values - is_shared * mean
 
 
 def _reversed(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
     """Raters, with the column, who rate opposite to the others, one after the other.
 
-    Of two raters nobody can say which.
+    Each is taken out before the next is looked for, since one such rater makes the
+    others look odd. Of two raters nobody can say which.
     """
-    table, found = some_items(table, MOST_ROWS), []
-    while table["rater_id"].nunique() > 2 and len(found) < MOST_REVERSED:
-        rest = _agreement(table, columns)
-        if rest.empty or rest["z"].min() > -stats.norm.isf(ALARM / len(rest)):
+    table = sample_items(table, MOST_ROWS)
+    reversed_ones = []
+    while table["rater_id"].nunique() > 2 and len(reversed_ones) < MOST_REVERSED:
+        agreement = _agreement_with_others(table, columns)
+        if agreement.empty:
             break
-        found.append(rest["z"].idxmin())
-        table = table[table["rater_id"] != found[-1][0]]
-    return found
+        limit = -stats.norm.isf(ALARM / len(agreement))
+        if agreement["z"].min() > limit:
+            break
+        rater, column = agreement["z"].idxmin()
+        reversed_ones.append((rater, column))
+        table = table[table["rater_id"] != rater]
+    return reversed_ones
 
 
 def _flat(table: pd.DataFrame, outcome: str) -> list:
     """Raters who gave one mark only, so often that chance would hardly do it."""
-    by_rater = table.groupby("rater_id", observed=True)[outcome].agg(
-        ["count", "nunique"]
-    )
+    marks = table.groupby("rater_id", observed=True)[outcome]
+    by_rater = marks.agg(["count", "nunique"])
     usual = table[outcome].value_counts(normalize=True).iloc[0]
     chance = usual ** by_rater["count"]
     is_flat = (by_rater["nunique"] == 1) & (by_rater["count"] >= ENOUGH)
-    return list(by_rater.index[is_flat & (chance < ALARM / len(by_rater))])
+    is_sure = chance < ALARM / len(by_rater)
+    return list(by_rater.index[is_flat & is_sure])
 
 
 def _hasty(table: pd.DataFrame, covariate: str) -> list:
@@ -191,57 +230,61 @@ def _hasty(table: pd.DataFrame, covariate: str) -> list:
     is_time = any(word in covariate.lower() for word in TIMES)
     if not is_time or not pd.api.types.is_numeric_dtype(table.get("covariate")):
         return []
-    by_rater = table.groupby("rater_id", observed=True)["covariate"].agg(
-        ["count", "median"]
-    )
+    times = table.groupby("rater_id", observed=True)["covariate"]
+    by_rater = times.agg(["count", "median"])
     is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
     return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
 
 
 def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Tell which ratings are the same in all columns as those of another rater, far too often.
+    """Tell which ratings are those of another rater in all columns, far too often.
 
     Of two raters the ratings of the one who comes later in the table are marked. One
     column alone does not tell copies from agreement.
     """
-    marked = np.zeros(len(table), dtype=bool)
+    is_copied = np.zeros(len(table), dtype=bool)
     if len(columns) < 2:
-        return marked
-    known = table[list(columns)].notna().all(axis="columns").to_numpy()
-    for one, two in _too_alike(some_items(table[known], MOST_ROWS), columns):
-        pair = np.flatnonzero(known & table["rater_id"].isin([one, two]).to_numpy())
-        rows = table.iloc[pair]
-        again = rows.duplicated(["item_id", *columns], keep=False) & (
-            rows["rater_id"] == two
-        )
-        marked[pair[again.to_numpy()]] = True
-    return marked
+        return is_copied
+    is_whole = table[list(columns)].notna().all(axis="columns").to_numpy()
+    for first, second in _too_alike(sample_items(table[is_whole], MOST_ROWS), columns):
+        is_by_pair = table["rater_id"].isin([first, second]).to_numpy()
+        places = np.flatnonzero(is_whole & is_by_pair)
+        pair = table.iloc[places]
+        is_same = pair.duplicated(["item_id", *columns], keep=False)
+        is_later = pair["rater_id"] == second
+        is_copied[places[(is_same & is_later).to_numpy()]] = True
+    return is_copied
 
 
 def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
-    """Pairs of raters who gave the same marks in all columns more often than chance would do."""
-    rater, who = pd.factorize(rows["rater_id"])
-    same = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
-    shared, equal = (
-        _together(rater, pd.factorize(rows["item_id"])[0]),
-        _together(rater, same),
-    )
+    """Pairs of raters who gave the same marks in all columns, too often for chance."""
+    rater, names = pd.factorize(rows["rater_id"])
+    item = pd.factorize(rows["item_id"])[0]
+    rating = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
+    shared = _in_common(rater, item)
+    same = _in_common(rater, rating)
     first, second = shared.nonzero()
-    n = np.asarray(shared[first, second]).ravel()
-    pairs = (first < second) & (n >= ENOUGH)
-    first, second, n = first[pairs], second[pairs], n[pairs]
-    if not len(n):
+    n_shared = np.asarray(shared[first, second]).ravel()
+    is_pair = (first < second) & (n_shared >= ENOUGH)
+    if not is_pair.any():
         return []
-    k = np.asarray(equal[first, second]).ravel()
-    others = n.sum() - n
-    usual = np.divide(k.sum() - k, others, out=np.full(len(n), 0.5), where=others > 0)
-    chance = stats.binom.sf(k - 1, n, np.maximum(usual, _by_chance(rows, columns)))
-    alike = (k >= COPIED * n) & (chance < ALARM / len(n))
-    return list(zip(who[first[alike]], who[second[alike]], strict=True))
+    first = first[is_pair]
+    second = second[is_pair]
+    n_shared = n_shared[is_pair]
+    n_same = np.asarray(same[first, second]).ravel()
+    # How often all other pairs gave the same marks is what chance and the items do.
+    n_others = n_shared.sum() - n_shared
+    usual = np.full(len(n_shared), 0.5)  # where there is no other pair
+    np.divide(n_same.sum() - n_same, n_others, out=usual, where=n_others > 0)
+    usual = np.maximum(usual, _by_chance(rows, columns))
+    chance = stats.binom.sf(n_same - 1, n_shared, usual)
+    is_alike = (n_same >= COPIED * n_shared) & (chance < ALARM / len(n_shared))
+    pairs = zip(names[first[is_alike]], names[second[is_alike]], strict=True)
+    return list(pairs)
 
 
-def _together(rater: np.ndarray, what: np.ndarray) -> csr_array:
-    """How many things two raters have in common."""
+def _in_common(rater: np.ndarray, what: np.ndarray) -> csr_array:
+    """How many things each two raters have in common."""
     shape = (rater.max(initial=0) + 1, what.max(initial=0) + 1)
     member = csr_array((np.ones(len(rater)), (rater, what)), shape=shape)
     return (member @ member.T).tocsr()
@@ -249,34 +292,38 @@ def _together(rater: np.ndarray, what: np.ndarray) -> csr_array:
 
 def _by_chance(rows: pd.DataFrame, columns: Sequence[str]) -> float:
     """Share of pairs of ratings that are the same in all columns, whatever the item."""
-    patterns = rows.groupby(list(columns), observed=True).size()
-    return float(((patterns / len(rows)) ** 2).sum())
+    counts = rows.groupby(list(columns), observed=True).size()
+    shares = counts / len(rows)
+    return float((shares**2).sum())
 
 
-def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[tuple]:
+def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[Finding]:
     """Raters far from the middle one on the same items."""
-    found = leniency(table, outcome)
-    reach = HARSH * np.ptp(table[outcome].dropna())
-    found = found[found["ratings"] >= ENOUGH]
-    sure = np.abs(found["z"]) > stats.norm.isf(ALARM / 2 / max(len(found), 1))
-    far = found[sure & (np.abs(found["from the middle"]) > reach)]
-    for word, side in (("harsher", -1), ("more lenient", 1)):
-        those = far[np.sign(far["from the middle"]) == side]
-        if len(those):
-            most = those["from the middle"].abs().max()
-            at_most = "up to " if len(those) > 1 else ""
-            what = f"{word} than the middle rater, by {at_most}{most:.1f} points"
-            yield (
-                what,
-                _raters(those.index),
-                int(those["ratings"].sum()),
-                TAKEN_OUT,
-                [outcome],
-            )
+    by_rater = leniency(table, outcome)
+    by_rater = by_rater[by_rater["ratings"] >= ENOUGH]
+    distance = by_rater["from the middle"]
+    limit = stats.norm.isf(ALARM / 2 / max(len(by_rater), 1))
+    is_sure = np.abs(by_rater["z"]) > limit
+    is_far = np.abs(distance) > HARSH * np.ptp(table[outcome].dropna())
+    is_odd = is_sure & is_far
+    yield from _on_one_side(by_rater[is_odd & (distance < 0)], "harsher", outcome)
+    yield from _on_one_side(by_rater[is_odd & (distance > 0)], "more lenient", outcome)
+
+
+def _on_one_side(raters: pd.DataFrame, word: str, outcome: str) -> Iterator[Finding]:
+    """Raters who are all harsher, or all more lenient, if there are any."""
+    if raters.empty:
+        return
+    points = f"{raters['from the middle'].abs().max():.1f} points"
+    if len(raters) > 1:
+        points = f"up to {points}"
+    what = f"{word} than the middle rater, by {points}"
+    n_rows = int(raters["ratings"].sum())
+    yield Finding(what, _first_raters(raters.index), n_rows, TAKEN_OUT, [outcome])
 
 
 def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
-    """How far each rater is from the others on the same items, in points of the outcome.
+    """How far each rater is from the others on the same items, in points.
 
     Parameters
     ----------
@@ -293,75 +340,98 @@ def leniency(table: pd.DataFrame, outcome: str) -> pd.DataFrame:
         ``z``, its distance from zero in standard errors, and ``from the middle``, from
         the middle rater.
     """
-    own, rest = (each[:, 0] for each in _of_others(table, [outcome]))
-    shared = ~np.isnan(rest)
-    gap, who = (own - rest)[shared], table["rater_id"].to_numpy()[shared]
-    parts = pd.DataFrame({"n": 1.0, "gap": gap, "who": who})
-    sums = parts.groupby(
-        ["who", table["prompt_id"].to_numpy()[shared]], observed=True
-    ).sum()
-    size, total = (getattr(sums.groupby(level=0), each)() for each in ("size", "sum"))
+    own, others = _with_means_of_others(table, [outcome])
+    is_shared = ~np.isnan(others[:, 0])
+    gap = (own - others)[is_shared, 0]
+    rater = table["rater_id"].to_numpy()[is_shared]
+    cluster = table["prompt_id"].to_numpy()[is_shared]
+    gaps = pd.DataFrame({"n": 1.0, "gap": gap, "rater": rater})
+    in_clusters = gaps.groupby(["rater", cluster], observed=True).sum()
+    n_clusters = in_clusters.groupby(level=0).size()
+    total = in_clusters.groupby(level=0).sum()
     mean = total["gap"] / total["n"]
-    around = (sums["gap"] - sums["n"] * mean.reindex(sums.index, level=0)) ** 2
-    squares = around.groupby(level=0).sum() * size / (size - 1).where(size > 1)
-    error = np.sqrt(squares).where(lambda root: root > NEARLY_NOTHING) / total["n"]
-    margin = stats.t.ppf(0.975, size - 1) * error
+    error = _error_of_ratio(in_clusters, n_clusters, mean) / total["n"]
+    margin = stats.t.ppf(0.975, n_clusters - 1) * error
     # From the items' means, with a rater's own mark: one outlier moves those of others
     # less.
-    off = mean * (1 - 1 / _raters_per_item(table))
+    from_means = mean * (1 - 1 / _raters_per_item(table))
     columns = {
-        **{"ratings": total["n"], "leniency": mean, "z": mean / error},
-        **{"leniency low": mean - margin, "leniency high": mean + margin},
-        "from the middle": off - off.median(),
+        "ratings": total["n"],
+        "leniency": mean,
+        "z": mean / error,
+        "leniency low": mean - margin,
+        "leniency high": mean + margin,
+        "from the middle": from_means - from_means.median(),
     }
     return pd.DataFrame(columns)
+
+
+def _error_of_ratio(
+    in_clusters: pd.DataFrame, n_clusters: pd.Series, mean: pd.Series
+) -> pd.Series:
+    """Standard error of each rater's sum of gaps, from the clusters around the mean.
+
+    NaN for a single cluster, and where the clusters do not differ.
+    """
+    expected = in_clusters["n"] * mean.reindex(in_clusters.index, level=0)
+    squares = (in_clusters["gap"] - expected) ** 2
+    several = (n_clusters - 1).where(n_clusters > 1)
+    variance = squares.groupby(level=0).sum() * n_clusters / several
+    error = np.sqrt(variance)
+    return error.where(error > NEARLY_NOTHING)
 
 
 def _raters_per_item(table: pd.DataFrame) -> float:
     """Ratings of an item, on average over ratings that share one."""
     counts = np.bincount(pd.factorize(table["item_id"])[0])
     counts = counts[counts > 1]
-    return float((counts**2).sum() / counts.sum()) if len(counts) else 1.0
+    if not len(counts):
+        return 1.0
+    return float((counts**2).sum() / counts.sum())
 
 
-def _design(table: pd.DataFrame) -> Iterator[tuple]:
-    """Who rated how much of what."""
+def _busy(table: pd.DataFrame) -> Iterator[Finding]:
+    """Raters who gave far more than an even share of the ratings."""
     counts = table["rater_id"].value_counts()
     counts = counts[counts > 0]
     busy = counts[counts > BUSY * len(table) / len(counts)]
-    if len(busy):
-        where = f"{len(busy)} of {len(counts)} raters"
-        consequence = (
-            f"results are mostly theirs; the busiest gave {busy.max():,} ratings"
-        )
-        yield (
-            "far more ratings than others",
-            where,
-            int(busy.sum()),
-            consequence,
-            ["all"],
-        )
-    per_item = table["item_id"].value_counts()
-    once = per_item == 1
-    if 0.5 < once.mean() < 1 and len(counts) > 1:
-        consequence = (
-            f"agreement and leniency can come only from {int((~once).sum()):,} others"
-        )
-        yield "most items rated once", "", int(once.sum()), consequence, ["all"]
-    if "covariate" in table and isinstance(
-        table["covariate"].dtype, pd.CategoricalDtype
-    ):
-        seen = table.groupby("rater_id", observed=True)["covariate"].nunique()
-        if (
-            len(table["covariate"].dropna().unique()) > 1
-            and (seen == 1).mean() >= ONE_LABEL
-        ):
-            what = "saw one label of the covariate only"
-            consequence = (
-                "differences between the labels may be differences between raters"
-            )
-            where = f"{int((seen == 1).sum())} of {len(seen)} raters"
-            yield what, where, len(table), consequence, ["covariate"]
+    if busy.empty:
+        return
+    where = f"{len(busy)} of {len(counts)} raters"
+    most = f"the busiest gave {busy.max():,} ratings"
+    consequence = f"results are mostly theirs; {most}"
+    n_rows = int(busy.sum())
+    yield Finding("far more ratings than others", where, n_rows, consequence, ["all"])
+
+
+def _items_rated_once(table: pd.DataFrame) -> Iterator[Finding]:
+    """Items with one rating, if they are most but not all."""
+    n_ratings = table["item_id"].value_counts()
+    is_once = n_ratings == 1
+    if not 0.5 < is_once.mean() < 1 or table["rater_id"].nunique() < 2:
+        return
+    n_others = int((~is_once).sum())
+    consequence = f"agreement and leniency can come only from {n_others:,} others"
+    n_once = int(is_once.sum())
+    yield Finding("most items rated once", "", n_once, consequence, ["all"])
+
+
+def _one_label_each(table: pd.DataFrame) -> Iterator[Finding]:
+    """Raters who saw one label only of a covariate, such as one system."""
+    if "covariate" not in table:
+        return
+    covariate = table["covariate"]
+    is_label = isinstance(covariate.dtype, pd.CategoricalDtype)
+    if not is_label or covariate.nunique() < 2:
+        return
+    n_labels = table.groupby("rater_id", observed=True)["covariate"].nunique()
+    saw_one = n_labels == 1
+    if saw_one.mean() < ONE_LABEL:
+        return
+    what = "saw one label of the covariate only"
+    where = f"{int(saw_one.sum())} of {len(n_labels)} raters"
+    consequence = "differences between the labels may be differences between raters"
+    yield Finding(what, where, len(table), consequence, ["covariate"])
 
 
 def doubtful(study: Study) -> dict[str, np.ndarray]:
@@ -381,19 +451,20 @@ def doubtful(study: Study) -> dict[str, np.ndarray]:
     """
     if "rater_id" not in study.frame:
         return {}
-    frame, columns = study.frame, [study.outcome, *study.aspects]
-    turned = {who for who, _ in _reversed(frame, columns)}
+    frame = study.frame
+    columns = [study.outcome, *study.aspects]
+    reversed_ones = [rater for rater, _ in _reversed(frame, columns)]
+    flat = _flat(frame, study.outcome)
+    is_reversed = frame["rater_id"].isin(reversed_ones).to_numpy()
     rows = {
-        "raters who rate opposite to the others": frame["rater_id"]
-        .isin(turned)
-        .to_numpy(),
+        "raters who rate opposite to the others": is_reversed,
         "copied ratings": _copied(frame, columns),
-        "flat raters": frame["rater_id"].isin(_flat(frame, study.outcome)).to_numpy(),
+        "flat raters": frame["rater_id"].isin(flat).to_numpy(),
     }
-    return {name: marked for name, marked in rows.items() if marked.any()}
+    return {kind: marked for kind, marked in rows.items() if marked.any()}
 
 
-def table(study: Study) -> pd.DataFrame:
+def by_rater(study: Study) -> pd.DataFrame:
     """Tell of each rater how lenient he or she is, and how far the others agree.
 
     Parameters
@@ -409,20 +480,25 @@ def table(study: Study) -> pd.DataFrame:
         ``agreement`` with ``low`` and ``high``, correlation with that mean. Empty
         without raters.
     """
-    if "rater_id" not in study.frame or study.frame["rater_id"].nunique() < 2:
+    frame = study.frame
+    if "rater_id" not in frame or frame["rater_id"].nunique() < 2:
         return pd.DataFrame()
-    lenient = leniency(study.frame, study.outcome)[
-        ["leniency", "leniency low", "leniency high"]
-    ]
-    rest = _agreement(study.frame, [study.outcome]).droplevel("column")
-    reach = stats.norm.ppf(0.975) / np.sqrt((rest["n"] - 3).clip(lower=0))
-    middle = np.arctanh(rest["r"].clip(-NEARLY, NEARLY))
-    found = pd.DataFrame({"ratings": study.frame["rater_id"].value_counts()})
-    found = found[found["ratings"] > 0].join(lenient)
-    ends = {"low": np.tanh(middle - reach), "high": np.tanh(middle + reach)}
-    return found.join(
-        rest[["r"]].rename(columns={"r": "agreement"}).assign(**ends)
-    ).sort_index()
+    counts = pd.DataFrame({"ratings": frame["rater_id"].value_counts()})
+    counts = counts[counts["ratings"] > 0]
+    columns = ["leniency", "leniency low", "leniency high"]
+    lenient = leniency(frame, study.outcome)[columns]
+    others = _agreement_with_others(frame, [study.outcome]).droplevel("column")
+    # Fisher's transformation: its standard error hardly depends on the correlation.
+    transformed = np.arctanh(others["r"].clip(-NEARLY, NEARLY))
+    margin = stats.norm.ppf(0.975) / np.sqrt((others["n"] - 3).clip(lower=0))
+    agreement = pd.DataFrame(
+        {
+            "agreement": others["r"],
+            "low": np.tanh(transformed - margin),
+            "high": np.tanh(transformed + margin),
+        }
+    )
+    return counts.join(lenient).join(agreement).sort_index()
 
 
 def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -448,30 +524,44 @@ def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataF
     Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown
     (1910).
     """
+    outcome = study.frame[study.outcome]
     items = study.frame.groupby(["cluster", "item_id"], observed=True)[study.outcome]
-    sums = items.agg(["size", "sum", "var"]).reset_index()
-    n, total = sums["size"].to_numpy(dtype=float), sums["sum"].to_numpy()
+    by_item = items.agg(["size", "sum", "var"]).reset_index()
+    n = by_item["size"].to_numpy(dtype=float)
     if (n > 1).sum() < ENOUGH:
         return pd.DataFrame()
-    total = total - study.frame[study.outcome].mean() * n
-    within = np.nan_to_num(sums["var"].to_numpy()) * (n - 1)
-    parts = cluster_sums(
-        np.column_stack([np.ones(len(n)), n, total, total**2 / n, n**2, within]),
-        sums["cluster"],
-    )
-    weights = bootstrap.with_everything_first(
-        bootstrap.cluster_weights(len(parts), n_boot, rng)
-    )
-    n_items, rows, whole, between, squares, error = (weights @ parts).T
-    noise = error / (rows - n_items)
-    mean_square = (between - whole**2 / rows) / (n_items - 1)
-    item = np.maximum(mean_square - noise, 0) * (n_items - 1) / (rows - squares / rows)
-    shares = item[:, None] / (item[:, None] + noise[:, None] / np.array(MEANS))
-    return bootstrap.summary(shares[0], shares[1:], pd.Index(MEANS, name="ratings"))
+    # Sums of squares lose fewer digits around the mean.
+    total = by_item["sum"].to_numpy() - outcome.mean() * n
+    within = np.nan_to_num(by_item["var"].to_numpy()) * (n - 1)
+    parts = [np.ones(len(n)), n, total, total**2 / n, n**2, within]
+    sums = cluster_sums(np.column_stack(parts), by_item["cluster"])
+    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
+    weights = bootstrap.with_everything_first(replicates)
+    shares = _reliability_of_means(weights @ sums)
+    index = pd.Index(MEANS, name="ratings")
+    return bootstrap.summary(shares[0], shares[1:], index)
 
 
-def needed(study: Study, weight: float) -> pd.DataFrame:
-    """How many times the ratings or raters it takes to find a weight of this size in four of five.
+def _reliability_of_means(sums: np.ndarray) -> np.ndarray:
+    """Share of the variance of means that lies between items, by number of ratings.
+
+    One-way analysis of variance with items of several sizes. The columns of ``sums``:
+    items, ratings, their sum, and by item the sum of squares of its mean, of its size,
+    and within it.
+    """
+    n_items, n_ratings, total, between, squared_sizes, within = sums.T
+    noise = within / (n_ratings - n_items)
+    mean_square = (between - total**2 / n_ratings) / (n_items - 1)
+    # The mean square of items holds their variance n_0 times, where n_0 is the size
+    # that counts if sizes differ: (ratings - sum of n² / ratings) / (items - 1).
+    degrees = n_ratings - squared_sizes / n_ratings
+    item = np.maximum(mean_square - noise, 0) * (n_items - 1) / degrees
+    item = item[:, None]
+    return item / (item + noise[:, None] / np.array(MEANS))
+
+
+def sample_size(study: Study, weight: float) -> pd.DataFrame:
+    """How many times the ratings or raters it takes to find a weight, with 80 % power.
 
     What items, raters and single ratings contribute to the error of each weight is told
     from this file; more of one leave the others as they are, and give t more degrees of
@@ -501,34 +591,46 @@ def needed(study: Study, weight: float) -> pd.DataFrame:
     Cohen (1988), Statistical Power Analysis, chapter 1; Cameron, Gelbach and Miller
     (2011), Robust Inference With Multiway Clustering.
     """
-    found, ways = study.slopes(), study.shared
-    variances, sizes = found.variances(study.frame[ways])
-    if alone := len(ways) == 1:
-        variances, sizes = (0 * variances[0], *variances * 2), (np.inf, *sizes)
-    people, items = (np.maximum(each - variances[2], 0) for each in variances[:2])
-    more = np.geomspace(1, MOST_TIMES, 150)[:, None]
-    by_items = _detects(
-        people + (variances[2] + items) / more, sizes[0], sizes[1] * more
-    )
-    by_raters = _detects(
-        items + (variances[2] + people) / more, sizes[0] * more, sizes[1]
-    )
+    slopes = study.slopes()
+    variances, sizes = slopes.variances(study.clusters)
+    by_both_kinds = len(variances) == 3  # raters, items, and both at once
+    if by_both_kinds:
+        by_rater, by_item, by_rating = variances
+        n_raters, n_items, _ = sizes
+        people = np.maximum(by_rater - by_rating, 0)
+        items = np.maximum(by_item - by_rating, 0)
+    else:
+        (by_rating,) = variances
+        (n_items,) = sizes
+        n_raters = np.inf
+        people = np.zeros_like(by_rating)
+        items = np.zeros_like(by_rating)
+    times = np.geomspace(1, MOST_TIMES, 150)[:, None]
+    with_items = people + (by_rating + items) / times
+    with_raters = items + (by_rating + people) / times
+    detects = _detectable(with_items, n_raters, n_items * times)
     columns = {
-        "detects": by_items[0],
-        "times the items": _first(by_items <= weight, more),
-        "times the raters": np.nan if alone else _first(by_raters <= weight, more),
+        "detects": detects[0],
+        "times the items": _first(detects <= weight, times),
     }
-    return pd.DataFrame(columns, index=found.value.index).reindex(study.aspects)
+    columns["times the raters"] = np.nan
+    if by_both_kinds:
+        detects = _detectable(with_raters, n_raters * times, n_items)
+        columns["times the raters"] = _first(detects <= weight, times)
+    table = pd.DataFrame(columns, index=slopes.value.index)
+    return table.reindex(study.aspects)
 
 
-def _detects(
+def _detectable(
     variance: np.ndarray, n_raters: ArrayLike, n_items: ArrayLike
 ) -> np.ndarray:
     """The weight that t finds in 80 %, by the smaller effective number of clusters."""
-    freedom = np.maximum(np.minimum(n_raters, n_items) - 1, 1)
-    return np.sqrt(variance) * (stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom))
+    df = np.maximum(np.minimum(n_raters, n_items) - 1, 1)
+    errors = stats.t.ppf(0.975, df) + stats.t.ppf(POWER, df)
+    return np.sqrt(variance) * errors
 
 
-def _first(enough: np.ndarray, more: np.ndarray) -> np.ndarray:
+def _first(is_enough: np.ndarray, times: np.ndarray) -> np.ndarray:
     """The first number of times that is enough, infinite if none is."""
-    return np.where(enough.any(axis=0), more[enough.argmax(axis=0), 0], np.inf)
+    first = times[is_enough.argmax(axis=0), 0]
+    return np.where(is_enough.any(axis=0), first, np.inf)

@@ -25,12 +25,35 @@ from ratings.formats import opened
 
 ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
 KINDS = {
-    "about": str, "when": list, "file": dict, "skip": list, "names": str, "lists": dict,
-    "only": dict, "without": dict, "long": dict, "count": str, "sum": str, "call": dict,
-    "item": list, "rater": list, "position": list, "cluster": list, "covariate": str, "words": str,
-    "outcome": str, "aspects": list, "marks": dict, "missing": list, "decimal": str,
+    # the file
+    "about": str,
+    "when": list,
+    "file": dict,
+    "skip": list,
+    # from cells to a row for each item and rater
+    "names": str,
+    "lists": dict,
+    "only": dict,
+    "without": dict,
+    "long": dict,
+    "count": str,
+    "sum": str,
+    "call": dict,
+    # the parts that columns play
+    "item": list,
+    "rater": list,
+    "position": list,
+    "cluster": list,
+    "covariate": str,
+    "words": str,
+    "outcome": str,
+    "aspects": list,
+    # what cells mean
+    "marks": dict,
+    "missing": list,
+    "decimal": str,
     "scales": dict,
-}  # fmt: skip
+}
 KIND_WORDS = {
     str: "text (in papermill, -r gives a number as text)",
     list: """a list of names, such as ["factuality", "tone"]""",
@@ -44,7 +67,15 @@ HEADER = """\
 # Each key is explained in data/recipes/README.md.
 """
 
+# A number at the start of a cell, such as 4 - Good, 4/5 or 80 %.
 LEADING = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:[-:/.%)=–—(].*)?", re.DOTALL)
+
+# Names of columns that are made while a table changes its shape: no file can have them.
+_NAME = "\0name"
+_CELL = "\0cell"
+_ROW = "\0row"
+_ITEM = "\0item"
+_AGAIN = "\0again"
 
 
 def from_yaml(file: str | Path) -> dict:
@@ -85,14 +116,18 @@ def _from_text(text: bytes | str, name: str) -> object:
     try:
         return yaml.load(text, _WithoutAliases)
     except (yaml.YAMLError, RecursionError) as error:
+        problem = getattr(error, "problem", None) or "too deeply nested"
         mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        problem = f"{where}{getattr(error, 'problem', None) or 'too deeply nested'}"
+        if mark:
+            problem = f"line {mark.line + 1}: {problem}"
         raise bad_table(name, [f"not YAML: {problem}"]) from None
 
 
 class _WithoutAliases(yaml.BaseLoader):
-    """Reads values as text, and refuses aliases: a few lines of them can stand for gigabytes."""
+    """Reads values as text, and refuses aliases.
+
+    A few lines of aliases can stand for gigabytes.
+    """
 
     def compose_node(self, parent: object, index: object) -> yaml.Node:
         """Read a part of the file."""
@@ -135,55 +170,75 @@ def parse(given: object, name: str = "recipe") -> dict:
         raise OptionError(f"{name}: a recipe has one 'key: value' on each line")
     recipe = {}
     for key, value in given.items():
-        if key not in KINDS:
-            similar = difflib.get_close_matches(str(key), KINDS)
-            hint = (
-                f"did you mean {similar[0]!r}?"
-                if similar
-                else f"known are {', '.join(KINDS)}"
-            )
-            raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
+        _require_known(key, name)
         if value in ("", None, [], {}):
             continue
-        if KINDS[key] is not str and isinstance(value, str) and value[0] in "[{":
-            value = _from_text(value, f"{name}, {key}")
-        if KINDS[key] is list and isinstance(value, str):
-            value = [value]
-        texts = value if isinstance(value, list) else []
-        if not isinstance(value, KINDS[key]) or not all(
-            isinstance(text, str) for text in texts
-        ):
-            raise OptionError(
-                f"{name}: {key} must be {KIND_WORDS[KINDS[key]]}, not {cell(value)}"
-            )
-        recipe[key] = value
+        recipe[key] = _of_its_kind(key, value, name)
     scales(recipe, name)
     _pattern(recipe, name)
     return recipe
 
 
+def _require_known(key: object, name: str) -> None:
+    """Stop at a key that no recipe has."""
+    if key in KINDS:
+        return
+    hint = f"known are {', '.join(KINDS)}"
+    similar = difflib.get_close_matches(str(key), KINDS)
+    if similar:
+        hint = f"did you mean {similar[0]!r}?"
+    raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
+
+
+def _of_its_kind(key: str, value: object, name: str) -> str | list | dict:
+    """Give the value of a key as text, a list of text or a mapping, as the key asks."""
+    kind = KINDS[key]
+    if kind is not str and isinstance(value, str) and value[0] in "[{":
+        value = _from_text(value, f"{name}, {key}")
+    if kind is list and isinstance(value, str):
+        value = [value]
+    is_right = isinstance(value, kind)
+    if isinstance(value, list):
+        is_right = is_right and all(isinstance(text, str) for text in value)
+    if not is_right:
+        raise OptionError(
+            f"{name}: {key} must be {KIND_WORDS[kind]}, not {cell(value)}"
+        )
+    return value
+
+
 def scales(recipe: Mapping, name: str = "recipe") -> dict[str, tuple[float, float]]:
     """Take the scales of a recipe as numbers."""
+    numbers = {}
+    for column, ends in recipe.get("scales", {}).items():
+        numbers[column] = _lowest_and_highest(ends)
+        if numbers[column] is None:
+            raise OptionError(
+                f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'"
+            )
+    return numbers
+
+
+def _lowest_and_highest(ends: object) -> tuple[float, float] | None:
+    """Read the two ends of a scale; None if these are none."""
+    if isinstance(ends, str):  # its characters are no ends
+        return None
     try:
-        given = recipe.get("scales", {})
-        scales = {key: tuple(map(float, ends)) for key, ends in given.items()}
-        right = [len(ends) == 2 and ends[0] < ends[1] for ends in scales.values()]
-        if all(right) and not any(isinstance(ends, str) for ends in given.values()):
-            return scales
+        low, high = map(float, ends)
     except (TypeError, ValueError):
-        pass
-    raise OptionError(
-        f"{name}: scales give the lowest and highest mark, as 'overall: [1, 5]'"
-    )
+        return None
+    return (low, high) if low < high else None
 
 
 def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
     """Compile the pattern of names of columns."""
+    if "names" not in recipe:
+        return None
     try:
-        pattern = regex.compile(recipe["names"]) if "names" in recipe else None
+        pattern = regex.compile(recipe["names"])
     except (regex.error, OverflowError) as error:
         raise OptionError(f"{name}: names is no regular expression ({error})") from None
-    if pattern is not None and not pattern.groupindex:
+    if not pattern.groupindex:
         raise OptionError(
             f"{name}: names must say what is what, as '(?P<aspect>.+)_(?P<rater>.+)'"
         )
@@ -191,7 +246,9 @@ def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
 
 
 def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
-    """Read ratings as a recipe says, one row per (item, rater), or list all that is wrong.
+    """Read ratings as a recipe says, or list all that is wrong.
+
+    There is one row for each item and rater.
 
     Parameters
     ----------
@@ -227,90 +284,117 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     Examples
     --------
     >>> recipe = {"outcome": "overall", "aspects": ["tone"], "rater": "rater_id"}
-    >>> read("data/example/ratings.csv", recipe)[["rater_id", "overall", "tone"]].head(2)
+    >>> ratings = read("data/example/ratings.csv", recipe)
+    >>> ratings[["rater_id", "overall", "tone"]].head(2)
           rater_id  overall  tone
     row
     2    rater-001      4.0   4.0
     3    rater-002      5.0   4.0
     """
     recipe = parse(dict(recipe))
-    with opened(file, recipe.get("file", {})) as (name, names, load_columns):
-        recipe = _with_usual(recipe, names)
-        shaping = any(
-            key in recipe for key in ("names", "lists", "long", "count", "call")
-        )
-        filters = [
-            *recipe.get("only", {}),
-            *recipe.get("without", {}),
-            *({"source"} & set(names)),
-        ]
-        wanted = names if shaping else [*named(recipe), *filters]
-        raw, problems = load_columns(list(dict.fromkeys(wanted)))
-    table = gathered(unfolded(raw, recipe), recipe)
-    return interpreted(table, recipe, name, problems)
+    with opened(file, recipe.get("file", {})) as (name, names, load):
+        recipe = _with_usual_names(recipe, names)
+        raw, problems = load(_columns_to_load(recipe, names))
+    table = to_wide(to_long(raw, recipe), recipe)
+    return to_ratings(table, recipe, name, problems)
 
 
-def _with_usual(recipe: Mapping, names: Sequence[str]) -> dict:
-    """Put the usual name of a column in the place of "auto", or nothing if it is not free."""
-    taken = (recipe.get("outcome"), *recipe.get("aspects", []))
-    usual = {
-        role: name if name in names and name not in taken else ""
-        for role, name in parsing.USUAL_NAMES.items()
-        if "auto" in names_in(recipe.get(role, []))
-    }
+def _with_usual_names(recipe: Mapping, names: Sequence[str]) -> dict:
+    """Put the usual name of a column in the place of "auto", or nothing without one.
+
+    A column that is outcome or aspect plays no other part.
+    """
+    values = (recipe.get("outcome"), *recipe.get("aspects", []))
+    usual = {}
+    for role, name in parsing.USUAL_NAMES.items():
+        if "auto" in as_names(recipe.get(role, [])):
+            is_free = name in names and name not in values
+            usual[role] = name if is_free else ""
     return parse({**recipe, **usual})
 
 
-def named(recipe: Mapping) -> list[str]:
+def _columns_to_load(recipe: Mapping, names: Sequence[str]) -> list[str]:
+    """Name the columns that a recipe needs: all, if they do not keep their names."""
+    reshaping = ("names", "lists", "long", "count", "call")
+    if any(key in recipe for key in reshaping):
+        wanted = list(names)
+    else:
+        wanted = columns_used(recipe)
+        wanted += [*recipe.get("only", {}), *recipe.get("without", {})]
+        if "source" in names:
+            wanted.append("source")
+    return list(dict.fromkeys(wanted))  # each once
+
+
+def columns_used(recipe: Mapping) -> list[str]:
     """Name the columns that play a part in ratings."""
-    return [
-        name
-        for key in ("outcome", "aspects", *ROLES)
-        for name in names_in(recipe.get(key, []))
-    ]
+    columns = []
+    for key in ("outcome", "aspects", *ROLES):
+        columns += as_names(recipe.get(key, []))
+    return columns
 
 
-def names_in(value: object) -> list:
-    """Take one name as a list, and the names of a mapping."""
+def as_names(value: object) -> list:
+    """Take one name as a list, and a mapping as its names."""
     return [value] if isinstance(value, str) else list(value)
 
 
-def written(value: object) -> str:
+def cell_text(value: object) -> str:
     """Write a cell as text; nothing is empty, a whole number has no point."""
     if isinstance(value, str):
         return value.strip()
-    if (
-        value is None
-        or value is pd.NA
-        or (isinstance(value, float) and np.isnan(value))
-    ):
+    if value is None or value is pd.NA:
         return ""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.15g}"
+    return str(value)
 
 
 def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
     """Stop if a recipe speaks of a column that is not there at this step."""
-    _, problems = tables.choose(
-        list(dict.fromkeys(columns)), list(map(str, table.columns))
-    )
+    wanted = list(dict.fromkeys(columns))
+    names = [str(name) for name in table.columns]
+    _, problems = tables.choose(wanted, names)
     if problems:
         raise OptionError(f"recipe, {key}: " + "; ".join(problems))
 
 
-def unfolded(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+def to_long(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
     """Give each rating a row: columns of one pattern and lists in cells become rows."""
-    table = raw[~raw.index.map(str).isin(recipe["skip"])] if "skip" in recipe else raw
-    table = _melted(table, pattern) if (pattern := _pattern(recipe)) else table
-    together = {}
-    for column, position in recipe.get("lists", {}).items():
-        together.setdefault(position or column, (position, []))[1].append(column)
-    for position, columns in together.values():
+    table = raw
+    if "skip" in recipe:
+        is_skipped = table.index.map(str).isin(recipe["skip"])
+        table = table[~is_skipped]
+    pattern = _pattern(recipe)
+    if pattern is not None:
+        table = _melted(table, pattern)
+    for columns, position in _lists_side_by_side(recipe):
         table = _exploded(table, columns, position)
-    for key, keeps in (("only", True), ("without", False)):
-        for column, values in recipe.get(key, {}).items():
-            _require(table, [column], key)
-            table = table[table[column].map(written).isin(names_in(values)) == keeps]
+    for column, values in recipe.get("only", {}).items():
+        table = table[_holds_one_of(table, column, values, "only")]
+    for column, values in recipe.get("without", {}).items():
+        table = table[~_holds_one_of(table, column, values, "without")]
     return table
+
+
+def _lists_side_by_side(recipe: Mapping) -> list[tuple[list[str], str]]:
+    """Group the columns of lists whose places have one name, and give that name.
+
+    Lists without a name for their places stand alone.
+    """
+    groups = {}
+    for column, position in recipe.get("lists", {}).items():
+        columns, _ = groups.setdefault(position or column, ([], position))
+        columns.append(column)
+    return list(groups.values())
+
+
+def _holds_one_of(
+    table: pd.DataFrame, column: str, values: object, key: str
+) -> pd.Series:
+    """Tell in which rows a column holds one of some values."""
+    _require(table, [column], key)
+    return table[column].map(cell_text).isin(as_names(values))
 
 
 def _matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Match]:
@@ -321,8 +405,9 @@ def _matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Mat
             match = pattern.fullmatch(str(name), timeout=LONGEST_MATCH)
         except TimeoutError:
             raise OptionError(
-                f"names: {cell(pattern.pattern)} takes longer than {LONGEST_MATCH} s on the column "
-                f"{cell(name)}: write a pattern without repeats inside repeats"
+                f"names: {cell(pattern.pattern)} takes longer than {LONGEST_MATCH} s "
+                f"on the column {cell(name)}: write a pattern without repeats inside "
+                "repeats"
             ) from None
         if match:
             matches[name] = match
@@ -337,158 +422,220 @@ def _melted(raw: pd.DataFrame, pattern: regex.Pattern) -> pd.DataFrame:
             f"no column is called like {pattern.pattern!r}: correct names"
         )
     others = [name for name in raw if name not in matches]
-    table = raw.melt(others, list(matches), "\0name", "\0cell", ignore_index=False)
-    table = table[table["\0cell"].map(written) != ""]
+    table = raw.melt(
+        id_vars=others,
+        value_vars=list(matches),
+        var_name=_NAME,
+        value_name=_CELL,
+        ignore_index=False,
+    )
+    has_text = table[_CELL].map(cell_text) != ""
+    table = table[has_text]
     for group in pattern.groupindex:
-        table[group] = table["\0name"].map(
-            {name: each[group] for name, each in matches.items()}
-        )
+        parts = {name: match[group] for name, match in matches.items()}
+        table[group] = table[_NAME].map(parts)
     if "score" not in pattern.groupindex:
-        table["score"] = table["\0cell"]
-    return table.drop(columns=["\0name", "\0cell"])
+        table["score"] = table[_CELL]
+    return table.drop(columns=[_NAME, _CELL])
 
 
 def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.DataFrame:
     """Give each element of lists a row; the parts of objects become columns."""
     _require(table, columns, "lists")
-    parsed = table.assign(**{each: table[each].map(as_list) for each in columns})
-    if differ(parsed[columns].map(len)):
+    lists = {column: table[column].map(as_list) for column in columns}
+    table = table.assign(**lists)
+    if any_row_differs(table[columns].map(len)):
         raise OptionError(
             f"lists: {', '.join(columns)} are not of the same length in each row"
         )
-    numbers = parsed.assign(**{"\0row": np.arange(len(parsed))}).explode(columns)
+    table[_ROW] = np.arange(len(table))
+    elements = table.explode(columns)
     if position:
-        numbers[position] = numbers.groupby("\0row").cumcount() + 1
+        elements[position] = elements.groupby(_ROW).cumcount() + 1
     for column in columns:
-        if numbers[column].map(lambda value: isinstance(value, dict)).any():
-            parts = [
-                value if isinstance(value, dict) else {} for value in numbers[column]
-            ]
-            found = pd.json_normalize(parts).set_axis(numbers.index).astype(object)
-            numbers = pd.concat(
-                [numbers.drop(columns=column), found.add_prefix(f"{column}.")], axis=1
-            )
-    return numbers.drop(columns="\0row")
+        if elements[column].map(_is_object).any():
+            elements = _with_parts(elements, column)
+    return elements.drop(columns=_ROW)
 
 
-def differ(table: pd.DataFrame) -> bool:
+def _is_object(value: object) -> bool:
+    """Tell whether a cell holds a JSON object."""
+    return isinstance(value, dict)
+
+
+def _with_parts(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Replace a column of objects by a column for each part, with a dotted name."""
+    objects = [value if _is_object(value) else {} for value in table[column]]
+    parts = pd.json_normalize(objects).set_axis(table.index).astype(object)
+    parts = parts.add_prefix(f"{column}.")
+    return pd.concat([table.drop(columns=column), parts], axis="columns")
+
+
+def any_row_differs(table: pd.DataFrame) -> bool:
     """Tell whether the numbers in any row differ."""
-    return bool((table.max(axis="columns") != table.min(axis="columns")).any())
+    lowest = table.min(axis="columns")
+    highest = table.max(axis="columns")
+    return bool((lowest != highest).any())
 
 
 def as_list(value: object) -> list:
     """Take a cell as a list, also if it is written as text."""
-    if (
-        isinstance(value, str)
-        and len(value) <= LONGEST_LIST
-        and re.match(r"\s*[\[(]", value)
-    ):
+    if isinstance(value, str) and _looks_like_list(value):
+        # Python has no names for what is missing in lists of other languages.
+        text = re.sub(r"\b(?:nan|null)\b", "None", value.strip())
         try:
-            value = ast.literal_eval(re.sub(r"\b(?:nan|null)\b", "None", value.strip()))
+            value = ast.literal_eval(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             problem = f"this is not a list: {cell(value)}; correct the file"
             raise tables.BadTableError(problem) from None
     if isinstance(value, list | tuple | np.ndarray):
         return list(value)
-    return [] if written(value) == "" else [value]
+    return [] if cell_text(value) == "" else [value]
 
 
-def gathered(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
-    """Give each item and rater one row: rows of one aspect, or of one error, are put together."""
-    given = recipe.get("long", {})
-    if (
-        not given
-        and "count" not in recipe
-        and "(?P<aspect>" not in recipe.get("names", "")
-    ):
-        return table
-    aspect, score = given.get("aspect", "aspect"), given.get("score", "score")
-    scores = [each for each in names_in(score) if each in table] or names_in(score)
-    keys = [each for role in ROLES for each in names_in(recipe.get(role, []))]
-    keys = list(dict.fromkeys([*keys, *(["source"] if "source" in table else [])]))
+def _looks_like_list(text: str) -> bool:
+    """Tell whether a text begins like a list and is short enough to be taken apart."""
+    return len(text) <= LONGEST_LIST and bool(re.match(r"\s*[\[(]", text))
+
+
+def to_wide(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+    """Give each item and rater one row, in which all aspects or errors stand."""
+    names_tell_aspects = "(?P<aspect>" in recipe.get("names", "")
+    is_long = bool(recipe.get("long")) or names_tell_aspects
     if "count" in recipe:
-        return _counted(table, recipe, keys)
+        return _counted(table, recipe, _identifying(table, recipe))
+    if is_long:
+        return _pivoted(table, recipe, _identifying(table, recipe))
+    return table
+
+
+def _identifying(table: pd.DataFrame, recipe: Mapping) -> list[str]:
+    """Name the columns that are the same in all rows of an item and rater."""
+    columns = []
+    for role in ROLES:
+        columns += as_names(recipe.get(role, []))
+    if "source" in table:
+        columns.append("source")
+    return list(dict.fromkeys(columns))  # each once
+
+
+def _pivoted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFrame:
+    """Make a column of each aspect that has rows of its own.
+
+    Where an item and rater have an aspect again, they get another row.
+    """
+    given = recipe.get("long", {})
+    aspect = given.get("aspect", "aspect")
+    scores = as_names(given.get("score", "score"))
+    present = [name for name in scores if name in table]
+    scores = present or scores
     _require(table, [*keys, aspect, *scores], "long")
-    value = table[scores[0]].map(_single)
-    for other in scores[1:]:
-        value = value.where(value.notna(), table[other].map(_single))
-    ids = table[keys].map(written)
-    ids.insert(0, "\0item", table.index if "item" not in recipe else "")
-    names = table[aspect].map(written)
-    again = pd.concat([ids, names], axis=1).groupby([*ids, aspect]).cumcount()
-    rows = (
-        ids.assign(**{"\0again": again}).groupby([*ids, "\0again"], sort=False).ngroup()
-    )
-    wide = pd.Series(value.to_numpy(), [rows.to_numpy(), names.to_numpy()]).unstack(
-        sort=False
-    )
-    return _beside(table[keys], ~rows.duplicated().to_numpy(), wide.sort_index())
+    aspects = table[aspect].map(cell_text)
+    ids = table[keys].map(cell_text)
+    ids.insert(0, _ITEM, "" if "item" in recipe else table.index)
+    again = pd.concat([ids, aspects], axis="columns").groupby([*ids, aspect]).cumcount()
+    repeated = ids.assign(**{_AGAIN: again})
+    rows = repeated.groupby(list(repeated), sort=False).ngroup()
+    marks = _first_known(table, scores)
+    tall = pd.Series(marks.to_numpy(), [rows.to_numpy(), aspects.to_numpy()])
+    wide = tall.unstack(sort=False).sort_index()
+    is_first = ~rows.duplicated().to_numpy()
+    return _beside(table[keys], is_first, wide)
+
+
+def _first_known(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """Take the mark of each row from the first column that has one."""
+    marks = table[columns[0]].map(_single)
+    for column in columns[1:]:
+        marks = marks.where(marks.notna(), table[column].map(_single))
+    return marks
 
 
 def _beside(table: pd.DataFrame, rows: np.ndarray, other: pd.DataFrame) -> pd.DataFrame:
-    """Put the columns of another table beside some rows of one; both have the same order."""
-    parts = [table[rows].reset_index(drop=True), other.reset_index(drop=True)]
-    return pd.concat(parts, axis="columns").set_axis(table.index[rows])
+    """Put the columns of another table beside some rows of one, in the same order."""
+    left = table[rows].reset_index(drop=True)
+    right = other.reset_index(drop=True)
+    both = pd.concat([left, right], axis="columns")
+    return both.set_axis(table.index[rows])
 
 
 def _single(value: object) -> object:
     """Take the element of a list of one for the list, and nothing for what is empty."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
-    return None if written(value) == "" else value
+    return None if cell_text(value) == "" else value
 
 
 def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFrame:
-    """Count the rows of each kind by item and rater, and add up the marks of one column."""
-    kinds, added = recipe["count"], recipe.get("sum")
-    values = [
-        each
-        for each in (recipe.get("outcome"), *recipe.get("aspects", []))
-        if each in table
-    ]
-    _require(table, [*keys, kinds, *([added] if added else [])], "count")
-    rows = table[keys].map(written).groupby(keys, sort=False).ngroup().to_numpy()
-    first = ~pd.Series(rows).duplicated().to_numpy()
-    counts = pd.crosstab(rows, _marked(table[kinds], recipe).map(written).to_numpy())
-    kept = [*keys, *(each for each in values if each not in (added, *keys))]
-    wide = _beside(table[kept], first, counts.drop(columns="", errors="ignore"))
+    """Count the rows of each kind by item and rater, and add up marks of a column."""
+    kind = recipe["count"]
+    added = recipe.get("sum")
+    needed = [*keys, kind]
+    if added:
+        needed.append(added)
+    _require(table, needed, "count")
+    rows = table[keys].map(cell_text).groupby(keys, sort=False).ngroup().to_numpy()
+    kinds = _marked(table[kind], recipe).map(cell_text).to_numpy()
+    counts = pd.crosstab(rows, kinds).drop(columns="", errors="ignore")
+    values = [recipe.get("outcome"), *recipe.get("aspects", [])]
+    others = [name for name in values if name in table and name not in (added, *keys)]
+    is_first = ~pd.Series(rows).duplicated().to_numpy()
+    wide = _beside(table[[*keys, *others]], is_first, counts)
     if added:
         marks = pd.to_numeric(_marked(table[added], recipe))
         wide[added] = marks.groupby(rows).sum(min_count=1).to_numpy()
     return wide
 
 
-def interpreted(
+def to_ratings(
     table: pd.DataFrame, recipe: Mapping, name: str, problems: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Turn a table with a row for each rating into ratings; name what was wrong before, too."""
-    values = [*names_in(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    """Turn a table with a row for each item and rater into ratings.
+
+    ``problems`` are those that the file had before; they are named together with all
+    that is found here.
+    """
+    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
     if not values:
         raise OptionError(
             "the recipe names no outcome and no aspects: name columns with marks"
         )
-    parsing.check_request(values, limits := scales(recipe))
+    limits = scales(recipe)
+    parsing.check_request(values, limits)
     table = table.rename(columns=recipe.get("call", {}))
-    if not problems:
-        _require(table, named(recipe), name)
+    if not problems:  # else what is missing is among them
+        _require(table, columns_used(recipe), name)
     if "lists" in recipe:  # an empty list holds no rating
-        table = table[(table[values].map(written) != "").any(axis="columns")]
-    added = recipe.get("sum") if "count" in recipe else None
-    cells = {
-        each: table[each] if each == added else _marked(table[each], recipe)
-        for each in values
-        if each in table
-    }
+        has_marks = (table[values].map(cell_text) != "").any(axis="columns")
+        table = table[has_marks]
+    added_up = recipe.get("sum") if "count" in recipe else None
+    cells = {}
+    for column in values:
+        if column not in table:
+            continue
+        is_added_up = column == added_up  # its words have become numbers already
+        marks = table[column]
+        cells[column] = marks if is_added_up else _marked(marks, recipe)
     roles = _add_roles(table, recipe, cells)
-    if anonymous := "position" in recipe and "rater" not in recipe:
-        item = cells.get(roles.get("item"), pd.Series(table.index, table.index)).map(
-            written
-        )
+    is_position = "position" in recipe and "rater" not in recipe
+    if is_position:
+        cells["position"] = _position(table, recipe, cells.get(roles.get("item")))
         roles["rater"] = "position"
-        cells["position"] = item + "#" + _joined(table, recipe["position"]).map(written)
-    cells = pd.DataFrame(cells, index=table.index)
-    found = parsing.interpret(cells, values, roles, limits, name, problems)
-    return found.rename(columns={"rater_id": "position"}) if anonymous else found
+    frame = pd.DataFrame(cells, index=table.index)
+    ratings = parsing.interpret(frame, values, roles, limits, name, problems)
+    if is_position:
+        return ratings.rename(columns={"rater_id": "position"})
+    return ratings
+
+
+def _position(
+    table: pd.DataFrame, recipe: Mapping, item: pd.Series | None
+) -> pd.Series:
+    """Name the place of a rating among those of its item; without items, of its row."""
+    if item is None:
+        item = pd.Series(table.index, table.index)
+    place = _joined(table, recipe["position"])
+    return item.map(cell_text) + "#" + place.map(cell_text)
 
 
 def _add_roles(
@@ -497,53 +644,56 @@ def _add_roles(
     """Add the columns that say what was rated by whom; give their names by role."""
     roles = {}
     for role in ("item", "cluster", "rater", "covariate"):
-        parts = names_in(recipe.get(role, []))
-        if parts and {*parts} <= {*table}:
+        parts = as_names(recipe.get(role, []))
+        if parts and set(parts) <= set(table):
             roles[role] = " / ".join(parts)
             cells[roles[role]] = _joined(table, parts)
-    if "words" in recipe and recipe["words"] in table:
-        roles["covariate"] = f"words of {recipe['words']}"
-        cells[roles["covariate"]] = (
-            table[recipe["words"]].map(written).str.split().str.len()
-        )
+    text = recipe.get("words")
+    if text is not None and text in table:
+        roles["covariate"] = f"words of {text}"
+        words = table[text].map(cell_text).str.split()
+        cells[roles["covariate"]] = words.str.len()
     if "source" in table:
         cells.setdefault("source", table["source"])
     return roles
 
 
 def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
-    """Make one label of several columns."""
+    """Make one label of several columns; none where one of them is empty."""
     if len(columns) == 1:
         return table[columns[0]]
-    texts = table[columns].map(written)
-    return texts.agg(" / ".join, axis="columns").where(
-        (texts != "").all(axis="columns"), None
-    )
+    texts = table[columns].map(cell_text)
+    is_whole = (texts != "").all(axis="columns")
+    return texts.agg(" / ".join, axis="columns").where(is_whole, None)
 
 
 def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
-    """Put marks in the place of words, and nothing in the place of codes for nothing."""
-    given, missing = recipe.get("marks", {}).get(column.name), recipe.get("missing", [])
-    if not (given or missing or "decimal" in recipe):
+    """Put marks in the place of words, and nothing in the place of missing codes."""
+    meaning = recipe.get("marks", {}).get(column.name)
+    missing = recipe.get("missing", [])
+    has_decimal_comma = "decimal" in recipe
+    if not (meaning or missing or has_decimal_comma):
         return column
-    texts = column.map(written)
-    nothing = [each.casefold() for each in missing]
-    starts = tuple(each[:-1] for each in nothing if each.endswith("*"))
-    marks = (
-        {written(w).casefold(): m for w, m in given.items()}
-        if isinstance(given, dict)
-        else {}
-    )
+    codes = [code.casefold() for code in missing]
+    beginnings = tuple(code[:-1] for code in codes if code.endswith("*"))
+    begins_with_number = meaning == "number"
+    marks = {}
+    if isinstance(meaning, dict):
+        marks = {cell_text(word).casefold(): mark for word, mark in meaning.items()}
 
-    def mark(text: str) -> str:
+    def mark_of(text: str) -> str:
         folded = text.casefold()
-        if folded in nothing or (starts and folded.startswith(starts)):
+        if folded in codes or (beginnings and folded.startswith(beginnings)):
             return ""
-        leading = LEADING.fullmatch(text) if given == "number" else None
-        text = leading[1] if leading else marks.get(folded, text)
-        return text.replace(",", ".") if leading or "decimal" in recipe else text
+        leading = LEADING.fullmatch(text) if begins_with_number else None
+        if leading:
+            return leading[1].replace(",", ".")
+        mark = marks.get(folded, text)
+        return mark.replace(",", ".") if has_decimal_comma else mark
 
-    return texts.map({text: mark(text) for text in texts.unique()})
+    texts = column.map(cell_text)
+    # Each text is looked up once, however many rows have it.
+    return texts.map({text: mark_of(text) for text in texts.unique()})
 
 
 def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
@@ -562,11 +712,11 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "my.recipe.yaml"
-    ...     write_yaml({"outcome": "overall", "aspects": ["tone", "1"]}, path, "my.csv")
+    ...     path = Path(folder) / "a.yaml"
+    ...     write_yaml({"outcome": "overall", "aspects": ["tone", "1"]}, path, "a.csv")
     ...     print(path.read_text())
-    # How to read my.csv. Edit this file, then: ratings report my.csv --recipe
-    # my.recipe.yaml Each key is explained in data/recipes/README.md.
+    # How to read a.csv. Edit this file, then: ratings report a.csv --recipe a.yaml
+    # Each key is explained in data/recipes/README.md.
     outcome: overall
     aspects: [tone, 1]
     <BLANKLINE>
@@ -577,17 +727,21 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
 
 def as_yaml(recipe: Mapping) -> str:
     """Write a recipe in its usual order."""
-    order = {key: recipe[key] for key in KINDS if key in recipe}
-    look = {
-        "sort_keys": False,
-        "allow_unicode": True,
-        "default_flow_style": None,
-        "width": 96,
-    }
-    return yaml.dump(order, Dumper=_Bare, **look)
+    in_order = {key: recipe[key] for key in KINDS if key in recipe}
+    return yaml.dump(
+        in_order,
+        Dumper=_Bare,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None,
+        width=96,
+    )
 
 
 class _Bare(yaml.SafeDumper):
-    """Write text without quotes where the loader, which takes all as text, needs none."""
+    """Write text without quotes where the loader, which takes all as text, needs none.
+
+    A dumper without resolvers sees no difference between the text 1 and a number.
+    """
 
     yaml_implicit_resolvers: ClassVar = {}

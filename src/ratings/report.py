@@ -1,8 +1,9 @@
-"""The answer first: what ratings say, in sentences to quote, on one page that needs nothing else.
+"""The answer first: what ratings say, in sentences to quote, on one page.
 
-`write_page` makes the page of `ratings report`: up to ten sentences, each with its
-number, its interval and what it does not say; then the checks that could not run,
-figures and tables. `sentences` and the figures are also those of notebook 53.
+`write_page` makes the page of `ratings report`, which needs nothing else: up to ten
+sentences, each with its number, its interval and what it does not say; then the checks
+that could not run, figures and tables. `sentences` and the figures are also those of
+notebook 53.
 """
 
 import base64
@@ -28,13 +29,18 @@ from ratings import inference, intake, raters, recipes
 from ratings.intake import Study
 
 LONGEST = 28  # characters of a label
-LONGEST_IN_BOX = 18
+LONGEST_IN_TITLE = 18
 LONGEST_NAME = 60  # in a sentence
+LONGEST_CELL = 300
 MOST_SENTENCES = 10
+MOST_ON_ASPECTS = 6  # of these, one for each aspect
 MOST_ALIKE = 3  # sentences with one verdict
 MOST_ROWS = 25  # of a figure or a table on the page
+MOST_DESCRIBED = 8  # estimates in an alt text
 SURE = 95  # % of redrawn weights in which the same aspect weighs most
-N_BOOT, SEED = 500, 20240917
+N_BOOT = 500
+SEED = 20240917
+WIDTH = 6.8  # of a figure, in inches
 MARKS = ("higher", "lower")
 KINDS = {
     "hardly any link": "small",
@@ -49,25 +55,31 @@ KIND_WORDS = {
     "cannot": ("cannot be judged", "cannot be judged"),
 }
 QUOTED = ["sentence", "it does not say"]
-ENDS = [
-    *(
-        (name, f"{name} low", f"{name} high")
-        for name in ("alone", "change", "AC1", "leniency")
-    ),
-    *((name, "low", "high") for name in ("weight", "estimate", "agreement")),
+ESTIMATE = ["estimate", "low", "high"]
+# Columns of a table on the page that become one: an estimate with its interval.
+INTERVALS = [
+    ("alone", "alone low", "alone high"),
+    ("change", "change low", "change high"),
+    ("AC1", "AC1 low", "AC1 high"),
+    ("leniency", "leniency low", "leniency high"),
+    ("weight", "low", "high"),
+    ("estimate", "low", "high"),
+    ("agreement", "low", "high"),
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
-FOUND = "What was found on each aspect"
-CHECKED, AGREEMENT = "Raters and rows", "Agreement between raters"
-PEOPLE, RELIABLE = "Rater by rater", "Reliability of the mean of several ratings"
+ON_ASPECTS = "What was found on each aspect"
+CHECKED = "Raters and rows"
+AGREEMENT = "Agreement between raters"
+PEOPLE = "Rater by rater"
+RELIABLE = "Reliability of the mean of several ratings"
 NEEDED = (
     "Smallest weight seen, and how many times the ratings a tenth of the scale needs"
 )
-COVARIATE, RANKING = "With the covariate held constant", "What weighs most"
-WORDS = yaml.load(
-    (paths.DATA / "templates" / "sentences.yaml").read_bytes(), yaml.BaseLoader
-)
-SAID = WORDS["aspects"]
+COVARIATE = "With the covariate held constant"
+RANKING = "What weighs most"
+TEMPLATES = paths.DATA / "templates"
+WORDS = yaml.load((TEMPLATES / "sentences.yaml").read_bytes(), yaml.BaseLoader)
+ON_VERDICT = WORDS["aspects"]
 
 
 def height(n_rows: int) -> float:
@@ -94,14 +106,15 @@ def label(name: str, longest: int = LONGEST) -> str:
 
 def _cut(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name, and leave out what cannot be printed."""
-    shown = "".join(
-        each if each.isprintable() else " " for each in str(name)[: longest + 1]
-    )
-    return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
+    characters = str(name)[: longest + 1]
+    shown = "".join(each if each.isprintable() else " " for each in characters)
+    if len(shown) <= longest:
+        return shown
+    return f"{shown[: longest - 1].rstrip()}…"
 
 
 def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Draw tables with a row per aspect side by side, or say why there is nothing to draw.
+    """Draw tables with a row per aspect side by side, or say why there is none.
 
     Parameters
     ----------
@@ -122,11 +135,9 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     """
     done = {name: table for name, table in tables.items() if "estimate" in table}
     if not done:
-        reason = next(iter(tables.values()))["not done"].iloc[0]
+        reason = f"Not done: {_reason(tables)}"
         ax.axis("off")
-        ax.text(
-            0, 0.5, f"Not done: {reason}", color=INK, wrap=True, transform=ax.transAxes
-        )
+        ax.text(0, 0.5, reason, color=INK, wrap=True, transform=ax.transAxes)
         return
     forest_plot(ax, {name: table.rename(index=label) for name, table in done.items()})
     zero_line(ax)
@@ -134,10 +145,16 @@ def intervals(ax: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(done))
 
 
+def _reason(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Say why the first of some tables was not done."""
+    first = next(iter(tables.values()))
+    return first["not done"].iloc[0]
+
+
 def held_and_alone(
     table: pd.DataFrame, names: Sequence[str] = ()
 ) -> dict[str, pd.DataFrame]:
-    """Take the intervals of conclusions, with others held equal and alone, for `intervals`.
+    """Take weights with others held equal, and alone, for `intervals`.
 
     Parameters
     ----------
@@ -161,16 +178,21 @@ def held_and_alone(
     if "not done" in table:
         return {"": table}
     table = table.rename(columns={"estimate": "weight"})
-    is_judged = table["p Holm"].notna() if "p Holm" in table else table["low"].notna()
-    table = table[is_judged] if is_judged.any() else table[table["alone low"].notna()]
-    table = _heaviest_first(table)[:MOST_ROWS]
-    parts = (["weight", "low", "high"], ["alone", "alone low", "alone high"])
+    is_judged = table["low"].notna()
+    if "p Holm" in table:
+        is_judged = table["p Holm"].notna()
+    if not is_judged.any():
+        is_judged = table["alone low"].notna()
+    table = _heaviest_first(table[is_judged])[:MOST_ROWS]
+    held_name, alone_name = names or ("others held equal", "alone")
+    parts = {
+        held_name: table[["weight", "low", "high"]],
+        alone_name: table[["alone", "alone low", "alone high"]],
+    }
     return {
-        name: table[part].set_axis(["estimate", "low", "high"], axis="columns")
-        for name, part in zip(
-            names or ("others held equal", "alone"), parts, strict=True
-        )
-        if table[part].notna().any(axis=None)
+        name: part.set_axis(ESTIMATE, axis="columns")
+        for name, part in parts.items()
+        if part.notna().any(axis=None)
     }
 
 
@@ -180,8 +202,8 @@ def only_judged(table: pd.DataFrame, conclusions: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        From `ratings.inference.ways` or `confounder`, a row per aspect; or one that
-        says why there is none.
+        From `ratings.inference.weights_by_method` or `confounder`, a row per aspect; or
+        one that says why there is none.
     conclusions : pandas.DataFrame
         From `ratings.inference.conclude`; those not judged have no ``p Holm``.
 
@@ -200,8 +222,10 @@ def only_judged(table: pd.DataFrame, conclusions: pd.DataFrame) -> pd.DataFrame:
     if "not done" in table:
         return table
     judged = conclusions.index[conclusions["p Holm"].notna()]
-    left = table[table.index.isin(judged)]
-    return left if len(left) else inference.not_done("no aspect can be judged")
+    rows = table[table.index.isin(judged)]
+    if rows.empty:
+        return inference.not_done("no aspect can be judged")
+    return rows
 
 
 def projected(reliability: pd.DataFrame, study: Study) -> pd.DataFrame:
@@ -221,7 +245,8 @@ def projected(reliability: pd.DataFrame, study: Study) -> pd.DataFrame:
 
     Examples
     --------
-    >>> study = intake.Study(pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1}), "", [], None, {})
+    >>> frame = pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1})
+    >>> study = intake.Study(frame, "", [], None, {})
     >>> table = pd.DataFrame({"estimate": [0.4, 0.6]}, pd.Index([2, 3], name="ratings"))
     >>> projected(table, study).index.tolist()
     ['2', '3 (projected)']
@@ -229,20 +254,20 @@ def projected(reliability: pd.DataFrame, study: Study) -> pd.DataFrame:
     if reliability.empty:
         return reliability
     most = most_ratings(study)
-    names = [
-        f"{number} (projected)" if number > most else f"{number}"
-        for number in reliability.index
-    ]
+    names = []
+    for number in reliability.index:
+        name = f"{number} (projected)" if number > most else f"{number}"
+        names.append(name)
     return reliability.set_axis(pd.Index(names, name=reliability.index.name))
 
 
 def _heaviest_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort aspects by their weights, or where these are not known by their slopes alone."""
+    """Sort aspects by their weights, or where there is none by their slopes alone."""
     sizes = table["weight"].fillna(table["alone"]).abs()
     return table.loc[sizes.sort_values(ascending=False, kind="stable").index]
 
 
-def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
+def alt_text(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     """Say what `intervals` drew, for those who cannot see it.
 
     Parameters
@@ -261,25 +286,24 @@ def described(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     Examples
     --------
     >>> table = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
-    >>> described("People agree", {"alpha": table})
+    >>> alt_text("People agree", {"alpha": table})
     'People agree. Dots with intervals; alpha: tone 0.50 [0.40, 0.60].'
     >>> none = pd.DataFrame({"not done": ["there is one rater"]})
-    >>> described("People agree", {"alpha": none})
+    >>> alt_text("People agree", {"alpha": none})
     'People agree. Not done: there is one rater.'
     """
     title = " ".join(title.split())
-    texts = []
+    lists = []
     for name, table in tables.items():
         if "estimate" in table:
-            known = table.dropna(subset="estimate")[:8].rename(index=_cut)
-            texts.append(f"{name}: {wording.in_words(known)}")
-    if not texts:  # no table was done
-        reason = next(iter(tables.values()))["not done"].iloc[0]
-        return f"{title}. Not done: {reason}."
-    return "; ".join([f"{title}. Dots with intervals", *texts]) + "."
+            known = table.dropna(subset="estimate")[:MOST_DESCRIBED]
+            lists.append(f"{name}: {wording.in_words(known.rename(index=_cut))}")
+    if not lists:  # no table was done
+        return f"{title}. Not done: {_reason(tables)}."
+    return "; ".join([f"{title}. Dots with intervals", *lists]) + "."
 
 
-def message(conclusions: pd.DataFrame, outcome: str) -> str:
+def weights_title(conclusions: pd.DataFrame, outcome: str) -> str:
     """Say what the weights show, for the title of their figure.
 
     Parameters
@@ -295,31 +319,33 @@ def message(conclusions: pd.DataFrame, outcome: str) -> str:
 
     Examples
     --------
-    >>> found = pd.DataFrame({"verdict": ["higher", "not known"]}, index=["tone", "typos"])
-    >>> message(found, "overall")
+    >>> verdicts = {"tone": "higher", "typos": "not known"}
+    >>> weights_title(pd.Series(verdicts).to_frame("verdict"), "overall")
     'With the others held equal, tone goes with overall; 1 other is not known'
     """
-    told = conclusions["verdict"].isin(MARKS)
-    names = [label(name, LONGEST_IN_BOX) for name in conclusions.index[told]]
-    held = ", others held equal" if len(conclusions) > 1 else ""
-    if (conclusions["verdict"] == "computed from others").all():
-        whole = label(outcome)
+    verdicts = conclusions["verdict"]
+    whole = label(outcome)
+    if (verdicts == "computed from others").all():
         return f"The weights are arithmetic: {whole} is computed from these columns"
+    is_link = verdicts.isin(MARKS)
+    names = [label(name, LONGEST_IN_TITLE) for name in verdicts.index[is_link]]
     if not names:
-        return f"No aspect can be shown to go with {label(outcome)}{held}"
-    few = " and ".join(names)
+        title = f"No aspect can be shown to go with {whole}"
+        return f"{title}, others held equal" if len(verdicts) > 1 else title
+    subject = " and ".join(names)
     if len(names) > 2:
-        few = f"{len(names)} of {len(conclusions)} aspects"
-    go = "goes" if len(names) == 1 else "go"
-    if len(conclusions) == 1:
-        return f"{few} {go} with {label(outcome)}"
-    title = f"With the others held equal, {few} {go} with {label(outcome)}"
-    others = _others(conclusions["verdict"][~told])
+        subject = f"{len(names)} of {len(verdicts)} aspects"
+    verb = "goes" if len(names) == 1 else "go"
+    statement = f"{subject} {verb} with {whole}"
+    if len(verdicts) == 1:
+        return statement
+    title = f"With the others held equal, {statement}"
+    others = _others(verdicts[~is_link])
     return f"{title}; {others}" if others else title
 
 
 def _others(verdicts: pd.Series) -> str:
-    """Say how many aspects that do not go with the outcome got which kind of verdict."""
+    """Say how many of the other aspects got which kind of verdict."""
     kinds = verdicts.map(KINDS).fillna("cannot")
     parts = []
     for kind, (one, several) in KIND_WORDS.items():
@@ -356,69 +382,84 @@ def sentences(
     pandas.DataFrame
         Up to ten rows: ``sentence``, and what ``it does not say``.
     """
-    rows = [*_about_aspects(study, conclusions), *_about_ranking(conclusions, ranking)]
-    people = [
-        *about_agreement(agreement, study.outcome),
-        *_about_means(reliability, study),
-    ]
-    rows = [*rows[: MOST_SENTENCES - len(people)], *people]
-    return pd.DataFrame(rows, columns=QUOTED)
+    on_raters = about_agreement(agreement, study.outcome)
+    on_raters += _about_means(reliability, study)
+    on_aspects = _about_aspects(study, conclusions)
+    on_aspects += _about_ranking(conclusions, ranking)
+    on_aspects = on_aspects[: MOST_SENTENCES - len(on_raters)]
+    return pd.DataFrame([*on_aspects, *on_raters], columns=QUOTED)
 
 
 def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
-    """Sentences on the heaviest aspects of each verdict, then on those of which less is known."""
+    """Sentences on the heaviest aspects of each verdict, then on the others."""
     if study.identity:
         text = (
             f"{study.identity}: the weights of its parts are arithmetic, not a finding."
         )
         return [(text, "what people had in mind when they rated")]
     conclusions = _heaviest_first(conclusions)
-    order = [*SAID, *conclusions["verdict"].unique()]
-    single, several = [], []
-    for verdict in dict.fromkeys(order):
+    single = []
+    together = []
+    for verdict in dict.fromkeys([*ON_VERDICT, *conclusions["verdict"]]):
         table = conclusions[conclusions["verdict"] == verdict]
-        n_single = MOST_ALIKE if verdict in SAID else 0
-        single += [
-            _on_aspect(study, aspect, row)
-            for aspect, row in table[:n_single].iterrows()
-        ]
-        if len(rest := table[n_single:]):
-            names = ", ".join(f"“{_cut(name)}”" for name in rest.index[:MOST_ALIKE])
-            names += (
-                f" and {len(rest) - MOST_ALIKE} more" if len(rest) > MOST_ALIKE else ""
-            )
-            reasons = [] if n_single else rest["because"].unique()
-            reason = f" ({reasons[0]})" if len(reasons) == 1 else ""
-            not_said = WORDS["rest"]["known" if n_single else "unknown"]
-            several.append((f"{verdict.capitalize()}: {names}{reason}.", not_said))
-    return [*single[: MOST_SENTENCES - 4], *several]
+        n_single = MOST_ALIKE if verdict in ON_VERDICT else 0
+        for aspect, row in table[:n_single].iterrows():
+            single.append(_on_aspect(study, aspect, row))
+        rest = table[n_single:]
+        if len(rest):
+            together.append(_on_several(verdict, rest))
+    return [*single[:MOST_ON_ASPECTS], *together]
+
+
+def _on_several(verdict: str, table: pd.DataFrame) -> tuple[str, str]:
+    """Name aspects with one verdict in one sentence."""
+    names = ", ".join(f"“{_cut(name)}”" for name in table.index[:MOST_ALIKE])
+    if len(table) > MOST_ALIKE:
+        names += f" and {len(table) - MOST_ALIKE} more"
+    text = f"{verdict.capitalize()}: {names}"
+    if verdict in ON_VERDICT:
+        return f"{text}.", WORDS["rest"]["known"]
+    reasons = table["because"].unique()
+    if len(reasons) == 1:
+        text += f" ({reasons[0]})"
+    return f"{text}.", WORDS["rest"]["unknown"]
 
 
 def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
-    weight, alone = (
-        row[["weight", "low", "high"]],
-        row[["alone", "alone low", "alone high"]],
-    )
-    size = weight if row["weight"] >= 0 else -weight.iloc[[0, 2, 1]]
-    is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
-    words = row[["verdict", "because"]].to_dict() | {
+    weight, low, high = row[["weight", "low", "high"]]
+    alone, alone_low, alone_high = row[["alone", "alone low", "alone high"]]
+    size = with_interval(weight, low, high)
+    if weight < 0:  # "points lower" takes no sign
+        size = with_interval(-weight, -high, -low)
+    words = {
+        "verdict": row["verdict"],
+        "because": row["because"],
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
-        "size": with_interval(*size),
-        "weight": signed(*weight),
-        "alone": _beside(row["verdict"], *alone),
+        "size": size,
+        "weight": signed(weight, low, high),
+        "alone": _beside(row["verdict"], alone, alone_low, alone_high),
         "scope": WORDS["scope"][row["scope"]],
     }
+    words["start"] = _start(study, aspect)
+    words["held"] = ""
+    if len(study.aspects) > 1:
+        words["held"] = WORDS["held"].format_map(words)
+    sentence, not_said = ON_VERDICT[row["verdict"]]
+    return sentence.format_map(words), not_said.format_map(words)
+
+
+def _start(study: Study, aspect: str) -> str:
+    """Begin a sentence with what is compared: marked or not, or two ends of a scale."""
+    is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     start = WORDS["start"]["flag" if is_flag else "scale"]
-    words["start"] = start.format(**words, **study.ends.loc[aspect, ["low", "high"]])
-    words["held"] = WORDS["held"].format(**words) if len(study.aspects) > 1 else ""
-    said, not_said = SAID[row["verdict"]]
-    return said.format(**words), not_said.format(**words)
+    low, high = study.ends.loc[aspect, ["low", "high"]]
+    return start.format(aspect=_cut(aspect), low=low, high=high)
 
 
 def _beside(verdict: str, estimate: float, low: float, high: float) -> str:
-    """Write a weight alone: beside "points higher" or "lower" without a sign, in the same words."""
+    """Write a weight alone; beside "points higher" in words, not with a sign."""
     if verdict not in MARKS:
         return signed(estimate, low, high)
     if estimate < 0:
@@ -435,18 +476,19 @@ def _about_ranking(
     conclusions: pd.DataFrame, ranking: pd.DataFrame
 ) -> list[tuple[str, str]]:
     """Say which aspect weighs most, if one was shown to weigh anything."""
-    if (
-        "not done" in ranking
-        or not conclusions["verdict"].isin(MARKS).any()
-        or len(ranking) < 2
-    ):
+    if "not done" in ranking or len(ranking) < 2:
         return []
-    share, name = ranking["weighs most, %"].max(), ranking["weighs most, %"].idxmax()
-    sure = f"{share:.0f}" if share < 99.5 else "> 99"
+    if not conclusions["verdict"].isin(MARKS).any():
+        return []
+    share = ranking["weighs most, %"].max()
+    name = f"“{_cut(ranking['weighs most, %'].idxmax())}”"
     judged = f"the {len(ranking)} aspects that can be judged"
-    text = f"“{_cut(name)}” weighs most of {judged} in {sure} % of redrawn weights."
+    percent = f"{share:.0f}" if share < 99.5 else "> 99"
     if share < SURE:
-        text = f"Which of {judged} weighs most is not sure: “{_cut(name)}” in {sure} % of redraws."
+        text = f"Which of {judged} weighs most is not sure: {name} in {percent} % of"
+        text = f"{text} redraws."
+    else:
+        text = f"{name} weighs most of {judged} in {percent} % of redrawn weights."
     return [(text, "which would weigh most if all scales had the same number of steps")]
 
 
@@ -469,41 +511,41 @@ def about_agreement(
 
     Examples
     --------
-    >>> found = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
-    >>> print(about_agreement(found)[0][0])
-    On “tone”, raters of the same item agree with a Krippendorff's alpha of 0.50 [0.40, 0.60]
-    (0 is chance, 1 full agreement).
+    >>> alpha = pd.DataFrame({"estimate": [0.5], "low": [0.4], "high": [0.6]}, ["tone"])
+    >>> print(about_agreement(alpha)[0][0])
+    On “tone”, raters of the same item agree with a Krippendorff's alpha of 0.50
+    [0.40, 0.60] (0 is chance, 1 full agreement).
     """
     if "estimate" not in agreement or agreement["high"].isna().all():
         return []
-    known = agreement.dropna(subset=["estimate", "low", "high"])
-    alphas = [
-        signed(*row)
-        for row in known[["estimate", "low", "high"]].itertuples(index=False)
-    ]
-    alpha, least = (
-        dict(zip(known.index, alphas, strict=True)),
-        known["estimate"].idxmin(),
+    known = agreement.dropna(subset=ESTIMATE)
+    alphas = {
+        column: signed(row["estimate"], row["low"], row["high"])
+        for column, row in known.iterrows()
+    }
+    least = known["estimate"].idxmin()
+    first = outcome
+    alpha = alphas.get(first)
+    if alpha is None:
+        first = known["estimate"].idxmax()
+        alpha = alphas[first]
+        if len(alphas) > 1:
+            alpha += ", the highest of all columns"
+    text = (
+        f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's "
+        f"alpha of {alpha} (0 is chance, 1 full agreement)"
     )
-    first, rows = outcome if outcome in alpha else known["estimate"].idxmax(), []
-    most = "" if first == outcome or len(alpha) == 1 else ", the highest of all columns"
-    same = known.get("same mark, %", pd.Series(np.nan, known.index))[first]
-    pairs = (
-        ""
-        if np.isnan(same)
-        else f"; two of them give the same mark in {same:.0f} % of cases"
-    )
-    text = f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's alpha of"
-    text += f" {alpha[first]}{most} (0 is chance, 1 full agreement){pairs}."
-    rows = [(text, "who is right, or how well a mean of several raters would do")]
+    if "same mark, %" in known and not np.isnan(known.loc[first, "same mark, %"]):
+        same = known.loc[first, "same mark, %"]
+        text += f"; two of them give the same mark in {same:.0f} % of cases"
+    not_said = "who is right, or how well a mean of several raters would do"
+    rows = [(f"{text}.", not_said)]
     if least != first:
-        text = f"They agree least on “{_cut(least)}”: alpha {alpha[least]}."
-        rows.append(
-            (
-                text,
-                "that they often differ: where most marks are the same, alpha is low too",
-            )
+        text = f"They agree least on “{_cut(least)}”: alpha {alphas[least]}."
+        not_said = (
+            "that they often differ: where most marks are the same, alpha is low too"
         )
+        rows.append((text, not_said))
     return rows
 
 
@@ -512,20 +554,25 @@ def most_ratings(study: Study) -> int:
 
     Examples
     --------
-    >>> study = intake.Study(pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1}), "", [], None, {})
+    >>> frame = pd.DataFrame({"item_id": [1, 1, 2], "cluster": 1})
+    >>> study = intake.Study(frame, "", [], None, {})
     >>> most_ratings(study)
     2
     """
-    return int(study.frame.groupby(["cluster", "item_id"], observed=True).size().max())
+    items = study.frame.groupby(["cluster", "item_id"], observed=True)
+    return int(items.size().max())
 
 
 def _about_means(reliability: pd.DataFrame, study: Study) -> list[tuple[str, str]]:
     """Say how reliable a mean of three raters is, or would be if no item has three."""
     if reliability.empty:
         return []
-    share = signed(*reliability.loc[3, ["estimate", "low", "high"]])
-    text = f"Of the differences between items in the mean “{_cut(study.outcome)}” of 3 raters, a"
-    text += f" share of {share} is more than chance: the reliability of such a mean"
+    estimate, low, high = reliability.loc[3, ESTIMATE]
+    text = (
+        f"Of the differences between items in the mean “{_cut(study.outcome)}” of 3 "
+        f"raters, a share of {signed(estimate, low, high)} is more than chance: the "
+        "reliability of such a mean"
+    )
     most = most_ratings(study)
     if most < 3:
         text += f", projected from items with at most {most} ratings"
@@ -553,14 +600,16 @@ def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
     >>> warnings(pd.DataFrame([row], columns=columns), "overall")
     ['copied rows (rater-2, 40 ratings): counted once']
     """
-    touched = [bool({"all", outcome} & {*affects}) for affects in checked["affects"]]
-    rows = checked[touched].itertuples(index=False)
-    return [
-        f"{row.what} ({', '.join(filter(None, [_cut(row.where), f'{row.rows:,} ratings']))}): "
-        f"{row.consequence}"
-        for row in rows
-        if row.what != "nothing"
-    ]
+    lines = []
+    for row in checked.itertuples(index=False):
+        is_touched = "all" in row.affects or outcome in row.affects
+        if not is_touched or row.what == "nothing":
+            continue
+        where = f"{row.rows:,} ratings"
+        if _cut(row.where):
+            where = f"{_cut(row.where)}, {where}"
+        lines.append(f"{row.what} ({where}): {row.consequence}")
+    return lines
 
 
 @dataclass
@@ -569,7 +618,7 @@ class Analysis:
 
     Parameters
     ----------
-    described : str
+    description : str
         What there is: ratings, items, raters.
     quotes : pandas.DataFrame
         From `sentences`.
@@ -585,7 +634,7 @@ class Analysis:
         What the conclusions rest on.
     """
 
-    described: str
+    description: str
     quotes: pd.DataFrame
     conclusions: pd.DataFrame
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -593,13 +642,12 @@ class Analysis:
     warnings: list[str] = field(default_factory=list)
     study: Study | None = None
 
-    def add(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
+    def add(self, name: str, table: pd.DataFrame) -> None:
         """Keep a table, or the reason why there is none."""
         if "not done" in table:
             self.not_run[name] = table["not done"].iloc[0]
         elif len(table):
             self.tables[name] = table
-        return table
 
 
 def analyse(
@@ -621,54 +669,69 @@ def analyse(
     Analysis
     """
     rng = np.random.default_rng(SEED)
-    outcome, names = recipe.get("outcome", ""), list(recipe.get("aspects", []))
-    columns, scales = (
-        [name for name in (outcome, *names) if name],
-        recipes.scales(recipe),
-    )
-    found = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
+    outcome = recipe.get("outcome", "")
+    aspects = list(recipe.get("aspects", []))
+    columns = [outcome, *aspects] if outcome else aspects
+    scales = recipes.scales(recipe)
+    analysis = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
-        found.not_run["Raters one by one"] = WORDS["not run"]["raters"]
+        analysis.not_run["Raters one by one"] = WORDS["not run"]["raters"]
     if len(table) > raters.MOST_ROWS:
-        found.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
+        analysis.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
     progress("checking raters and rows")
-    time = recipe.get("covariate", "")
-    checked = raters.check_raters(table, columns[0], columns[1:], scales, time)
-    found.add(CHECKED, checked)
+    covariate = recipe.get("covariate", "")
+    checked = raters.check_raters(table, columns[0], columns[1:], scales, covariate)
+    analysis.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
-    agreement = found.add(AGREEMENT, inference.agreement(people, columns, N_BOOT, rng))
+    agreement = inference.agreement(people, columns, N_BOOT, rng)
+    analysis.add(AGREEMENT, agreement)
     try:
-        study = found.study = intake.prepare(table, outcome, names, rng, scales)
-        low, high, told = study.ends.loc[outcome, ["low", "high", "told"]]
-        found.described += (
-            f" “{_cut(outcome)}” goes from {low:g} to {high:g} ({WORDS['ends'][told]})."
-        )
+        study = intake.prepare(table, outcome, aspects, rng, scales)
     except PlainError as error:
-        found.not_run["What goes with an overall rating"] = str(error)
-        found.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
+        analysis.not_run["What goes with an overall rating"] = str(error)
+        analysis.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
         checked.loc[checked["rows"] > 0, "consequence"] = WORDS["not run"]["judged"]
-        found.warnings = warnings(checked, columns[0])
-        return found
-    found.warnings = [WORDS["summed"]] * ("sum" in recipe) + warnings(checked, outcome)
-    progress(f"judging {len(names)} aspects")
-    _judge_aspects(found, agreement, inference.SMALL * (high - low), rng)
-    return found
+        analysis.warnings = warnings(checked, columns[0])
+        return analysis
+    analysis.study = study
+    analysis.description += f" {_scale_in_words(study)}"
+    analysis.warnings = warnings(checked, outcome)
+    if "sum" in recipe:
+        analysis.warnings.insert(0, WORDS["summed"])
+    progress(f"judging {len(aspects)} aspects")
+    _judge_aspects(analysis, study, agreement, rng)
+    return analysis
+
+
+def _scale_in_words(study: Study) -> str:
+    """Say from where to where the outcome goes, and how that is known."""
+    ends = study.ends.loc[study.outcome]
+    basis = WORDS["ends"][ends["known"]]
+    name = f"“{_cut(study.outcome)}”"
+    return f"{name} goes from {ends['low']:g} to {ends['high']:g} ({basis})."
 
 
 def _judge_aspects(
-    found: Analysis, agreement: pd.DataFrame, small: float, rng: np.random.Generator
+    analysis: Analysis,
+    study: Study,
+    agreement: pd.DataFrame,
+    rng: np.random.Generator,
 ) -> None:
     """Add what is concluded on aspects, and the sentences that say it."""
-    study = found.study
-    found.conclusions = inference.conclude(study, rng)
-    ranking = found.add(RANKING, inference.rank_aspects(study, N_BOOT, rng))
-    found.add(COVARIATE, only_judged(inference.confounder(study), found.conclusions))
-    found.add(PEOPLE, raters.table(study))
+    conclusions = inference.conclude(study, rng)
+    ranking = inference.rank_aspects(study, N_BOOT, rng)
+    controlled = only_judged(inference.confounder(study), conclusions)
     reliability = raters.reliability(study, N_BOOT, rng)
-    found.add(RELIABLE, projected(reliability, study))
-    found.add(NEEDED, raters.needed(study, small))
-    found.quotes = sentences(study, found.conclusions, ranking, agreement, reliability)
+    ends = study.ends.loc[study.outcome]
+    small = inference.SMALL * (ends["high"] - ends["low"])
+    analysis.conclusions = conclusions
+    analysis.add(RANKING, ranking)
+    analysis.add(COVARIATE, controlled)
+    analysis.add(PEOPLE, raters.by_rater(study))
+    analysis.add(RELIABLE, projected(reliability, study))
+    analysis.add(NEEDED, raters.sample_size(study, small))
+    analysis.quotes = sentences(study, conclusions, ranking, agreement, reliability)
 
 
 def write_page(
@@ -716,123 +779,157 @@ def write_page(
         raise OptionError(
             f"the page is called {page.name}: give a name that ends in .html"
         )
-    beside = {
-        page.with_suffix(end): make for end, make in ((".csv", _csv), (".json", _json))
-    }
-    if find(file).resolve() in [each.resolve() for each in beside]:
+    csv_file = page.with_suffix(".csv")
+    json_file = page.with_suffix(".json")
+    if find(file).resolve() in (csv_file.resolve(), json_file.resolve()):
         raise OptionError(
-            f"results beside {page.name} would replace {Path(file).name} itself: name another page"
+            f"results beside {page.name} would replace {Path(file).name} itself: name "
+            "another page"
         )
     recipe = recipes.parse(dict(recipe))
     progress(f"reading {Path(file).name}")
     table = recipes.read(file, recipe)
-    found = analyse(table, recipe, progress)
+    analysis = analyse(table, recipe, progress)
     progress("drawing")
-    source = intake.source(table, "auto")
-    html = _template().render(
-        name=Path(file).name,
+    html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
+    contents = {
+        page: html.encode(),
+        csv_file: _csv(analysis),
+        json_file: _json(analysis),
+    }
+    paths.replace_files(contents)
+    return page
+
+
+def _html(name: str, source: str, analysis: Analysis, recipe: Mapping) -> str:
+    """Fill in the page."""
+    tables = [
+        (title, _as_text(table), len(table)) for title, table in _all_tables(analysis)
+    ]
+    return _template().render(
+        name=name,
         source=source,
-        found=found,
-        figures=_figures(found, source),
-        tables=[(name, _shown(each), len(each)) for name, each in _all_tables(found)],
+        found=analysis,
+        figures=_figures(analysis, source),
+        tables=tables,
         most=MOST_ROWS,
         recipe=recipes.as_yaml(recipe),
     )
-    results = {result: make(found) for result, make in beside.items()}
-    paths.replace_files({page: html.encode()} | results)
-    return page
 
 
 def _template() -> jinja2.Template:
     """The page, in which whatever comes from a file is text, never HTML."""
-    text = (paths.DATA / "templates" / "ratings.html.j2").read_text(encoding="utf-8")
+    text = (TEMPLATES / "ratings.html.j2").read_text(encoding="utf-8")
     return jinja2.Template(text, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 
 
-def _figures(found: Analysis, source: str) -> list[dict[str, str]]:
-    """Draw the weights and the agreement, as PNG in text, with title and description."""
-    drawn = []
-    if found.study is not None:
-        tables = held_and_alone(found.conclusions)
-        label_x = f"points of {label(found.study.outcome)}, highest against lowest mark"
-        label_x += ", each aspect alone" * (list(tables) == ["alone"])
-        drawn.append((message(found.conclusions, found.study.outcome), tables, label_x))
-    if AGREEMENT in found.tables:
-        table = found.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
-        label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
-        drawn.append(
-            ("How far raters of the same item agree", {"alpha": table}, label_x)
-        )
-    drawn = [each for each in drawn if any(map(len, each[1].values()))]
+def _figures(analysis: Analysis, source: str) -> list[dict[str, str]]:
+    """Draw the weights and the agreement, as PNG in text, with title and alt text."""
+    figures = []
     with mpl.rc_context():
         show.use_style()
-        return [_figure(*each, source) for each in drawn]
+        if analysis.study is not None:
+            figures += _figure_of_weights(analysis, source)
+        if AGREEMENT in analysis.tables:
+            figures += _figure_of_agreement(analysis, source)
+    return figures
 
 
-def _figure(title: str, tables: Mapping, label_x: str, source: str) -> dict[str, str]:
+def _figure_of_weights(analysis: Analysis, source: str) -> list[dict[str, str]]:
+    """Draw what each aspect weighs, if there is any weight."""
+    outcome = analysis.study.outcome
+    title = weights_title(analysis.conclusions, outcome)
+    tables = held_and_alone(analysis.conclusions)
+    label_x = f"points of {label(outcome)}, highest against lowest mark"
+    if list(tables) == ["alone"]:
+        label_x += ", each aspect alone"
+    return [_figure(title, tables, label_x, source)] if tables else []
+
+
+def _figure_of_agreement(analysis: Analysis, source: str) -> list[dict[str, str]]:
+    """Draw the agreement on each column, if there is any number."""
+    title = "How far raters of the same item agree"
+    table = analysis.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
+    label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
+    return [_figure(title, {"alpha": table}, label_x, source)] if len(table) else []
+
+
+def _figure(
+    title: str, tables: Mapping[str, pd.DataFrame], label_x: str, source: str
+) -> dict[str, str]:
     """Draw intervals as PNG in text."""
-    first = next(iter(tables.values()))
-    fig = FigureCanvasAgg(Figure(figsize=(6.8, height(len(first))))).figure
+    n_rows = len(next(iter(tables.values())))
+    fig = Figure(figsize=(WIDTH, height(n_rows)))
+    FigureCanvasAgg(fig)
     ax = fig.subplots()
     intervals(ax, tables)
     ax.set(xlabel=f"{label_x} (95 % interval)")
     png = base64.b64encode(show.as_png(fig, source)).decode()
     title = title.replace(r"\$", "$")  # outside a figure, dollar signs are no formulas
-    return {"title": title, "png": png, "alt": described(title, tables)}
+    return {"title": title, "png": png, "alt": alt_text(title, tables)}
 
 
-def _all_tables(found: Analysis) -> list[tuple[str, pd.DataFrame]]:
+def _all_tables(analysis: Analysis) -> list[tuple[str, pd.DataFrame]]:
     """All tables, conclusions first."""
-    if found.conclusions.empty:
-        return list(found.tables.items())
-    return [(FOUND, _heaviest_first(found.conclusions)), *found.tables.items()]
+    others = list(analysis.tables.items())
+    if analysis.conclusions.empty:
+        return others
+    return [(ON_ASPECTS, _heaviest_first(analysis.conclusions)), *others]
 
 
-def _shown(table: pd.DataFrame) -> dict[str, list]:
-    """The first rows of a table as text: estimates with their intervals, numbers rounded."""
+def _as_text(table: pd.DataFrame) -> dict[str, list]:
+    """The first rows of a table as text: estimates with intervals, numbers rounded."""
     shown = table[:MOST_ROWS].copy()
-    for first, low, high in ENDS:
-        if {first, low, high} <= {*shown}:
-            numbers = shown[[first, low, high]].itertuples(index=False)
-            shown[first] = [
-                "" if np.isnan(each[0]) else signed(*each) for each in numbers
-            ]
-            shown = shown.drop(columns=[low, high])
+    for columns in INTERVALS:
+        if set(columns) <= set(shown):
+            shown = _in_one_column(shown, columns)
     first = [name for name in FIRST if name in shown]
-    shown = shown[[*first, *shown.columns.difference([*FIRST, "p"], sort=False)]]
-    index = (
-        []
-        if isinstance(shown.index, pd.RangeIndex)
-        else [_cut(name) for name in shown.index]
-    )
-    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    others = shown.columns.difference([*FIRST, "p"], sort=False)
+    shown = shown[[*first, *others]]
+    index = []
+    if not isinstance(shown.index, pd.RangeIndex):
+        index = [_cut(name) for name in shown.index]
+    rows = shown.map(_cell_on_page).to_numpy().tolist()
     return {"columns": list(map(str, shown.columns)), "index": index, "rows": rows}
 
 
-def _cell(value: object) -> str:
+def _in_one_column(table: pd.DataFrame, columns: tuple[str, str, str]) -> pd.DataFrame:
+    """Write an estimate and its interval in one column."""
+    name, name_low, name_high = columns
+    texts = []
+    for estimate, low, high in table[list(columns)].itertuples(index=False):
+        text = "" if np.isnan(estimate) else signed(estimate, low, high)
+        texts.append(text)
+    return table.assign(**{name: texts}).drop(columns=[name_low, name_high])
+
+
+def _cell_on_page(value: object) -> str:
     """Write a cell of a table."""
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
-    return ", ".join(map(_cut, value)) if isinstance(value, list) else _cut(value, 300)
+    if isinstance(value, list):
+        return ", ".join(map(_cut, value))
+    return _cut(value, LONGEST_CELL)
 
 
-def _csv(found: Analysis) -> bytes:
+def _csv(analysis: Analysis) -> bytes:
     """Write results on each aspect, or what there is in their place."""
-    rest = found.tables.get(AGREEMENT, found.quotes)
-    table = found.conclusions if len(found.conclusions) else rest
+    table = analysis.conclusions
+    if table.empty:
+        table = analysis.tables.get(AGREEMENT, analysis.quotes)
     return to_csv_bytes(table.rename_axis("aspect"), float_format="%.6g")
 
 
-def _json(found: Analysis) -> bytes:
+def _json(analysis: Analysis) -> bytes:
     """Write all results, for programs."""
-    tables = {
-        name: json.loads(each.to_json(orient="table", index=True))["data"]
-        for name, each in _all_tables(found)
-    }
+    tables = {}
+    for name, table in _all_tables(analysis):
+        text = table.to_json(orient="table", index=True)
+        tables[name] = json.loads(text)["data"]
     content = {
-        "ratings": found.described,
-        "sentences": found.quotes.to_dict(orient="records"),
-        "not run": found.not_run,
+        "ratings": analysis.description,
+        "sentences": analysis.quotes.to_dict(orient="records"),
+        "not run": analysis.not_run,
         "tables": tables,
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode()

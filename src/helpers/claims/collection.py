@@ -1,4 +1,4 @@
-"""What all notebooks have entered, joined with what the papers print, judged, counted and sorted.
+"""What all notebooks have entered: joined with what the papers print, judged, counted.
 
 `data/published/claims.csv` lists every number and statement with how it is judged;
 cells of printed tables are claims too. A notebook hands its estimates to a `Ledger`,
@@ -19,13 +19,22 @@ import pandas as pd
 from helpers import paths
 from helpers.claims import verdicts
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
-from helpers.data import registry
+from helpers.data import registry, studies
 from helpers.data.published import ClaimError, published_claims, read_text
 from helpers.data.registry import UNPINNED_FILE
 
 COLUMNS = (
-    *("claim_id", "study", "where", "statement", "published", "kind", *verdicts.JUDGED),
-    *("cause", "headline", *verdicts.DETAILS, "cell"),
+    "claim_id",
+    "study",
+    "where",
+    "statement",
+    "published",
+    "kind",
+    *verdicts.JUDGED,
+    "cause",
+    "headline",
+    *verdicts.DETAILS,
+    "cell",
 )
 # What a claim that does not hold touches, worst first; data/published/README.md defines
 # each.
@@ -36,56 +45,59 @@ CONTRADICTED = "the paper's claim: contradicted"
 SURENESS = ("holds", "not settled", CONTRADICTED)
 # The side of zero that a direction claims.
 SIDES = {"+": "above zero", "-": "below zero"}
-# The section of each paper that is called its conclusion.
-CONCLUDING_SECTION = {
-    "hosking": "§6",
-    "kamoda": "§6",
-    "chatbench": "§6",
-    "humbel": "§5",
-}
+# In names of claims: a cell of a printed table or figure.
+CELL_OF_TABLE = r"\.(?:table|figure)\w?\d+\."
+DIGITS = 6  # with which numbers are written
 
 
 def merge(claims_dir: str | Path) -> pd.DataFrame:
-    """Join what all notebooks entered with the list of published claims, and judge it."""
+    """Join what all notebooks entered with the published claims, and judge it."""
     published = published_claims()
+    for study in published["study"].unique():
+        studies.place(study)  # stops if there is no such study
     entered = read_entered(claims_dir)
-    for claim_id, rows in entered.groupby("claim_id", sort=False):
-        notebooks = list(rows["notebook"].unique())
-        if claim_id not in published.index:
-            raise ClaimError(
-                f"{notebooks[0]}: {_unknown_claim(claim_id, published.index)}"
-            )
-        if len(notebooks) > 1:
-            raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+    _refuse_misfits(entered, published)
+    # Simulated rows stand in for public files that anybody could fetch: leave them out.
     public = entered["claim_id"].map(published["needs"]).map(_unfetched).astype(bool)
-    # stand-ins for data one could have
     entered = entered[~public | (entered["source"] == "real")]
-    cells = entered.drop_duplicates("claim_id").set_index("claim_id")[
-        ["notebook", "cell"]
-    ]
-    cells = _cell_ids(cells, Path(claims_dir).parent / "notebooks")
+    by_claim = entered.drop_duplicates("claim_id").set_index("claim_id")
+    cells = _cell_ids(by_claim, Path(claims_dir).parent / "notebooks")
     merged = published.join(assess(entered, published)).join(cells)
     missing = merged["verdict"].isna()
     merged.loc[missing, "note"] = merged.loc[missing, "needs"].map(_why_missing)
-    merged.loc[missing, ["verdict", "evidence"]] = "open", "none"
-    return merged.reset_index()[list(COLUMNS)].map(_written).astype(object).fillna("")
+    merged.loc[missing, "verdict"] = "open"
+    merged.loc[missing, "evidence"] = "none"
+    table = merged.reset_index()[list(COLUMNS)]
+    return table.map(with_digits).astype(object).fillna("")
 
 
-def _cell_ids(cells: pd.DataFrame, notebooks: Path) -> pd.Series:
+def _refuse_misfits(entered: pd.DataFrame, published: pd.DataFrame) -> None:
+    """Stop if a claim is not published or was entered by two notebooks."""
+    for claim_id, rows in entered.groupby("claim_id", sort=False):
+        notebooks = list(rows["notebook"].unique())
+        if claim_id not in published.index:
+            problem = unknown_claim(claim_id, published.index)
+            raise ClaimError(f"{notebooks[0]}: {problem}")
+        if len(notebooks) > 1:
+            raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
+
+
+def _cell_ids(entered: pd.DataFrame, folder: Path) -> pd.Series:
     """Name the cell of an executed notebook in which each claim was entered."""
-    names = {}
-    for file in sorted(notebooks.glob("[0-9]*.ipynb")):
+    ids = {}
+    for file in sorted(folder.glob("[0-9]*.ipynb")):
         for cell in json.loads(file.read_bytes())["cells"]:
-            names[file.stem, _digest("".join(cell["source"]))] = cell.get("id", "")
-    places = zip(cells["notebook"], cells["cell"], strict=True)
-    return pd.Series(
-        [names.get(place, "") for place in places], cells.index, object, "cell"
-    )
+            digest = digest_of("".join(cell["source"]))
+            ids[file.stem, digest] = cell.get("id", "")
+    places = zip(entered["notebook"], entered["cell"], strict=True)
+    cells = [ids.get(place, "") for place in places]
+    return pd.Series(cells, entered.index, dtype=object, name="cell")
 
 
 def _why_missing(needs: str) -> str:
     """Say why nobody entered a claim."""
-    if public := _unfetched(needs):
+    public = _unfetched(needs)
+    if public:
         return f"public: {', '.join(public)}, not fetched here"
     return needs if evidence_for(needs, "real") == "none" else "not run"
 
@@ -102,22 +114,25 @@ def read_entered(claims_dir: str | Path) -> pd.DataFrame:
     if not folder.is_dir():
         raise ClaimError(f"There is no folder {folder}: run the notebooks first.")
     empty = pd.DataFrame(columns=["cell", *ENTERED], dtype=str)
-    text = pd.concat(
-        [empty, *(read_text(file) for file in sorted(folder.glob("*.csv")))]
-    )
-    text = text.reset_index(drop=True)
-    return text.assign(**text[[*NUMBERS, "holds"]].replace("", np.nan).astype(float))
+    files = sorted(folder.glob("*.csv"))
+    text = pd.concat([empty, *map(read_text, files)], ignore_index=True)
+    numeric = [*NUMBERS, "holds"]
+    numbers = text[numeric].replace("", np.nan).astype(float)
+    return text.assign(**numbers)
 
 
-def _unknown_claim(claim_id: str, known: pd.Index) -> str:
+def unknown_claim(claim_id: str, known: pd.Index) -> str:
     """Say that a claim is not published, and which similar ones are."""
     similar = difflib.get_close_matches(claim_id, known)
-    hint = (
-        f"did you mean {', '.join(similar)}?"
-        if similar
-        else "see data/published/claims.csv."
-    )
+    hint = "see data/published/claims.csv."
+    if similar:
+        hint = f"did you mean {', '.join(similar)}?"
     return f"{claim_id} is not a published claim; {hint}"
+
+
+def _of_causes(column: str) -> pd.Series:
+    """A column of the table of causes, by cause."""
+    return read_text(paths.PUBLISHED / "causes.csv").set_index("cause")[column]
 
 
 def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
@@ -149,6 +164,45 @@ def verdict_counts(merged: pd.DataFrame, by: str = "study") -> pd.DataFrame:
     return pd.crosstab(merged[by], shown).reindex(columns=columns, fill_value=0)
 
 
+def stated_counts(merged: pd.DataFrame) -> list[str]:
+    """Say what README and the answer of the overview state of all claims, part by part.
+
+    Parameters
+    ----------
+    merged : pandas.DataFrame
+        What `merge` returned.
+
+    Returns
+    -------
+    list of str
+        Parts of sentences. `make refresh` renews them where they stand.
+
+    Examples
+    --------
+    >>> stated_counts(read_text(paths.ROOT / "figures" / "claims.csv"))[3]
+    '22 are slips'
+    """
+    numbers = verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS
+    checked = verdicts.reasons(merged) == ""
+    raw = _counts(merged[numbers & (merged["evidence"] == "raw")])
+    failing = _counts(merged[~numbers & checked]).drop(list(verdicts.HOLDING))
+    return [
+        verdicts.counted(merged),
+        f"Of {raw.sum()} numbers and counts that the studies' own raw data",
+        f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent",
+        f"{raw['slip']} are slips",
+        f"{raw['contradicted']} are contradicted: another number, or another count",
+        f"of the {failing.sum()} that do not hold, {failing['leaning']} lean",
+        f"{failing['open']} stay open, and {failing['contradicted']} are contradicted",
+    ]
+
+
+def _counts(merged: pd.DataFrame) -> pd.Series:
+    """Number of claims by verdict, zeros included."""
+    counts = merged["verdict"].value_counts()
+    return counts.reindex(verdicts.VERDICTS, fill_value=0)
+
+
 def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
     """Tell which claims are sentences on which a conclusion rests.
 
@@ -166,20 +220,26 @@ def carries_conclusion(merged: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> merged = pd.DataFrame({"study": ["kamoda", "kamoda"], "where": ["§4.1; §6", "§4.1"],
-    ...                        "kind": ["direction", "direction"], "published": ["holds", "holds"],
-    ...                        "headline": ["", ""]})
+    >>> merged = pd.DataFrame(
+    ...     {
+    ...         "study": ["kamoda", "kamoda"],
+    ...         "where": ["§4.1; §6", "§4.1"],
+    ...         "kind": ["direction", "direction"],
+    ...         "published": ["holds", "holds"],
+    ...         "headline": ["", ""],
+    ...     }
+    ... )
     >>> carries_conclusion(merged).tolist()
     [True, False]
     """
-    found = []
+    sections = studies.concluding_sections()
+    in_conclusion = []
     for study, where in zip(merged["study"], merged["where"], strict=True):
-        concluding = {"Abstract", "§1", CONCLUDING_SECTION.get(study)}
-        found.append(not concluding.isdisjoint(where.split("; ")))
+        concluding = {"Abstract", "§1", sections.get(study)}
+        in_conclusion.append(not concluding.isdisjoint(where.split("; ")))
+    prominent = pd.Series(in_conclusion, merged.index, dtype=bool)
     sentence = verdicts.forms(merged) == verdicts.SENTENCES
-    return sentence & (
-        pd.Series(found, merged.index, dtype=bool) | (merged["headline"] != "")
-    )
+    return sentence & (prominent | (merged["headline"] != ""))
 
 
 def touched(merged: pd.DataFrame) -> pd.Series:
@@ -198,13 +258,13 @@ def touched(merged: pd.DataFrame) -> pd.Series:
         sentence on which one rests, else "statement". Empty for claims that hold or
         were not checked.
     """
-    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["touches"]
     of_form = pd.Series("statement", merged.index)
     of_form[carries_conclusion(merged)] = "conclusion"
     of_form[verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS] = "number"
     checked = verdicts.reasons(merged) == ""
     failing = checked & ~merged["verdict"].isin(verdicts.HOLDING)
-    return merged["cause"].map(causes).fillna(of_form).where(failing, "")
+    of_cause = merged["cause"].map(_of_causes("touches"))
+    return of_cause.fillna(of_form).where(failing, "")
 
 
 def problems(merged: pd.DataFrame) -> pd.DataFrame:
@@ -224,21 +284,21 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
         do not hold), `touches`, `verdict` (the worst of them), `notebook`, `cause` and
         `claim_id` (the worst).
     """
-    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
     table = merged.assign(touches=touched(merged))
     wrong = table["verdict"].isin(["contradicted", "slip"])
     listed = (table["cause"] != "") | (table["touches"] == "conclusion") | wrong
     table = table[listed & (table["touches"] != "")]
     here = table["computed"] + _unit_and_side(table)
-    said = table["statement"] + " Here: " + here + "."
+    in_its_own_words = table["statement"] + " Here: " + here + "."
+    of_cause = table["cause"].map(_of_causes("explanation"))
     table = table.assign(
-        explanation=table["cause"].map(causes).fillna(said),
+        explanation=of_cause.fillna(in_its_own_words),
         problem=table["cause"].where(table["cause"] != "", table["claim_id"]),
         touches_rank=table["touches"].map(TOUCHES.index),
         verdict_rank=table["verdict"].map(verdicts.rank),
     )
     table = table.sort_values(["touches_rank", "verdict_rank"], kind="stable")
-    names = [
+    columns = [
         "explanation",
         "study",
         "where",
@@ -249,21 +309,21 @@ def problems(merged: pd.DataFrame) -> pd.DataFrame:
         "claim_id",
     ]
     by_problem = table.groupby("problem", sort=False)
-    rows = by_problem[names].first().assign(claims=by_problem.size())
+    rows = by_problem[columns].first().assign(claims=by_problem.size())
     return rows.reset_index(drop=True)
 
 
 def _unit_and_side(merged: pd.DataFrame) -> pd.Series:
-    """Say in brackets what the number of a direction is, and the side of zero that is claimed."""
+    """In brackets, the unit of a direction and the side of zero that is claimed."""
     published = published_claims()
     units = merged["claim_id"].map(published["unit"]).fillna("")
     sides = merged["claim_id"].map(published["direction"]).map(SIDES).fillna("")
-    told = []
+    texts = []
     for kind, unit, side in zip(merged["kind"], units, sides, strict=True):
         claimed = f"claimed: {side}" if side and kind == "direction" else ""
-        words = "; ".join(filter(None, (unit, claimed)))
-        told.append(f" ({words})" if words else "")
-    return pd.Series(told, merged.index, dtype=object)
+        words = "; ".join(filter(None, [unit, claimed]))
+        texts.append(f" ({words})" if words else "")
+    return pd.Series(texts, merged.index, dtype=object)
 
 
 def how_sure(merged: pd.DataFrame) -> pd.Series:
@@ -286,11 +346,11 @@ def how_sure(merged: pd.DataFrame) -> pd.Series:
     """
     own = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")["sure"]
     named = merged[merged["headline"] != ""]
-    found = {}
-    for headline, word in own.items():
+    by_headline = {}
+    for headline, own_word in own.items():
         rows = named[named["headline"] == headline]
-        found[headline] = word if len(rows) == 0 else _sure(rows)
-    words = pd.Series(found, dtype=str, name="sure").rename_axis("headline")
+        by_headline[headline] = own_word if len(rows) == 0 else _sure(rows)
+    words = pd.Series(by_headline, dtype=str, name="sure").rename_axis("headline")
     return words.sort_values(key=lambda sure: sure.map(SURENESS.index), kind="stable")
 
 
@@ -300,9 +360,8 @@ def _sure(rows: pd.DataFrame) -> str:
     if (sentences["verdict"] == "contradicted").any():
         return CONTRADICTED
     deciding = rows if sentences.empty else sentences
-    holds = deciding["verdict"].isin(verdicts.HOLDING) & (
-        deciding["after_correction"] != "no"
-    )
+    survives = deciding["after_correction"] != verdicts.CORRECTED_AWAY
+    holds = deciding["verdict"].isin(verdicts.HOLDING) & survives
     return "holds" if holds.all() else "not settled"
 
 
@@ -322,20 +381,25 @@ def sources(merged: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> merged = pd.DataFrame({"study": ["a", "a", "b"], "evidence": ["raw", "simulated", "print"],
-    ...                        "source": ["real", "simulated", "real"]})
+    >>> merged = pd.DataFrame(
+    ...     {
+    ...         "study": ["a", "a", "b"],
+    ...         "evidence": ["raw", "simulated", "print"],
+    ...         "source": ["real", "simulated", "real"],
+    ...     }
+    ... )
     >>> sources(merged).to_dict()
     {'a': 'simulated', 'b': 'printed'}
     """
-    found = {}
+    by_study = {}
     for study, rows in merged.groupby("study", sort=False):
         if (rows["source"] == "simulated").any():
-            found[study] = "simulated"
+            by_study[study] = "simulated"
         elif (rows["evidence"] == "raw").any():
-            found[study] = "real"
+            by_study[study] = "real"
         else:
-            found[study] = "printed"
-    return pd.Series(found, dtype=str, name="source")
+            by_study[study] = "printed"
+    return pd.Series(by_study, dtype=str, name="source")
 
 
 def provenance(folder: str | Path) -> pd.DataFrame:
@@ -356,7 +420,7 @@ def provenance(folder: str | Path) -> pd.DataFrame:
 
 
 def chains(folder: str | Path) -> pd.DataFrame:
-    """Tell of each claim how it came to its verdict: place, rule, cell, data and their state.
+    """Tell how each claim came to its verdict: place, rule, cell, data and their state.
 
     Parameters
     ----------
@@ -379,30 +443,26 @@ def chains(folder: str | Path) -> pd.DataFrame:
     'Holds or does not: a truth value, a threshold, or an equal count.'
     """
     merged = read_text(Path(folder) / "claims.csv").set_index("claim_id")
-    judged = ["unit", "direction", "margin", "family", "needs", "readings"]
-    causes = read_text(paths.PUBLISHED / "causes.csv").set_index("cause")["explanation"]
+    judged_by = ["unit", "direction", "margin", "family", "needs", "readings"]
+    table = merged.join(published_claims()[judged_by])
     read = read_text(Path(folder) / "provenance.csv")
-    now = {file: registry.current_hash(file) for file in read["file"].unique()}
-    table = merged.join(published_claims()[judged])
-    files = {
-        name: dict(zip(rows["file"], rows["sha256"], strict=True))
-        for name, rows in read.groupby("notebook")
-    }
-    used = [
-        {
-            file: sha
-            for file, sha in files.get(notebook, {}).items()
-            if _uses(name, needs, file)
-        }
-        for name, notebook, needs in table[["notebook", "needs"]].itertuples()
-    ]
-    changed = [
-        [file for file, sha in each.items() if now[file] not in ("", sha)]
-        for each in used
-    ]
+    today = {file: registry.current_hash(file) for file in read["file"].unique()}
+    by_notebook = {}
+    for notebook, rows in read.groupby("notebook"):
+        by_notebook[notebook] = dict(zip(rows["file"], rows["sha256"], strict=True))
+    used = []
+    changed = []
+    for claim_id, notebook, needs in table[["notebook", "needs"]].itertuples():
+        files = {}
+        for file, sha in by_notebook.get(notebook, {}).items():
+            if _uses(claim_id, needs, file):
+                files[file] = sha
+        used.append(files)
+        # A file that is not on this machine is not known to have changed.
+        changed.append([file for file in files if today[file] not in ("", files[file])])
     return table.assign(
         rule=table["kind"].map(verdicts.rule_in_words),
-        explanation=table["cause"].map(causes).fillna(""),
+        explanation=table["cause"].map(_of_causes("explanation")).fillna(""),
         files=used,
         changed=changed,
     )
@@ -435,27 +495,25 @@ def why(claim_id: str, folder: str | Path = paths.ROOT / "figures") -> str:
     """
     table = chains(folder)
     if claim_id not in table.index:
-        raise ClaimError(_unknown_claim(claim_id, table.index))
+        raise ClaimError(unknown_claim(claim_id, table.index))
     claim = table.loc[claim_id]
-    files = [
-        f"{file} {sha[:12]}{' (another today: stale)' * (file in claim['changed'])}"
-        for file, sha in claim["files"].items()
-    ]
+    files = []
+    for file, sha in claim["files"].items():
+        stale = " (another today: stale)" if file in claim["changed"] else ""
+        files.append(f"{file} {sha[:12]}{stale}")
     steps = {"claim": claim_id, **claim.drop("changed"), "files": "\n".join(files)}
-    lines = [
-        (name, line)
-        for name, text in steps.items()
-        for line in text.strip().splitlines()
-    ]
-    return "\n".join(f"{name:<16} {line}" for name, line in lines)
+    lines = []
+    for name, text in steps.items():
+        for line in text.strip().splitlines():
+            lines.append(f"{name:<16} {line}")
+    return "\n".join(lines)
 
 
 def _uses(claim_id: str, needs: str, file: str) -> bool:
     """Whether a claim rests on a file that its notebook has read."""
     if file.startswith("data/published/"):
-        return needs == "print" or claim_id.startswith(
-            f"{Path(file).stem.replace('_', '.')}."
-        )
+        of_its_table = f"{Path(file).stem.replace('_', '.')}."
+        return needs == "print" or claim_id.startswith(of_its_table)
     if file.startswith("data/") or needs in verdicts.EVIDENCE:
         return needs != "print"
     return file.startswith(tuple(needs.split()))
@@ -477,26 +535,26 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     """
     known = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
     files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
-    filled = pd.concat(
-        [pd.DataFrame(columns=["headline", "field", "text", "source"]), *files]
-    )
+    columns = ["headline", "field", "text", "source"]
+    filled = pd.concat([pd.DataFrame(columns=columns), *files])
     wide = filled.pivot(index="headline", columns="field", values="text")
     wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
-    source = filled.groupby("headline")["source"].agg(
-        lambda names: "+".join(sorted(set(names)))
-    )
+    source = filled.groupby("headline")["source"].agg(_joined)
     return known[["notebook"]].join(wide).join(source).fillna("")
 
 
-def _digest(code: str) -> str:
+def _joined(sources: pd.Series) -> str:
+    """Kinds of data that the fields of a headline come from."""
+    return "+".join(sorted(set(sources)))
+
+
+def digest_of(code: str) -> str:
     """Short name for the source of a cell, the same however a notebook is run."""
     return hashlib.sha256(code.encode()).hexdigest()[:12]
 
 
-def _written(value: object, digits: int = 6) -> object:
+def with_digits(value: object, digits: int = DIGITS) -> object:
     """Write a number to some digits and leave words as they are."""
-    return (
-        f"{value:.{digits}g}"
-        if isinstance(value, float) and not math.isnan(value)
-        else value
-    )
+    if isinstance(value, float) and not math.isnan(value):
+        return f"{value:.{digits}g}"
+    return value

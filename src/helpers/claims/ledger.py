@@ -1,4 +1,4 @@
-"""What a notebook enters for the claims that it checks, and the headlines that it fills."""
+"""What a notebook enters for the claims it checks, and the headlines it fills."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,12 @@ from IPython import get_ipython
 
 from helpers import paths
 from helpers.claims import verdicts
-from helpers.claims.collection import _digest, _unknown_claim, _written
+from helpers.claims.collection import (
+    CELL_OF_TABLE,
+    digest_of,
+    unknown_claim,
+    with_digits,
+)
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry
 from helpers.data.published import (
@@ -23,6 +28,8 @@ from helpers.data.published import (
 from helpers.data.tables import to_csv_bytes
 from helpers.show import CaptionedTable, text_table
 from helpers.wording import with_interval
+
+EXACT = 12  # digits of what is entered, which is judged again when all are joined
 
 
 class Ledger:
@@ -111,21 +118,24 @@ class Ledger:
 
         Examples
         --------
-        >>> cells = pd.Series({("Falcon 40B", "refusal"): 2.78, ("Falcon 40B", "scope"): 2.5})
+        >>> rates = {("Falcon 40B", "refusal"): 2.78, ("Falcon 40B", "scope"): 2.5}
+        >>> cells = pd.Series(rates).rename_axis(["system", "measure"])
         >>> claims = Ledger("example", source="real")
-        >>> claims.enter_table("hosking_table2", cells.rename_axis(["system", "measure"]))
+        >>> claims.enter_table("hosking_table2", cells)
         >>> claims._entered()["estimate"].tolist()
         [2.78, 2.5]
         """
         if self.other_parameters:
             return
-        keys, names = list(printed_table(table).index.names), list(cells.index.names)
+        keys = list(printed_table(table).index.names)
+        names = list(cells.index.names)
         if sorted(map(str, names)) != sorted(keys):
             raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
         frame = cells.to_frame("estimate") if isinstance(cells, pd.Series) else cells
         frame = frame.reorder_levels(keys)
-        results = dict(zip(frame.index, frame.to_dict("records"), strict=True))
-        self.enter("", {_cell_id(table, cell): row for cell, row in results.items()})
+        claim_ids = [_cell_id(table, cell) for cell in frame.index]
+        results = dict(zip(claim_ids, frame.to_dict("records"), strict=True))
+        self.enter("", results)
 
     def headline(self, name: str, **values: object) -> None:
         """Fill the sentence of a headline finding in `data/published/headlines.csv`.
@@ -146,12 +156,13 @@ class Ledger:
         self._fill(name, "sentence", values)
 
     def headline_alternatives(self, name: str, **values: object) -> None:
-        """Fill what other ways of computing give for a headline finding, as `headline` does."""
+        """Fill what other ways of computing give for a headline, as `headline` does."""
         self._fill(name, "alternatives", values)
 
     def write(self) -> pd.DataFrame:
-        """Write `claims/<notebook>.csv` and its headlines to the output folder; return the table.
+        """Write claims, headlines and files read to the output folder, and judge.
 
+        Each becomes a file `<notebook>.csv` in a folder of its own, such as `claims/`.
         With other parameters than the defaults nothing is written.
 
         Returns
@@ -160,26 +171,26 @@ class Ledger:
             Indexed by claim, as `assess` returns it, with the published columns.
         """
         entered = self._entered()
-        if self.other_parameters:
-            return self._published.join(assess(entered, self._published), how="right")
+        if not self.other_parameters:
+            self._write_files(entered)
+        return self._published.join(assess(entered, self._published), how="right")
+
+    def _write_files(self, entered: pd.DataFrame) -> None:
+        """Write the files of this notebook; without claims that of claims is empty."""
         folder = paths.output_dir(self.out_dir)
-        headlines = pd.DataFrame(
-            self._headlines, columns=["headline", "field", "text", "source"]
-        )
+        columns = ["headline", "field", "text", "source"]
         files = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
         tables = {
-            "claims": entered.map(_written, digits=12),
-            "headlines": headlines,
+            "claims": entered.map(with_digits, digits=EXACT),
+            "headlines": pd.DataFrame(self._headlines, columns=columns),
             "provenance": files.sort_values("file").assign(notebook=self.notebook),
         }
-        paths.replace_files(
-            {
-                folder / kind / f"{self.notebook}.csv": to_csv_bytes(table, index=False)
-                for kind, table in tables.items()
-                if kind == "claims" or len(table)
-            }
-        )
-        return self._published.join(assess(entered, self._published), how="right")
+        contents = {}
+        for kind, table in tables.items():
+            if kind == "claims" or len(table):
+                file = folder / kind / f"{self.notebook}.csv"
+                contents[file] = to_csv_bytes(table, index=False)
+        paths.replace_files(contents)
 
     def show(self) -> CaptionedTable | None:
         """Write the claims of this notebook and show them, worst first.
@@ -212,7 +223,7 @@ class Ledger:
     def _claim(self, claim_id: str) -> pd.Series:
         """Find a claim that may still be entered."""
         if claim_id not in self._published.index:
-            raise ClaimError(_unknown_claim(claim_id, self._published.index))
+            raise ClaimError(unknown_claim(claim_id, self._published.index))
         if any(row["claim_id"] == claim_id for row in self._rows):
             raise ClaimError(f"{claim_id} was already entered in {self.notebook}.")
         claim = self._published.loc[claim_id]
@@ -229,31 +240,30 @@ class Ledger:
         for reading, values in by_reading.items():
             for part, row in _parts(claim, values):
                 _require(claim_id, claim, row)
-                where = {
-                    "claim_id": claim_id,
-                    "reading": reading,
-                    "part": part,
-                    "cell": _cell(),
-                }
-                self._rows.append({**where, **row})
+                self._rows.append(
+                    {
+                        "claim_id": claim_id,
+                        "reading": reading,
+                        "part": part,
+                        "cell": _cell(),
+                        **row,
+                    }
+                )
 
     def _fill(self, name: str, field: str, values: Mapping[str, object]) -> None:
         """Keep one filled sentence, unless the run has other parameters."""
         if self.other_parameters:
             return
-        templates = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")[
-            field
-        ]
-        if name not in templates:
+        table = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
+        if name not in table.index:
             raise ClaimError(f"{name} is not in data/published/headlines.csv.")
+        template = table.loc[name, field]
+        fields = {key: _Value(value) for key, value in values.items()}
         try:
-            text = templates[name].format(
-                **{key: _Value(value) for key, value in values.items()}
-            )
+            text = template.format_map(fields)
         except KeyError as error:
-            raise ClaimError(
-                f"The headline {name} needs a value for {error}."
-            ) from None
+            problem = f"The headline {name} needs a value for {error}."
+            raise ClaimError(problem) from None
         row = {"headline": name, "field": field, "text": text, "source": self.source}
         self._headlines.append(row)
 
@@ -269,41 +279,46 @@ class _Value:
         if isinstance(self.value, str):
             return self.value
         if isinstance(self.value, Real):
-            return f"{round(self.value, int(digits or 0)) + 0.0:.{int(digits or 0)}f}"
+            decimals = int(digits) if digits else 0
+            rounded = round(self.value, decimals) + 0.0  # no negative zero
+            return f"{rounded:.{decimals}f}"
         row = self.value
-        return with_interval(row["estimate"], row["low"], row["high"], int(digits or 2))
+        decimals = int(digits) if digits else 2
+        return with_interval(row["estimate"], row["low"], row["high"], decimals)
 
 
 def listed(judged: pd.DataFrame) -> CaptionedTable:
-    """Show judged claims for reading: worst first, one row for claims with one cause."""
-    cells = judged.index.str.contains(r"\.(?:table|figure)\w?\d+\.") & judged[
-        "verdict"
-    ].isin(verdicts.HOLDING)
-    shown = judged[~cells].assign(rank=judged["verdict"].map(verdicts.rank))
+    """Show judged claims, worst first; claims with one cause are one row."""
+    is_cell = judged.index.str.contains(CELL_OF_TABLE)
+    left_out = is_cell & judged["verdict"].isin(verdicts.HOLDING)
+    shown = judged[~left_out].assign(rank=judged["verdict"].map(verdicts.rank))
     shown = shown.sort_values(["rank", "evidence"], kind="stable")
-    group = shown["cause"].where(shown["cause"] != "", shown.index)
-    rows = [
-        _shown_row(rows) for _, rows in shown.groupby([group, "verdict"], sort=False)
-    ]
+    cause_or_claim = shown["cause"].where(shown["cause"] != "", shown.index)
+    groups = shown.groupby([cause_or_claim, "verdict"], sort=False)
+    rows = [_shown_row(rows) for _, rows in groups]
+    caption = f"{len(judged)} claims, contradictions first"
+    if left_out.any():
+        caption += (
+            f"; {left_out.sum()} cells of printed tables that hold are not listed"
+        )
     columns = ["the paper says", "printed", "here", "verdict"]
-    folded = f"; {cells.sum()} cells of printed tables that hold are not listed" * bool(
-        cells.sum()
-    )
-    caption = f"{len(judged)} claims, contradictions first{folded}"
     return text_table(pd.DataFrame(rows, columns=columns), caption)
 
 
 def _shown_row(rows: pd.DataFrame) -> list[str]:
     """One row for claims that stand or fall together."""
     first = rows.iloc[0]
-    many = f" (and {len(rows) - 1} more with the same cause)" * (len(rows) > 1)
+    statement = f"{first['statement']} ({first['where']})"
+    if len(rows) > 1:
+        statement += f" (and {len(rows) - 1} more with the same cause)"
     printed = "" if first["published"] == "holds" else first["published"]
-    verdict = first["verdict"] + ", not after correction" * (
-        first["after_correction"] == "no"
-    )
-    note = f"; {first['note']}" * bool(first["note"])
-    said = f"{first['statement']} ({first['where']}){many}"
-    return [said, printed, first["computed"] + note, f"{verdict} ({first['evidence']})"]
+    computed = first["computed"]
+    if first["note"]:
+        computed += f"; {first['note']}"
+    verdict = first["verdict"]
+    if first["after_correction"] == verdicts.CORRECTED_AWAY:
+        verdict += ", not after correction"
+    return [statement, printed, computed, f"{verdict} ({first['evidence']})"]
 
 
 def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
@@ -312,63 +327,67 @@ def _parts(claim: pd.Series, result: object) -> list[tuple[str, dict]]:
         value, words = result
         return [(part, {**row, "shown": words}) for part, row in _parts(claim, value)]
     if isinstance(result, pd.DataFrame):
-        frame = result[[name for name in result if name in ENTERED]]
-        records = frame.to_dict("records")
-        names = [
-            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
-            for key in frame.index
-        ]
+        names = [_part_name(key) for key in result.index]
+        records = [_known_columns(row) for row in result.to_dict("records")]
         return list(zip(names, records, strict=True))
-    if isinstance(result, bool | np.bool_):
-        return [("", {"holds": float(result)})]
-    if isinstance(result, Real):
-        return [
-            ("", {"share" if claim["kind"] == "ranking" else "estimate": float(result)})
-        ]
     if isinstance(result, Mapping | pd.Series):
-        return [
-            (
-                "",
-                {
-                    name: value
-                    for name, value in dict(result).items()
-                    if name in ENTERED
-                },
-            )
-        ]
-    raise ClaimError(f"{claim.name} cannot take {result!r}.")
+        row = _known_columns(dict(result))
+    elif isinstance(result, bool | np.bool_):
+        row = {"holds": float(result)}
+    elif isinstance(result, Real):
+        column = "share" if claim["kind"] == "ranking" else "estimate"
+        row = {column: float(result)}
+    else:
+        raise ClaimError(f"{claim.name} cannot take {result!r}.")
+    return [("", row)]
+
+
+def _part_name(key: object) -> str:
+    """Name of a part, from the index of the table that it is a row of."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _known_columns(row: Mapping) -> dict:
+    """What is entered of a row; a table may have more columns."""
+    return {name: value for name, value in row.items() if name in ENTERED}
 
 
 def _require(claim_id: str, claim: pd.Series, row: Mapping) -> None:
     """Refuse a row that the rule of its claim cannot judge."""
-    given = {
-        name for name in (*NUMBERS, "holds") if name in row and not pd.isna(row[name])
-    }
-    unbounded = [name for name in given if not math.isfinite(row[name])]
-    if unbounded:
-        raise ClaimError(
-            f"{claim_id} needs a finite {unbounded[0]}, not {row[unbounded[0]]!r}."
-        )
-    needed = verdicts.NEEDED[claim["kind"]]
-    if claim["kind"] == "number" and claim["needs"] == "print" and "low" in given:
-        needed = ()
-    elif claim["kind"] == "fact" and not {"holds", "estimate"} & given:
-        needed = ("holds or estimate",)
-    if missing := [name for name in needed if name not in given]:
+    present = set()
+    for name in (*NUMBERS, "holds"):
+        if name in row and not pd.isna(row[name]):
+            present.add(name)
+            if not math.isfinite(row[name]):
+                raise ClaimError(
+                    f"{claim_id} needs a finite {name}, not {row[name]!r}."
+                )
+    missing = [name for name in _needed(claim, present) if name not in present]
+    if missing:
         raise ClaimError(
             f"{claim_id} is a {claim['kind']}: give {' and '.join(missing)}."
         )
-    if ("low" in given) != ("high" in given):
+    if ("low" in present) != ("high" in present):
         raise ClaimError(f"{claim_id}: give both low and high, or neither.")
-    if {"low", "high"} <= given and row["low"] > row["high"]:
+    if "low" in present and row["low"] > row["high"]:
         raise ClaimError(
             f"{claim_id} has a reversed interval: {row['low']:.6g} > {row['high']:.6g}."
         )
 
 
+def _needed(claim: pd.Series, present: set[str]) -> tuple[str, ...]:
+    """Columns that the rule of a claim needs."""
+    from_rounded_numbers = claim["kind"] == "number" and claim["needs"] == "print"
+    if from_rounded_numbers and "low" in present:
+        return ()
+    if claim["kind"] == "fact" and present.isdisjoint(("holds", "estimate")):
+        return ("holds or estimate",)
+    return verdicts.NEEDED[claim["kind"]]
+
+
 def _cell() -> str:
-    """Name the notebook cell that is running by what stands in it; empty outside of kernels."""
+    """Name the cell that is running by what stands in it; empty outside of kernels."""
     shell = get_ipython()
     request = shell.get_parent() if hasattr(shell, "get_parent") else {}
     code = request.get("content", {}).get("code")
-    return _digest(code) if code else ""
+    return digest_of(code) if code else ""

@@ -1,4 +1,4 @@
-"""How an estimate becomes a verdict: evidence and conclusion by the same rules for every claim.
+"""How an estimate becomes a verdict, by the same rules for every claim.
 
 A rule reads how a claim is judged (`kind`, `direction`, `margin`, `needs` in
 data/published/claims.csv) and what was computed. It knows no claim by name. The rules
@@ -58,7 +58,10 @@ JUDGED = ("evidence", "verdict", "after_correction", "detects", "computed")
 DETAILS = ("estimate", "low", "high", "note", "notebook", "source")
 
 LEVEL = 0.05
-SURE, LIKELY, POSSIBLE = 0.975, 0.5, 0.025  # shares of resamples
+# Shares of resamples.
+SURE = 0.975
+LIKELY = 0.5
+POSSIBLE = 0.025
 MOST_PARTS = 4  # told one by one
 # after the point; the end of an interval that these show as zero is zero
 MOST_DIGITS = 6
@@ -93,24 +96,26 @@ def judge(claim: Mapping, row: Mapping) -> str:
 
 
 def _judge_number(claim: Mapping, row: Mapping) -> str:
-    """Equal at the printed digits; from rounded numbers, possible and able to notice an error."""
+    """Judge a printed number by data, or by other printed numbers."""
     if claim["needs"] == "print":
         if not _in_reach(claim, row):
             return _slip_or_contradicted(claim, row)
         return "open" if _detects(claim, row) > BLIND else "consistent"
     at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
-    return (
-        "confirmed" if _in_reach(claim, at_point) else _slip_or_contradicted(claim, row)
-    )
+    if _in_reach(claim, at_point):
+        return "confirmed"
+    return _slip_or_contradicted(claim, row)
 
 
 def _judge_split(claim: Mapping, row: Mapping) -> str:
-    """Inside the central 95 % of redrawn splits."""
-    return "consistent" if _in_reach(claim, row) else _slip_or_contradicted(claim, row)
+    """Judge a number on a random split that was not published."""
+    if _in_reach(claim, row):
+        return "consistent"
+    return _slip_or_contradicted(claim, row)
 
 
 def _judge_fact(claim: Mapping, row: Mapping) -> str:
-    """Holds or does not: a truth value, a threshold, or an equal count."""
+    """Judge what holds in these data or does not."""
     if not pd.isna(row["holds"]):
         holds = bool(row["holds"])
     elif claim["direction"]:
@@ -121,41 +126,45 @@ def _judge_fact(claim: Mapping, row: Mapping) -> str:
 
 
 def _judge_direction(claim: Mapping, row: Mapping) -> str:
-    """Confirmed if the interval is on the claimed side, leaning if only the estimate is."""
-    low, high, estimate = row["low"], row["high"], row["estimate"]
+    """Judge on which side of zero a difference or relation lies."""
+    low = row["low"]
+    high = row["high"]
+    estimate = row["estimate"]
     if claim["direction"] == "-":
-        low, high, estimate = -high, -low, -estimate
+        low = -row["high"]
+        high = -row["low"]
+        estimate = -row["estimate"]
     if low > 0:
         return "confirmed"
-    return "contradicted" if high < 0 else "leaning" if estimate > 0 else "open"
+    if high < 0:
+        return "contradicted"
+    return "leaning" if estimate > 0 else "open"
 
 
 def _judge_ranking(claim: Mapping, row: Mapping) -> str:
-    """Confirmed in 97.5 % of resamples or more, leaning in 50 %, open in 2.5 %."""
-    for verdict, least in (
-        ("confirmed", SURE),
-        ("leaning", LIKELY),
-        ("open", POSSIBLE),
-    ):
-        if row["share"] >= least - SLACK:
-            return verdict
-    return "contradicted"
+    """Judge a ranking by the share of resamples in which it is found."""
+    share = row["share"]
+    if share >= SURE - SLACK:
+        return "confirmed"
+    if share >= LIKELY - SLACK:
+        return "leaning"
+    return "open" if share >= POSSIBLE - SLACK else "contradicted"
 
 
 def _judge_significance(claim: Mapping, row: Mapping) -> str:
-    """Falls on the claimed side of the level, and of zero where a sign is claimed."""
-    significant = row["p_value"] < LEVEL
+    """Judge whether a test comes out as claimed."""
     expected, _, sign = claim["direction"].partition(" ")
-    side = {"": True, "+": row["estimate"] > 0, "-": row["estimate"] < 0}
-    return (
-        "confirmed"
-        if significant == (expected == "yes") and side[sign]
-        else "contradicted"
-    )
+    significant = row["p_value"] < LEVEL
+    as_expected = significant == (expected == "yes")
+    if sign == "+":
+        as_expected = as_expected and row["estimate"] > 0
+    elif sign == "-":
+        as_expected = as_expected and row["estimate"] < 0
+    return "confirmed" if as_expected else "contradicted"
 
 
 def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
-    """Confirmed if the interval is within the margin, leaning if only the estimate is."""
+    """Judge whether an effect is as small as claimed."""
     if not claim["margin"]:
         return "open"
     margin = float(claim["margin"])
@@ -175,6 +184,20 @@ _RULES = {
     "significance": _judge_significance,
     "no effect": _judge_no_effect,
 }
+_RULES_IN_WORDS = {
+    "number": "Equal at the printed digits; from rounded numbers, possible and able to "
+    "notice an error.",
+    "split": "Inside the central 95 % of redrawn splits.",
+    "fact": "Holds or does not: a truth value, a threshold, or an equal count.",
+    "direction": "Confirmed if the interval is on the claimed side, leaning if only "
+    "the estimate is.",
+    "ranking": "Confirmed in 97.5 % of resamples or more, leaning in 50 %, open in "
+    "2.5 %.",
+    "significance": "Falls on the claimed side of the level, and of zero where a sign "
+    "is claimed.",
+    "no effect": "Confirmed if the interval is within the margin, leaning if only the "
+    "estimate is.",
+}
 
 
 def _half_unit(claim: Mapping) -> float:
@@ -184,26 +207,22 @@ def _half_unit(claim: Mapping) -> float:
 
 def _ends(row: Mapping) -> tuple[float, float]:
     """Lowest and highest value that the computation allows."""
-    ends = row["low"], row["high"]
-    return (
-        (row["estimate"], row["estimate"])
-        if any(pd.isna(end) for end in ends)
-        else ends
-    )
+    if pd.isna(row["low"]) or pd.isna(row["high"]):
+        return row["estimate"], row["estimate"]
+    return row["low"], row["high"]
 
 
 def _in_reach(claim: Mapping, row: Mapping) -> bool:
     """Whether a number between the ends rounds to the printed one."""
     low, high = _ends(row)
-    return (
-        low - _half_unit(claim) <= float(claim["published"]) <= high + _half_unit(claim)
-    )
+    slack = _half_unit(claim)
+    return low - slack <= float(claim["published"]) <= high + slack
 
 
 def _detects(claim: Mapping, row: Mapping) -> float:
-    """Smallest relative error of the printed number, up or down, that turns the verdict."""
-    if claim["direction"] and claim["kind"] == "fact" and not pd.isna(row["estimate"]):
-        limits = [float(limit) for limit in re.findall(r"-?[\d.]+", claim["direction"])]
+    """Smallest relative error of the printed number, up or down, that is noticed."""
+    if claim["kind"] == "fact" and claim["direction"] and not pd.isna(row["estimate"]):
+        limits = map(float, re.findall(r"-?[\d.]+", claim["direction"]))
         return min(_relative(row["estimate"] - limit, limit) for limit in limits)
     if not _is_numeric(claim["published"]) or claim["kind"] not in ("number", "split"):
         return math.nan
@@ -211,7 +230,8 @@ def _detects(claim: Mapping, row: Mapping) -> float:
     low, high = _ends(row)
     if claim["kind"] == "number" and claim["needs"] != "print":
         low = high = row["estimate"]
-    return _relative(max(high - printed, printed - low) + _half_unit(claim), printed)
+    furthest = max(high - printed, printed - low)
+    return _relative(furthest + _half_unit(claim), printed)
 
 
 def _relative(difference: float, printed: float) -> float:
@@ -229,7 +249,7 @@ def _compares(comparison: str, value: float) -> bool:
 
 
 def _slip_or_contradicted(claim: Mapping, row: Mapping) -> str:
-    """Look for a cause that a machine can check; without one the claim does not hold."""
+    """Look for a cause that a machine can check; without one nothing holds."""
     return "slip" if _slip(claim, row) else "contradicted"
 
 
@@ -237,8 +257,10 @@ def _slip(claim: Mapping, row: Mapping) -> str:
     """Say how a right number came to be printed wrong, or nothing."""
     if not _is_numeric(claim["published"]) or pd.isna(row["estimate"]):
         return ""
-    printed, decimals = float(claim["published"]), int(claim["decimals"])
-    unit, value = 10.0**-decimals, float(row["estimate"])
+    printed = float(claim["published"])
+    value = float(row["estimate"])
+    decimals = int(claim["decimals"])
+    unit = 10.0**-decimals
     elsewhere = claim.get("elsewhere_published", "")
     if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
         return "the number of another heading"
@@ -266,7 +288,7 @@ def _is_numeric(text: str) -> bool:
 
 
 def evidence_for(needs: str, source: str) -> str:
-    """Say how we know: from the claim's needs and the source of the notebook's data."""
+    """Say how we know: from what the claim needs and the source of the data."""
     if re.match(r"(not public|public|illegible):", needs):
         return "none"
     if needs == "method" or (source != "real" and needs != "print"):
@@ -281,13 +303,7 @@ def _limited(verdict: str, evidence: str, needs: str) -> str:
     if evidence == "print":
         return "consistent" if verdict == "confirmed" else verdict
     if evidence == "substitute":
-        return (
-            "leaning"
-            if verdict in HOLDING
-            else "open"
-            if verdict != "leaning"
-            else verdict
-        )
+        return "leaning" if verdict in (*HOLDING, "leaning") else "open"
     return verdict
 
 
@@ -311,68 +327,78 @@ def assess(entered: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """
     entered = entered.assign(p_family=_corrected(entered, published))
     elsewhere = published["elsewhere"].map(published["published"]).fillna("")
-    known = published.assign(elsewhere_published=elsewhere).loc[
-        entered["claim_id"].unique()
-    ]
-    rows = {claim_id: [] for claim_id in known.index}
+    published = published.assign(elsewhere_published=elsewhere)
+    claims = published.loc[entered["claim_id"].unique()].to_dict("index")
+    rows = {claim_id: [] for claim_id in claims}
     for row in entered.to_dict("records"):
         rows[row["claim_id"]].append(row)
-    judged = {
-        claim_id: _assess_claim(claim, rows[claim_id])
-        for claim_id, claim in known.to_dict("index").items()
-    }
-    names = pd.Index(list(judged), dtype=str, name="claim_id")
-    return pd.DataFrame(list(judged.values()), index=names, columns=[*JUDGED, *DETAILS])
+    judged = [_assess_claim(claim, rows[name]) for name, claim in claims.items()]
+    names = pd.Index(list(claims), dtype=str, name="claim_id")
+    return pd.DataFrame(judged, index=names, columns=[*JUDGED, *DETAILS])
 
 
 def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
-    """Judge one claim: the worst part decides; readings that contradict each other do not."""
+    """Judge one claim: its worst part decides, unless readings disagree."""
     source = records[0]["source"]
     evidence = evidence_for(claim["needs"], source)
     for row in records:
         row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
-    by_reading = {
-        reading: min(
-            (row["verdict"] for row in records if row["reading"] == reading), key=rank
-        )
-        for reading in dict.fromkeys(row["reading"] for row in records)
-    }
-    found = set(by_reading.values())
-    disagree = "contradicted" in found and len(found) > 1
+    readings = _verdict_by_reading(records)
+    disagree = "contradicted" in readings.values() and len(set(readings.values())) > 1
     deciding = min(records, key=lambda row: (rank(row["verdict"]), _room(claim, row)))
     verdict = "open" if disagree else deciding["verdict"]
-    note = (
-        ""
-        if len(found) == 1
-        else "; ".join(f"{name}: {said}" for name, said in by_reading.items())
-    )
-    if verdict == "slip":
-        note = _slip(claim, deciding)
-    elif evidence == "simulated" and claim["needs"] != "method":
-        note = SIMULATED_NOTE
-    elif verdict in HOLDING and claim["direction"] == "no":
-        note = "absence not shown"
-    tested = verdict in HOLDING and claim["direction"][:1] in ("+", "-", "y")
-    p_family = np.max([row["p_family"] for row in records])  # NaN if any is
-    corrected = (
-        "" if pd.isna(p_family) or not tested else "yes" if p_family < LEVEL else "no"
-    )
+    simulated = evidence == "simulated" and claim["needs"] != "method"
     return {
         "evidence": evidence,
         "verdict": verdict,
-        "after_correction": corrected,
+        "after_correction": _after_correction(claim, verdict, records),
         "detects": np.fmax.reduce([_detects(claim, row) for row in records]),
-        "computed": _in_words(claim, records, deciding, note == SIMULATED_NOTE),
-        **{name: deciding[name] for name in ("estimate", "low", "high")},
-        "note": note,
+        "computed": _in_words(claim, records, deciding, simulated),
+        "estimate": deciding["estimate"],
+        "low": deciding["low"],
+        "high": deciding["high"],
+        "note": _note(claim, verdict, deciding, readings, simulated),
         "notebook": records[0]["notebook"],
         "source": source,
     }
 
 
+def _verdict_by_reading(records: list[dict]) -> dict[str, str]:
+    """Worst verdict of the parts of each reading, in the order of the readings."""
+    by_reading = {}
+    for row in records:
+        worst_yet = by_reading.get(row["reading"], row["verdict"])
+        by_reading[row["reading"]] = min(worst_yet, row["verdict"], key=rank)
+    return by_reading
+
+
+def _note(
+    claim: Mapping, verdict: str, deciding: dict, readings: dict, simulated: bool
+) -> str:
+    """What a reader has to know beside the verdict of a claim."""
+    if verdict == "slip":
+        return _slip(claim, deciding)
+    if simulated:
+        return SIMULATED_NOTE
+    if verdict in HOLDING and claim["direction"] == "no":
+        return "absence not shown"
+    if len(set(readings.values())) == 1:
+        return ""
+    return "; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items())
+
+
+def _after_correction(claim: Mapping, verdict: str, records: list[dict]) -> str:
+    """Tell whether a claimed effect survives the correction over its family."""
+    claims_an_effect = claim["direction"].startswith(("+", "-", "yes"))
+    p_family = np.max([row["p_family"] for row in records])  # NaN if any is
+    if pd.isna(p_family) or verdict not in HOLDING or not claims_an_effect:
+        return ""
+    return "yes" if p_family < LEVEL else CORRECTED_AWAY
+
+
 def rule_in_words(kind: str) -> str:
     """Say in one sentence how claims of a kind are judged."""
-    return _RULES[kind].__doc__
+    return _RULES_IN_WORDS[kind]
 
 
 def rank(verdict: str) -> int:
@@ -400,8 +426,12 @@ def forms(claims: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> claims = pd.DataFrame({"kind": ["number", "fact", "fact", "ranking"],
-    ...                        "published": ["3.2", "900", "holds", "a > b"]})
+    >>> claims = pd.DataFrame(
+    ...     {
+    ...         "kind": ["number", "fact", "fact", "ranking"],
+    ...         "published": ["3.2", "900", "holds", "a > b"],
+    ...     }
+    ... )
     >>> forms(claims).tolist()
     ['numbers and counts', 'numbers and counts', 'sentences', 'sentences']
     """
@@ -454,9 +484,16 @@ def tally(judged: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
-    ...                        "evidence": ["raw", "raw"], "note": ["", ""],
-    ...                        "verdict": ["confirmed", "open"], "after_correction": ["", ""]})
+    >>> judged = pd.DataFrame(
+    ...     {
+    ...         "kind": ["number", "direction"],
+    ...         "published": ["3.2", "holds"],
+    ...         "evidence": ["raw", "raw"],
+    ...         "note": ["", ""],
+    ...         "verdict": ["confirmed", "open"],
+    ...         "after_correction": ["", ""],
+    ...     }
+    ... )
     >>> tally(judged).loc["all"].tolist()
     [2, 2, 1, 1, 0, 0]
     """
@@ -472,7 +509,9 @@ def tally(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(judged: pd.DataFrame) -> str:
-    """Say how many claims there are, could be checked and hold, how far, and why others were not.
+    """Say how many claims there are, could be checked and hold, and how far.
+
+    A last sentence says why others could not be checked.
 
     Parameters
     ----------
@@ -486,10 +525,16 @@ def counted(judged: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> judged = pd.DataFrame({"kind": ["number", "direction"], "published": ["3.2", "holds"],
-    ...                        "evidence": ["raw", "none"], "verdict": ["confirmed", "open"],
-    ...                        "after_correction": ["", ""],
-    ...                        "note": ["", "not public: the pages shown"]})
+    >>> judged = pd.DataFrame(
+    ...     {
+    ...         "kind": ["number", "direction"],
+    ...         "published": ["3.2", "holds"],
+    ...         "evidence": ["raw", "none"],
+    ...         "verdict": ["confirmed", "open"],
+    ...         "after_correction": ["", ""],
+    ...         "note": ["", "not public: the pages shown"],
+    ...     }
+    ... )
     >>> verdict, forms, unchecked = counted(judged).split(". ")
     >>> verdict.partition(", which")[0]
     'Of 2 claims, 1 could be checked: 1 are confirmed, and 0 are consistent'
@@ -503,32 +548,33 @@ def counted(judged: pd.DataFrame) -> str:
     uncorrected = ""
     if total["uncorrected"]:
         uncorrected = (
-            f"; {total['uncorrected']:,} of these {total['hold']:,} hold only before a correction "
-            "for many tests"
+            f"; {total['uncorrected']:,} of these {total['hold']:,} hold only before "
+            "a correction for many tests"
         )
     by_form = [
         f"{counts.loc[form, 'hold']} of {counts.loc[form, 'checked']} {form}"
         for form in FORMS
     ]
-    told = (
+    sentences = (
         f"Of {total['claims']:,} claims, {total['checked']:,} could be checked: "
-        f"{total['confirmed']:,} are confirmed, and {total['consistent']:,} are consistent, "
-        "which says only that nothing in the paper's own rounded numbers, or in random splits "
-        f"drawn anew, speaks against them{uncorrected}. "
+        f"{total['confirmed']:,} are confirmed, and "
+        f"{total['consistent']:,} are consistent, which says only that nothing in the "
+        "paper's own rounded numbers, or in random splits drawn anew, speaks against "
+        f"them{uncorrected}. "
         f"The {total['hold']:,} that hold are {by_form[0]}, and {by_form[1]}."
     )
     why = reasons(judged)
     why = why[why != ""].value_counts()
     if len(why) == 0:
-        return told
+        return sentences
     listed = "; ".join(f"{reason} ({number})" for reason, number in why.items())
-    return f"{told} Why the other {why.sum()} could not be checked: {listed}."
+    return f"{sentences} Why the other {why.sum()} could not be checked: {listed}."
 
 
 def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
-    """Correct p-values over the family that a notebook entered, unless it did so itself."""
-    width = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
-    from_interval = 2 * norm.sf((entered["estimate"] / width).abs())
+    """Correct p-values over the family entered, where the notebook has not done so."""
+    standard_error = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
+    from_interval = 2 * norm.sf((entered["estimate"] / standard_error).abs())
     p_values = entered["p_value"].fillna(pd.Series(from_interval, entered.index))
     family = entered["claim_id"].map(published["family"])
     in_family = p_values[family != ""].dropna()
@@ -537,7 +583,10 @@ def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
 
 
 def _room(claim: Mapping, row: Mapping) -> float:
-    """How far a part is inside the limit of its rule, in the unit of the limit; outside below 0."""
+    """How far a part is inside the limit of its rule, in the unit of the limit.
+
+    Outside of the limit it is negative.
+    """
     kind = claim["kind"]
     if kind == "direction":
         room = -row["high"] if claim["direction"] == "-" else row["low"]
@@ -552,16 +601,22 @@ def _room(claim: Mapping, row: Mapping) -> float:
         room = _room_of_threshold(claim["direction"], row["estimate"])
     elif pd.isna(row["holds"]) and _is_numeric(claim["published"]):
         low, high = _ends(row)
-        room = min(float(claim["published"]) - low, high - float(claim["published"]))
+        printed = float(claim["published"])
+        room = min(printed - low, high - printed)
     else:
         room = row["holds"]
     return 0.0 if pd.isna(room) else float(room)
 
 
 def _room_of_significance(claim: Mapping, row: Mapping) -> float:
-    """Distance of a p-value from the level; a sign other than the claimed one is furthest out."""
+    """Distance of a p-value from the level.
+
+    With another sign than the claimed one a part is furthest out.
+    """
     expected, _, sign = claim["direction"].partition(" ")
-    if (sign == "+" and row["estimate"] < 0) or (sign == "-" and row["estimate"] > 0):
+    if sign == "+" and row["estimate"] < 0:
+        return -math.inf
+    if sign == "-" and row["estimate"] > 0:
         return -math.inf
     below = LEVEL - row["p_value"]
     return below if expected == "yes" else -below
@@ -580,7 +635,9 @@ def _in_words(
     claim: Mapping, records: list[dict], deciding: dict, simulated: bool = False
 ) -> str:
     """Say what was computed, part by part, or how many parts hold and which decides."""
-    digits = int(claim["decimals"]) + 1 if claim["decimals"] else 2
+    digits = 2
+    if claim["decimals"]:
+        digits = int(claim["decimals"]) + 1
     rounded = claim["kind"] == "number" and claim["needs"] == "print"
     words = []
     for row in records:
@@ -593,19 +650,23 @@ def _in_words(
         return f"{len(records)} parts, the first: {words[0]}"
     holding = sum(row["verdict"] in HOLDING for row in records)
     which = "least room" if holding == len(records) else "furthest from holding"
-    told = words[records.index(deciding)]
-    return f"{holding} of {len(records)} parts hold; {which}: {told}"
+    decides = words[records.index(deciding)]
+    return f"{holding} of {len(records)} parts hold; {which}: {decides}"
 
 
 def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
-    """Write what was computed for one part; the range of rounded numbers is no interval."""
+    """Write what was computed for one part.
+
+    The range that rounded numbers allow is told in words, since it is no interval.
+    """
     if row["shown"]:
         return row["shown"]
     words = []
     if rounded and not pd.isna(row["low"]):
         ends = f"rounding allows {row['low']:.{digits}f} to {row['high']:.{digits}f}"
-        known = not pd.isna(row["estimate"])
-        words.append(f"{row['estimate']:.{digits}f}; {ends}" if known else ends)
+        if not pd.isna(row["estimate"]):
+            ends = f"{row['estimate']:.{digits}f}; {ends}"
+        words.append(ends)
     elif not pd.isna(row["estimate"]):
         words.append(_number_in_words(row, digits))
     elif not pd.isna(row["low"]):
@@ -613,10 +674,11 @@ def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:
     if not pd.isna(row["share"]):
         words.append(f"in {100 * row['share']:.0f} % of resamples")
     if not pd.isna(row["p_value"]):
-        words.append(
-            f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001"
-        )
-    return ", ".join(words) or ("yes" if row["holds"] else "no")
+        small = row["p_value"] < 0.0005  # it would be shown as zero
+        words.append("p < 0.001" if small else f"p = {row['p_value']:.3f}")
+    if words:
+        return ", ".join(words)
+    return "yes" if row["holds"] else "no"
 
 
 def _number_in_words(row: Mapping, digits: int) -> str:
@@ -629,12 +691,11 @@ def _number_in_words(row: Mapping, digits: int) -> str:
         while any(_looks_like_zero(end, digits) for end in ends):
             digits += 1
         return with_interval(row["estimate"], row["low"], row["high"], digits)
-    whole = row["estimate"] == round(row["estimate"])
-    return (
-        f"{row['estimate']:.0f}"
-        if whole
-        else f"{round(row['estimate'], digits) + 0.0:.{digits}f}"
-    )
+    estimate = row["estimate"]
+    if estimate == round(estimate):
+        return f"{estimate:.0f}"
+    rounded = round(estimate, digits) + 0.0  # no negative zero
+    return f"{rounded:.{digits}f}"
 
 
 def _looks_like_zero(number: float, digits: int) -> bool:

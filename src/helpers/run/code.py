@@ -9,15 +9,18 @@ import nbformat
 
 
 def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
-    """Run a notebook's code in this process, with those parameters that it has; show nothing."""
-    space = {"__name__": notebook.stem}
+    """Run a notebook's code in this process; show nothing.
+
+    Of the parameters those are set that the notebook has.
+    """
+    variables = {"__name__": notebook.stem}
     with plt.rc_context({"backend": "Agg"}), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for cell in nbformat.read(notebook, as_version=4).cells:
             if cell.cell_type == "code":
-                exec(compile(cell.source, notebook.stem, "exec"), space)
+                exec(compile(cell.source, notebook.stem, "exec"), variables)
                 plt.close("all")
             if "parameters" in cell.metadata.get("tags", []):
-                space |= {
-                    name: value for name, value in parameters.items() if name in space
-                }
+                for name, value in parameters.items():
+                    if name in variables:
+                        variables[name] = value

@@ -1,4 +1,4 @@
-"""Notebooks: which there are, which parameters they take, how one runs, and how one begins.
+"""Notebooks: which there are, their parameters, how one runs, and how one begins.
 
 A notebook says what kind a parameter is of; `data/parameters.csv` says which values it
 may have.
@@ -29,6 +29,7 @@ from helpers.run.parameters import ANY_VALUES, WITHOUT_NOTICE
 
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
+# How a parameter of each kind is called in messages, and how it is read from text.
 KINDS = {
     "bool": ("True or False", {"True": True, "False": False}.__getitem__),
     "dict": ("a JSON object:", json.loads),
@@ -37,7 +38,8 @@ KINDS = {
     "list": ("a JSON list:", json.loads),
     "str": ("", str),
 }
-NO_KIND = ("annotated in the notebook, as in n: int = 3", None)
+NO_KIND = "annotated in the notebook, as in n: int = 3"
+# Words of data/parameters.csv.
 BOUNDS = {
     "above": operator.gt,
     "below": operator.lt,
@@ -73,44 +75,66 @@ def notebook_file(name: str) -> Path:
 
 def title(name: str) -> str:
     """First line of a notebook."""
-    first, *_ = nbformat.read(notebook_file(name), as_version=4).cells
-    return first.source.partition("\n")[0].removeprefix("# ")
+    return heading(nbformat.read(notebook_file(name), as_version=4))
+
+
+def heading(notebook: nbformat.NotebookNode) -> str:
+    """First line of a notebook that is read already."""
+    first_cell = notebook.cells[0].source
+    return first_cell.partition("\n")[0].removeprefix("# ")
+
+
+def with_all_listed(readme: str, titles: Mapping[str, str], folder: str) -> str:
+    """Add to the table of a README the notebooks that it does not list, by number."""
+    lines = readme.splitlines(keepends=True)
+    for name, words in titles.items():
+        link = f"[{name}]({folder}{name}.ipynb)"
+        if link in readme:
+            continue
+        row = f"| {link} | {words} |\n"
+        row_before = 0
+        for number, line in enumerate(lines):
+            if line.startswith("| [") and line < row:
+                row_before = number
+        lines.insert(row_before + 1, row)
+    return "".join(lines)
 
 
 def studies_of(name: str) -> list[str]:
-    """List the studies whose data a notebook reads, told from its number or its imports."""
-    known = studies.by_digit()
-    if name[0] in known:
-        return [known[name[0]]]
+    """List the studies that a notebook reads, told from its number or its imports."""
+    by_digit = studies.by_digit()
+    if name[0] in by_digit:
+        return [by_digit[name[0]]]
     text = notebook_file(name).read_text(encoding="utf-8")
-    imported = " ".join(re.findall(r"from helpers\.studies import ([\w, ]+)", text))
-    return [study for study in known.values() if study in re.findall(r"\w+", imported)]
+    imported = set()
+    for names in re.findall(r"from helpers\.studies import ([\w, ]+)", text):
+        imported |= set(re.findall(r"\w+", names))
+    return [study for study in by_digit.values() if study in imported]
 
 
 def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
-    """List the parameters of a notebook: kind, default, help, what is allowed, and why."""
+    """List the parameters of a notebook: kind, default, help, what is allowed, why."""
     rules = {}
     with (paths.DATA / "parameters.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             if not row["notebooks"] or notebook.stem[:2] in row["notebooks"].split():
                 rules[row["parameter"]] = row
-    found = papermill.inspect_notebook(notebook)
-    return {
-        name: {"allowed": "", "why": "", **found[name], **rules.get(name, {})}
-        for name in found
-    }
+    parameters = {}
+    for name, parameter in papermill.inspect_notebook(notebook).items():
+        no_rule = {"allowed": "", "why": ""}
+        parameters[name] = no_rule | parameter | rules.get(name, {})
+    return parameters
 
 
 def defaults_of(notebook: Path) -> dict[str, object]:
-    """Read the defaults that a notebook's text describes from its cell of parameters."""
+    """Read the defaults that a notebook's text describes from its parameters."""
     if notebook.stem.startswith(ANY_VALUES):
         return {}
-    found = papermill.inspect_notebook(notebook)
-    return {
-        name: ast.literal_eval(parameter["default"])
-        for name, parameter in found.items()
-        if name not in WITHOUT_NOTICE
-    }
+    defaults = {}
+    for name, parameter in papermill.inspect_notebook(notebook).items():
+        if name not in WITHOUT_NOTICE:
+            defaults[name] = ast.literal_eval(parameter["default"])
+    return defaults
 
 
 def defaults_table(notebooks: Iterable[Path]) -> bytes:
@@ -123,41 +147,38 @@ def defaults_table(notebooks: Iterable[Path]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def parameter_values(notebook: Path, given: Mapping[str, str]) -> dict[str, object]:
+def parameter_values(notebook: Path, texts: Mapping[str, str]) -> dict[str, object]:
     """Turn texts into values of parameters, each of its kind and within its limits."""
     known = parameters_of(notebook)
-    refuse_unknown(notebook, given, known)
-    return {name: _value(text, known[name]) for name, text in given.items()}
+    refuse_unknown(notebook, texts, known)
+    return {name: _value(text, known[name]) for name, text in texts.items()}
 
 
-def refuse_unknown(notebook: Path, given: Iterable[str], known: Iterable[str]) -> None:
+def refuse_unknown(notebook: Path, names: Iterable[str], known: Iterable[str]) -> None:
     """Stop unless a notebook has all these parameters."""
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        has = (
-            f"its parameters are {', '.join(known)}"
-            if known
-            else "it has no parameters"
-        )
-        raise OptionError(
-            f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}"
-        )
+    unknown = [name for name in names if name not in known]
+    if not unknown:
+        return
+    parameters = ", ".join(known)
+    has = f"its parameters are {parameters}" if parameters else "it has no parameters"
+    raise OptionError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
 
 
 def what_fits(parameter: Mapping[str, str]) -> str:
     """Say which values a parameter may have."""
-    words = (
-        KINDS.get(parameter["inferred_type_name"], NO_KIND)[0],
-        parameter["allowed"],
-    )
-    return " ".join(filter(None, words)) or "any text"
+    kind = parameter["inferred_type_name"]
+    called = KINDS[kind][0] if kind in KINDS else NO_KIND
+    words = [word for word in (called, parameter["allowed"]) if word]
+    return " ".join(words) if words else "any text"
 
 
 def _value(text: str, parameter: Mapping[str, str]) -> object:
     """Read one value, or say what it must be."""
-    kind, allowed = parameter["inferred_type_name"], parameter["allowed"]
+    kind = parameter["inferred_type_name"]
+    allowed = parameter["allowed"]
     try:
-        value = KINDS[kind][1](text)
+        _, read = KINDS[kind]
+        value = read(text)
         if value and allowed.startswith("a file"):
             value = str(find(value).absolute())
         if type(value).__name__ == kind and _fits(value, allowed):
@@ -175,14 +196,21 @@ def _fits(value: object, allowed: str) -> bool:
     if isinstance(value, list):
         return len(value) > 0 and all(_fits(part, allowed) for part in value)
     if isinstance(value, dict):
-        return "by column" in allowed and all(
-            _is_scale(ends) for ends in value.values()
-        )
+        scales = "by column" in allowed
+        return scales and all(_is_scale(ends) for ends in value.values())
     if isinstance(value, str):
         return _text_fits(value, allowed)
+    return _number_fits(value, allowed)
+
+
+def _number_fits(value: object, allowed: str) -> bool:
+    """Tell whether a value is a number between the bounds, a whole one if so asked."""
+    is_whole = type(value) is int  # which True is not
+    is_fraction = type(value) is float
+    if not is_whole and (not is_fraction or "whole" in allowed):
+        return False
     bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
-    is_kind = type(value) is int or (type(value) is float and "whole" not in allowed)
-    return is_kind and all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
+    return all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
 
 
 def _is_scale(ends: object) -> bool:
@@ -205,7 +233,7 @@ def _text_fits(text: str, allowed: str) -> bool:
 
 
 def set_environment(folder: Path) -> None:
-    """Let kernels depend on nothing that a user has set up outside a folder of results."""
+    """Let kernels depend on nothing that a user has set up elsewhere."""
     os.environ |= {
         "IPYTHONDIR": str(folder / ".ipython"),
         "JUPYTER_PREFER_ENV_PATH": "1",
@@ -218,7 +246,10 @@ def set_environment(folder: Path) -> None:
 
 
 def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
-    """Execute a notebook; name the copy when it is complete. Give the seconds that it took."""
+    """Execute a notebook, and give the seconds that it took.
+
+    The copy gets its name when it is complete.
+    """
     refuse_unknown(notebook, parameters, papermill.inspect_notebook(notebook))
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished.ipynb")
@@ -232,9 +263,8 @@ def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
         where = f"a cell; {os.path.relpath(unfinished)} shows which ones ran"
         raise _failure(notebook, where, "the kernel died") from error
     except RuntimeError as error:
-        raise _failure(
-            notebook, "its kernel, which did not start", str(error)
-        ) from error
+        where = "its kernel, which did not start"
+        raise _failure(notebook, where, str(error)) from error
     except KeyboardInterrupt:
         # of the cell that waited, it would complain
         logging.getLogger("asyncio").disabled = True
@@ -248,7 +278,7 @@ def _start_and_run(notebook: Path, target: Path, parameters: dict) -> None:
     """Run a notebook, a second time if its kernel died before the first cell."""
     try:
         papermill.execute_notebook(notebook, target, parameters, **KERNEL_OPTIONS)
-    except DeadKernelError:
+    except DeadKernelError:  # a RuntimeError, too: it died in a cell
         raise
     except RuntimeError:
         papermill.execute_notebook(notebook, target, parameters, **KERNEL_OPTIONS)
@@ -257,33 +287,41 @@ def _start_and_run(notebook: Path, target: Path, parameters: dict) -> None:
 def _failure(notebook: Path, where: str, message: str) -> PlainError:
     """Describe a failure in a short block."""
     lines = message.strip().splitlines()
-    shown = "\n".join(lines[:SHOWN_LINES] + ["…"] * (len(lines) > SHOWN_LINES))
-    return PlainError(
-        f"{notebook.stem} stopped in {where}\n{textwrap.indent(shown, '    ')}"
-    )
+    shown = lines[:SHOWN_LINES]
+    if len(lines) > SHOWN_LINES:
+        shown.append("…")
+    block = textwrap.indent("\n".join(shown), "    ")
+    return PlainError(f"{notebook.stem} stopped in {where}\n{block}")
 
 
 def create(name: str, folder: Path) -> Path:
     """Write a new notebook with all the cells that a notebook of this project has."""
     if not re.fullmatch(r"[1-9][0-9]_[a-z][a-z0-9_]*", name, re.ASCII):
         raise OptionError(
-            f"a notebook cannot be called {name!r}: give two digits, the first of which is not 0, "
-            "an underscore, then small letters, digits and underscores, as in NAME=60_my_study"
+            f"a notebook cannot be called {name!r}: give two digits, the first of "
+            "which is not 0, an underscore, then small letters, digits and "
+            "underscores, as in NAME=60_my_study"
         )
-    taken = sorted(file.stem for file in folder.glob(f"{name[:2]}_*.ipynb"))
+    number = name[:2]
+    others = sorted(file.stem for file in folder.glob("[0-9]*.ipynb"))
+    taken = [other for other in others if other.startswith(f"{number}_")]
     if taken:
         raise OptionError(
-            f"the number {name[:2]} is that of {taken[0]}, whose figures begin with it: choose "
-            "another number"
+            f"the number {number} is that of {taken[0]}, whose figures begin with it: "
+            "choose another number"
         )
-    notebook = nbformat.read(
-        paths.DATA / "templates" / "new_notebook.ipynb", as_version=4
-    )
+    before = [other for other in others if other < name]
+    words = {
+        "NAME": name,
+        "NUMBER": number,
+        "NEIGHBOUR": before[-1] if before else "00_overview",
+    }
+    template = paths.DATA / "templates" / "new_notebook.ipynb"
+    notebook = nbformat.read(template, as_version=4)
     for position, each in enumerate(notebook.cells, start=1):
-        each["source"] = (
-            each["source"].replace("NAME", name).replace("NUMBER", name[:2])
-        )
-        each["id"] = f"{name[:2]}-{position:02}"
+        for placeholder, word in words.items():
+            each["source"] = each["source"].replace(placeholder, word)
+        each["id"] = f"{number}-{position:02}"
     target = folder / f"{name}.ipynb"
     replace_files({target: f"{nbformat.writes(notebook)}\n".encode()})
     return target

@@ -52,14 +52,15 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
 
     Examples
     --------
-    >>> found = changed("14_assertiveness_confound", {"refusal_filter": "any", "bin_width": 0.5})
+    >>> values = {"refusal_filter": "any", "bin_width": 0.5}
+    >>> words = changed("14_assertiveness_confound", values)
     OTHER PARAMETERS: refusal_filter = 'any' instead of 'majority'.
     The text describes the default, and no claim is judged.
-    >>> found
+    >>> words
     "refusal_filter = 'any' instead of 'majority'"
     """
     differences = []
-    for name, default in _read().get(notebook, {}).items():
+    for name, default in _defaults(notebook).items():
         value = values.get(name, default)
         if value != default:
             differences.append(f"{name} = {value!r} instead of {default!r}")
@@ -70,12 +71,11 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
     return words
 
 
-def _read() -> dict[str, dict[str, object]]:
-    """Defaults by notebook and parameter."""
-    found = {}
+def _defaults(notebook: str) -> dict[str, object]:
+    """Defaults of the parameters of a committed notebook; of another none."""
+    defaults = {}
     with FILE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            found.setdefault(row["notebook"], {})[row["parameter"]] = json.loads(
-                row["default"]
-            )
-    return found
+            if row["notebook"] == notebook:
+                defaults[row["parameter"]] = json.loads(row["default"])
+    return defaults

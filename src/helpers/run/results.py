@@ -1,10 +1,11 @@
-"""What runs leave: results in a folder, what is done, what is missing, what is published.
+"""What runs leave: results in a folder, what is missing, what is published.
 
 The tasks in `dodo.py` say when a notebook has to run, and the command `ratings` runs
 one; both keep a folder of results as this module does it.
 """
 
 import fcntl
+import importlib.util
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import nbformat
+import pandas as pd
 
 from helpers import paths
 from helpers.data import registry
@@ -22,19 +24,21 @@ from helpers.paths import replace_files
 from helpers.run import notebooks, parameters
 
 LOCK = ".lock"
+# The kind of data of a study, and how the reason begins why its notebooks did not run.
+LEFT_OUT = "left out"
 TRACES = ("papermill", "execution")
 _NOTING = threading.Lock()
 
 
 def hold(folder: Path) -> IO:
-    """Keep a folder of results for this process until it ends; wait while another one has it."""
+    """Keep a folder of results for this process; wait while another one has it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK).open("a")
     except OSError as error:
         raise PlainError(
-            f"results cannot be written to {folder} ({error.strerror}): it must be a folder that "
-            "you can write to, on a disk with space"
+            f"results cannot be written to {folder} ({error.strerror}): it must be a "
+            "folder that you can write to, on a disk with space"
         ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,30 +46,47 @@ def hold(folder: Path) -> IO:
         print(f"another run is at work in {folder}: waiting until it ends", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError:
-        print(
-            f"{folder} is on a disk without locks: start one run at a time", flush=True
-        )
+        problem = f"{folder} is on a disk without locks: start one run at a time"
+        print(problem, flush=True)
     return lock
 
 
+def has_simulator(study: str) -> bool:
+    """Tell whether the data of a study can be simulated."""
+    return importlib.util.find_spec(f"helpers.simulate.{study}") is not None
+
+
 def resolve(study: str, choice: str) -> tuple[str, str]:
-    """Decide whether a study's data are real, printed in its paper only, or simulated; and why."""
+    """Decide which kind of data of a study is used, and say why.
+
+    The kind is "real", "printed" (its paper only), "simulated" or `LEFT_OUT`.
+    """
     if choice == "simulated":
-        return "simulated", "asked for"
+        return _instead_of_real(study, "asked for")
     files = registry.names(study)
     try:
         registry.locate(files, "real")
     except registry.DataUnavailableError as error:
         if choice == "real":
             raise
-        return "simulated", str(error).partition(". ")[0]
+        return _instead_of_real(study, str(error).partition(". ")[0])
     public = registry.fetch_unpinned(study)
     missing = [reason for reason in public.values() if reason]
     here = len(files) + len(public) - len(missing)
-    told = f"{here} files, checksums right" if here else "no files but its tables"
+    why = f"{here} files, checksums right" if here else "no files but its tables"
     if missing:
-        told += f"; {len(missing)} more public, not fetched ({missing[0]})"
-    return "real" if files or (public and not missing) else "printed", told
+        why += f"; {len(missing)} more public, not fetched ({missing[0]})"
+    real = files or (public and not missing)
+    return "real" if real else "printed", why
+
+
+def _instead_of_real(study: str, why: str) -> tuple[str, str]:
+    """Which kind of data is used where real data cannot be, or are not wanted."""
+    if has_simulator(study):
+        return "simulated", why
+    if not registry.names(study):
+        return "printed", "no files but its tables"
+    return LEFT_OUT, f"{why}; it has no simulator"
 
 
 def joint_source(kinds: Mapping[str, str], choice: str) -> str:
@@ -73,6 +94,10 @@ def joint_source(kinds: Mapping[str, str], choice: str) -> str:
     for study, kind in kinds.items():
         if kind.startswith("missing"):
             raise PlainError(f"data of {study} are {kind}")
+        if kind == LEFT_OUT:
+            raise PlainError(
+                f"{LEFT_OUT}: it needs the real data of {study}, which has no simulator"
+            )
     if not kinds:
         return choice
     return "simulated" if "simulated" in kinds.values() else "real"
@@ -84,18 +109,24 @@ def executed(name: str, folder: Path) -> Path:
 
 
 def written_by(name: str, folder: Path) -> list[Path]:
-    """Files that a run of a notebook has written; names of figures begin with its number."""
-    tables = [
-        f"{kind}/{name}.csv"
-        for kind in ("claims", "headlines", "provenance", "results")
+    """Files that a run of a notebook has written."""
+    patterns = [
+        f"notebooks/{name}.ipynb",
+        f"claims/{name}.csv",
+        f"headlines/{name}.csv",
+        f"provenance/{name}.csv",
+        f"results/{name}.csv",
+        f"figures/{name[:3]}*.png",  # names of figures begin with its number
     ]
-    patterns = [f"notebooks/{name}.ipynb", *tables, f"figures/{name[:3]}*.png"]
-    return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+    files = []
+    for pattern in patterns:
+        files += sorted(folder.glob(pattern))
+    return files
 
 
 @contextmanager
 def renewed(name: str, folder: Path) -> Iterator[None]:
-    """Delete the former results of a notebook; if it fails, what it has written, too."""
+    """Delete former results of a notebook; if it fails, what it has written, too."""
     clear(name, folder)
     try:
         yield
@@ -121,62 +152,99 @@ def read_object(file: Path) -> dict | None:
 
 def missing(folder: Path) -> dict[str, str]:
     """Notebooks that a run could not finish, each with the reason in one line."""
-    there = {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")}
-    noted = read_object(folder / "missing.json") or {}
-    return {name: why for name, why in noted.items() if name in there}
+    existing = {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")}
+    noted = read_object(folder / "missing.json")
+    if noted is None:
+        return {}
+    return {name: reason for name, reason in noted.items() if name in existing}
 
 
 def note_missing(folder: Path, name: str, reason: str) -> None:
     """Note why a notebook has no results; an empty reason says that it has."""
     with _NOTING:
-        noted = sorted((missing(folder) | {name: reason}).items())
-        text = json.dumps({name: why for name, why in noted if why}, indent=1)
+        reasons = missing(folder)
+        reasons.pop(name, None)
+        if reason:
+            reasons[name] = reason
+        text = json.dumps(reasons, indent=1, sort_keys=True)
         replace_files({folder / "missing.json": f"{text}\n".encode()})
 
 
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
-    """Copy what a complete run made into the committed folders; drop figures of earlier runs."""
-    claims = build / "claims.csv"
-    if not read_text(claims)["source"].isin(["", "real"]).all():
+    """Copy what a complete run made into the committed folders.
+
+    Figures of earlier runs go. READMEs list new notebooks, and sentences that state
+    how many claims hold are renewed.
+    """
+    claims = read_text(build / "claims.csv")
+    if not claims["source"].isin(["", "real"]).all():
         raise PlainError(
             "build/claims.csv holds claims from simulated data: nothing written"
         )
-    tables = (claims, build / "headlines.csv", build / "provenance.csv")
-    contents = {root / "figures" / table.name: table.read_bytes() for table in tables}
+    contents = {}
+    for table in ("claims", "headlines", "provenance"):
+        file = f"{table}.csv"
+        contents[root / "figures" / file] = (build / file).read_bytes()
     run_notebooks = [executed(name, build) for name in names]
-    contents[root / "data" / parameters.FILE.name] = notebooks.defaults_table(
-        run_notebooks
-    )
+    defaults = notebooks.defaults_table(run_notebooks)
+    contents[root / "data" / parameters.FILE.name] = defaults
+    renewals = _renewals(root, claims)
+    titles = {}
     for name in names:
-        content = nbformat.read(executed(name, build), as_version=4)
-        text = nbformat.writes(strip(content)) + "\n"
+        content = strip(nbformat.read(executed(name, build), as_version=4))
+        opening = content.cells[0]
+        opening.source = _replaced(opening.source, renewals)
+        titles[name] = notebooks.heading(content)
+        text = nbformat.writes(content) + "\n"
         contents[root / "notebooks" / f"{name}.ipynb"] = text.encode()
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
             contents[root / "figures" / figure.name] = figure.read_bytes()
+    readmes = {root / "README.md": "notebooks/", root / "notebooks" / "README.md": ""}
+    for file, folder in readmes.items():
+        text = _replaced(file.read_text(encoding="utf-8"), renewals)
+        contents[file] = notebooks.with_all_listed(text, titles, folder).encode()
     replace_files(contents)
     for figure in set((root / "figures").glob("*.png")) - set(contents):
         figure.unlink()
     return list(contents)
 
 
+def _renewals(root: Path, claims: pd.DataFrame) -> dict[str, str]:
+    """What the committed claims let sentences say, and what they have to say now."""
+    from helpers.claims import collection  # takes half a second
+
+    committed = root / "figures" / "claims.csv"
+    if not committed.is_file():
+        return {}
+    before = collection.stated_counts(read_text(committed))
+    now = collection.stated_counts(claims)
+    return dict(zip(before, now, strict=True))
+
+
+def _replaced(text: str, renewals: Mapping[str, str]) -> str:
+    """Replace parts of a text."""
+    for before, now in renewals.items():
+        text = text.replace(before, now)
+    return text
+
+
 def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Remove what differs from run to run and machine to machine; keep outputs."""
     notebook.metadata.get("language_info", {}).pop("version", None)
-    injected = "injected-parameters"
-    cells = [
-        cell for cell in notebook.cells if injected not in cell.metadata.get("tags", [])
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if "injected-parameters" not in cell.metadata.get("tags", [])
     ]
-    for metadata in [notebook.metadata, *(cell.metadata for cell in cells)]:
+    for each in (notebook, *notebook.cells):
         for trace in TRACES:
-            metadata.pop(trace, None)
-        if not metadata.get("tags", True):
-            del metadata["tags"]
-    for number, cell in enumerate(
-        (cell for cell in cells if cell.cell_type == "code"), 1
-    ):
+            each.metadata.pop(trace, None)
+        if each.metadata.get("tags") == []:
+            del each.metadata["tags"]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
         cell.execution_count = number
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number
-    notebook.cells = cells
     return notebook

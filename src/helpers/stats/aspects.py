@@ -263,12 +263,84 @@ def weights_of(
     rows = cluster_moments(frame, features, outcome)
 
     def compute(weights: np.ndarray) -> np.ndarray:
-        moments = rows.total(weights)
-        if not intercept:
-            return _least_squares(moments)
-        variances, cross, _ = moments.covariances()
-        inverse = np.linalg.pinv(variances, rcond=ROUNDING, hermitian=True)
-        return (inverse @ cross[:, :, None])[:, :, 0]
+        return _slopes(rows.total(weights), intercept)
+
+    return compute
+
+
+def _slopes(moments: ClusterMoments, intercept: bool) -> np.ndarray:
+    """Least-squares weights for every set of rows."""
+    if not intercept:
+        return _least_squares(moments)
+    variances, cross, _ = moments.covariances()
+    inverse = np.linalg.pinv(variances, rcond=ROUNDING, hermitian=True)
+    return (inverse @ cross[:, :, None])[:, :, 0]
+
+
+def weights_of_means(
+    ratings: pd.DataFrame,
+    ideals: Mapping[str, float],
+    ranges: Mapping[str, tuple[float, float]],
+    overall: str,
+    intercept: bool = False,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function like that of `weights_of`, for mean ratings of items.
+
+    Means over raters, distances and weights are computed anew for each set, so that a
+    rater can be left out of all means.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per item and rater: ``item_id`` and the columns of `ideals`.
+    ideals, ranges : mapping
+        As for `ideal_distance`.
+    overall : str
+        The overall rating, one of `ideals`; the others are aspects. Its ideal is the
+        best rating, and what a mean misses of it is explained.
+    intercept : bool, optional
+        Whether a constant is fitted, too. It is not among the results.
+
+    Returns
+    -------
+    callable
+        From an array of shape (n_sets, n_rows) to one of shape (n_sets, n_aspects).
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("aabb"), "fact": [3, 3, 0, 0],
+    ...                         "whole": [3, 3, 1, 2]})
+    >>> ends = {"fact": (0, 3), "whole": (0, 3)}
+    >>> compute = weights_of_means(ratings, {"fact": 3, "whole": 3}, ends, "whole")
+    >>> compute(np.array([[1, 1, 1, 1], [1, 1, 1, 0]]))
+    array([[1.5],
+           [2. ]])
+    """
+    names = [name for name in ideals if name != overall]
+    check_numeric(ratings, [*names, overall])
+    codes, _ = pd.factorize(ratings["item_id"], sort=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    raw = ratings[[*names, overall]].to_numpy(dtype=float)[order]
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        counted = weights[:, order]
+        n_raters = np.add.reduceat(counted, starts, axis=1)
+        present = (n_raters > 0).astype(float)
+        columns = [present]
+        for name, values in zip([*names, overall], raw.T, strict=True):
+            total = np.add.reduceat(counted * values, starts, axis=1)
+            away = np.abs(total / np.maximum(n_raters, 1) - ideals[name])
+            low, high = ranges[name]
+            farthest = max(ideals[name] - low, high - ideals[name])
+            # points are missing from the overall rating, not a share of its scale
+            columns.append(present * (away if name == overall else away / farthest))
+        products = np.empty((len(weights), len(columns), len(columns)))
+        for first, one in enumerate(columns):
+            for second, other in enumerate(columns):
+                products[:, first, second] = (one * other).sum(axis=1)
+        moments = ClusterMoments(tuple(names), overall, products)
+        return _slopes(moments, intercept)
 
     return compute
 
