@@ -108,3 +108,21 @@ def test_two_way_intervals_hold_the_truth_with_new_raters_and_prompts():
         row = jackknife.leave_one_out(mean_of(score), clusters, ["score"]).loc["score"]
         covered.append(row["low"] <= 0 <= row["high"])
     assert np.mean(covered) == pytest.approx(0.95, abs=0.03)
+
+
+def test_differences_and_draws_have_the_same_errors_as_the_statistic_itself():
+    score, clusters = crossed(5)
+    other, _ = crossed(6)
+    both = np.column_stack([score, score + other])
+
+    def means(weights):
+        return weights @ both / weights.sum(axis=1, keepdims=True)
+
+    found = jackknife.left_out(means, clusters, ["one", "two"])
+    gain = found.pick(["two"]).minus(found.pick(["one"])).table()
+    expected = jackknife.leave_one_out(mean_of(other), clusters, ["two"])
+    pd.testing.assert_frame_equal(gain, expected)
+    draws = found.draws(200_000, np.random.default_rng(0))
+    difference = draws["two"] - draws["one"]
+    ends = difference.quantile([0.025, 0.975]).tolist()
+    assert ends == pytest.approx(gain[["low", "high"]].iloc[0].tolist(), abs=0.02)

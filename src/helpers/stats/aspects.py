@@ -351,6 +351,7 @@ def judge_correlations(
     ideals: Mapping[str, float],
     ranges: Mapping[str, tuple[float, float]],
     overall: str,
+    of_means: bool = False,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function that correlates scores with people's mean overall rating.
 
@@ -370,6 +371,9 @@ def judge_correlations(
         As for `ideal_distance`.
     overall : str
         The overall rating, one of `ideals`; the others are aspects.
+    of_means : bool, optional
+        Fit the weights of aspects to mean ratings of items, see `weights_of_means`; by
+        default to single ratings.
 
     Returns
     -------
@@ -403,7 +407,10 @@ def judge_correlations(
     """
     names = [name for name in ideals if name != overall]
     distances = ideal_distance(ratings, [*names, overall], ideals, ranges)
-    rows = cluster_moments(distances, names, overall)
+    if of_means:
+        learn = weights_of_means(ratings, ideals, ranges, overall)
+    else:
+        learn = weights_of(distances, names, overall)
 
     # rows of judged items, sorted by item, so that sums over raters are of neighbours
     item = pd.Index(judge["item_id"]).get_indexer(ratings["item_id"])
@@ -422,7 +429,7 @@ def judge_correlations(
     direct = judge[overall].to_numpy(dtype=float)
 
     def compute(weights: np.ndarray) -> np.ndarray:
-        learned = _least_squares(rows.total(weights))
+        learned = learn(weights)
         equal = np.ones_like(learned)
         counted = weights[:, order]
         n_raters = np.add.reduceat(counted, starts, axis=1)

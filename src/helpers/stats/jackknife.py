@@ -6,6 +6,7 @@ far it would move with others; no formula of its variance is needed.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,147 @@ AT_ONCE = 400  # clusters left out in one call of the statistic: they fit in mem
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 
+@dataclass(frozen=True, eq=False)
+class Jackknife:
+    """Numbers, and how each moves when clusters are left out. Made by `left_out`.
+
+    Parameters
+    ----------
+    value : pandas.Series
+        The estimates by name.
+    changes : tuple of numpy.ndarray, each of shape (n_clusters, n_values)
+        For each way of clustering, and for both at once if there are two, how far the
+        estimates move without each cluster, times the square root of (n_clusters - 1) /
+        n_clusters: their squares sum to the variance.
+    df : float
+        Degrees of freedom: the smaller effective number of clusters less one.
+    """
+
+    value: pd.Series
+    changes: tuple[np.ndarray, ...]
+    df: float
+
+    def pick(self, names: Sequence) -> "Jackknife":
+        """Choose estimates, in any order and as often as wanted.
+
+        Parameters
+        ----------
+        names : sequence
+            Names among those of `value`.
+
+        Returns
+        -------
+        Jackknife
+        """
+        positions = [self.value.index.get_loc(name) for name in names]
+        changes = tuple(each[:, positions] for each in self.changes)
+        return Jackknife(self.value.iloc[positions], changes, self.df)
+
+    def minus(self, other: "Jackknife") -> "Jackknife":
+        """Subtract estimates from the same rows, one from each, in their order.
+
+        Parameters
+        ----------
+        other : Jackknife
+            As many estimates, with the same clusters left out.
+
+        Returns
+        -------
+        Jackknife
+            Named as these.
+        """
+        pairs = zip(self.changes, other.changes, strict=True)
+        changes = tuple(own - others for own, others in pairs)
+        return Jackknife(self.value - other.value.to_numpy(), changes, self.df)
+
+    def table(self) -> pd.DataFrame:
+        """Set out the estimates with their intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``,
+            ``p_value`` and ``df``, from a t distribution. With two ways, the variances
+            by each are added and that by both at once is taken off; the result is not
+            taken to be less than either. All but the estimate are NaN where the
+            variance is zero.
+
+        References
+        ----------
+        Cameron, Gelbach and Miller (2011), Robust Inference with Multiway Clustering.
+        """
+        variances = [(each**2).sum(axis=0) for each in self.changes]
+        variance = variances[0]
+        if len(variances) == 3:
+            first, second, both = variances
+            variance = np.maximum(first + second - both, np.maximum(first, second))
+        standard_error = np.where(variance > 0, np.sqrt(variance), np.nan)
+        return t_table(self.value, standard_error, self.df).assign(df=self.df)
+
+    def draws(self, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw estimates as other clusters might have given them, for ranks.
+
+        Parameters
+        ----------
+        n_draws : int
+            Number of draws.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n_draws, n_values)
+            From a multivariate t distribution around the estimates.
+        """
+        covariance = [each.T @ each for each in self.changes]
+        total = covariance[0]
+        if len(covariance) == 3:
+            total = covariance[0] + covariance[1] - covariance[2]
+        values, vectors = np.linalg.eigh(total)
+        # what is below zero by chance becomes zero
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        normal = rng.standard_normal((n_draws, len(root))) @ root.T
+        scale = np.sqrt(rng.chisquare(self.df, size=(n_draws, 1)) / self.df)
+        drawn = self.value.to_numpy() + normal / scale
+        return pd.DataFrame(drawn, columns=self.value.index)
+
+
 def leave_one_out(
     statistic: Statistic, clusters: pd.DataFrame, names: Sequence
 ) -> pd.DataFrame:
     """Estimates with intervals by leaving out each cluster in turn, one or two ways.
+
+    Parameters
+    ----------
+    statistic, clusters, names
+        As for `left_out`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `Jackknife.table`.
+
+    Raises
+    ------
+    ValueError
+        If a column of clusters cannot be used or has fewer than two clusters.
+
+    Examples
+    --------
+    >>> score = np.array([1.0, 2.0, 2.0, 4.0, 3.0, 5.0])
+    >>> def mean(weights):
+    ...     return (weights @ score / weights.sum(axis=1))[:, None]
+    >>> clusters = pd.DataFrame({"rater_id": list("aabbcc")})
+    >>> leave_one_out(mean, clusters, ["score"]).round(2)
+           estimate  standard_error   low  high  p_value   df
+    score      2.83            0.73 -0.29  5.96     0.06  2.0
+    """
+    return left_out(statistic, clusters, names).table()
+
+
+def left_out(
+    statistic: Statistic, clusters: pd.DataFrame, names: Sequence
+) -> Jackknife:
+    """Compute a statistic without each cluster in turn, one or two ways.
 
     Parameters
     ----------
@@ -35,12 +173,10 @@ def leave_one_out(
 
     Returns
     -------
-    pandas.DataFrame
-        ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``,
-        ``p_value`` and ``df``, from a t distribution. The degrees of freedom are the
-        smaller effective number of clusters less one; see `effective_number`. With two
-        ways, the variances by each are added and that by both at once is taken off; the
-        result is not taken to be less than either.
+    Jackknife
+        Estimates that can be subtracted from each other. Degrees of freedom are the
+        smaller effective number of clusters (see `effective_number`) less one, at least
+        one.
 
     Raises
     ------
@@ -49,51 +185,45 @@ def leave_one_out(
 
     References
     ----------
-    Efron and Tibshirani (1993), chapter 11 (jackknife); Cameron, Gelbach and Miller
-    (2011), Robust Inference with Multiway Clustering; Carter, Schnepel and Steigerwald
+    Efron and Tibshirani (1993), chapter 11 (jackknife); Carter, Schnepel and Steigerwald
     (2017), Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity.
 
     Examples
     --------
-    >>> score = np.array([1.0, 2.0, 2.0, 4.0, 3.0, 5.0])
-    >>> def mean(weights):
-    ...     return (weights @ score / weights.sum(axis=1))[:, None]
-    >>> clusters = pd.DataFrame({"rater_id": list("aabbcc")})
-    >>> leave_one_out(mean, clusters, ["score"]).round(2)
-           estimate  standard_error   low  high  p_value   df
-    score      2.83            0.73 -0.29  5.96     0.06  2.0
+    >>> scores = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+    >>> def means(weights):
+    ...     return weights @ scores / weights.sum(axis=1, keepdims=True)
+    >>> raters = pd.DataFrame({"rater_id": list("abcd")})
+    >>> both = left_out(means, raters, ["first", "second"])
+    >>> both.pick(["second"]).minus(both.pick(["first"])).table().round(2)
+            estimate  standard_error   low  high  p_value   df
+    second      0.75            0.48 -0.77  2.27     0.22  3.0
     """
     for column in clusters:
         checks.check_clusters(clusters, column)
     estimate = statistic(np.ones((1, len(clusters))))[0]
     codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
-    variances = [_variance(statistic, estimate, each) for each in codes]
-    variance = variances[0]
+    df = max(min(effective_number(each) for each in codes) - 1, 1.0)
     if len(codes) == 2:
         first, second = codes
         # a code for each pair of a rater and a prompt
-        pairs = pd.factorize(first * (second.max() + 1) + second)[0]
-        two_way = variances[0] + variances[1] - _variance(statistic, estimate, pairs)
-        variance = np.maximum(two_way, np.maximum(variances[0], variances[1]))
-    df = max(min(effective_number(each) for each in codes) - 1, 1.0)
-    value = pd.Series(estimate, index=list(names))
-    # no variance at all tells nothing
-    standard_error = np.where(variance > 0, np.sqrt(variance), np.nan)
-    return t_table(value, standard_error, df).assign(df=df)
+        codes.append(pd.factorize(first * (second.max() + 1) + second)[0])
+    changes = tuple(_changes(statistic, estimate, each) for each in codes)
+    value = pd.Series(estimate, index=pd.Index(names))
+    return Jackknife(value, changes, df)
 
 
-def _variance(
+def _changes(
     statistic: Statistic, estimate: np.ndarray, codes: np.ndarray
 ) -> np.ndarray:
-    """Jackknife variance by one kind of cluster."""
+    """How far estimates move without each cluster of one kind."""
     n_clusters = codes.max() + 1
-    squares = np.zeros(len(estimate))
+    parts = []
     for start in range(0, n_clusters, AT_ONCE):
-        left_out = np.arange(start, min(start + AT_ONCE, n_clusters))
-        weights = (codes != left_out[:, None]).astype(float)
-        change = statistic(weights) - estimate
-        squares += (change**2).sum(axis=0)
-    return squares * (n_clusters - 1) / n_clusters
+        without = np.arange(start, min(start + AT_ONCE, n_clusters))
+        weights = (codes != without[:, None]).astype(float)
+        parts.append(statistic(weights) - estimate)
+    return np.concatenate(parts) * np.sqrt((n_clusters - 1) / n_clusters)
 
 
 def effective_number(labels: np.ndarray) -> float:
