@@ -209,7 +209,7 @@ def left_out(
         # a code for each pair of a rater and a prompt
         codes.append(pd.factorize(first * (second.max() + 1) + second)[0])
     changes = tuple(_changes(statistic, estimate, each) for each in codes)
-    value = pd.Series(estimate, index=pd.Index(names))
+    value = pd.Series(estimate, index=names)
     return Jackknife(value, changes, df)
 
 
