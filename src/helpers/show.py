@@ -431,6 +431,8 @@ def weight_plot(
             markersize=8,
         )
     _draw_what_is_too_small(ax, table["detectable"], right, names["detectable"])
+    for row in rows[table["estimate"].isna()]:
+        ax.text(0, row, "  not known ", ha="left", va="center", fontsize=9)
     ax.set_xlim(left, right)
 
 
