@@ -228,6 +228,16 @@ def task_coverage():
     return task(measure, task_dep=["data"])
 
 
+def task_quoted():
+    """Measure quoted intervals with new raters, into data/quoted_intervals.csv."""
+
+    def measure():
+        refuse_simulated(sources())
+        return run_script("-m", "benchmarks.quoted_intervals")
+
+    return task(measure, task_dep=["data"])
+
+
 def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 

@@ -465,9 +465,7 @@ FAMILIES = [
             )
             | JACKKNIFE
             | PERCENTILE,
-            "workers": cells(
-                "20", "the same, workers only", "models_preferred", "workers"
-            )
+            "workers": cells("20", "the same, workers only")
             | JACKKNIFE
             | PERCENTILE
             | {"clusters": "workers", "clusters_before": "workers"}
@@ -528,6 +526,75 @@ FAMILIES = [
         },
     ),
 ]
+
+
+def not_measured() -> pd.DataFrame:
+    """Quantities of headlines that were not measured, with the reason."""
+    experts = (
+        "not measured: needs a model of experiment 2 with tones, raters and the one "
+        "expert; by redrawn prompts only, see coverage.csv and notebooks 14 and 51"
+    )
+    tones = (
+        "not measured: needs a model of experiment 2 with tones and raters; by redrawn "
+        "prompts only, see coverage.csv; five models and four preambles are fixed"
+    )
+    agreement_2 = (
+        "not measured: the method of experiment 1, no model of the repeated checks of "
+        "experiment 2 was fitted"
+    )
+    printed = "not measured: from printed numbers only, no data to fit a model to"
+    one_model = (
+        "not measured: one model with fixed answers, nobody rates; by redrawn cues "
+        "only, see coverage.csv"
+    )
+    these = "not measured: for these workers only, so not meant to hold for others"
+    both = "prompts, raters; one expert"
+    square = "joined Wilson intervals, design effect"
+    rows = [
+        ("10", "rater_agreement", "later", "alpha, experiment 2", agreement_2),
+        ("10", "rater_agreement", "ac1_later", "AC1, experiment 2", agreement_2),
+        ("14", "tone_gap", "gap", "crowd minus expert, points in 100", experts),
+        ("14", "tone_gap", "same", "change of the gap, same answers", experts),
+        ("14", "tone_gap", "paper", "change of the gap, as the paper", experts),
+        ("15", "assertive_quality", "slope", "slope over group means", tones),
+        ("15", "assertive_quality", "single", "slope over single answers", tones),
+        ("15", "assertive_quality", "kept", "slope without two preambles", tones),
+        ("20", "models_preferred", "questions", "model's answer, these workers", these),
+        ("30", "chatbench_gap", "few", "letters less users, points", printed),
+        ("30", "chatbench_gap", "free", "free text less users, points", printed),
+        ("30", "chatbench_gap", "few_direct", "the same, asked at once", printed),
+        ("30", "chatbench_gap", "free_direct", "the same, asked at once", printed),
+        ("30", "chatbench_gap", "few_answer", "the same, answered first", printed),
+        ("30", "chatbench_gap", "free_answer", "the same, answered first", printed),
+        ("32", "user_simulator", "gpt4o", "gain in r, users of GPT-4o", printed),
+        ("32", "user_simulator", "llama", "gain in r, users of Llama", printed),
+        ("32", "user_simulator", "lead", "lead over accuracy in free text", printed),
+        ("41", "age_alignment", "right", "right answers, %", one_model),
+        ("42", "error_hypotheses", "points", "errors if parts differ", one_model),
+        ("51", "crowd_misses", "found", "found by the crowd, in 100", experts),
+        ("51", "crowd_misses", "single", "marked by a single rater, in 100", experts),
+        ("51", "crowd_misses", "unfound", "marked where none is, in 100", experts),
+        ("51", "crowd_misses", "error", "found, ties as errors", experts),
+        ("51", "crowd_misses", "none", "found, ties as none", experts),
+    ]
+    columns = ["notebook", "headline", "field", "quantity", "reason"]
+    table = pd.DataFrame(rows, columns=columns)
+    ways = {
+        "10": (TWO["repeats"], TWO["clusters"], TWO["method"]),
+        "14": (both, "prompts", square),
+        "15": ("prompts, raters", "prompts", "percentile bootstrap"),
+        "20": ("workers and questions", "questions", "leave-one-out"),
+        "30": ("questions, people", "none", "binomial, printed accuracies"),
+        "32": ("questions, people", "none", "normal, printed correlations"),
+        "41": ("questions", "questions", "binomial"),
+        "42": ("cues", "cues", "CR1"),
+        "51": (both, "prompts", "Wilson, design effect"),
+    }
+    names = ["repeats", "clusters", "method"]
+    told = (
+        pd.DataFrame(ways, index=names).T.loc[table["notebook"]].reset_index(drop=True)
+    )
+    return table.join(told).assign(verdict="not measured")
 
 
 def kamoda_drawer() -> tuple[Callable, Callable]:
@@ -676,12 +743,21 @@ def measure(n_sets: int, n_jobs: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def write(measured: pd.DataFrame) -> None:
+    """Write what was measured and what was not, by notebook."""
+    table = pd.concat([measured, not_measured()], ignore_index=True)
+    whole = {"n_sets": "Int64", "not_known": "Int64"}  # empty where not measured
+    table = table.astype(whole)
+    table = table.sort_values("notebook", kind="stable").set_index("notebook")
+    content = to_csv_bytes(table.round(3))
+    paths.replace_files({paths.DATA / "quoted_intervals.csv": content})
+
+
 def main(n_sets: int | None = None) -> None:
     """Measure, and write data/quoted_intervals.csv."""
     table = measure(n_sets or N_SETS, n_jobs=2)
     if n_sets is None:
-        content = to_csv_bytes(table.set_index("notebook").round(3))
-        paths.replace_files({paths.DATA / "quoted_intervals.csv": content})
+        write(table)
     else:
         print(table.to_csv())
 
