@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from helpers import paths
+from helpers import paths, wording
 from helpers.stats.bootstrap import interval
 
 BLUE = "#0072B2"
@@ -150,14 +150,9 @@ def as_png(fig: Figure, source: str) -> bytes:
     It is marked unless its data are real and its parameters the defaults.
     """
     if _style["other_parameters"]:
-        words = f"other parameters: {_style['other_parameters']}"
-        # Above the title: below the figure there may be a legend.
-        note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
-        note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
+        _note_other_parameters(fig)
     if source != "real":
-        mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
-        mark.set(color=ORANGE, alpha=0.28, fontsize=44, rotation=25, weight="bold")
-        mark.set(zorder=100)
+        _add_watermark(fig)
     # Drawn once, as pixels; what savefig itself would write is not used.
     fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
     rgb = np.asarray(fig.canvas.buffer_rgba())[:, :, :3]
@@ -167,6 +162,21 @@ def as_png(fig: Figure, source: str) -> bytes:
     png = BytesIO()
     image.save(png, "PNG")
     return png.getvalue()
+
+
+def _note_other_parameters(fig: Figure) -> None:
+    """Write above the title which parameters are not those of the text."""
+    words = f"other parameters: {_style['other_parameters']}"
+    # Above the title: below the figure there may be a legend.
+    note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
+    note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
+
+
+def _add_watermark(fig: Figure) -> None:
+    """Write across the figure that its data are simulated."""
+    mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
+    mark.set(color=ORANGE, alpha=0.28, fontsize=44, rotation=25, weight="bold")
+    mark.set(zorder=100)
 
 
 def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:
@@ -727,7 +737,9 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     refusal   -0.95
     scope      0.00
     """
-    rounded = frame.round(decimals)
+    # what lies between two digits must not hang on the last bit of a sum
+    stable = frame.round(decimals + wording.STABLE_DIGITS)
+    rounded = stable.round(decimals)
     numbers = rounded.select_dtypes("floating").columns
     rounded[numbers] += 0.0  # no negative zero
     for column in numbers:

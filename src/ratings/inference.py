@@ -130,7 +130,7 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
     for aspect in study.aspects:
         verdicts[aspect] = _judge(study, aspect, table, methods, without)
     for aspect in study.left_out:
-        verdicts[aspect] = _cannot_tell(study, aspect)
+        verdicts[aspect] = _why_not_judged(study, aspect)
     columns = ["verdict", "because"]
     words = pd.DataFrame.from_dict(verdicts, "index", columns=columns)
     return table.reindex(words.index).join(words)
@@ -258,11 +258,13 @@ def _judge(
     without: Mapping[str, pd.DataFrame],
 ) -> tuple[str, str]:
     """Verdict on one aspect, and why."""
-    cannot_tell = _cannot_tell(study, aspect)
-    if cannot_tell:
-        return cannot_tell
+    not_judged = _why_not_judged(study, aspect)
+    if not_judged:
+        return not_judged
     row = table.loc[aspect]
-    if np.isnan(row["p Holm"]):
+    # aspects that vary in too few clusters got no p-value: see `_is_judged`
+    varies_too_rarely = np.isnan(row["p Holm"])
+    if varies_too_rarely:
         n_clusters = f"{row['informative clusters']:.0f} clusters"
         marks = f"another mark than the usual one in {n_clusters}"
         return "not known", f"{marks}; at least {FEWEST_INFORMATIVE} are needed"
@@ -295,7 +297,7 @@ def _judge(
     return "not known", because
 
 
-def _cannot_tell(study: Study, aspect: str) -> tuple[str, str] | None:
+def _why_not_judged(study: Study, aspect: str) -> tuple[str, str] | None:
     """Verdict on an aspect of which the ratings cannot tell anything."""
     for column in (study.outcome, aspect):
         if column in study.unsettled:
