@@ -1,12 +1,13 @@
 """A model of experiment 1 of Hosking et al. with raters, from which studies are drawn.
 
-`helpers.robustness.study_model` is fitted to the single ratings: which errors a response
-has, with what chance a rater marks them, and what they take from scores by others. Two
-effects of raters are added. How readily a rater marks has a part that is the same for
-all errors and one for each error, as large as the covariances of marks by one rater on
-two prompts ask for. How leniently a rater scores is the covariance of two scores by one
-rater on two prompts. Who rates which response is as in the study; prompts, responses and
-raters are new. All responses are of one kind, and scores are not rounded.
+`helpers.robustness.study_model` is fitted to the single ratings: which errors a
+response has, with what chance a rater marks them, and what they take from scores by
+others. Two effects of raters are added. How readily a rater marks has a part that is
+the same for all errors and one for each error, as large as the covariances of marks by
+one rater on two prompts ask for. How leniently a rater scores is the covariance of two
+scores by one rater on two prompts. Who rates which response is as in the study;
+prompts, responses and raters are new. All responses are of one kind, and scores are not
+rounded.
 """
 
 from dataclasses import dataclass

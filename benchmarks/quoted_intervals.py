@@ -3,10 +3,10 @@
 Studies are drawn from models fitted to the real ones, with new prompts and new raters
 (`benchmarks.quoted_kamoda`, `benchmarks.quoted_hosking`). The truth is what the same
 estimator gives on a very large study from the same model. Each quantity is computed as
-the notebooks do it now and as they did it before. `python -m benchmarks.quoted_intervals`
-writes data/quoted_intervals.csv; a number after it, such as ``20``, is that of studies,
-and then nothing is written. Quantities that were not measured stand in the table too,
-with the reason.
+the notebooks do it now and as they did it before. `python -m
+benchmarks.quoted_intervals` writes data/quoted_intervals.csv; a number after it, such
+as ``20``, is that of studies, and then nothing is written. Quantities that were not
+measured stand in the table too, with the reason.
 """
 
 import sys

@@ -1,12 +1,13 @@
 """A model of the study of Kamoda et al., fitted to it, from which studies are drawn.
 
-An answer stands somewhere on each aspect, and on what else makes it acceptable. A worker
-marks the aspects of four answers to a question: the answer's standing, plus effects of
-the worker, of this sitting, and chance, rounded to the scale. The points missing in
-acceptability are a constant plus the distances from the ideals times weights, and both
-the constant and the weights differ between workers. Language models rate where an answer
-stands with errors of their own. Which worker rates which question is as in the study, so
-that numbers of ratings stay unequal; workers, questions and answers are new.
+An answer stands somewhere on each aspect, and on what else makes it acceptable. A
+worker marks the aspects of four answers to a question: the answer's standing, plus
+effects of the worker, of this sitting, and chance, rounded to the scale. The points
+missing in acceptability are a constant plus the distances from the ideals times
+weights, and both the constant and the weights differ between workers. Language models
+rate where an answer stands with errors of their own. Which worker rates which question
+is as in the study, so that numbers of ratings stay unequal; workers, questions and
+answers are new.
 
 Effects are normal, the same for all kinds of answers. Constant and weights of workers
 come from a mixed model (REML) of the single ratings. All other numbers are those with
@@ -231,7 +232,7 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 
 def moments(study: Study) -> dict[str, np.ndarray]:
-    """Means, weights with a constant, and covariances of effects, as they are observed."""
+    """Observed means, weights with a constant, and covariances of effects."""
     design = study.design
     n_kinds = len(ANSWER_SYSTEMS)
     aspects = study.ratings[:, :, :N_ASPECTS]

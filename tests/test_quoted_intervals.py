@@ -1,4 +1,4 @@
-"""Coverage of quoted intervals: the table, and the models from which studies are drawn."""
+"""Coverage of quoted intervals: the table, and models from which studies are drawn."""
 
 import re
 

@@ -396,7 +396,8 @@ def judge_correlations(
     Examples
     --------
     >>> ratings = pd.DataFrame({"item_id": list("aabbcc"), "fact": [3, 2, 1, 0, 3, 3],
-    ...                         "tone": [2, 1, 1, 1, 0, 1], "whole": [3, 3, 1, 0, 2, 2]})
+    ...                         "tone": [2, 1, 1, 1, 0, 1],
+    ...                         "whole": [3, 3, 1, 0, 2, 2]})
     >>> judge = pd.DataFrame({"item_id": list("abc"), "fact": [3, 0, 2],
     ...                       "tone": [2, 0, 1], "whole": [3, 1, 2]})
     >>> ideals = {"fact": 3, "tone": 2, "whole": 3}

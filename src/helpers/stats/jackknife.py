@@ -185,8 +185,8 @@ def left_out(
 
     References
     ----------
-    Efron and Tibshirani (1993), chapter 11 (jackknife); Carter, Schnepel and Steigerwald
-    (2017), Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity.
+    Efron and Tibshirani (1993), chapter 11 (jackknife); Carter, Schnepel and
+    Steigerwald (2017), Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity.
 
     Examples
     --------
