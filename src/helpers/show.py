@@ -442,7 +442,7 @@ def weight_plot(
         )
     _draw_what_is_too_small(ax, table["detectable"], right, names["detectable"])
     for row in rows[table["estimate"].isna()]:
-        ax.text(0, row, "  not known ", ha="left", va="center", fontsize=9)
+        ax.text(0, row, "     not known", ha="left", va="center", fontsize=9)
     ax.set_xlim(left, right)
 
 
