@@ -480,7 +480,9 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     filled = pd.concat(
         [pd.DataFrame(columns=["headline", "field", "text", "source"]), *files]
     )
-    wide = filled.pivot(index="headline", columns="field", values="text")
+    # several notebooks may tell alternatives, in the order of their names
+    texts = filled.groupby(["headline", "field"])["text"].agg(" ".join)
+    wide = texts.unstack("field")
     wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
     source = filled.groupby("headline")["source"].agg(
         lambda names: "+".join(sorted(set(names)))

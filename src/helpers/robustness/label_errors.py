@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from scipy.stats import t
 
 from helpers.robustness.study_model import excess_probability, liability_correlations
+from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
 from helpers.stats.clustered import Slopes, slopes
 from helpers.stats.label_errors import MarkMoments
 from helpers.stats.moments import cluster_sums
@@ -324,6 +325,56 @@ def class_losses(moments: MarkMoments, patterns: MarkPatterns) -> np.ndarray:
     solved = np.linalg.solve(covariance, with_score[:, :, None])
     losses[known] = -solved[:, :, 0]
     return losses
+
+
+def class_table(
+    moments: MarkMoments, patterns: MarkPatterns, n_boot: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, int]:
+    """Losses and probabilities by latent classes, clusters resampled throughout.
+
+    Parameters
+    ----------
+    moments : MarkMoments
+        A set per cluster, with scores.
+    patterns : MarkPatterns
+        The same clusters and errors.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, indexed by ``measure`` ("loss",
+        "prevalence", "sensitivity", "false alarms") and ``error``.
+    n_undefined : int
+        Replicates whose probabilities could not be told; intervals leave them out.
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> from helpers.stats.label_errors import mark_moments
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["score"] = drawn.groupby("item_id")["score"].transform("mean")
+    >>> columns = ["refusal"], "item_id", "prompt_id"
+    >>> moments = mark_moments(drawn, *columns, "score")
+    >>> patterns = mark_patterns(drawn, *columns)
+    >>> table, _ = class_table(moments, patterns, 99, np.random.default_rng(0))
+    >>> table.loc[("loss", "refusal")].round(1).tolist()
+    [1.0, 0.9, 1.0]
+    """
+    weights = with_everything_first(cluster_weights(len(moments.n_items), n_boot, rng))
+    totals = patterns.total(weights)
+    names = ("prevalence", "sensitivity", "false alarms")
+    draws = {"loss": class_losses(moments.total(weights), totals)}
+    draws |= dict(zip(names, class_probabilities(totals), strict=True))
+    parts = {}
+    for measure, values in draws.items():
+        low, high = interval(values[1:])
+        columns = {"estimate": values[0], "low": low, "high": high}
+        parts[measure] = pd.DataFrame(columns, index=list(moments.errors))
+    n_undefined = int(np.isnan(draws["loss"][1:]).any(axis=1).sum())
+    return pd.concat(parts, names=["measure", "error"]), n_undefined
 
 
 def _error_covariance(

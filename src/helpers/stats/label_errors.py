@@ -207,7 +207,7 @@ def mark_moments(
     if size.min() < 2:
         few = items.size().idxmin()
         raise ValueError(
-            f"{item} {few!r} has marks by one rater only: what two raters of an item "
+            f"{item} {few} has marks by one rater only: what two raters of an item "
             "have in common cannot be told; leave such items out"
         )
     values = marks[errors].to_numpy(dtype=float)
