@@ -163,11 +163,11 @@ def count(studies: list[pd.DataFrame], truth: pd.Series) -> pd.DataFrame:
     """Bias, spread and coverage over drawn studies."""
     together = pd.concat(studies, keys=range(len(studies)), names=["study"])
     together["truth"] = truth.reindex(together.index.droplevel("study")).to_numpy()
-    together = together.assign(
-        covered=together["truth"].between(together["low"], together["high"]),
-        undefined=together["estimate"].isna() | together["low"].isna(),
-    )
-    together["missed"] = ~together["covered"] & ~together["undefined"]
+    undefined = together["estimate"].isna() | together["low"].isna()
+    holds = together["truth"].between(together["low"], together["high"])
+    together["undefined"] = undefined
+    together["covered"] = holds & ~undefined
+    together["missed"] = ~holds & ~undefined
     groups = together.groupby(["method", "errors", "error"], sort=False)
     return pd.DataFrame(
         {

@@ -133,9 +133,9 @@ def test_studies_are_counted_by_what_their_intervals_hold():
         [("classes", "all", "refusal")], names=["method", "errors", "error"]
     )
     studies = []
-    for low in (0.5, 1.5, np.nan):
-        columns = {"estimate": low + 0.5, "low": low, "high": low + 1}
+    for estimate, low in [(1.0, 0.5), (2.0, 1.5), (1.0, np.nan), (np.nan, 0.5)]:
+        columns = {"estimate": estimate, "low": low, "high": low + 1}
         studies.append(pd.DataFrame(columns, index=index))
     row = benchmark.count(studies, pd.Series([1.0], index)).iloc[0]
-    assert row[["covered", "missed", "undefined"]].tolist() == [1, 1, 1]
-    assert row["mean"] == 1.5
+    assert row[["covered", "missed", "undefined"]].tolist() == [1, 1, 2]
+    assert row["median"] == 1.0

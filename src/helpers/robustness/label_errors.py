@@ -16,7 +16,12 @@ import pandas as pd
 from scipy.special import expit, logit
 from scipy.stats import t
 
-from helpers.robustness.study_model import excess_probability, liability_correlations
+from helpers.robustness.study_model import (
+    STRONGEST,
+    excess_probability,
+    liability_correlations,
+    pair_correlations,
+)
 from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
 from helpers.stats.clustered import Slopes, slopes
 from helpers.stats.label_errors import MarkMoments
@@ -375,6 +380,55 @@ def class_table(
         parts[measure] = pd.DataFrame(columns, index=list(moments.errors))
     n_undefined = int(np.isnan(draws["loss"][1:]).any(axis=1).sum())
     return pd.concat(parts, names=["measure", "error"]), n_undefined
+
+
+def repair(moments: MarkMoments, patterns: MarkPatterns) -> pd.Series:
+    """Tell how far pairs of errors are from a correlation matrix, by latent classes.
+
+    Parameters
+    ----------
+    moments : MarkMoments
+        One set, all items.
+    patterns : MarkPatterns
+        The same set and errors.
+
+    Returns
+    -------
+    pandas.Series
+        Number of ``pairs``, of those ``at the limit`` of a correlation, and the
+        ``smallest eigenvalue`` of the matrix of all pairs before it is moved to a
+        correlation matrix, which has none below zero.
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> from helpers.stats.label_errors import mark_moments
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["again"] = drawn["refusal"]
+    >>> columns = ["refusal", "again"], "item_id", "prompt_id"
+    >>> moments = mark_moments(drawn, *columns).total()
+    >>> repair(moments, mark_patterns(drawn, *columns).total(np.ones((1, 400)))).round(2)
+    pairs                  1.00
+    at the limit           1.00
+    smallest eigenvalue    0.05
+    dtype: float64
+    """
+    prevalence, sensitivity, false_alarms = class_probabilities(patterns)
+    rise = sensitivity - false_alarms
+    target = moments.propensity_covariance() / (rise[:, :, None] * rise[:, None, :])
+    correlations = pair_correlations(prevalence, target)[0]
+    first, second = np.triu_indices(len(correlations), 1)
+    of_pairs = np.abs(correlations[first, second])
+    smallest = np.nan
+    if not np.isnan(correlations).any():
+        smallest = np.linalg.eigvalsh(correlations)[0]
+    return pd.Series(
+        {
+            "pairs": len(of_pairs),
+            "at the limit": (of_pairs > STRONGEST - 1e-6).sum(),
+            "smallest eigenvalue": smallest,
+        }
+    )
 
 
 def _error_covariance(

@@ -438,8 +438,38 @@ def liability_correlations(prevalence: np.ndarray, target: np.ndarray) -> np.nda
     array([[1.  , 0.71],
            [0.71, 1.  ]])
     """
+    correlations = pair_correlations(prevalence, target)
     place = np.arange(target.shape[-1])
-    first, second = np.triu_indices(len(place), 1)  # pairs of errors
+    # Pairs were taken one by one: together they may not be a correlation matrix.
+    values, vectors = np.linalg.eigh(correlations)
+    kept = np.maximum(values, 1e-6)[..., None, :]
+    positive = (vectors * kept) @ np.swapaxes(vectors, -1, -2)
+    scale = np.sqrt(positive[..., place, place])
+    return positive / (scale[..., :, None] * scale[..., None, :])
+
+
+def pair_correlations(prevalence: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Find the correlation of the liabilities to each pair of errors by itself.
+
+    Parameters
+    ----------
+    prevalence, target : numpy.ndarray
+        As for `liability_correlations`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_errors, n_errors)
+        From -`STRONGEST` to `STRONGEST`. Together they need not be a correlation
+        matrix.
+
+    Examples
+    --------
+    >>> target = np.array([[0.25, 0.125], [0.125, 0.25]])
+    >>> pair_correlations(np.array([0.5, 0.5]), target).round(2)
+    array([[1.  , 0.71],
+           [0.71, 1.  ]])
+    """
+    first, second = np.triu_indices(target.shape[-1], 1)  # pairs of errors
     of_pairs = target[..., first, second]
 
     def gap(correlation: np.ndarray) -> np.ndarray:
@@ -452,12 +482,7 @@ def liability_correlations(prevalence: np.ndarray, target: np.ndarray) -> np.nda
     correlations = np.ones_like(target)
     correlations[..., first, second] = found
     correlations[..., second, first] = found
-    # Pairs were taken one by one: together they may not be a correlation matrix.
-    values, vectors = np.linalg.eigh(correlations)
-    kept = np.maximum(values, 1e-6)[..., None, :]
-    positive = (vectors * kept) @ np.swapaxes(vectors, -1, -2)
-    scale = np.sqrt(positive[..., place, place])
-    return positive / (scale[..., :, None] * scale[..., None, :])
+    return correlations
 
 
 def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
