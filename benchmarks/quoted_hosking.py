@@ -118,7 +118,9 @@ def fit(
         for chance_1, limit_1 in ((prevalence, there), (1 - prevalence, not_there)):
             for chance_2, limit_2 in ((prevalence, there), (1 - prevalence, not_there)):
                 both = chance_1[first] * chance_2[second]
-                excess = study_model._excess(limit_1[first], limit_2[second], share)
+                excess = study_model.excess_probability(
+                    limit_1[first], limit_2[second], share
+                )
                 total = total + both * excess
         return total
 
@@ -139,7 +141,9 @@ def fit(
     two_outputs = study_model._covariances(marks, errors)["prompt"]
     observed = np.diagonal(two_outputs) / (there - not_there) ** 2
     prompt_shares = study_model._root(
-        lambda share: study_model._excess(prevalence, prevalence, share) - observed,
+        lambda share: (
+            study_model.excess_probability(prevalence, prevalence, share) - observed
+        ),
         low=np.zeros(len(errors)),
     )
     return Model(
