@@ -141,7 +141,7 @@ def test_a_recipe_says_how_a_file_is_read(tmp_path, run, table):
     )
     found = run(table, recipe=str(recipe))
     assert found["study"].aspects == ["factuality", "tone"]
-    assert found["study"].ends.loc["overall", "told"] == "declared"
+    assert found["study"].ends.loc["overall", "known"] == "declared"
 
 
 def test_a_recipe_that_counts_errors_need_not_name_them(tmp_path, run):

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from helpers import paths
+from helpers import paths, wording
 from helpers.stats.bootstrap import interval
 
 BLUE = "#0072B2"
@@ -736,7 +736,9 @@ def captioned(frame: pd.DataFrame, caption: str, decimals: int = 2) -> Captioned
     refusal   -0.95
     scope      0.00
     """
-    rounded = frame.round(decimals)
+    # what lies between two digits must not hang on the last bit of a sum
+    stable = frame.round(decimals + wording.STABLE_DIGITS)
+    rounded = stable.round(decimals)
     numbers = rounded.select_dtypes("floating").columns
     rounded[numbers] += 0.0  # no negative zero
     for column in numbers:

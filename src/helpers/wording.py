@@ -2,6 +2,9 @@
 
 import pandas as pd
 
+# sums in another order differ in digits beyond these
+STABLE_DIGITS = 8
+
 
 def with_intervals(table: pd.DataFrame, decimals: int = 2) -> pd.Series:
     """Write each estimate of a table with its interval.
@@ -60,7 +63,9 @@ def with_interval(estimate: float, low: float, high: float, decimals: int = 2) -
 
 def _rounded(number: float, decimals: int) -> str:
     """Write a number with so many digits after the point, and zero without a sign."""
-    positive_zero = round(number, decimals) + 0.0
+    # 0.415 may be 0.4149999999999999 in another run: the same digits in both
+    stable = round(number, decimals + STABLE_DIGITS)
+    positive_zero = round(stable, decimals) + 0.0
     return f"{positive_zero:.{decimals}f}"
 
 
