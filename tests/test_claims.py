@@ -1116,3 +1116,16 @@ def test_each_committed_claim_names_the_cell_that_enters_it():
         cells = nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells
         entering = {cell["id"] for cell in cells if ".enter" in cell.source}
         assert set(rows["cell"]) <= entering, notebook
+
+
+def test_what_was_settled_between_readers_names_claims_and_says_why(papers):
+    settled = published.read_text(paths.PUBLISHED / "readings_settled.csv")
+    assert set(settled["claim_id"]) <= set(papers.index)
+    assert not settled.duplicated(["claim_id", "what"]).any()
+    assert (settled[["settled", "why"]] != "").all(axis=None)
+    kinds = settled.loc[settled["what"] == "kind", "settled"]
+    assert set(kinds) <= set(verdicts.NEEDED)
+    several = settled[settled["settled"].str.contains(" | ", regex=False)]
+    assert set(several["what"]) == {"readings"}
+    kind = several["claim_id"].map(papers["kind"])
+    assert not kind.isin(["number", "split"]).any()  # readings are for statements
