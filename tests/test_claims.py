@@ -1129,3 +1129,10 @@ def test_what_was_settled_between_readers_names_claims_and_says_why(papers):
     assert set(several["what"]) == {"readings"}
     kind = several["claim_id"].map(papers["kind"])
     assert not kind.isin(["number", "split"]).any()  # readings are for statements
+
+
+def test_a_margin_stands_with_its_place_and_only_for_no_effect(papers):
+    assert ((papers["margin"] != "") == (papers["margin_place"] != "")).all()
+    with_margin = papers[papers["margin"] != ""]
+    assert set(with_margin["kind"]) == {"no effect"}
+    assert with_margin["margin_place"].str.match(r"(§|App\. |Table |Figure )").all()
