@@ -25,7 +25,7 @@ def completion(text: str | None) -> bytes:
 
 
 class Server(HTTPServer):
-    """A stub of an endpoint: it notes what it is asked and sends what a test tells it to."""
+    """A stub of an endpoint: it notes what it is asked and answers as told."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""Licences of the locked packages, as they state them: `python tests/licences.py` renews the list.
+"""Licences of the locked packages; `python tests/licences.py` renews the list.
 
 A package that is locked for another Python or platform than this one keeps its line.
 """
@@ -73,7 +73,7 @@ def needs(requirements: Iterable[str]) -> set[str]:
 
 
 def licence(name: str) -> str:
-    """Licence of an installed package: its expression, or its classifiers, or its own words."""
+    """Licence of a package: its expression, its classifiers, or its own words."""
     stated = metadata.metadata(name)
     marks = [mark.split(" :: ")[1:] for mark in stated.get_all("Classifier", [])]
     choices = " OR ".join(mark[-1] for mark in marks if "OSI Approved" in mark[:-1])
@@ -82,7 +82,7 @@ def licence(name: str) -> str:
 
 
 def only_gpl(licence: str) -> bool:
-    """Whether a licence leaves no choice but a GPL; the Lesser GPL is another licence."""
+    """Whether a licence leaves no choice but a GPL; the Lesser GPL is another."""
     return all(
         re.search(r"\bA?GPL|GNU (Affero )?General", each)
         for each in licence.split(" OR ")

@@ -1,4 +1,4 @@
-"""Re-analysis of how people judge language models: data, statistics, figures and verdicts."""
+"""How people judge language models: data, statistics, figures and verdicts."""
 
 import sys
 

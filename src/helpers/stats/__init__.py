@@ -1,1 +1,1 @@
-"""Statistics of any ratings: wide tables and column names in, estimates with intervals out."""
+"""Statistics of any ratings: tables and columns in, estimates with intervals out."""
