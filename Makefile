@@ -9,6 +9,7 @@
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
+## make label_errors measure what models of label error find (ten minutes)
 ## make audit        measure what the rules of verdicts notice, and how often they err
 ## make sweep        run all notebooks with other values of each parameter (some minutes)
 ## make gates        measure how often conclusions about own ratings err (half an hour)
@@ -30,13 +31,13 @@ unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce site notebook new test lab refresh bench coverage audit gates sweep answers
+.PHONY: help reproduce site notebook new test lab refresh bench coverage label_errors audit gates sweep answers
 .PHONY: .venv new-environment lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-reproduce site test lab refresh bench coverage audit gates sweep answers: .venv
+reproduce site test lab refresh bench coverage label_errors audit gates sweep answers: .venv
 	@$(DOIT) $@ data="$$DATA"
 
 notebook: .venv

@@ -228,6 +228,16 @@ def task_coverage():
     return task(measure, task_dep=["data"])
 
 
+def task_label_errors():
+    """Measure what models of label error find where the truth is known."""
+
+    def measure():
+        refuse_simulated(sources())
+        return run_script("-m", "benchmarks.label_errors")
+
+    return task(measure, task_dep=["data"])
+
+
 def task_audit():
     """Measure how much each rule of verdicts notices and how often it errs."""
 

@@ -54,8 +54,8 @@ other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,,chatbench/questions.
 """
 HEADLINES = """\
 headline,notebook,sentence,alternatives,sure
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,\
-In {share:0} % of ways.,
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,"In {share:0} % of ways.
+By experts {expert:1}.",
 other,12_demo,Nothing yet.,,holds
 """
 CAUSES = """\
@@ -752,11 +752,14 @@ def test_headlines_are_filled_from_results_and_joined(ledger, demo):
     other = Ledger("50_demo", source="simulated", out_dir=str(demo))
     other.headline_alternatives("cost", share="62")
     other.write()
+    third = Ledger("60_demo", source="simulated", out_dir=str(demo))
+    third.headline_alternatives("cost", expert=1.25)
+    third.write()
     joined = collection.headlines(demo / "headlines")
     assert joined.loc["cost"].tolist() == [
         "11_demo",
         "A refusal costs 1.5 [1.1, 1.9] points (12 tests).",
-        "In 62 % of ways.",
+        "In 62 % of ways. By experts 1.2.",
         "real+simulated",
     ]
     assert joined.loc["other"].tolist() == ["12_demo", "", "", ""]

@@ -132,9 +132,11 @@ def test_covariances_by_hand():
 
 
 def test_two_events_happen_together_as_the_bivariate_normal_says():
-    halves = study_model._excess(np.array(0.5), np.array(0.5), np.array(0.5))
+    halves = study_model.excess_probability(np.array(0.5), np.array(0.5), np.array(0.5))
     assert halves == pytest.approx(np.arcsin(0.5) / (2 * np.pi))
-    assert study_model._excess(np.array(0.3), np.array(0.2), np.array(0.0)) == 0
+    assert (
+        study_model.excess_probability(np.array(0.3), np.array(0.2), np.array(0.0)) == 0
+    )
 
 
 def test_the_model_of_experiment_1_gives_its_losses_and_rates_again(real_data):

@@ -546,7 +546,9 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
     columns = ["headline", "field", "text", "source"]
     filled = pd.concat([pd.DataFrame(columns=columns), *files])
-    wide = filled.pivot(index="headline", columns="field", values="text")
+    # several notebooks may tell alternatives, in the order of their names
+    texts = filled.groupby(["headline", "field"])["text"].agg(" ".join)
+    wide = texts.unstack("field")
     wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
     source = filled.groupby("headline")["source"].agg(_joined)
     return known[["notebook"]].join(wide).join(source).fillna("")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from numbers import Real
+from string import Formatter
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,11 @@ class Ledger:
         self._fill(name, "sentence", values)
 
     def headline_alternatives(self, name: str, **values: object) -> None:
-        """Fill what other ways of computing give for a headline, as `headline` does."""
+        """Fill what other ways of computing give for a headline, as `headline` does.
+
+        Where several notebooks have something to add, `alternatives` has a line for
+        each, with other fields: the line that has one of the given fields is filled.
+        """
         self._fill(name, "alternatives", values)
 
     def write(self) -> pd.DataFrame:
@@ -257,7 +262,7 @@ class Ledger:
         table = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
         if name not in table.index:
             raise ClaimError(f"{name} is not in data/published/headlines.csv.")
-        template = table.loc[name, field]
+        template = _line_for(table.loc[name, field], values)
         fields = {key: _Value(value) for key, value in values.items()}
         try:
             text = template.format_map(fields)
@@ -266,6 +271,15 @@ class Ledger:
             raise ClaimError(problem) from None
         row = {"headline": name, "field": field, "text": text, "source": self.source}
         self._headlines.append(row)
+
+
+def _line_for(template: str, values: Mapping[str, object]) -> str:
+    """Choose the line of a template that has one of the fields; the whole if none has."""
+    for line in template.splitlines():
+        fields = {field for _, field, _, _ in Formatter().parse(line)}
+        if fields & set(values):
+            return line
+    return template
 
 
 class _Value:

@@ -412,20 +412,77 @@ def _covariances(
 def _liability_correlations(classes: pd.DataFrame, observed: np.ndarray) -> np.ndarray:
     """Correlations of liabilities behind the covariance of marks by two people."""
     rise = (classes["sensitivity"] - classes["false_alarms"]).to_numpy()
-    target = observed / np.outer(rise, rise)
     prevalence = classes["prevalence"].to_numpy()
-    first, second = np.meshgrid(prevalence, prevalence, indexing="ij")
+    return liability_correlations(prevalence, observed / np.outer(rise, rise))
 
-    def gap(correlation: np.ndarray) -> np.ndarray:
-        return _excess(first, second, correlation) - target
 
-    correlations = _root(gap, low=np.full_like(target, -STRONGEST))
-    np.fill_diagonal(correlations, 1.0)
+def liability_correlations(prevalence: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Find correlations of liabilities with which errors have these covariances.
+
+    Parameters
+    ----------
+    prevalence : numpy.ndarray, shape (..., n_errors)
+        How common each error is.
+    target : numpy.ndarray, shape (..., n_errors, n_errors)
+        Covariances of the errors; the diagonal is not used.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_errors, n_errors)
+        A correlation matrix; no pair was taken to be beyond `STRONGEST`.
+
+    Examples
+    --------
+    >>> target = np.array([[0.25, 0.125], [0.125, 0.25]])
+    >>> liability_correlations(np.array([0.5, 0.5]), target).round(2)
+    array([[1.  , 0.71],
+           [0.71, 1.  ]])
+    """
+    correlations = pair_correlations(prevalence, target)
+    place = np.arange(target.shape[-1])
     # Pairs were taken one by one: together they may not be a correlation matrix.
     values, vectors = np.linalg.eigh(correlations)
-    positive = (vectors * np.maximum(values, 1e-6)) @ vectors.T
-    scale = np.sqrt(np.diagonal(positive))
-    return positive / np.outer(scale, scale)
+    kept = np.maximum(values, 1e-6)[..., None, :]
+    positive = (vectors * kept) @ np.swapaxes(vectors, -1, -2)
+    scale = np.sqrt(positive[..., place, place])
+    return positive / (scale[..., :, None] * scale[..., None, :])
+
+
+def pair_correlations(prevalence: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Find the correlation of the liabilities to each pair of errors by itself.
+
+    Parameters
+    ----------
+    prevalence, target : numpy.ndarray
+        As for `liability_correlations`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n_errors, n_errors)
+        From -`STRONGEST` to `STRONGEST`. Together they need not be a correlation
+        matrix.
+
+    Examples
+    --------
+    >>> target = np.array([[0.25, 0.125], [0.125, 0.25]])
+    >>> pair_correlations(np.array([0.5, 0.5]), target).round(2)
+    array([[1.  , 0.71],
+           [0.71, 1.  ]])
+    """
+    first, second = np.triu_indices(target.shape[-1], 1)  # pairs of errors
+    of_pairs = target[..., first, second]
+
+    def gap(correlation: np.ndarray) -> np.ndarray:
+        together = excess_probability(
+            prevalence[..., first], prevalence[..., second], correlation
+        )
+        return together - of_pairs
+
+    found = _root(gap, low=np.full_like(of_pairs, -STRONGEST))
+    correlations = np.ones_like(target)
+    correlations[..., first, second] = found
+    correlations[..., second, first] = found
+    return correlations
 
 
 def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
@@ -435,7 +492,7 @@ def _prompt_share(classes: pd.DataFrame, observed: np.ndarray) -> float:
     target = np.trace(observed)
 
     def gap(share: np.ndarray) -> np.ndarray:
-        return squared_rise @ _excess(prevalence, prevalence, share) - target
+        return squared_rise @ excess_probability(prevalence, prevalence, share) - target
 
     return float(_root(gap, low=0.0))
 
@@ -452,7 +509,7 @@ def _halo(
     chance_1 = prevalence[first]
     chance_2 = prevalence[second]
     both = chance_1 * chance_2
-    both = both + _excess(chance_1, chance_2, correlations[first, second])
+    both = both + excess_probability(chance_1, chance_2, correlations[first, second])
     only_1 = chance_1 - both
     only_2 = chance_2 - both
     neither = 1 - chance_1 - chance_2 + both
@@ -469,13 +526,15 @@ def _halo(
     def gap(halo: np.ndarray) -> np.ndarray:
         covariance = 0
         for chance, marked_1, marked_2 in cases:
-            covariance = covariance + chance @ _excess(marked_1, marked_2, halo)
+            covariance = covariance + chance @ excess_probability(
+                marked_1, marked_2, halo
+            )
         return covariance - target
 
     return float(_root(gap, low=0.0))
 
 
-def _excess(
+def excess_probability(
     first: np.ndarray, second: np.ndarray, correlation: np.ndarray
 ) -> np.ndarray:
     """Chance that two events happen together, beyond that of independent ones.

@@ -1,0 +1,507 @@
+"""What an error costs by different labels, and by a model in which labels err.
+
+Labels of the same errors by other people, or combined in another way, give other costs:
+`label_costs` computes them from a table of labels and scores. `class_losses` takes a
+further step: each error is there or not, raters mark it with one probability if it is
+there and with another if it is not, independently of each other (latent classes, the
+model of Dawid and Skene with raters of one kind). From the marks follow these
+probabilities, and from them what an error costs that is there, marked or not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import t
+
+from helpers.robustness.study_model import (
+    STRONGEST,
+    excess_probability,
+    liability_correlations,
+    pair_correlations,
+)
+from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
+from helpers.stats.clustered import Slopes, slopes
+from helpers.stats.label_errors import MarkMoments
+from helpers.stats.moments import cluster_sums
+
+FEWEST_PROMPTS = 10  # in which a label must vary: in fewer its cost is not known
+STEPS = 5000
+TOLERANCE = 1e-6  # largest change of a probability in the last step
+
+
+def label_costs(
+    rows: pd.DataFrame, errors: Sequence[str], score: str, clusters: Sequence[str]
+) -> pd.DataFrame:
+    """Points lost with each label, the others held equal, by least squares.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        One row per response, or per response and rater.
+    errors : sequence of str
+        Columns of labels. One that does not vary is left out.
+    score : str
+        Column of scores.
+    clusters : sequence of str
+        One or two columns; the first is what a label must vary in.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `helpers.stats.clustered.Slopes.table`, a row for each error, with
+        ``varies``, the number of first clusters in which its label is anything but its
+        most frequent value. If these are fewer than `FEWEST_PROMPTS`, all else is NaN:
+        the error is held equal for the others, but its own cost is not known.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"refusal": [0, 1] * 12, "score": [5, 3] * 12,
+    ...                      "prompt_id": range(24)})
+    >>> costs = label_costs(rows, ["refusal"], "score", ["prompt_id"])
+    >>> costs[["estimate", "varies"]]
+             estimate  varies
+    refusal       2.0      12
+    """
+    fitted = _fitted(rows, errors, score)
+    table = fitted.table(rows[list(clusters)])
+    varies = _varies(rows, fitted.value.index, clusters[0])
+    table[varies < FEWEST_PROMPTS] = np.nan
+    return table.assign(varies=varies).reindex(list(errors))
+
+
+def _fitted(rows: pd.DataFrame, errors: Sequence[str], score: str) -> Slopes:
+    """Least squares of points lost on the labels that vary."""
+    varying = [error for error in errors if rows[error].min() < rows[error].max()]
+    labels = rows[varying] - rows[varying].mean()
+    lost = rows[score].mean() - rows[score]
+    return slopes(labels.to_numpy(dtype=float), lost, varying)
+
+
+def _varies(rows: pd.DataFrame, errors: Sequence[str], cluster: str) -> pd.Series:
+    """Count clusters in which each label is anything but its most frequent value."""
+    counts = {}
+    for error in errors:
+        usual = rows[error].mode().iloc[0]
+        counts[error] = rows.loc[rows[error] != usual, cluster].nunique()
+    return pd.Series(counts)
+
+
+def cost_differences(
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    errors: Sequence[str],
+    score: str,
+    cluster: str,
+) -> pd.DataFrame:
+    """Costs by one kind of labels less those by another, on the same responses.
+
+    Parameters
+    ----------
+    first, second : pandas.DataFrame
+        As for `label_costs`, the same responses in the same order.
+    errors : sequence of str
+        Columns of labels.
+    score, cluster : str
+        Columns of scores and of clusters.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` for each error, by leaving out each cluster
+        in turn (the jackknife), with the smaller degrees of freedom of the two costs.
+
+    Examples
+    --------
+    >>> crowd = pd.DataFrame({"refusal": [0, 1] * 12, "score": [5, 3] * 12,
+    ...                       "prompt_id": range(24)})
+    >>> expert = crowd.assign(refusal=[0, 1] * 10 + [0, 0] * 2)
+    >>> cost_differences(crowd, expert, ["refusal"], "score", "prompt_id").round(2)
+             estimate   low  high
+    refusal      0.29 -0.13  0.71
+    """
+    gaps = []
+    for left_out in [None, *first[cluster].unique()]:
+        kept = (first[cluster] != left_out).to_numpy()
+        by_first = _fitted(first[kept], errors, score).value
+        by_second = _fitted(second[kept], errors, score).value
+        gaps.append((by_first - by_second).reindex(list(errors)).to_numpy())
+    estimate = gaps[0]
+    without = np.array(gaps[1:])
+    n_clusters = len(without)
+    # the sandwich of `Slopes` is the jackknife around the estimate, without its factor
+    standard_error = np.sqrt(((without - estimate) ** 2).sum(axis=0))
+    dfs = []
+    for rows in (first, second):
+        table = label_costs(rows, errors, score, [cluster])
+        dfs.append(table["df"].to_numpy())
+    df = np.minimum(np.minimum(*dfs), n_clusters - 1)
+    margin = t.ppf(0.975, df) * standard_error
+    columns = {
+        "estimate": estimate,
+        "low": estimate - margin,
+        "high": estimate + margin,
+    }
+    table = pd.DataFrame(columns, index=list(errors))
+    table[np.isnan(df)] = np.nan
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class MarkPatterns:
+    """How many items have so many marks of so many raters.
+
+    Made by `mark_patterns`.
+
+    Parameters
+    ----------
+    marked, size : numpy.ndarray, shape (n_patterns,)
+        Raters who mark an item, and raters of it.
+    counts : numpy.ndarray, shape (n_sets, n_errors, n_patterns)
+        Items of each set with each pattern.
+    """
+
+    marked: np.ndarray
+    size: np.ndarray
+    counts: np.ndarray
+
+    def total(self, weights: np.ndarray) -> "MarkPatterns":
+        """Add up sets, each as often as the rows of `weights` say.
+
+        Parameters
+        ----------
+        weights : numpy.ndarray, shape (n_totals, n_sets)
+            How often each set counts in each total.
+
+        Returns
+        -------
+        MarkPatterns
+        """
+        counts = np.tensordot(weights, self.counts, axes=1)
+        return MarkPatterns(self.marked, self.size, counts)
+
+
+def mark_patterns(
+    marks: pd.DataFrame, errors: Sequence[str], item: str, cluster: str
+) -> MarkPatterns:
+    """Count patterns of marks within clusters.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per item and rater.
+    errors : sequence of str
+        Columns of marks, 0 or 1.
+    item, cluster : str
+        Columns of items and of clusters of whole items.
+
+    Returns
+    -------
+    MarkPatterns
+        A set per cluster, in sorted order of their labels.
+
+    Examples
+    --------
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2], "prompt_id": 0, "refusal": [1, 1, 0, 1]})
+    >>> patterns = mark_patterns(marks, ["refusal"], "item_id", "prompt_id")
+    >>> patterns.marked, patterns.size, patterns.counts
+    (array([0, 1, 2]), array([2, 2, 2]), array([[[0., 1., 1.]]]))
+    """
+    items = marks.groupby(item, sort=True)
+    marked = items[list(errors)].sum().to_numpy(dtype=int)
+    size = items.size().to_numpy()
+    sizes = np.unique(size)
+    of_size = [np.arange(number + 1) for number in sizes]
+    all_marked = np.concatenate(of_size)
+    all_size = np.repeat(sizes, sizes + 1)
+    same_size = size[:, None, None] == all_size
+    has_pattern = same_size & (marked[:, :, None] == all_marked)
+    counts = cluster_sums(has_pattern.astype(float), items[cluster].first())
+    return MarkPatterns(all_marked, all_size, counts)
+
+
+def class_probabilities(
+    patterns: MarkPatterns,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Fit latent classes to each set and error by maximum likelihood.
+
+    Parameters
+    ----------
+    patterns : MarkPatterns
+        Sets, such as resamples.
+
+    Returns
+    -------
+    prevalence, sensitivity, false_alarms : numpy.ndarray, shape (n_sets, n_errors)
+        How often the error is there, and how often it is marked where it is and where
+        it is not. NaN if they still change after `STEPS` steps.
+
+    Notes
+    -----
+    The steps of `helpers.robustness.crowd.fit_classes`, for many resamples at once.
+
+    Examples
+    --------
+    >>> patterns = MarkPatterns(np.arange(4), np.full(4, 3),
+    ...                         np.array([[[700.0, 100.0, 80.0, 120.0]]]))
+    >>> [float(part.squeeze().round(2)) for part in class_probabilities(patterns)]
+    [0.21, 0.82, 0.04]
+    """
+    counts = patterns.counts.reshape(-1, len(patterns.marked))
+    yes = patterns.marked.astype(float)
+    no = patterns.size - yes
+    n_items = counts.sum(axis=1)
+    rate = (counts @ yes + 1) / (counts @ (yes + no) + 2)
+    now = np.column_stack(
+        [np.full(len(rate), 0.1), np.full(len(rate), 0.6), 0.5 * rate]
+    )
+    found = np.full(now.shape, np.nan)
+    remaining = np.arange(len(now))
+    for _ in range(STEPS):
+        prevalence, right, wrong = now.T
+        for_mark = np.log(right / wrong)[:, None]
+        for_none = np.log((1 - right) / (1 - wrong))[:, None]
+        evidence = for_mark * yes + for_none * no
+        there = counts * expit(logit(prevalence)[:, None] + evidence)
+        not_there = counts - there
+        before = now
+        now = np.column_stack(
+            [
+                (there.sum(axis=1) + 1) / (n_items + 2),
+                (there @ yes + 1) / (there @ (yes + no) + 2),
+                (not_there @ yes + 1) / (not_there @ (yes + no) + 2),
+            ]
+        )
+        is_moving = np.abs(now - before).max(axis=1) >= TOLERANCE
+        if not is_moving.all():
+            found[remaining[~is_moving]] = now[~is_moving]
+            remaining = remaining[is_moving]
+            now = now[is_moving]
+            counts = counts[is_moving]
+            n_items = n_items[is_moving]
+        if not len(remaining):
+            break
+    shape = patterns.counts.shape[:2]
+    return tuple(part.reshape(shape) for part in found.T)
+
+
+def class_losses(moments: MarkMoments, patterns: MarkPatterns) -> np.ndarray:
+    """Points lost with an error that is there, by latent classes.
+
+    The covariance of marks with scores is that of the errors themselves with scores,
+    times sensitivity less false alarms. The covariance of the errors follows from how
+    common they are, and from the correlations of normal liabilities with which they
+    would give the covariance of marks by different raters.
+
+    Parameters
+    ----------
+    moments : MarkMoments
+        Sets, such as resamples, with scores.
+    patterns : MarkPatterns
+        The same sets and errors.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_sets, n_errors)
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> from helpers.stats.label_errors import mark_moments
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["score"] = drawn.groupby("item_id")["score"].transform("mean")
+    >>> columns = ["refusal"], "item_id", "prompt_id"
+    >>> moments = mark_moments(drawn, *columns, "score").total()
+    >>> patterns = mark_patterns(drawn, *columns).total(np.ones((1, 400)))
+    >>> class_losses(moments, patterns).round(1)
+    array([[1.]])
+    """
+    prevalence, sensitivity, false_alarms = class_probabilities(patterns)
+    rise = sensitivity - false_alarms
+    losses = np.full(rise.shape, np.nan)
+    known = ~np.isnan(rise).any(axis=1)
+    rise = rise[known]
+    covariance = _error_covariance(
+        prevalence[known], rise, moments.propensity_covariance()[known]
+    )
+    with_score = moments.score_covariance()[known] / rise
+    solved = np.linalg.solve(covariance, with_score[:, :, None])
+    losses[known] = -solved[:, :, 0]
+    return losses
+
+
+def class_table(
+    moments: MarkMoments, patterns: MarkPatterns, n_boot: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, int]:
+    """Losses and probabilities by latent classes, clusters resampled throughout.
+
+    Parameters
+    ----------
+    moments : MarkMoments
+        A set per cluster, with scores.
+    patterns : MarkPatterns
+        The same clusters and errors.
+    n_boot : int
+        Number of bootstrap replicates.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        ``estimate``, ``low`` and ``high``, indexed by ``measure`` ("loss",
+        "prevalence", "sensitivity", "false alarms") and ``error``.
+    n_undefined : int
+        Replicates whose probabilities could not be told; intervals leave them out.
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> from helpers.stats.label_errors import mark_moments
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["score"] = drawn.groupby("item_id")["score"].transform("mean")
+    >>> columns = ["refusal"], "item_id", "prompt_id"
+    >>> moments = mark_moments(drawn, *columns, "score")
+    >>> patterns = mark_patterns(drawn, *columns)
+    >>> table, _ = class_table(moments, patterns, 99, np.random.default_rng(0))
+    >>> table.loc[("loss", "refusal")].round(1).tolist()
+    [1.0, 0.9, 1.0]
+    """
+    weights = with_everything_first(cluster_weights(len(moments.n_items), n_boot, rng))
+    totals = patterns.total(weights)
+    names = ("prevalence", "sensitivity", "false alarms")
+    draws = {"loss": class_losses(moments.total(weights), totals)}
+    draws |= dict(zip(names, class_probabilities(totals), strict=True))
+    parts = {}
+    for measure, values in draws.items():
+        low, high = interval(values[1:])
+        columns = {"estimate": values[0], "low": low, "high": high}
+        parts[measure] = pd.DataFrame(columns, index=list(moments.errors))
+    n_undefined = int(np.isnan(draws["loss"][1:]).any(axis=1).sum())
+    return pd.concat(parts, names=["measure", "error"]), n_undefined
+
+
+def repair(moments: MarkMoments, patterns: MarkPatterns) -> pd.Series:
+    """Tell how far pairs of errors are from a correlation matrix, by latent classes.
+
+    Parameters
+    ----------
+    moments : MarkMoments
+        One set, all items.
+    patterns : MarkPatterns
+        The same set and errors.
+
+    Returns
+    -------
+    pandas.Series
+        Number of ``pairs``, of those ``at the limit`` of a correlation, and the
+        ``smallest eigenvalue`` of the matrix of all pairs before it is moved to a
+        correlation matrix, which has none below zero.
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> from helpers.stats.label_errors import mark_moments
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["again"] = drawn["refusal"]
+    >>> columns = ["refusal", "again"], "item_id", "prompt_id"
+    >>> moments = mark_moments(drawn, *columns).total()
+    >>> repair(moments, mark_patterns(drawn, *columns).total(np.ones((1, 400)))).round(2)
+    pairs                  1.00
+    at the limit           1.00
+    smallest eigenvalue    0.05
+    dtype: float64
+    """
+    prevalence, sensitivity, false_alarms = class_probabilities(patterns)
+    rise = sensitivity - false_alarms
+    target = moments.propensity_covariance() / (rise[:, :, None] * rise[:, None, :])
+    correlations = pair_correlations(prevalence, target)[0]
+    first, second = np.triu_indices(len(correlations), 1)
+    of_pairs = np.abs(correlations[first, second])
+    smallest = np.nan
+    if not np.isnan(correlations).any():
+        smallest = np.linalg.eigvalsh(correlations)[0]
+    return pd.Series(
+        {
+            "pairs": len(of_pairs),
+            "at the limit": (of_pairs > STRONGEST - 1e-6).sum(),
+            "smallest eigenvalue": smallest,
+        }
+    )
+
+
+def _error_covariance(
+    prevalence: np.ndarray, rise: np.ndarray, of_marks: np.ndarray
+) -> np.ndarray:
+    """Covariance of the errors themselves, behind that of marks by two raters."""
+    target = of_marks / (rise[:, :, None] * rise[:, None, :])
+    correlations = liability_correlations(prevalence, target)
+    place = np.arange(prevalence.shape[1])
+    correlations[:, place, place] = 0.0  # an error with itself is no pair
+    first = prevalence[:, :, None]
+    second = prevalence[:, None, :]
+    covariance = excess_probability(first, second, correlations)
+    covariance[:, place, place] = prevalence * (1 - prevalence)
+    return covariance
+
+
+def probability_losses(
+    marks: pd.DataFrame,
+    errors: Sequence[str],
+    item: str,
+    cluster: str,
+    score: str,
+    weights: np.ndarray,
+) -> np.ndarray:
+    """Points lost by least squares on the probability that each error is there.
+
+    The probability given the marks of this error alone, by latent classes. Marks of
+    other errors tell about it as well, which this leaves unused: where errors go
+    together, losses are biased.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        One row per item and rater.
+    errors : sequence of str
+        Columns of marks, 0 or 1.
+    item, cluster : str
+        Columns of items and of clusters of whole items.
+    score : str
+        Column of a score of the item by other people, the same in each of its rows.
+    weights : numpy.ndarray, shape (n_sets, n_clusters)
+        How often each cluster counts in each set, clusters in sorted order.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_sets, n_errors)
+
+    Examples
+    --------
+    >>> from helpers.robustness.study_model import draw, example_model
+    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
+    >>> drawn["score"] = drawn.groupby("item_id")["score"].transform("mean")
+    >>> columns = ["refusal"], "item_id", "prompt_id", "score"
+    >>> probability_losses(drawn, *columns, np.ones((1, 400))).round(1)
+    array([[1.]])
+    """
+    patterns = mark_patterns(marks, errors, item, cluster)
+    prevalence, right, wrong = class_probabilities(patterns.total(weights))
+    items = marks.groupby(item, sort=True)
+    marked = items[list(errors)].sum().to_numpy(dtype=float)
+    size = items.size().to_numpy()[:, None]
+    lost = -items[score].mean().to_numpy()
+    of_item = pd.factorize(items[cluster].first(), sort=True)[0]
+    losses = np.full(prevalence.shape, np.nan)
+    for number in np.flatnonzero(~np.isnan(prevalence).any(axis=1)):
+        for_mark = np.log(right[number] / wrong[number])
+        for_none = np.log((1 - right[number]) / (1 - wrong[number]))
+        evidence = marked * for_mark + (size - marked) * for_none
+        there = expit(logit(prevalence[number]) + evidence)
+        design = np.column_stack([np.ones(len(there)), there])
+        counts = weights[number, of_item]
+        gram = (design * counts[:, None]).T @ design
+        cross = design.T @ (counts * lost)
+        losses[number] = np.linalg.solve(gram, cross)[1:]
+    return losses
