@@ -28,7 +28,8 @@ COLUMNS = ["audit", "kind", "evidence", "tried", "share", "inexact"]
 def of_rules(claims_dir: str | Path, seed: int = 20261122) -> pd.DataFrame:
     """Join both audits: what was done, kind of claim, evidence, number tried, share.
 
-    The share is that of verdicts that turn; `inexact` that of those that turn no further.
+    The share is that of verdicts that turn; `inexact` that of those that turn no
+    further.
     """
     return pd.concat([moved_numbers(claims_dir), false_findings(N_STUDIES, seed)])[
         COLUMNS

@@ -624,8 +624,8 @@ def _room(claim: Mapping, row: Mapping) -> float:
     """How far a part is inside the limit of its rule; outside of it, negative.
 
     In standard errors where an interval stands beside the estimate, shares and p-values
-    on the probit scale, printed numbers in half units of their last digit. A truth value
-    that holds has no limit near it.
+    on the probit scale, printed numbers in half units of their last digit. A truth
+    value that holds has no limit near it.
     """
     kind = claim["kind"]
     if kind == "direction":
