@@ -8,7 +8,7 @@ overlook an error, belongs to the response, so that they share slips.
 
 For each drawn study losses are computed as in notebook 16, with intervals that resample
 prompts through the whole procedure. `python -m benchmarks.label_errors` writes the
-table; a number after it, such as ``5``, is that of studies, and then nothing is written.
+table; a number after it, such as ``5``, is that of studies; then nothing is written.
 """
 
 import os

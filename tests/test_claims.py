@@ -54,7 +54,8 @@ other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,,chatbench/questions.
 """
 HEADLINES = """\
 headline,notebook,sentence,alternatives,sure
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,"In {share:0} % of ways.
+cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,\
+"In {share:0} % of ways.
 By experts {expert:1}.",
 other,12_demo,Nothing yet.,,holds
 """

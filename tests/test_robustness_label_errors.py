@@ -54,7 +54,7 @@ def test_costs_are_least_squares_and_rare_labels_are_not_known():
     assert costs.drop(columns="varies").loc[["c", "never"]].isna().all(axis=None)
 
 
-def test_the_same_labels_do_not_differ_and_a_difference_has_the_error_of_its_jackknife():
+def test_the_same_labels_do_not_differ_and_differences_have_the_jackknife_error():
     rng = np.random.default_rng(1)
     rows = pd.DataFrame({"a": (rng.random(300) < 0.4).astype(float)})
     rows = rows.assign(prompt_id=np.arange(300) // 5, score=5 - rows["a"])

@@ -274,7 +274,7 @@ class Ledger:
 
 
 def _line_for(template: str, values: Mapping[str, object]) -> str:
-    """Choose the line of a template that has one of the fields; the whole if none has."""
+    """Choose the line of a template with one of the fields; the whole if none has."""
     for line in template.splitlines():
         fields = {field for _, field, _, _ in Formatter().parse(line)}
         if fields & set(values):

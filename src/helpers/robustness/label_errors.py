@@ -204,7 +204,8 @@ def mark_patterns(
 
     Examples
     --------
-    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2], "prompt_id": 0, "refusal": [1, 1, 0, 1]})
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2], "prompt_id": 0})
+    >>> marks["refusal"] = [1, 1, 0, 1]
     >>> patterns = mark_patterns(marks, ["refusal"], "item_id", "prompt_id")
     >>> patterns.marked, patterns.size, patterns.counts
     (array([0, 1, 2]), array([2, 2, 2]), array([[[0., 1., 1.]]]))
@@ -407,7 +408,8 @@ def repair(moments: MarkMoments, patterns: MarkPatterns) -> pd.Series:
     >>> drawn["again"] = drawn["refusal"]
     >>> columns = ["refusal", "again"], "item_id", "prompt_id"
     >>> moments = mark_moments(drawn, *columns).total()
-    >>> repair(moments, mark_patterns(drawn, *columns).total(np.ones((1, 400)))).round(2)
+    >>> patterns = mark_patterns(drawn, *columns).total(np.ones((1, 400)))
+    >>> repair(moments, patterns).round(2)
     pairs                  1.00
     at the limit           1.00
     smallest eigenvalue    0.05

@@ -193,7 +193,8 @@ def mark_moments(
 
     Examples
     --------
-    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2], "prompt_id": ["a", "a", "b", "b"],
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2],
+    ...                       "prompt_id": ["a", "a", "b", "b"],
     ...                       "refusal": [1, 1, 0, 1]})
     >>> moments = mark_moments(marks, ["refusal"], "item_id", "prompt_id")
     >>> moments.total().pairs.squeeze()
@@ -262,7 +263,8 @@ def reliabilities(moments: MarkMoments) -> tuple[np.ndarray, np.ndarray]:
     --------
     Two raters agree on three items of four.
 
-    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4], "prompt_id": range(8),
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0]})
     >>> marks["prompt_id"] = marks["item_id"]
     >>> totals = mark_moments(marks, ["refusal"], "item_id", "prompt_id").total()
@@ -300,7 +302,8 @@ def smallest_reliability(moments: MarkMoments) -> np.ndarray:
 
     Examples
     --------
-    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4], "prompt_id": range(8),
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0]})
     >>> marks["prompt_id"] = marks["item_id"]
     >>> totals = mark_moments(marks, ["refusal"], "item_id", "prompt_id").total()
@@ -345,7 +348,8 @@ def calibrated_losses(moments: MarkMoments) -> np.ndarray:
     The mean of two marks has a reliability of 0.64, so that 2.0 points by the mean
     become 3.1.
 
-    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4], "prompt_id": range(8),
+    >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0],
     ...                       "score": [3, 3, 4, 4, 5, 5, 5, 5]})
     >>> marks["prompt_id"] = marks["item_id"]
