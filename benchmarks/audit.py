@@ -22,11 +22,15 @@ from helpers.stats import bootstrap
 
 MOVES = (0.05, 0.10, 0.20, 0.30)
 N_STUDIES, N_PROMPTS, N_DRAWS = 2000, 60, 1000
-COLUMNS = ["audit", "kind", "evidence", "tried", "share"]
+COLUMNS = ["audit", "kind", "evidence", "tried", "share", "inexact"]
 
 
 def of_rules(claims_dir: str | Path, seed: int = 20261122) -> pd.DataFrame:
-    """Join both audits: what was done, kind of claim, evidence, number tried, share."""
+    """Join both audits: what was done, kind of claim, evidence, number tried, share.
+
+    The share is that of verdicts that turn; `inexact` that of those that turn no
+    further.
+    """
     return pd.concat([moved_numbers(claims_dir), false_findings(N_STUDIES, seed)])[
         COLUMNS
     ]
@@ -46,13 +50,18 @@ def moved_numbers(claims_dir: str | Path) -> pd.DataFrame:
         sides = [
             assess(entered, _moved(published, 1 + side * move)) for side in (1, -1)
         ]
-        turned = (
-            sum((~side["verdict"].isin(HOLDING)).astype(float) for side in sides) / 2
-        )
-        by = turned.groupby([judged["kind"], judged["evidence"]])
-        table = pd.DataFrame({"tried": 2 * by.size(), "share": by.mean()}).reset_index()
+        turned = _mean_share([~side["verdict"].isin(HOLDING) for side in sides])
+        inexact = _mean_share([side["verdict"] == "inexact" for side in sides])
+        shares = pd.DataFrame({"share": turned, "inexact": inexact})
+        by = shares.groupby([judged["kind"], judged["evidence"]])
+        table = by.mean().assign(tried=2 * by.size()).reset_index()
         tables.append(table.assign(audit=f"printed number moved by {100 * move:.0f} %"))
     return pd.concat(tables)
+
+
+def _mean_share(sides: list[pd.Series]) -> pd.Series:
+    """Share of moves, up and down, of which something is true, by claim."""
+    return sum(side.astype(float) for side in sides) / len(sides)
 
 
 def _moved(published: pd.DataFrame, factor: float) -> pd.DataFrame:

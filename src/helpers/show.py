@@ -43,6 +43,7 @@ VERDICT_COLORS = {
     "contradicted": "#B42318",
     "open": GREY,
     "leaning": BLUE,
+    "inexact": "#A3427A",  # a pink that can be read as text
     "slip": "#B54708",
 }
 ARM_LABELS = {

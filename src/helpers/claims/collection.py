@@ -190,11 +190,19 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
         verdicts.counted(merged),
         f"Of {raw.sum()} numbers and counts that the studies' own raw data",
         f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent",
-        f"{raw['slip']} are slips",
+        _slips_and_inexact(raw),
         f"{raw['contradicted']} are contradicted: another number, or another count",
         f"of the {failing.sum()} that do not hold, {failing['leaning']} lean",
         f"{failing['open']} stay open, and {failing['contradicted']} are contradicted",
     ]
+
+
+def _slips_and_inexact(counts: pd.Series) -> str:
+    """Say how many numbers are slips, and how many inexact, if any is."""
+    words = f"{counts['slip']} are slips"
+    if counts["inexact"] > 0:
+        words += f", {counts['inexact']} are inexact by at most one in the last digit"
+    return words
 
 
 def _counts(merged: pd.DataFrame) -> pd.Series:
@@ -431,10 +439,10 @@ def chains(folder: str | Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         The columns of `merge`, indexed by `claim_id`, with how the claim is judged
-        (`unit`, `direction`, `margin`, `family`, `needs`, `readings`), `rule` and
-        `explanation` in words, `files` (mapping from file to SHA-256 when it was read)
-        and `changed`, those files that are another today. A claim with a changed file
-        is stale.
+        (`unit`, `direction`, `margin`, `margin_place`, `family`, `needs`, `readings`),
+        `rule` and `explanation` in words, `files` (mapping from file to SHA-256 when it
+        was read) and `changed`, those files that are another today. A claim with a
+        changed file is stale.
 
     Examples
     --------
@@ -443,7 +451,8 @@ def chains(folder: str | Path) -> pd.DataFrame:
     'Holds or does not: a truth value, a threshold, or an equal count.'
     """
     merged = read_text(Path(folder) / "claims.csv").set_index("claim_id")
-    judged_by = ["unit", "direction", "margin", "family", "needs", "readings"]
+    judged_by = ["unit", "direction", "margin", "margin_place"]
+    judged_by += ["family", "needs", "readings"]
     table = merged.join(published_claims()[judged_by])
     read = read_text(Path(folder) / "provenance.csv")
     today = {file: registry.current_hash(file) for file in read["file"].unique()}

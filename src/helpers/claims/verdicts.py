@@ -18,8 +18,17 @@ from helpers.stats.bootstrap import adjust
 from helpers.wording import with_interval
 
 # Worst first: the one order in which verdicts are listed, drawn and sorted.
-VERDICTS = ("contradicted", "open", "leaning", "slip", "consistent", "confirmed")
+VERDICTS = (
+    "contradicted",
+    "open",
+    "leaning",
+    "inexact",
+    "slip",
+    "consistent",
+    "confirmed",
+)
 HOLDING = ("consistent", "confirmed")
+NOTICED = ("contradicted", "inexact", "slip")  # the check found an error
 NOT_CHECKED = "not checked"  # counted apart from what was checked and stays open
 NUMBERS_AND_COUNTS = "numbers and counts"
 SENTENCES = "sentences"
@@ -66,6 +75,7 @@ MOST_PARTS = 4  # told one by one
 # after the point; the end of an interval that these show as zero is zero
 MOST_DIGITS = 6
 BLIND = 0.2  # an error of a printed number that a check has to notice
+INEXACT = 0.05  # of the printed number, and one unit of its last digit
 
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
@@ -104,7 +114,23 @@ def _judge_number(claim: Mapping, row: Mapping) -> str:
     at_point = {**row, "low": row["estimate"], "high": row["estimate"]}
     if _in_reach(claim, at_point):
         return "confirmed"
-    return _slip_or_contradicted(claim, row)
+    if _slip(claim, row):
+        return "slip"
+    return "inexact" if _inexact(claim, row) else "contradicted"
+
+
+def _inexact(claim: Mapping, row: Mapping) -> bool:
+    """Whether a number of the study's data is off by at most a unit of its last digit.
+
+    A substitute's data, or simulated ones, are not those that were printed from.
+    """
+    if claim["needs"] in ("substitute", "method"):
+        return False
+    printed = float(claim["published"])
+    difference = row["estimate"] - printed
+    unit = 10.0 ** -int(claim["decimals"])
+    within_a_unit = abs(difference) <= unit + SLACK
+    return within_a_unit and _relative(difference, printed) <= INEXACT + SLACK
 
 
 def _judge_split(claim: Mapping, row: Mapping) -> str:
@@ -165,7 +191,7 @@ def _judge_significance(claim: Mapping, row: Mapping) -> str:
 
 def _judge_no_effect(claim: Mapping, row: Mapping) -> str:
     """Judge whether an effect is as small as claimed."""
-    if not claim["margin"]:
+    if not claim["margin"] or not claim["margin_place"]:
         return "open"
     margin = float(claim["margin"])
     if -margin <= row["low"] and row["high"] <= margin:
@@ -185,8 +211,8 @@ _RULES = {
     "no effect": _judge_no_effect,
 }
 _RULES_IN_WORDS = {
-    "number": "Equal at the printed digits; from rounded numbers, possible and able to "
-    "notice an error.",
+    "number": "Equal at the printed digits, inexact if off by at most one unit of the "
+    "last and 5 %; from rounded numbers, possible and able to notice an error.",
     "split": "Inside the central 95 % of redrawn splits.",
     "fact": "Holds or does not: a truth value, a threshold, or an equal count.",
     "direction": "Confirmed if the interval is on the claimed side, leaning if only "
@@ -195,8 +221,8 @@ _RULES_IN_WORDS = {
     "2.5 %.",
     "significance": "Falls on the claimed side of the level, and of zero where a sign "
     "is claimed.",
-    "no effect": "Confirmed if the interval is within the margin, leaning if only the "
-    "estimate is.",
+    "no effect": "Confirmed if the interval is within the margin, the smallest effect "
+    "that the paper calls one, leaning if only the estimate is; open without a margin.",
 }
 
 
@@ -345,14 +371,16 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
         row["verdict"] = _limited(judge(claim, row), evidence, claim["needs"])
     readings = _verdict_by_reading(records)
     disagree = "contradicted" in readings.values() and len(set(readings.values())) > 1
-    deciding = min(records, key=lambda row: (rank(row["verdict"]), _room(claim, row)))
+    deciding = _weakest(claim, records)
+    noticed = any(row["verdict"] in NOTICED for row in records)
     verdict = "open" if disagree else deciding["verdict"]
     simulated = evidence == "simulated" and claim["needs"] != "method"
     return {
         "evidence": evidence,
         "verdict": verdict,
         "after_correction": _after_correction(claim, verdict, records),
-        "detects": np.fmax.reduce([_detects(claim, row) for row in records]),
+        # An error that was found is not told beside a larger one that might be.
+        "detects": math.nan if noticed else _detects_in_all(claim, records),
         "computed": _in_words(claim, records, deciding, simulated),
         "estimate": deciding["estimate"],
         "low": deciding["low"],
@@ -361,6 +389,16 @@ def _assess_claim(claim: Mapping, records: list[dict]) -> dict[str, object]:
         "notebook": records[0]["notebook"],
         "source": source,
     }
+
+
+def _weakest(claim: Mapping, records: list[dict]) -> dict:
+    """The part with the worst verdict, and of those the one with least room."""
+    return min(records, key=lambda row: (rank(row["verdict"]), _room(claim, row)))
+
+
+def _detects_in_all(claim: Mapping, records: list[dict]) -> float:
+    """Smallest relative error of the printed number that every part notices."""
+    return np.fmax.reduce([_detects(claim, row) for row in records])
 
 
 def _verdict_by_reading(records: list[dict]) -> dict[str, str]:
@@ -583,29 +621,45 @@ def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
 
 
 def _room(claim: Mapping, row: Mapping) -> float:
-    """How far a part is inside the limit of its rule, in the unit of the limit.
+    """How far a part is inside the limit of its rule; outside of it, negative.
 
-    Outside of the limit it is negative.
+    In standard errors where an interval stands beside the estimate, shares and p-values
+    on the probit scale, printed numbers in half units of their last digit. A truth
+    value that holds has no limit near it.
     """
     kind = claim["kind"]
     if kind == "direction":
-        room = -row["high"] if claim["direction"] == "-" else row["low"]
+        room = _room_of_direction(claim, row)
     elif kind == "ranking":
-        room = row["share"] - SURE
+        room = norm.ppf(row["share"]) - norm.ppf(SURE)
     elif kind == "significance":
         room = _room_of_significance(claim, row)
     elif kind == "no effect":
         furthest = max(abs(row["low"]), abs(row["high"]))
-        room = float(claim["margin"] or "nan") - furthest
-    elif pd.isna(row["holds"]) and claim["direction"]:
-        room = _room_of_threshold(claim["direction"], row["estimate"])
-    elif pd.isna(row["holds"]) and _is_numeric(claim["published"]):
-        low, high = _ends(row)
-        printed = float(claim["published"])
-        room = min(printed - low, high - printed)
+        room = _in_standard_errors(float(claim["margin"] or "nan") - furthest, row)
+    elif not pd.isna(row["holds"]):
+        room = math.inf if row["holds"] else 0.0
+    elif claim["direction"]:
+        room = _room_of_threshold(claim["direction"], row)
+    elif _is_numeric(claim["published"]):
+        room = _room_of_number(claim, row)
     else:
-        room = row["holds"]
+        room = 0.0
     return 0.0 if pd.isna(room) else float(room)
+
+
+def _in_standard_errors(distance: float, row: Mapping) -> float:
+    """Write a distance in standard errors of the estimate, from its interval."""
+    standard_error = (row["high"] - row["low"]) / (2 * norm.ppf(SURE))
+    if standard_error > 0:
+        return distance / standard_error
+    return math.copysign(math.inf, distance)  # an interval without width is sure
+
+
+def _room_of_direction(claim: Mapping, row: Mapping) -> float:
+    """Distance from zero of the end of the interval that is nearest to it."""
+    nearest = -row["high"] if claim["direction"] == "-" else row["low"]
+    return _in_standard_errors(nearest, row)
 
 
 def _room_of_significance(claim: Mapping, row: Mapping) -> float:
@@ -618,17 +672,36 @@ def _room_of_significance(claim: Mapping, row: Mapping) -> float:
         return -math.inf
     if sign == "-" and row["estimate"] > 0:
         return -math.inf
-    below = LEVEL - row["p_value"]
+    below = norm.isf(row["p_value"]) - norm.isf(LEVEL)
     return below if expected == "yes" else -below
 
 
-def _room_of_threshold(comparison: str, value: float) -> float:
-    """Distance from a threshold, such as "< 1" or "between 13 15"."""
+def _room_of_threshold(comparison: str, row: Mapping) -> float:
+    """Distance from a threshold, such as "< 1" or "between 13 15".
+
+    In standard errors, or without an interval in half units of the threshold.
+    """
     word, *limits = comparison.split()
-    limits = [float(limit) for limit in limits]
+    value = row["estimate"]
+    distances = {"<": -1, "<=": -1, ">": 1, ">=": 1}
     if word == "between":
-        return min(value - limits[0], limits[1] - value)
-    return limits[0] - value if word in ("<", "<=") else value - limits[0]
+        distance = min(value - float(limits[0]), float(limits[1]) - value)
+    else:
+        distance = distances[word] * (value - float(limits[0]))
+    if not pd.isna(row["low"]):
+        return _in_standard_errors(distance, row)
+    decimals = max(len(limit.partition(".")[2]) for limit in limits)
+    return distance / (0.5 * 10.0**-decimals)
+
+
+def _room_of_number(claim: Mapping, row: Mapping) -> float:
+    """Distance in half units from where another number would be printed."""
+    printed = float(claim["published"])
+    low, high = _ends(row)
+    if claim["kind"] == "number" and claim["needs"] != "print":
+        low = high = row["estimate"]
+    half = 0.5 * 10.0 ** -int(claim["decimals"] or 0)
+    return 1 + min(printed - low, high - printed) / half
 
 
 def _in_words(
@@ -641,17 +714,25 @@ def _in_words(
     rounded = claim["kind"] == "number" and claim["needs"] == "print"
     words = []
     for row in records:
-        reading = f"{row['reading']}:" if row["reading"] else ""
         value = _value_in_words(row, digits, rounded)
-        words.append(" ".join(filter(None, (reading, row["part"], value))))
+        words.append(" ".join(filter(None, (_named(row), value))))
+    holding = sum(row["verdict"] in HOLDING for row in records)
+    which = "least room" if holding == len(records) else "furthest from holding"
     if len(records) <= MOST_PARTS:
+        one_of_several = deciding["part"] and len(records) > 1
+        if one_of_several and not simulated and pd.isna(deciding["holds"]):
+            words.append(f"{which}: {_named(deciding)}")
         return "; ".join(words)
     if simulated:
         return f"{len(records)} parts, the first: {words[0]}"
-    holding = sum(row["verdict"] in HOLDING for row in records)
-    which = "least room" if holding == len(records) else "furthest from holding"
     decides = words[records.index(deciding)]
     return f"{holding} of {len(records)} parts hold; {which}: {decides}"
+
+
+def _named(row: Mapping) -> str:
+    """Name a part by its reading and its own name."""
+    reading = f"{row['reading']}:" if row["reading"] else ""
+    return " ".join(filter(None, (reading, row["part"])))
 
 
 def _value_in_words(row: Mapping, digits: int, rounded: bool = False) -> str:

@@ -9,7 +9,14 @@ from helpers import paths
 from helpers.data import registry
 from helpers.data.tables import PlainError
 
-OTHER_TABLES = ("claims", "causes", "figures", "headlines", "verdict_changes")
+OTHER_TABLES = (
+    "claims",
+    "causes",
+    "figures",
+    "headlines",
+    "readings_settled",
+    "verdict_changes",
+)
 
 
 class ClaimError(PlainError):

@@ -22,15 +22,25 @@ from helpers.data.columns import kamoda as columns
 from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
-from helpers.simulate.kamoda import kamoda, kamoda_texts
+from helpers.simulate.kamoda import kamoda, kamoda_texts, simulated_references
 from helpers.stats.aggregation import aggregate
 
-__all__ = ["ASPECTS", "IDEALS", "RANGES", "Kamoda", "KamodaTexts", "load", "load_texts"]
+__all__ = [
+    "ASPECTS",
+    "IDEALS",
+    "RANGES",
+    "Kamoda",
+    "KamodaTexts",
+    "load",
+    "load_references",
+    "load_texts",
+]
 
 RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
 ANSWERS_FILE = "kamoda/answers.jsonl"
 QUESTIONS_FILE = "kamoda/questions.jsonl"
+REFERENCES_FILE = "kamoda/references.jsonl"
 EVALUATOR_FILES = {
     "kamoda/gpt4_ratings.jsonl": "gpt4",
     "kamoda/llama_ratings.jsonl": "llama2",
@@ -195,6 +205,43 @@ def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
     answers = read_answer_texts(located)
     justifications = read_justifications(located[ASSIGNMENTS_FILE])
     return KamodaTexts("real", answers, justifications)
+
+
+def load_references(source: str, seed: int = 0) -> pd.DataFrame:
+    """List the web pages that were shown beside the answers, for checking facts.
+
+    Parameters
+    ----------
+    source : {"real", "simulated"}
+        Where the rest of the study comes from: its `source`.
+    seed : int, optional
+        Seed of the simulation, if there is one, as for `load`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``question_id`` and ``position``, from 0; a row for each page. Titles,
+        addresses and extracts of the pages are left out.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If the file cannot be had or is not as expected.
+
+    Examples
+    --------
+    >>> pages = load_references("simulated")
+    >>> pages.groupby("question_id").size().unique().tolist()
+    [10]
+    """
+    located = registry.locate([REFERENCES_FILE], source)
+    if located is None:
+        ratings, _ = kamoda(np.random.default_rng(seed))
+        return simulated_references(ratings)
+    path = located[REFERENCES_FILE]
+    pages = tables.read_jsonl(path)
+    pages = pages.rename(columns={"reference_position": "position"})
+    return check(pages, columns.KAMODA_REFERENCES, path.name)
 
 
 def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:

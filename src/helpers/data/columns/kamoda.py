@@ -1,6 +1,7 @@
 """Columns of the tables of Kamoda et al. (2025), and the words used in them."""
 
 from helpers.data.columns.kinds import (
+    COUNT,
     NO_OR_YES,
     NUMBER_OR_EMPTY,
     TEXT,
@@ -49,6 +50,9 @@ KAMODA_ANSWERS = table(
         "votes": NUMBER_OR_EMPTY,
     },
     ["item_id"],
+)
+KAMODA_REFERENCES = table(
+    {"question_id": TEXT, "position": COUNT}, ["question_id", "position"]
 )
 KAMODA_JUSTIFICATIONS = table(
     {
