@@ -49,7 +49,7 @@ def test_costs_are_least_squares_and_rare_labels_are_not_known():
     oracle = lasso.ols(rows, ["a", "b", "c"], "score", "prompt_id")["estimate"]
     np.testing.assert_allclose(costs["estimate"][:2], -oracle[["a", "b"]])
     n_prompts = rows.loc[rows["c"] == 1, "prompt_id"].nunique()
-    assert n_prompts < models.FEWEST_PROMPTS
+    assert n_prompts < models.FEWEST_INFORMATIVE
     assert costs["varies"]["c"] == n_prompts
     assert costs.drop(columns="varies").loc[["c", "never"]].isna().all(axis=None)
 

@@ -23,11 +23,16 @@ from helpers.robustness.study_model import (
     pair_correlations,
 )
 from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
-from helpers.stats.clustered import Slopes, slopes
+from helpers.stats.clustered import (
+    FEWEST_INFORMATIVE,
+    Slopes,
+    informative_clusters,
+    least_squares,
+    slopes,
+)
 from helpers.stats.label_errors import MarkMoments
 from helpers.stats.moments import cluster_sums
 
-FEWEST_PROMPTS = 10  # in which a label must vary: in fewer its cost is not known
 STEPS = 5000
 TOLERANCE = 1e-6  # largest change of a probability in the last step
 
@@ -51,10 +56,11 @@ def label_costs(
     Returns
     -------
     pandas.DataFrame
-        As `helpers.stats.clustered.Slopes.table`, a row for each error, with
-        ``varies``, the number of first clusters in which its label is anything but its
-        most frequent value. If these are fewer than `FEWEST_PROMPTS`, all else is NaN:
-        the error is held equal for the others, but its own cost is not known.
+        As `helpers.stats.clustered.least_squares` for one column of clusters and as
+        `Slopes.table` for two, a row for each error, with ``varies``, the number of
+        first clusters in which its label is anything but its most frequent value. If
+        these are fewer than `FEWEST_INFORMATIVE`, all else is NaN: the error is held
+        equal for the others, but its own cost is not known.
 
     Examples
     --------
@@ -65,28 +71,28 @@ def label_costs(
              estimate  varies
     refusal       2.0      12
     """
-    fitted = _fitted(rows, errors, score)
-    table = fitted.table(rows[list(clusters)])
-    varies = _varies(rows, fitted.value.index, clusters[0])
-    table[varies < FEWEST_PROMPTS] = np.nan
+    varying = _varying(rows, errors)
+    if len(clusters) == 1:
+        lost = rows[[*varying, clusters[0]]].assign(lost=-rows[score])
+        table = least_squares(lost, varying, "lost", clusters[0]).loc[varying]
+    else:
+        table = _fitted(rows, errors, score).table(rows[list(clusters)])
+    varies = informative_clusters(rows, varying, clusters[0])
+    table[varies < FEWEST_INFORMATIVE] = np.nan
     return table.assign(varies=varies).reindex(list(errors))
+
+
+def _varying(rows: pd.DataFrame, errors: Sequence[str]) -> list[str]:
+    """Errors of which not all labels are the same."""
+    return [error for error in errors if rows[error].min() < rows[error].max()]
 
 
 def _fitted(rows: pd.DataFrame, errors: Sequence[str], score: str) -> Slopes:
     """Least squares of points lost on the labels that vary."""
-    varying = [error for error in errors if rows[error].min() < rows[error].max()]
+    varying = _varying(rows, errors)
     labels = rows[varying] - rows[varying].mean()
     lost = rows[score].mean() - rows[score]
     return slopes(labels.to_numpy(dtype=float), lost, varying)
-
-
-def _varies(rows: pd.DataFrame, errors: Sequence[str], cluster: str) -> pd.Series:
-    """Count clusters in which each label is anything but its most frequent value."""
-    counts = {}
-    for error in errors:
-        usual = rows[error].mode().iloc[0]
-        counts[error] = rows.loc[rows[error] != usual, cluster].nunique()
-    return pd.Series(counts)
 
 
 def cost_differences(
@@ -120,7 +126,7 @@ def cost_differences(
     >>> expert = crowd.assign(refusal=[0, 1] * 10 + [0, 0] * 2)
     >>> cost_differences(crowd, expert, ["refusal"], "score", "prompt_id").round(2)
              estimate   low  high
-    refusal      0.29 -0.13  0.71
+    refusal      0.29 -0.14  0.71
     """
     gaps = []
     for left_out in [None, *first[cluster].unique()]:
