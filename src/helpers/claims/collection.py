@@ -531,14 +531,16 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Indexed by `headline` in the order of data/published/headlines.csv: `notebook`,
-        `sentence`, `alternatives`, `source`; text is empty where no notebook filled it.
+        `short`, `sentence`, `alternatives`, `source`; text is empty where no notebook
+        filled it.
     """
     known = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
     files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
     columns = ["headline", "field", "text", "source"]
     filled = pd.concat([pd.DataFrame(columns=columns), *files])
     wide = filled.pivot(index="headline", columns="field", values="text")
-    wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
+    fields = ["short", "sentence", "alternatives"]
+    wide = wide.reindex(index=known.index, columns=fields)
     source = filled.groupby("headline")["source"].agg(_joined)
     return known[["notebook"]].join(wide).join(source).fillna("")
 
