@@ -75,7 +75,7 @@ def test_a_new_study_gets_a_section_before_what_is_beyond_the_papers(written):
     once = written.renew(text)
     headings = [line for line in once.splitlines() if line.startswith("## ")]
     assert headings == ["## One", "## Late (2026)", "## Beyond"]
-    full = "- *Holds.* The cost is 0.5. *Or 0.6.* ([11](../notebooks/11_cost.ipynb))"
+    full = "- *Holds.* The cost is 0.5. ([11](../notebooks/11_cost.ipynb))\n  - Or 0.6."
     assert full in once
     assert "<!-- findings late -->\n\nNo headline finding is about it.\n" in once
     assert "- *Holds.* The size is 9. ([52](../notebooks/52_size.ipynb))" in once

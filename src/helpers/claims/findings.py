@@ -160,11 +160,10 @@ class Findings:
         lines = []
         for row in self._rows().itertuples():
             if by_digit.get(row.notebook[0], "beyond") == name:
-                words = [self.badge(row.sure), row.sentence]
+                link = self._link(row.notebook)
+                lines.append(f"- {self.badge(row.sure)} {row.sentence} {link}")
                 if row.alternatives:
-                    words.append(f"*{row.alternatives}*")
-                words.append(self._link(row.notebook))
-                lines.append(f"- {' '.join(words)}")
+                    lines.append(f"  - {row.alternatives}")
         return "\n".join(lines) or "No headline finding is about it."
 
     def _problems(self) -> str:
