@@ -23,6 +23,7 @@ KINDS = (
     "index.html",
     "claims.html",
     "figures.html",
+    "findings.html",
     "glossary.html",
     "papers/hosking.html",
     "notebooks/11_error_weights.html",
