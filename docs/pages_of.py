@@ -18,6 +18,7 @@ from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
 from helpers import paths
 from helpers.claims import collection, verdicts
+from helpers.claims.findings import Findings
 from helpers.data.published import read_text
 from helpers.data.studies import place, read_studies
 
@@ -38,6 +39,7 @@ SIMULATED_PAGE = (
     "written from real data; under each figure stands, framed in green, that of the "
     "last run on real data, and the claims show its verdicts."
 )
+COMMENT = re.compile(r"<!-- [\w ]+ -->\n*")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -48,6 +50,12 @@ def write(record: Record, target: Path, address: str) -> None:
     """
     shutil.rmtree(target, ignore_errors=True)
     _write_pages(record, target)
+    for file in sorted(DOCS.glob("*.md")):
+        text = file.read_text(encoding="utf-8")
+        if file.stem == "findings":
+            text = findings(record, target).renew(text)
+            text = COMMENT.sub("", text)
+        _put(target / file.name, mirrored(text, Path("docs"), target))
     for guide in GUIDES:
         text = (paths.ROOT / guide).read_text(encoding="utf-8")
         _put(target / guide, mirrored(text, Path(guide).parent, target))
@@ -87,8 +95,8 @@ def _put(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def context_of(record: Record, target: Path) -> dict:
-    """What pages may say."""
+def findings(record: Record, target: Path) -> Findings:
+    """Write what a run found in the words of README and docs/findings.md."""
 
     def picture(name: str) -> str:
         file, alt = record.figure(name)
@@ -96,6 +104,17 @@ def context_of(record: Record, target: Path) -> dict:
         shutil.copy(file, target / "figures" / file.name)
         escaped = alt.replace("[", "\\[").replace("]", "\\]")
         return f"![{escaped}](/figures/{file.name})"
+
+    def badge(word: str) -> str:
+        return f'<span class="sure {word.split()[-1]}">{word}</span>'
+
+    claimed = record.claims.rename_axis("claim_id").reset_index()
+    headlines = record.headlines.reset_index()
+    return Findings(claimed, headlines, picture, up="/", badge=badge)
+
+
+def context_of(record: Record, target: Path) -> dict:
+    """What pages may say."""
 
     def part(*digits: str) -> list[Notebook]:
         return [
@@ -121,10 +140,9 @@ def context_of(record: Record, target: Path) -> dict:
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
         "part": part,
-        "picture": picture,
+        "written": findings(record, target),
         "problems": collection.problems(claimed).to_dict("records"),
         "record": record,
-        "section": section,
         "studies": STUDIES,
         "tally": verdicts.tally(claimed),
         "touches": collection.TOUCHES,
@@ -150,21 +168,16 @@ def commit() -> str:
     return run.stdout.strip()
 
 
-def section(heading: str) -> str:
-    """Text under a heading of the README."""
-    text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    until_next = rf"^## {heading}\n(.*?)(?=^## |\Z)"
-    return re.search(until_next, text, re.MULTILINE | re.DOTALL)[1]
-
-
 def mirrored(text: str, folder: Path, target: Path) -> str:
     """Copy the files that a page links, so that its links lead to the copies."""
 
     def link_to_copy(link: re.Match) -> str:
         address, part = link[1], link[2] or ""
         linked = Path(os.path.normpath(folder / address))
-        if address.startswith("/") or (DOCS / "pages" / linked).is_file():
+        if address.startswith("/") or is_page(linked):
             return link[0]
+        if linked.parent.name == "docs" and (DOCS / linked.name).is_file():
+            return f"](/{linked.name}{part})"
         if linked.is_relative_to(OWN_RATINGS):
             return "](/reference/ratings.md)"
         if linked.is_relative_to(PACKAGE):
@@ -178,6 +191,11 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
         return f"](/{linked.as_posix()}{part})" if file.exists() else link[0]
 
     return LINK.sub(link_to_copy, text)
+
+
+def is_page(linked: Path) -> bool:
+    """Tell whether a link of a page leads to another page."""
+    return (DOCS / "pages" / linked).is_file() or (DOCS / linked).is_file()
 
 
 def room_of(linked: Path) -> str:

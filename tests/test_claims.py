@@ -53,11 +53,12 @@ not public: payment records,,,,
 other.rate.only,other,§1,Another paper.,0.50,,2,number,,,,,chatbench/questions.csv,,,,
 """
 HEADLINES = """\
-headline,notebook,sentence,alternatives,sure
-cost,11_demo,A refusal costs {refusal:1} points ({tests:0} tests).,\
+headline,notebook,short,sentence,alternatives,sure
+cost,11_demo,Refusals cost {refusal:1}.,\
+A refusal costs {refusal:1} points ({tests:0} tests).,\
 "In {share:0} % of ways.
 By experts {expert:1}.",
-other,12_demo,Nothing yet.,,holds
+other,12_demo,,Nothing yet.,,holds
 """
 CAUSES = """\
 cause,study,explanation,touches
@@ -759,11 +760,12 @@ def test_headlines_are_filled_from_results_and_joined(ledger, demo):
     joined = collection.headlines(demo / "headlines")
     assert joined.loc["cost"].tolist() == [
         "11_demo",
+        "Refusals cost 1.5 [1.1, 1.9].",
         "A refusal costs 1.5 [1.1, 1.9] points (12 tests).",
         "In 62 % of ways. By experts 1.2.",
         "real+simulated",
     ]
-    assert joined.loc["other"].tolist() == ["12_demo", "", "", ""]
+    assert joined.loc["other"].tolist() == ["12_demo", "", "", "", ""]
     with pytest.raises(
         ClaimError, match=r"The headline cost needs a value for 'tests'\."
     ):

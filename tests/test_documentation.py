@@ -14,6 +14,7 @@ from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
 from helpers.data.studies import titles
 from helpers.run import notebooks as run
+from helpers.run import results
 
 GUIDES = [
     "README.md",
@@ -21,6 +22,7 @@ GUIDES = [
     "CONTRIBUTING.md",
     "benchmarks/README.md",
     "data/README.md",
+    *sorted(f"docs/{file.name}" for file in (paths.ROOT / "docs").glob("*.md")),
     "notebooks/README.md",
     "src/helpers/README.md",
     "src/ratings/README.md",
@@ -153,24 +155,53 @@ def test_a_headline_says_how_sure_it_is_itself_only_if_no_claim_names_it():
         )
 
 
-def test_headlines_stand_in_readme_and_answers_as_they_were_computed():
+def test_headlines_stand_in_answers_as_they_were_computed():
     headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
     assert headlines["headline"].tolist() == published("headlines")["headline"].tolist()
     assert set(headlines["source"]) == {"real"}
-    readme = (paths.ROOT / "README.md").read_text()
     for row in headlines.itertuples():
-        assert row.sentence in readme
         assert row.sentence in first_cell(row.notebook)
-        assert row.alternatives in readme
     named = set(published("claims")["headline"]) - {""}
     assert named <= set(headlines["headline"])
 
 
-def test_counts_stand_in_readme_and_overview_as_they_were_computed():
+@pytest.mark.parametrize(
+    ("guide", "up"), [("README.md", ""), ("docs/findings.md", "../")]
+)
+def test_what_guides_say_of_findings_is_what_was_computed(guide, up):
+    claims = read_text(paths.ROOT / "figures" / "claims.csv")
+    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
+    text = (paths.ROOT / guide).read_text()
+    assert results.with_findings(text, claims, headlines, committed_alts(), up) == text
+
+
+def committed_alts() -> dict[str, str]:
+    """Alt texts of the committed figures by their names."""
+    by_picture = {}
+    for name in run.notebook_names():
+        notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        by_picture |= run.alt_texts(notebook)
+    figures = (paths.ROOT / "figures").glob("*.png")
+    return {file.stem: by_picture.get(file.read_bytes(), "") for file in figures}
+
+
+def test_every_finding_stands_in_the_guides():
+    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
+    findings = (paths.ROOT / "docs" / "findings.md").read_text()
+    readme = (paths.ROOT / "README.md").read_text()
+    for row in headlines.itertuples():
+        assert row.sentence in findings
+        assert row.alternatives in findings
+        after_lead = re.split(r"[.?] ", row.short, maxsplit=1)[-1]
+        assert after_lead in readme
+    assert (headlines["short"] != "").any()
+
+
+def test_counts_stand_in_overview_and_guides_as_they_were_computed():
     table = read_text(paths.ROOT / "figures" / "claims.csv")
     for part in collection.stated_counts(table):
         assert part in first_cell("00_overview")
-    assert verdicts.counted(table) in (paths.ROOT / "README.md").read_text()
+    assert verdicts.counted(table) in (paths.ROOT / "docs" / "findings.md").read_text()
 
 
 def test_every_exhibit_is_under_a_heading_that_names_it_or_has_a_reason():

@@ -134,6 +134,8 @@ def project(tmp_path) -> Path:
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
     write_claims(tmp_path / "build" / "claims.csv", ["confirmed", "slip"])
     (tmp_path / "README.md").write_text(README)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "findings.md").write_text("# Findings\n")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "README.md").write_text("No table.\n")
     (tmp_path / "build" / "headlines.csv").write_text(
@@ -154,7 +156,8 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     names = [str(file.relative_to(project)) for file in written]
     tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
     others = ["data/defaults.csv", "notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    assert names == [*tables, *others, "README.md", "notebooks/README.md"]
+    guides = ["README.md", "notebooks/README.md", "docs/findings.md"]
+    assert names == [*tables, *others, *guides]
     assert len(list((project / "figures").iterdir())) == 4
     assert b"papermill" not in contents[4]
     assert contents[4].endswith(b"}\n")

@@ -23,6 +23,7 @@ KINDS = (
     "index.html",
     "claims.html",
     "figures.html",
+    "findings.html",
     "glossary.html",
     "papers/hosking.html",
     "notebooks/11_error_weights.html",
@@ -242,12 +243,15 @@ def test_each_claim_leads_to_the_cell_that_entered_it_and_the_cell_back(pages):
     ]
 
 
-def test_the_front_page_says_the_headlines_word_by_word(pages):
-    said = " ".join(
-        pages["index.html"].find("article").get_text().replace("’", "'").split()
-    )
+def test_headlines_stand_word_by_word_on_their_page_and_short_ones_in_front(pages):
+    said = {}
+    for place in ("index.html", "findings.html"):
+        text = pages[place].find("article").get_text().replace("’", "'")
+        said[place] = " ".join(text.split()).replace("–", "-")
     for row in read_text(paths.ROOT / "figures" / "headlines.csv").itertuples():
-        assert " ".join(row.sentence.split()) in said.replace("–", "-"), row.headline
+        assert " ".join(row.sentence.split()) in said["findings.html"], row.headline
+        rest = re.split(r"[.?] ", row.short, maxsplit=1)[-1]
+        assert " ".join(rest.split()) in said["index.html"], row.headline
 
 
 def test_counts_and_problems_stand_on_the_front_page(pages):
@@ -268,7 +272,7 @@ def test_counts_and_problems_stand_on_the_front_page(pages):
 
 def test_each_finding_says_how_sure_it_is(pages):
     sure = collection.how_sure(read_text(paths.ROOT / "figures" / "claims.csv"))
-    words = pages["index.html"].select("#what-we-find span.sure")
+    words = pages["findings.html"].select("span.sure")
     said = [word.get_text().replace("’", "'") for word in words]
     assert sorted(said) == sorted(sure)
 
@@ -362,8 +366,8 @@ def test_the_first_screen_says_what_was_found(page):
     assert not page.locator(".bd-header").is_visible()
     found = page.locator("article li").first
     headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
-    sentences = headlines.set_index("headline")["sentence"]
-    assert sentences["refusal_cost"][:40] in found.inner_text()
+    leads = [short[:25] for short in headlines["short"] if short]
+    assert found.inner_text().startswith(tuple(leads))
     box = found.bounding_box()
     assert box["y"] + box["height"] < page.viewport_size["height"]
 

@@ -540,7 +540,8 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Indexed by `headline` in the order of data/published/headlines.csv: `notebook`,
-        `sentence`, `alternatives`, `source`; text is empty where no notebook filled it.
+        `short`, `sentence`, `alternatives`, `source`; text is empty where no notebook
+        filled it.
     """
     known = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
     files = [read_text(file) for file in sorted(Path(folder).glob("*.csv"))]
@@ -549,7 +550,8 @@ def headlines(folder: str | Path) -> pd.DataFrame:
     # several notebooks may tell alternatives, in the order of their names
     texts = filled.groupby(["headline", "field"])["text"].agg(" ".join)
     wide = texts.unstack("field")
-    wide = wide.reindex(index=known.index, columns=["sentence", "alternatives"])
+    fields = ["short", "sentence", "alternatives"]
+    wide = wide.reindex(index=known.index, columns=fields)
     source = filled.groupby("headline")["source"].agg(_joined)
     return known[["notebook"]].join(wide).join(source).fillna("")
 

@@ -139,14 +139,14 @@ class Ledger:
         self.enter("", results)
 
     def headline(self, name: str, **values: object) -> None:
-        """Fill the sentence of a headline finding in `data/published/headlines.csv`.
+        """Fill a headline finding in `data/published/headlines.csv`, in full and short.
 
         Parameters
         ----------
         name : str
             The headline.
         **values : object
-            Fields of the sentence: a row with estimate, low and high is written with
+            Fields of both forms: a row with estimate, low and high is written with
             its interval, a number to the digits that the field asks for, text as it is.
 
         Raises
@@ -155,6 +155,7 @@ class Ledger:
             If there is no such headline, or a field has no value.
         """
         self._fill(name, "sentence", values)
+        self._fill(name, "short", values)
 
     def headline_alternatives(self, name: str, **values: object) -> None:
         """Fill what other ways of computing give for a headline, as `headline` does.
@@ -263,6 +264,8 @@ class Ledger:
         if name not in table.index:
             raise ClaimError(f"{name} is not in data/published/headlines.csv.")
         template = _line_for(table.loc[name, field], values)
+        if template == "":  # not every finding has a short form
+            return
         fields = {key: _Value(value) for key, value in values.items()}
         try:
             text = template.format_map(fields)

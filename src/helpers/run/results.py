@@ -173,8 +173,8 @@ def note_missing(folder: Path, name: str, reason: str) -> None:
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     """Copy what a complete run made into the committed folders.
 
-    Figures of earlier runs go. READMEs list new notebooks, and sentences that state
-    how many claims hold are renewed.
+    Figures of earlier runs go. READMEs list new notebooks. Sentences that state how
+    many claims hold are renewed, and what README and docs/findings.md say of findings.
     """
     claims = read_text(build / "claims.csv")
     if not claims["source"].isin(["", "real"]).all():
@@ -190,6 +190,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     contents[root / "data" / parameters.FILE.name] = defaults
     renewals = _renewals(root, claims)
     titles = {}
+    alts = {}
     for name in names:
         content = strip(nbformat.read(executed(name, build), as_version=4))
         opening = content.cells[0]
@@ -197,16 +198,43 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
         titles[name] = notebooks.heading(content)
         text = nbformat.writes(content) + "\n"
         contents[root / "notebooks" / f"{name}.ipynb"] = text.encode()
+        alt_by_picture = notebooks.alt_texts(content)
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
-            contents[root / "figures" / figure.name] = figure.read_bytes()
+            picture = figure.read_bytes()
+            contents[root / "figures" / figure.name] = picture
+            alts[figure.stem] = alt_by_picture.get(picture, "")
+    texts = {}
     readmes = {root / "README.md": "notebooks/", root / "notebooks" / "README.md": ""}
     for file, folder in readmes.items():
         text = _replaced(file.read_text(encoding="utf-8"), renewals)
-        contents[file] = notebooks.with_all_listed(text, titles, folder).encode()
+        texts[file] = notebooks.with_all_listed(text, titles, folder)
+    findings = root / "docs" / "findings.md"
+    texts[findings] = findings.read_text(encoding="utf-8")
+    headlines = read_text(build / "headlines.csv")
+    for file, up in {root / "README.md": "", findings: "../"}.items():
+        texts[file] = with_findings(texts[file], claims, headlines, alts, up)
+    for file, text in texts.items():
+        contents[file] = text.encode()
     replace_files(contents)
     for figure in set((root / "figures").glob("*.png")) - set(contents):
         figure.unlink()
     return list(contents)
+
+
+def with_findings(
+    text: str,
+    claims: pd.DataFrame,
+    headlines: pd.DataFrame,
+    alts: Mapping[str, str],
+    up: str,
+) -> str:
+    """Write anew what a text says of findings; `up` leads from it to the root."""
+    from helpers.claims.findings import Findings  # takes half a second
+
+    def picture(name: str) -> str:
+        return f"![{alts[name]}]({up}figures/{name}.png)"
+
+    return Findings(claims, headlines, picture, up).renew(text)
 
 
 def _renewals(root: Path, claims: pd.DataFrame) -> dict[str, str]:

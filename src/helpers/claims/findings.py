@@ -1,0 +1,181 @@
+"""What README and docs/findings.md say of claims and findings, written from results.
+
+Both have parts between two comments, such as `<!-- short findings -->` and
+`<!-- end -->`. `make refresh` writes them anew, and so does the site.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from helpers.claims import collection, verdicts
+from helpers.data import studies
+from helpers.data.published import ClaimError
+
+PART = re.compile(r"<!-- ([\w ]+) -->\n.*?\n<!-- end -->", re.DOTALL)
+BEYOND = "<!-- findings beyond -->"
+
+
+def short_counts(judged: pd.DataFrame) -> str:
+    """Say in two sentences how many claims could be checked and how many hold.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        As for `helpers.claims.verdicts.tally`.
+
+    Returns
+    -------
+    str
+        What stands on the first screen of README and site.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame(
+    ...     {
+    ...         "kind": ["number", "direction"],
+    ...         "published": ["3.2", "holds"],
+    ...         "evidence": ["raw", "raw"],
+    ...         "note": ["", ""],
+    ...         "verdict": ["confirmed", "open"],
+    ...         "after_correction": ["", ""],
+    ...     }
+    ... )
+    >>> short_counts(judged).partition(", and")[0]
+    'Of 2 claims 2 could be checked: 1 of 1 numbers and counts hold'
+    """
+    counts = verdicts.tally(judged)
+    total = counts.loc["all"]
+    numbers = counts.loc[verdicts.NUMBERS_AND_COUNTS]
+    sentences = counts.loc[verdicts.SENTENCES]
+    text = (
+        f"Of {total['claims']:,} claims {total['checked']:,} could be checked: "
+        f"{numbers['hold']:,} of {numbers['checked']:,} numbers and counts hold, and "
+        f"{sentences['hold']:,} of {sentences['checked']:,} sentences."
+    )
+    if total["consistent"]:
+        text += (
+            f" For {total['consistent']:,} of these {total['hold']:,} this says only "
+            "that nothing in a paper's own rounded numbers, or in random splits drawn "
+            "anew, speaks against them"
+        )
+        if total["uncorrected"]:
+            text += (
+                f"; {total['uncorrected']:,} hold only before a correction for many "
+                "tests"
+            )
+        text += "."
+    return text
+
+
+def _in_italics(word: str) -> str:
+    """A word that says how sure a finding is, as text."""
+    return f"*{word[0].upper()}{word[1:]}.*"
+
+
+@dataclass
+class Findings:
+    """Writes the parts of one text.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        What `helpers.claims.collection.merge` returned.
+    headlines : pandas.DataFrame
+        Columns `headline`, `notebook`, `short`, `sentence` and `alternatives`.
+    picture : callable
+        Gives the Markdown of a picture, from its name.
+    up : str, optional
+        From the text to the project root, such as "../".
+    badge : callable, optional
+        Marks a word that says how sure a finding is.
+    """
+
+    claims: pd.DataFrame
+    headlines: pd.DataFrame
+    picture: Callable[[str], str]
+    up: str = ""
+    badge: Callable[[str], str] = field(default=_in_italics)
+
+    def renew(self, text: str) -> str:
+        """Write all marked parts of a text anew."""
+
+        def anew(part: re.Match) -> str:
+            mark = part[1]
+            return f"<!-- {mark} -->\n\n{self.write(mark)}\n\n<!-- end -->"
+
+        return PART.sub(anew, self._with_all_studies(text))
+
+    def _with_all_studies(self, text: str) -> str:
+        """Give each study a section in a text that has one for what is beyond them."""
+        if BEYOND not in text:
+            return text
+        heading = text.rindex("## ", 0, text.index(BEYOND))
+        before, after = text[:heading], text[heading:]
+        for study in studies.read_studies():
+            mark = f"<!-- findings {study['name']} -->"
+            if mark not in before:
+                before += f"## {study['citation']}\n\n{mark}\n\n<!-- end -->\n\n"
+        return before + after
+
+    def write(self, mark: str) -> str:
+        """Write what a mark asks for, such as "counts" or "findings hosking"."""
+        first, _, name = mark.partition(" ")
+        if first == "findings":
+            return self._list_of(name)
+        if first == "picture":
+            return self.picture(name)
+        if mark == "counts":
+            return verdicts.counted(self.claims)
+        if mark == "short counts":
+            return short_counts(self.claims)
+        if mark == "short findings":
+            return self._short_list()
+        if mark == "problems":
+            return self._problems()
+        raise ClaimError(f"Nobody knows how to write what is marked: {mark}")
+
+    def _rows(self) -> pd.DataFrame:
+        """Headlines with the word that says how sure each is, surest first."""
+        sure = collection.how_sure(self.claims)
+        known = self.headlines.set_index("headline")
+        known = known.reindex(sure.index).dropna(subset="notebook")
+        return known.assign(sure=sure)
+
+    def _short_list(self) -> str:
+        """The findings that have a short form."""
+        lines = []
+        for row in self._rows().itertuples():
+            if row.short:
+                lead, mark, rest = re.split(r"(?<=\w)([.?]) ", row.short, maxsplit=1)
+                link = self._link(row.notebook)
+                lines.append(f"- **{lead}{mark}** {self.badge(row.sure)} {rest} {link}")
+        return "\n".join(lines)
+
+    def _list_of(self, name: str) -> str:
+        """The findings of a study in full, or those that go beyond all studies."""
+        by_digit = studies.by_digit()
+        lines = []
+        for row in self._rows().itertuples():
+            if by_digit.get(row.notebook[0], "beyond") == name:
+                link = self._link(row.notebook)
+                lines.append(f"- {self.badge(row.sure)} {row.sentence} {link}")
+                if row.alternatives:
+                    lines.append(f"  - {row.alternatives}")
+        return "\n".join(lines) or "No headline finding is about it."
+
+    def _problems(self) -> str:
+        """What does not hold and touches a conclusion, worst verdict first."""
+        problems = collection.problems(self.claims)
+        titles = studies.titles()
+        lines = []
+        for row in problems[problems["touches"] == "conclusion"].itertuples():
+            where = f"{titles[row.study]}, {row.where}"
+            lines.append(f"- {where}: **{row.verdict}**. {row.explanation}")
+        return "\n".join(lines) or "Nothing."
+
+    def _link(self, notebook: str) -> str:
+        """Link to a notebook by its number."""
+        return f"([{notebook[:2]}]({self.up}notebooks/{notebook}.ipynb))"
