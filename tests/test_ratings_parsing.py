@@ -242,9 +242,8 @@ def test_labels_are_text_without_spaces_around_it(tmp_path):
         "item_id"
     ]
     assert found.tolist() == ["NA", "a", "a", "7", "7", "2.5", "True", "0.3"]
-    bad = [json.dumps({"tone": 1, "item_id": cell}) for cell in (None, " ", "\ud800")]
+    bad = [json.dumps({"tone": 1, "item_id": cell}) for cell in (None, " ")]
     assert problems(written(tmp_path, "\n".join([*lines, *bad]), "a.jsonl")) == [
-        "column 'item_id', neither text nor a number: line 11 '\\ud800'",
         "column 'item_id', empty: line 9, line 10",
     ]
 

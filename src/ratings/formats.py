@@ -284,7 +284,21 @@ def _flat(record: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value
+            yield _with_whole_characters(prefix + key), _with_whole_characters(value)
+
+
+def _with_whole_characters(value: object) -> object:
+    """Write half a character, which no table can hold, as its code."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, list):
+        return [_with_whole_characters(element) for element in value]
+    if isinstance(value, dict):
+        pairs = value.items()
+        return {_with_whole_characters(k): _with_whole_characters(v) for k, v in pairs}
+    return value
 
 
 def _open_parquet(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:

@@ -27,11 +27,13 @@ from ratings.recipes import (
     as_list,
     as_names,
     cell_text,
+    columns_to_load,
     columns_used,
     from_yaml,
+    is_simulated,
     parse,
+    read,
     to_long,
-    to_ratings,
     to_wide,
 )
 
@@ -122,21 +124,25 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     reading = dict(known.get("file", {}))
     to_check = []
     try:
-        name, raw = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading)
     except BadTableError as error:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
         to_check.append(ASSUMPTIONS["cp1252"])
-        name, raw = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
     if reading:
         known["file"] = reading
     seen = Inspection(name, known, to_check=to_check)
     seen.contents.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
+    if repeated:
+        names = ", ".join(map(cell, repeated))
+        seen.to_check.append(ASSUMPTIONS["repeated"].format(names))
     try:
         _propose(raw, seen)
+        _try_out(file, seen)
     except PlainError as error:
         seen.to_check.append(f"not yet understood: {error}")
     for key in ("outcome", "aspects", *ROLES, "long", "names", "lists", "count", "sum"):
@@ -148,13 +154,22 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
 def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     """Complete a recipe step by step, each on the table that the last one made."""
     has_shape = any(key in seen.recipe for key in ("names", "lists", "long", "count"))
-    if not has_shape and not _take_recipe_of_tool(raw, seen):
-        _propose_shape(raw, seen)
+    if not has_shape:
+        if not _take_recipe_of_tool(raw, seen):
+            _propose_shape(raw, seen)
+        elif "aspects" in seen.recipe:  # it says all; other columns take memory
+            raw = raw[columns_to_load(seen.recipe, list(raw))]
+    if is_simulated(raw):
+        raw = raw.drop(columns="source")
     long = to_long(raw, seen.recipe)
     _propose_roles(long, seen)
     wide = to_wide(long, seen.recipe)
     _propose_values(wide, seen)
-    ratings = to_ratings(wide, seen.recipe, seen.name)
+
+
+def _try_out(file: str | Path, seen: Inspection) -> None:
+    """Read the file by the recipe that was proposed, and show what comes out."""
+    ratings = read(file, seen.recipe)
     sample = ratings.head(SAMPLE)
     seen.sample = sample.drop(columns=["source", "position"], errors="ignore")
     n_items = ratings["item_id"].nunique()
@@ -208,13 +223,16 @@ def _on_one_line(value: object) -> str:
     return f"{text[:LONGEST_LINE]}…"
 
 
-def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
-    """Load all columns of a file that have a name of their own."""
+def _all_cells(
+    file: str | Path, reading: Mapping
+) -> tuple[str, pd.DataFrame, list[str]]:
+    """Load the columns of a file that have a name of their own; name the others."""
     with opened(file, reading) as (name, names, load):
         counts = collections.Counter(names)
         once = [each for each, count in counts.items() if count == 1]
+        repeated = [each for each, count in counts.items() if count > 1]
         table, _ = load(once)
-    return name, table
+    return name, table, repeated
 
 
 @functools.cache
@@ -381,7 +399,7 @@ def _is_graded(text: str) -> bool:
 def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     """Find out which columns say who rated what."""
     recipe = seen.recipe
-    names = [str(name) for name in table if name != "source"]
+    names = [str(name) for name in table]
     counts = {name: table[name].map(cell_text).nunique() for name in names}
     # A column that never varies tells nothing, save where a pattern made it.
     names = [name for name in names if counts[name] > 1 or name in ("rater", "item")]
@@ -392,14 +410,18 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     repeated = [name for name in whole if counts[name] < len(table)]
     rater = None if "position" in recipe else _best("rater", repeated)
     cluster = _best("cluster", repeated)
+    no_lists = [name for name in names if _kind(table[name]) != "lists"]
+    system = _best("system", no_lists)
+    taken = [rater, cluster]
+    if system in repeated:  # it wrote many texts, and is none itself
+        taken.append(system)
     may_be_item = []
     for name in whole:
-        is_taken = name in (rater, cluster) or _place(name, NAMES["not rated"])
+        is_taken = name in taken or _place(name, NAMES["not rated"])
         if not is_taken:
             may_be_item.append(name)
     item = _best("item", may_be_item)
-    no_lists = [name for name in names if _kind(table[name]) != "lists"]
-    item = _with_system(table, item, cluster, _best("system", no_lists))
+    item = _with_system(table, item, cluster, system)
     for role, name in {"rater": rater, "cluster": cluster, "item": item}.items():
         if role not in recipe and name is not None:
             recipe[role] = as_names(name)
@@ -428,7 +450,7 @@ def _with_system(
 ) -> str | list[str] | None:
     """Name an item by its system too, if it stands there with several of them."""
     same_input = item or cluster
-    if not same_input or not system:
+    if not same_input or not system or same_input == system:
         return item
     texts = table[[same_input, system]].map(cell_text)
     n_systems = texts.groupby([same_input])[system].nunique()
@@ -450,6 +472,7 @@ def _propose_covariate(
 def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     """Find the columns with marks, and what the marks mean."""
     recipe = seen.recipe
+    is_called = "call" in recipe
     table = _with_short_names(table, recipe)
     kinds = _kinds_of_marks(table, recipe)
     words = [name for name, kind in kinds.items() if kind == "words"]
@@ -469,12 +492,13 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         recipe.setdefault("decimal", ",")
         seen.to_check.append("a comma in a number is taken as a decimal point")
     _propose_outcome(values, seen)
-    _keep_short_names_in_use(recipe)
+    if not is_called:
+        _keep_short_names_in_use(recipe)
 
 
 def _kinds_of_marks(table: pd.DataFrame, recipe: Mapping) -> dict[str, str]:
     """Tell what each column holds that plays no other part."""
-    used = {*columns_used(recipe), "source"}
+    used = set(columns_used(recipe))
     used.update(as_names(recipe.get("lists", {}).values()))
     not_rated = f"{NAMES['not rated']} {NAMES['item']}"
     kinds = {}
@@ -498,6 +522,33 @@ def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
     others = [name for name in values if name != recipe.get("outcome")]
     if others:
         recipe.setdefault("aspects", others)
+    _rename_reserved(seen)
+
+
+def _rename_reserved(seen: Inspection) -> None:
+    """Give marks another name if theirs stands for something else in ratings."""
+    recipe = seen.recipe
+    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    called = dict(recipe.get("call", {}))
+    before = {short: long for long, short in called.items()}
+    new_names = {}
+    for name in values:
+        if name in parsing.RESERVED:
+            new_names[name] = f"{name} (mark)"
+            called[before.get(name, name)] = new_names[name]
+    if not new_names:
+        return
+    recipe["call"] = called
+    if "outcome" in recipe:
+        outcome = recipe["outcome"]
+        recipe["outcome"] = new_names.get(outcome, outcome)
+    if "aspects" in recipe:
+        aspects = recipe["aspects"]
+        recipe["aspects"] = [new_names.get(name, name) for name in aspects]
+    for key in ("marks", "scales"):
+        if key in recipe:
+            pairs = recipe[key].items()
+            recipe[key] = {new_names.get(name, name): each for name, each in pairs}
 
 
 def _propose_scales(

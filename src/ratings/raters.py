@@ -258,6 +258,8 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
     """Pairs of raters who gave the same marks in all columns, too often for chance."""
+    if rows.empty:  # no row is complete in all columns
+        return []
     rater, names = pd.factorize(rows["rater_id"])
     item = pd.factorize(rows["item_id"])[0]
     rating = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()

@@ -1,0 +1,185 @@
+"""No row is lost unsaid: names of columns, odd files, and an account of all rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.data.tables import OptionError
+from ratings import inspection, recipes, report
+from ratings.parsing import RESERVED
+
+MARKS = np.random.default_rng(20261122).integers(1, 6, (240, 3))
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write a file, look at it, write its page; give recipe, results and page."""
+
+    def page(content, name="mine.csv"):
+        path = tmp_path / name
+        path.write_text(content)
+        seen = inspection.inspect(path)
+        out = tmp_path / "page.html"
+        report.write_page(path, seen.recipe, out, lambda _: None)
+        results = json.loads(out.with_suffix(".json").read_text())
+        return seen, results, out.read_text()
+
+    return page
+
+
+def lines(header, rows):
+    return "\n".join([header, *rows]) + "\n"
+
+
+def test_a_column_called_source_divides_no_rating(tmp_path):
+    # The text of the source marks each error in another place.
+    rows = [
+        "a,r1,Style,minor,one <v>two</v>",
+        "a,r1,Style,minor,<v>one</v> two",
+        "b,r1,none,none,three",
+    ]
+    path = tmp_path / "errors.csv"
+    path.write_text(lines("id,rater,kind,cost,source", rows))
+    recipe = {"item": "id", "rater": "rater", "count": "kind", "sum": "cost"}
+    recipe |= {"outcome": "cost", "aspects": ["Style"]}
+    recipe |= {"marks": {"kind": {"none": ""}, "cost": {"minor": "1", "none": "0"}}}
+    ratings = recipes.read(path, recipe)
+    assert ratings[["Style", "cost"]].to_numpy().tolist() == [[2, 2], [0, 0]]
+    assert ratings["source"].unique().tolist() == ["real"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["simulated", "simulated"], "simulated"),
+        (["simulated", "real"], "simulated"),
+        (["simulated", "a web page"], "real"),
+        (["", "Reuters"], "real"),
+    ],
+)
+def test_source_is_our_word_only_where_it_says_nothing_else(tmp_path, words, expected):
+    path = tmp_path / "a.csv"
+    path.write_text(lines("tone,source", [f"{n},{w}" for n, w in enumerate(words)]))
+    ratings = recipes.read(path, {"aspects": ["tone"]})
+    assert ratings["source"].tolist() == [expected] * 2
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_mark_with_a_name_of_ours_is_called_otherwise(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text(lines(f"text,overall,{name}", [f"t{n},{n},1" for n in range(5)]))
+    with pytest.raises(OptionError, match=f"call: {{{name}: my {name}}}"):
+        recipes.read(path, {"aspects": [name]})
+    recipe = {"aspects": ["mine"], "call": {name: "mine"}}
+    assert recipes.read(path, recipe)["mine"].tolist() == [1] * 5
+
+
+def test_inspect_proposes_another_name_for_marks_with_a_name_of_ours(page):
+    rows = [f"t{n},{a},{b},{c}" for n, (a, b, c) in enumerate(MARKS)]
+    seen, results, _ = page(lines("text,overall,covariate,cluster", rows))
+    assert seen.recipe["call"] == {
+        "covariate": "covariate (mark)",
+        "cluster": "cluster (mark)",
+    }
+    judged = [row["index"] for row in results["tables"][report.ON_ASPECTS]]
+    assert sorted(judged) == ["cluster (mark)", "covariate (mark)"]
+
+
+def test_columns_give_way_to_those_that_are_made(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("rater,score,r1_tone,r2_tone\nanna,7,1,2\nbob,8,3,4\n")
+    recipe = {"names": r"r(?P<rater>\d)_(?P<aspect>tone)", "aspects": ["tone"]}
+    recipe |= {"rater": "rater (column)", "item": ["rater", "score (column)"]}
+    ratings = recipes.read(path, recipe)
+    assert ratings["item_id"].tolist() == ["1 / 7", "1 / 8", "2 / 7", "2 / 8"]
+    assert ratings["rater_id"].nunique() == 2
+    assert sorted(ratings["tone"]) == [1, 2, 3, 4]
+
+
+def test_a_column_that_is_mark_and_item_at_once_keeps_its_marks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("tone\nbad\ngood\n")
+    recipe = {"item": "tone", "aspects": ["tone"]}
+    recipe["marks"] = {"tone": {"bad": "1", "good": "2"}}
+    ratings = recipes.read(path, recipe)
+    assert ratings["tone"].tolist() == [1, 2]
+    assert ratings["item_id"].tolist() == ["bad", "good"]
+
+
+def test_a_name_is_not_given_twice(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x.tone,tone\n1,2\n")
+    recipe = {"call": {"x.tone": "tone"}, "aspects": ["tone"]}
+    with pytest.raises(OptionError, match="call: there is a column 'tone' already"):
+        recipes.read(path, recipe)
+
+
+def test_a_questionnaire_in_two_parts_has_a_page(page):
+    rows = []
+    for n, (overall, tone, clear) in enumerate(MARKS):
+        parts = f"{tone}," if n % 2 else f",{clear}"
+        rows.append(f"i{n // 4},r{n % 7},{overall},{parts}")
+    _, results, _ = page(lines("item,rater,overall,tone,clear", rows))
+    assert results["tables"]
+
+
+def test_a_system_is_no_item(page):
+    rows = [f"s{n % 5},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, _ = page(lines("system_id,overall,tone", rows))
+    assert "item" not in seen.recipe
+    assert any("each row counts as an item" in line for line in seen.to_check)
+
+
+@pytest.mark.parametrize("key", ["tone", "to\ud800ne"])
+def test_half_a_character_stops_nothing(page, key):
+    records = []
+    for n, (overall, tone, _) in enumerate(MARKS):
+        rater = ("r\ud800", "r\ud801")[n % 2]
+        record = {"id": f"i{n // 2}", "rater": rater, "text": "a\ud83d"}
+        records.append(json.dumps({**record, "overall": int(overall), key: int(tone)}))
+    seen, _, _ = page("\n".join(records), "mine.jsonl")
+    assert seen.sample["rater_id"].nunique() == 2
+    assert seen.recipe["aspects"] == [key.replace("\ud800", "\\ud800")]
+
+
+def test_inspect_runs_the_recipe_that_it_writes(page):
+    rows = [f"i{n},{a},{b},{b},{c}" for n, (a, b, c) in enumerate(MARKS)]
+    seen, _, _ = page(lines("item,overall,tone,tone,clear", rows))
+    assert seen.recipe["aspects"] == ["clear"]
+    assert any("not read: 'tone'" in line for line in seen.to_check)
+    assert len(seen.sample) == 10
+
+
+def test_inspect_keeps_the_names_that_a_recipe_gives(tmp_path):
+    experts = [{"coherence": 1, "consistency": 2, "fluency": 3, "relevance": 4}] * 3
+    marks = dict.fromkeys(experts[0], 2.5)
+    texts = {"SYS": "M1", "hyp": "a text"}
+    records = []
+    for n in range(12):
+        record = {"seg_id": f"s{n}", "expert_annotations": experts, **marks, **texts}
+        records.append(json.dumps(record))
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(records))
+    seen = inspection.inspect(path)
+    assert seen.recipe["call"]["coherence"] == "mean coherence"
+    assert recipes.read(path, seen.recipe)["relevance"].tolist() == [4] * 36
+
+
+def test_only_the_columns_that_a_recipe_needs_are_read():
+    names = ["Model", "Human 1 RE", "Human 2 RE", "BLEU", "ROUGE", "source", "tone"]
+    recipe = {"names": r"Human (?P<copy>\d) (?P<aspect>[A-Z]{2})"}
+    recipe |= {"item": ["story", "Model"], "lists": {"score": "story"}}
+    recipe |= {"call": {"RE": "relevance"}, "outcome": "relevance"}
+    found = recipes.columns_to_load(recipe, names)
+    assert found == ["Model", "Human 1 RE", "Human 2 RE", "source"]
+
+
+def test_columns_that_are_not_needed_may_have_one_name(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("r1_tone,r2_tone,x,x,source,source\n1,2,3,4,5,6\n")
+    recipe = {"names": r"r(?P<rater>\d)_(?P<aspect>tone)", "aspects": ["tone"]}
+    ratings = recipes.read(path, recipe | {"rater": "rater"})
+    assert isinstance(ratings, pd.DataFrame)
+    assert ratings["tone"].tolist() == [1, 2]
