@@ -242,6 +242,7 @@ def test_the_page_needs_nothing_else_and_keeps_its_order(written):
         "mine.html",
         "mine.csv",
         "mine.json",
+        "mine.rows.csv",
     }
 
 

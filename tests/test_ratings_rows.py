@@ -6,9 +6,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import paths
 from helpers.data.tables import OptionError
-from ratings import inspection, recipes, report
+from ratings import inspection, intake, recipes, report
+from ratings.accounts import Account
 from ratings.parsing import RESERVED
+
+ATLAS = paths.ROOT.parent / "shared" / "data" / "atlas"
+SHIPPED = {
+    "alttest_summeval": "alttest/summeval_human_annotations.json",
+    "asset": "asset/human_ratings.csv",
+    "dialsummeval": "dialsummeval/human_judgment.jsonl",
+    "dices": "dices/dices_350_crowdsourced.json",
+    "fed": "fed/fed_data.json",
+    "finegrained_rlhf": "finegrained_rlhf/dev_feedback.json",
+    "hanna": "hanna/hanna_metric_scores_llm.csv",
+    "judge_bench_recipes": "recipes/meta_evaluation_recipes.json",
+    "medical_safety": "medical_safety/medicheck-crowd.csv",
+    "mqm": "wmt_mqm_ende/mqm_ted_ende.tsv",
+    "newsroom": "newsroom/newsroom.json",
+    "roscoe": "roscoe/roscoe-drop-overall.json",
+    "simpeval_da": "simpeval/simpDA_2022.csv",
+    "squality": "squality/all-responses.jsonl",
+    "summeval": "summeval_expert_crowd/cnndm_THumB-1.0.jsonl",
+    "ttcw": "ttcw/ttcw_annotations.json",
+}
+# other exports of tools are tried in test_ratings_inspection.py
 
 MARKS = np.random.default_rng(20261122).integers(1, 6, (240, 3))
 
@@ -183,3 +206,73 @@ def test_columns_that_are_not_needed_may_have_one_name(tmp_path):
     ratings = recipes.read(path, recipe | {"rater": "rater"})
     assert isinstance(ratings, pd.DataFrame)
     assert ratings["tone"].tolist() == [1, 2]
+
+
+def test_each_row_that_is_left_out_is_named(page):
+    rows = [f"i{n // 3},r{n % 3},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    rows[4] = "i1,r1,,3"
+    rows[5] = "i1,r2,4,"
+    rows[7] = rows[6]
+    rows[9] = ",,,"
+    rows[10] = "i3,r1,999,3"
+    _, results, shown = page(lines("item,rater,overall,tone", rows))
+    steps = results["tables"][report.ROWS]
+    # 999 is taken for "no mark" by the recipe: the first row is the header
+    assert [(row["step"], row["change"], row["left"]) for row in steps] == [
+        ("rows read, without empty ones", 239, 239),
+        ("rated again: the first rating counts", -1, 238),
+        ("no mark for overall", -2, 236),
+        ("no mark for tone", -1, 235),
+    ]
+    assert [row["where"] for row in steps] == ["", "row 9", "row 6, row 12", "row 7"]
+    assert "239 rows were read; 235 ratings are used" in shown
+
+
+def test_marks_that_may_be_off_their_scale_are_named_apart():
+    marks = pd.DataFrame(MARKS, columns=["overall", "tone", "clear"], dtype=float)
+    marks.loc[3, "tone"] = 777
+    table = marks.assign(item_id=range(240), prompt_id=range(240))
+    account = Account()
+    account.start(table)
+    aspects = ["tone", "clear"]
+    rng = np.random.default_rng(0)
+    intake.prepare(table, "overall", aspects, rng, None, account)
+    why, change, left, where = account.steps[-1]
+    assert why == "a mark for tone that may not be on its scale"
+    assert (change, left, where) == (-1, 239, "row 3")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_rows_add_up_with_each_recipe_that_is_shipped(name):
+    file = ATLAS / SHIPPED[name]
+    if not file.is_file():
+        pytest.skip("the public data are not here")
+    recipe = recipes.from_yaml(f"data/recipes/{name}.yaml")
+    if "count" in recipe and "aspects" not in recipe:
+        recipe = inspection.inspect(file, recipe).recipe
+    account = Account()
+    table = recipes.read(file, recipe, account)
+    steps = account.table()
+    assert account.left == len(table)
+    assert (steps["change"].cumsum() == steps["left"]).all()
+    if "outcome" not in recipe or "aspects" not in recipe:
+        return
+    study = intake.prepare(
+        table,
+        recipe["outcome"],
+        recipe["aspects"],
+        np.random.default_rng(0),
+        recipes.scales(recipe),
+        account,
+    )
+    assert account.left == len(study.frame)
+    lost = account.table()[len(steps) :]
+    assert lost["where"].str.len().gt(0).all()
+    if name == "mqm":  # as many as there are segments of a system by a rater
+        assert len(table) == 7406
+
+
+def test_every_recipe_that_is_shipped_is_tried():
+    tools = {"argilla", "label_studio", "potato", "prolific", "qualtrics"}
+    shipped = {file.stem for file in (paths.DATA / "recipes").glob("*.yaml")}
+    assert shipped == {*SHIPPED, *tools}

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 SHOWN_ROWS = 5
-READ = "rows read from the file"
+READ = "rows read, without empty ones"
 
 
 class Step(NamedTuple):
@@ -53,7 +53,7 @@ class Account:
     >>> rows = account.keep(rows, rows["tone"] < 9, "no such mark")
     >>> account.table()
                           step  change  left  where
-    0  rows read from the file       3     3
+    0  rows read, without empty ones       3     3
     1             no such mark      -1     2  row 4
     """
 

@@ -19,6 +19,7 @@ import yaml
 from helpers import paths
 from helpers.data.tables import BadTableError, PlainError, bad_table, cell
 from ratings import parsing
+from ratings.accounts import Account
 from ratings.formats import opened
 from ratings.recipes import (
     LEADING,
@@ -169,7 +170,13 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
 
 def _try_out(file: str | Path, seen: Inspection) -> None:
     """Read the file by the recipe that was proposed, and show what comes out."""
-    ratings = read(file, seen.recipe)
+    account = Account()
+    ratings = read(file, seen.recipe, account)
+    for step in account.steps:
+        if step.where:
+            seen.contents.append(
+                f"left out: {-step.change:,} ({step.step}; {step.where})"
+            )
     sample = ratings.head(SAMPLE)
     seen.sample = sample.drop(columns=["source", "position"], errors="ignore")
     n_items = ratings["item_id"].nunique()

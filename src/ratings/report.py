@@ -26,6 +26,7 @@ from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
 from helpers.show import INK, forest_plot, zero_line
 from helpers.wording import with_interval
 from ratings import inference, intake, raters, recipes
+from ratings.accounts import Account
 from ratings.intake import Study
 
 LONGEST = 28  # characters of a label
@@ -68,6 +69,7 @@ INTERVALS = [
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 ON_ASPECTS = "What was found on each aspect"
+ROWS = "What became of each row"
 CHECKED = "Raters and rows"
 AGREEMENT = "Agreement between raters"
 PEOPLE = "Rater by rater"
@@ -649,9 +651,21 @@ class Analysis:
         elif len(table):
             self.tables[name] = table
 
+    def account_for(self, account: Account, n_ratings: int) -> None:
+        """Say how many rows became how many ratings, and keep the steps."""
+        words = WORDS["used"]["conclusions"]
+        if self.study is None:
+            words = WORDS["used"]["agreement"]
+        numbers = {"read": account.steps[0].left, "used": account.left}
+        self.description += " " + words.format(**numbers, ratings=n_ratings, rows=ROWS)
+        self.tables = {ROWS: account.table(), **self.tables}
+
 
 def analyse(
-    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]
+    table: pd.DataFrame,
+    recipe: Mapping,
+    progress: Callable[[str], object],
+    account: Account | None = None,
 ) -> Analysis:
     """Compute what a page shows.
 
@@ -663,11 +677,16 @@ def analyse(
         The recipe of the file.
     progress : callable
         Told what is being done.
+    account : Account, optional
+        What became of each row until now.
 
     Returns
     -------
     Analysis
     """
+    if account is None:
+        account = Account()
+        account.start(table)
     rng = np.random.default_rng(SEED)
     outcome = recipe.get("outcome", "")
     aspects = list(recipe.get("aspects", []))
@@ -687,14 +706,16 @@ def analyse(
     agreement = inference.agreement(people, columns, N_BOOT, rng)
     analysis.add(AGREEMENT, agreement)
     try:
-        study = intake.prepare(table, outcome, aspects, rng, scales)
+        study = intake.prepare(table, outcome, aspects, rng, scales, account)
     except PlainError as error:
+        analysis.account_for(account, len(table))
         analysis.not_run["What goes with an overall rating"] = str(error)
         analysis.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
         checked.loc[checked["rows"] > 0, "consequence"] = WORDS["not run"]["judged"]
         analysis.warnings = warnings(checked, columns[0])
         return analysis
     analysis.study = study
+    analysis.account_for(account, len(table))
     analysis.description += f" {_scale_in_words(study)}"
     analysis.warnings = warnings(checked, outcome)
     if "sum" in recipe:
@@ -742,6 +763,8 @@ def write_page(
 ) -> Path:
     """Write a page on ratings, and beside it the results as CSV and JSON.
 
+    What became of each row is in a CSV file of its own.
+
     Parameters
     ----------
     file : str or pathlib.Path
@@ -772,7 +795,7 @@ def write_page(
     ...     page = Path(folder) / "mine.html"
     ...     page = write_page("data/example/ratings.csv", recipe, page, lambda _: None)
     ...     sorted(each.name for each in Path(folder).iterdir())
-    ['mine.csv', 'mine.html', 'mine.json']
+    ['mine.csv', 'mine.html', 'mine.json', 'mine.rows.csv']
     """
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
@@ -781,21 +804,25 @@ def write_page(
         )
     csv_file = page.with_suffix(".csv")
     json_file = page.with_suffix(".json")
-    if find(file).resolve() in (csv_file.resolve(), json_file.resolve()):
+    rows_file = page.with_suffix(".rows.csv")
+    results = [each.resolve() for each in (csv_file, json_file, rows_file)]
+    if find(file).resolve() in results:
         raise OptionError(
             f"results beside {page.name} would replace {Path(file).name} itself: name "
             "another page"
         )
     recipe = recipes.parse(dict(recipe))
     progress(f"reading {Path(file).name}")
-    table = recipes.read(file, recipe)
-    analysis = analyse(table, recipe, progress)
+    account = Account()
+    table = recipes.read(file, recipe, account)
+    analysis = analyse(table, recipe, progress, account)
     progress("drawing")
     html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
     contents = {
         page: html.encode(),
         csv_file: _csv(analysis),
         json_file: _json(analysis),
+        rows_file: to_csv_bytes(account.table(), index=False),
     }
     paths.replace_files(contents)
     return page
