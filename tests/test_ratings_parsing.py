@@ -217,7 +217,10 @@ def test_what_counts_as_a_number_or_as_nothing(tmp_path):
         (float("inf"), "infinite or too large: line 1 inf"),
         ("1.1e12", "infinite or too large: line 1 '1.1e12'"),
         (10**400, f"infinite or too large: line 1 1{'0' * 79}…"),
-        ("6", "outside 1 to 5.5: line 1 '6'"),
+        (
+            "6",
+            "outside 1 to 5.5 (correct `scales`, or list codes in `missing`): line 1 '6'",
+        ),
     ],
 )
 def test_what_counts_as_a_mistake(tmp_path, value, mistake):
@@ -285,7 +288,8 @@ def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
         "row 5 has 2 of 4 cells",
         "column 'item_id', empty: row 3",
         "column 'model', not a number: row 3 'y'",
-        "column 'overall', outside 1 to 5: row 4 '6'",
+        "column 'overall', outside 1 to 5 (correct `scales`, or list codes in "
+        "`missing`): row 4 '6'",
         "column 'tone', comma instead of a decimal point: row 2 '4,5'",
         "column 'tone', not a number: row 3 'x', row 6 'y'",
     ]

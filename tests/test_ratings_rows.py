@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data.tables import OptionError
+from helpers.data.tables import BadTableError, OptionError
 from ratings import inspection, intake, recipes, report
 from ratings.accounts import Account
 from ratings.parsing import RESERVED
@@ -276,3 +276,63 @@ def test_every_recipe_that_is_shipped_is_tried():
     tools = {"argilla", "label_studio", "potato", "prolific", "qualtrics"}
     shipped = {file.stem for file in (paths.DATA / "recipes").glob("*.yaml")}
     assert shipped == {*SHIPPED, *tools}
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("ja", "nein"), ("Oui", "Non"), ("sí", "no"), ("pass", "fail")]
+)
+def test_yes_and_no_in_other_languages(page, yes, no):
+    rows = [f"t{n},{a},{yes if b > 2 else no}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, shown = page(lines("text,overall,clear", rows))
+    no = no.lower()
+    assert seen.recipe["marks"]["clear"] == {no: "0", yes.lower(): "1"}
+    assert f"{no!r} is taken as lowest, {yes.lower()!r} as highest: clear" in str(seen)
+    assert "Where “clear” is marked" in shown or "“clear”" in shown
+
+
+def test_words_without_marks_and_marks_off_their_scale_say_what_to_do(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("tone,clear\nfab,1\nmeh,-1\n")
+    recipe = {"aspects": ["tone", "clear"], "scales": {"clear": ["0", "5"]}}
+    with pytest.raises(BadTableError) as caught:
+        recipes.read(path, recipe)
+    message = str(caught.value)
+    assert "'tone', not a number (say what words mean in `marks`): row 2" in message
+    assert "(correct `scales`, or list codes in `missing`): row 3 '-1'" in message
+
+
+def test_a_line_for_excel_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("sep=,\ntext,tone\na,1\n")
+    with pytest.raises(BadTableError, match=r"row 1 says 'sep=', .*: delete this row"):
+        inspection.inspect(path)
+
+
+def test_a_second_header_is_skipped_and_told(page):
+    rows = [f"t{n},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    rows.insert(0, "Which text?,How good overall?,Friendly?")
+    seen, results, _ = page(lines("text,overall,tone", rows))
+    assert seen.recipe["skip"] == ["2"]
+    assert "taken for a second header and skipped: row 2" in str(seen)
+    steps = results["tables"][report.ROWS]
+    assert [row["change"] for row in steps] == [241, -1]
+    assert (steps[1]["step"], steps[1]["where"]) == ("named in `skip`", "row 2")
+
+
+def test_what_is_passed_over_gets_one_line(page):
+    rows = []
+    for n, (overall, tone, _) in enumerate(MARKS):
+        rows.append(f"t{n},{overall},{tone},{n * 7 % 5},{1700000000 + n},{tone / 9}")
+    header = "text,overall,tone,annotator,created_at,tone_z"
+    seen, _, _ = page(lines(header, rows))
+    assert seen.recipe["aspects"] == ["tone"]
+    passed = [line for line in seen.to_check if "no marks by their names" in line]
+    assert len(passed) == 1
+    assert "created_at, tone_z;" in passed[0]
+
+
+def test_a_tie_is_asked_about(page):
+    rows = [f"t{n},{a % 3},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, _ = page(lines("text,preference,tone", rows))
+    hint = "if 0 is a tie, write 'marks: {preference: {0: 1.5}}'"
+    assert any(hint in line for line in seen.to_check)

@@ -39,10 +39,11 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from helpers.stats import bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
-from helpers.stats.clustered import covariance
+from helpers.stats.clustered import Slopes
 from helpers.stats.moments import cluster_sums
 from ratings import raters
 from ratings.intake import (
@@ -194,15 +195,22 @@ def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.Da
     other items only.
     """
     slopes = study.slopes(alone, within)
+    return _errors(study, slopes)[PARTS].reindex(study.aspects)
+
+
+def _errors(study: Study, slopes: Slopes) -> pd.DataFrame:
+    """Slopes with their standard errors and degrees of freedom, by one rule for all.
+
+    Those of an aspect in which enough raters vary allow for other raters and items, the
+    others for other items only.
+    """
     names = slopes.value.index
-    table = pd.DataFrame(np.nan, study.aspects, PARTS)
-    for_others = study.for_others[table.index.get_indexer(names)]
+    aspects = pd.Index(study.aspects)
+    for_others = study.for_others[aspects.get_indexer(names)]
+    table = slopes.table(study.frame[["cluster"]])
     if for_others.any():
-        rows = slopes.table(study.frame[["rater", "cluster"]])[PARTS]
-        table.loc[names[for_others]] = rows.loc[for_others]
-    if not for_others.all():
-        rows = slopes.table(study.frame[["cluster"]])[PARTS]
-        table.loc[names[~for_others]] = rows.loc[~for_others]
+        by_both = slopes.table(study.frame[["rater", "cluster"]])
+        table.loc[names[for_others]] = by_both.loc[names[for_others]]
     return table
 
 
@@ -407,8 +415,9 @@ def _points(numbers: pd.Series) -> str:
 def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Tell in how many redrawn sets of weights each aspect weighs most.
 
-    Weights are redrawn together, from a t distribution with the covariance that the
-    intervals have, so that other raters and other items are allowed for.
+    Weights are redrawn together. Each has the t distribution of its interval in
+    `conclude`, with the same standard error and degrees of freedom; how they go
+    together is told by what leaving out each cluster changes.
 
     Parameters
     ----------
@@ -433,27 +442,49 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     slopes = study.slopes()
     is_judged = _is_judged(study, study.informative("cluster"))
     judged = np.array(study.aspects)[is_judged]
-    judged = slopes.value.index.intersection(judged, sort=False)
+    errors = _errors(study, slopes)
+    errors = errors[errors.index.isin(judged) & errors["standard_error"].notna()]
+    judged = errors.index
     if judged.empty:
         return not_done("no aspect can be judged")
-    slopes = slopes.pick(judged)
-    clusters = study.clusters
-    df = clusters.nunique().min() - 1
-    # A t distribution is a normal one whose variance is drawn too.
-    variance = rng.chisquare(df, n_draws) / df
-    errors = rng.multivariate_normal(
+    value = slopes.value[judged]
+    normal = rng.multivariate_normal(
         mean=np.zeros(len(judged)),
-        cov=covariance(slopes.influence, clusters),
+        cov=_correlation(slopes.changes(study.clusters, judged)),
         size=n_draws,
         method="eigh",
     )
-    weights = slopes.value.to_numpy() + errors / np.sqrt(variance)[:, None]
-    heaviest = np.abs(weights).argmax(axis=1)
+    # A t distribution is a normal one whose variance is drawn too: at the same place
+    # for all slopes, each with its own degrees of freedom.
+    df = errors["df"].to_numpy()
+    place = rng.random((n_draws, 1))
+    variance = stats.chi2.ppf(place, df) / df
+    drawn = normal * errors["standard_error"].to_numpy() / np.sqrt(variance)
+    heaviest = np.abs(value.to_numpy() + drawn).argmax(axis=1)
     n_first = np.bincount(heaviest, minlength=len(judged))
-    table = pd.DataFrame(
-        {"weight": slopes.value, "weighs most, %": 100 * n_first / n_draws}
-    )
+    table = pd.DataFrame({"weight": value, "weighs most, %": 100 * n_first / n_draws})
     return table.sort_values("weight", key=np.abs, ascending=False)
+
+
+def _correlation(changes: Sequence[np.ndarray]) -> np.ndarray:
+    """How errors of slopes go together, from what leaving out each cluster changes.
+
+    With two kinds of clusters, changes by both at once are in both sums, and are taken
+    off once; if that leaves nothing of a slope, the larger kind counts.
+    """
+    products = [change.T @ change for change in changes]
+    matrix = products[0]
+    if len(products) == 3:
+        by_first, by_second, by_both = products
+        two_way = by_first + by_second - by_both
+        eigenvalues, vectors = np.linalg.eigh(two_way)
+        two_way = (vectors * np.maximum(eigenvalues, 0)) @ vectors.T
+        matrix = two_way
+        if (np.diagonal(two_way) <= 0).any():
+            matrix = max(by_first, by_second, key=np.trace)
+    length = np.sqrt(np.diagonal(matrix))
+    length = np.where(length > 0, length, 1)
+    return matrix / np.outer(length, length)
 
 
 def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
@@ -738,5 +769,6 @@ def _controls(covariate: pd.Series) -> pd.DataFrame | None:
     else:
         standardised = (covariate - covariate.mean()) / covariate.std()
         controls = standardised.to_frame()
-    names = [f"covariate {number}" for number in range(controls.shape[1])]
+    # names that no column of a file has
+    names = [f"\0covariate {number}" for number in range(controls.shape[1])]
     return controls.set_axis(names, axis="columns")

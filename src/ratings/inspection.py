@@ -20,7 +20,7 @@ from helpers import paths
 from helpers.data.tables import BadTableError, PlainError, bad_table, cell
 from ratings import parsing
 from ratings.accounts import Account
-from ratings.formats import opened
+from ratings.formats import opened, other_sheets
 from ratings.recipes import (
     LEADING,
     ROLES,
@@ -42,6 +42,8 @@ FEW_WORDS = 12  # of a column that holds words with an order, not text
 LONGEST_WORD = 40  # characters of such a word
 LONGEST_GRADE = 60  # characters of a cell such as 4 - Good
 MOST_ASPECTS = 60
+MOST_HEADERS = 2  # rows below the names of columns that may hold words about them
+FEWEST_BELOW = 3  # rows of numbers that tell so
 MOST_SHOWN = 12  # columns
 LONGEST_SHOWN = 24  # characters of a name or a cell
 LONGEST_LINE = 200  # characters
@@ -141,6 +143,11 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     if repeated:
         names = ", ".join(map(cell, repeated))
         seen.to_check.append(ASSUMPTIONS["repeated"].format(names))
+    sheets = other_sheets(file, reading)
+    if sheets:
+        names = ", ".join(map(cell, sheets))
+        seen.to_check.append(ASSUMPTIONS["sheets"].format(names))
+    raw = _without_second_header(raw, seen)
     try:
         _propose(raw, seen)
         _try_out(file, seen)
@@ -166,6 +173,43 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     _propose_roles(long, seen)
     wide = to_wide(long, seen.recipe)
     _propose_values(wide, seen)
+
+
+def _without_second_header(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
+    """Skip first rows that hold words in columns of numbers, and say so."""
+    if "skip" in seen.recipe:
+        is_skipped = raw.index.map(str).isin(seen.recipe["skip"])
+        return raw[~is_skipped]
+    for n_headers in range(MOST_HEADERS, 0, -1):
+        if not _are_headers(raw.iloc[:n_headers], raw.iloc[n_headers:LOOKED_AT]):
+            continue
+        skipped = [str(row) for row in raw.index[:n_headers]]
+        seen.recipe["skip"] = skipped
+        rows = ", ".join(f"{raw.index.name} {row}" for row in skipped)
+        seen.to_check.append(ASSUMPTIONS["headers"].format(rows))
+        return raw.iloc[n_headers:]
+    return raw
+
+
+def _are_headers(first: pd.DataFrame, others: pd.DataFrame) -> bool:
+    """Tell whether rows hold words wherever all rows below them hold numbers."""
+    if len(others) < FEWEST_BELOW:
+        return False
+    n_columns = 0
+    for name in others:
+        if _kind(others[name]) != "numbers":
+            continue
+        texts = first[name].map(cell_text)
+        is_header = [text and not _is_mark(text) for text in texts]
+        if not all(is_header):
+            return False
+        n_columns += 1
+    return n_columns > 0
+
+
+def _is_mark(text: str) -> bool:
+    """Tell whether a cell could be a mark, or say that there is none."""
+    return bool(_NUMBER.fullmatch(text)) or _stands_for_nothing(text)
 
 
 def _try_out(file: str | Path, seen: Inspection) -> None:
@@ -481,7 +525,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     recipe = seen.recipe
     is_called = "call" in recipe
     table = _with_short_names(table, recipe)
-    kinds = _kinds_of_marks(table, recipe)
+    kinds = _pass_over(_kinds_of_marks(table, recipe), seen)
     words = [name for name, kind in kinds.items() if kind == "words"]
     ordered = _propose_scales(table, words, seen)
     graded = [name for name, kind in kinds.items() if kind == "graded"]
@@ -494,6 +538,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         names = ", ".join(graded)
         seen.to_check.append(f"the number counts with which a cell begins: {names}")
     _propose_missing(table[values], seen)
+    _ask_about_ties(table, values, seen)
     texts = pd.unique(table[values].map(cell_text).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
         recipe.setdefault("decimal", ",")
@@ -507,12 +552,40 @@ def _kinds_of_marks(table: pd.DataFrame, recipe: Mapping) -> dict[str, str]:
     """Tell what each column holds that plays no other part."""
     used = set(columns_used(recipe))
     used.update(as_names(recipe.get("lists", {}).values()))
-    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
     kinds = {}
     for name in table:
-        if name not in used and not _place(name, not_rated):
+        if name not in used:
             kinds[str(name)] = _kind(table[name])
     return kinds
+
+
+def _is_no_mark(name: str) -> bool:
+    """Tell whether the name of a column is that of something that nobody rated."""
+    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
+    parts = re.split(r"[^a-z0-9]+", name.lower())
+    tells_person = parts[-1] in NAMES["person"].split()
+    return bool(_place(name, not_rated)) or tells_person
+
+
+def _pass_over(kinds: dict[str, str], seen: Inspection) -> dict[str, str]:
+    """Leave out columns that are no marks by their names, and say which."""
+    named = seen.recipe.get("outcome"), *seen.recipe.get("aspects", [])
+    passed = [name for name in kinds if _is_no_mark(name) and name not in named]
+    could_be = ("numbers", "graded", "words")
+    told = [name for name in passed if kinds[name] in could_be]
+    if told:
+        seen.to_check.append(ASSUMPTIONS["passed over"].format(", ".join(told)))
+    return {name: kind for name, kind in kinds.items() if name not in passed}
+
+
+def _ask_about_ties(
+    table: pd.DataFrame, names: Sequence[str], seen: Inspection
+) -> None:
+    """Ask whether 0 is a tie where 0, 1 and 2 may tell which of two is better."""
+    for name in names:
+        is_choice = _place(name, NAMES["choice"])
+        if is_choice and set(_distinct_texts(table[name])) == {"0", "1", "2"}:
+            seen.to_check.append(ASSUMPTIONS["tie"].format(name))
 
 
 def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
@@ -578,10 +651,11 @@ def _propose_scales(
             columns_by_words.setdefault(words, []).append(name)
             continue
         ordered.add(name)
-        is_yes_or_no = len(scale) == 2 and scale[0] in parsing.WORDS
-        if not is_yes_or_no:  # which is read as 1 and 0 anyway
-            marks[name] = {word: str(n) for n, word in enumerate(scale, start=1)}
-            scales[name] = ["1", str(len(scale))]
+        if not set(scale) <= set(parsing.WORDS):  # which are read as 1 and 0 anyway
+            lowest = 0 if len(scale) == 2 else 1
+            numbers = range(lowest, lowest + len(scale))
+            marks[name] = {word: str(n) for word, n in zip(scale, numbers, strict=True)}
+            scales[name] = [str(numbers[0]), str(numbers[-1])]
             columns_by_ends.setdefault((scale[0], scale[-1]), []).append(name)
     for (lowest, highest), names in columns_by_ends.items():
         ends = f"{lowest!r} is taken as lowest, {highest!r} as highest"

@@ -38,6 +38,8 @@ NOTHING = ("na", "n/a", "nan", "null", "none")
 LARGEST = 1e12  # beyond it sums of squares lose the digits of other ratings
 SHOWN_PLACES = 5
 SHOWN_PROBLEMS = 50
+NO_NUMBER = "not a number"
+FEW_WORDS = 12  # of a column in which they may be marks
 NO_LIMITS = (-np.inf, np.inf)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
@@ -179,7 +181,17 @@ def _numbers(
         values.append(value)
         mistakes.append(mistake)
     values.append(np.nan)  # of empty cells, whose code is -1
+    if _are_words(column, mistakes):
+        hint = f"{NO_NUMBER} (say what words mean in `marks`)"
+        mistakes = [hint] * len(mistakes)
     return np.array(values)[column.cat.codes], _problems(column, mistakes)
+
+
+def _are_words(column: pd.Series, mistakes: Sequence[str]) -> bool:
+    """Tell whether a column holds a few words, and nothing else."""
+    words = column.cat.categories
+    is_text = [isinstance(word, str) for word in words]
+    return 0 < len(words) <= FEW_WORDS and all(is_text) and set(mistakes) == {NO_NUMBER}
 
 
 def _number(value: object, low: float, high: float) -> tuple[float, str]:
@@ -192,11 +204,12 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
             return np.nan, "comma instead of a decimal point"
         value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text)
     if not isinstance(value, bool | int | float | Decimal):
-        return np.nan, "not a number"
+        return np.nan, NO_NUMBER
     if not -LARGEST <= value <= LARGEST:
         return np.nan, "infinite or too large"
     if not low <= value <= high:
-        return np.nan, f"outside {low:g} to {high:g}"
+        scale = f"outside {low:g} to {high:g}"
+        return np.nan, f"{scale} (correct `scales`, or list codes in `missing`)"
     return float(value), ""
 
 

@@ -559,7 +559,8 @@ def _reliability_of_means(sums: np.ndarray) -> np.ndarray:
     degrees = n_ratings - squared_sizes / n_ratings
     item = np.maximum(mean_square - noise, 0) * (n_items - 1) / degrees
     item = item[:, None]
-    return item / (item + noise[:, None] / np.array(MEANS))
+    with np.errstate(invalid="ignore"):  # where neither items nor ratings differ
+        return item / (item + noise[:, None] / np.array(MEANS))
 
 
 def sample_size(study: Study, weight: float) -> pd.DataFrame:
