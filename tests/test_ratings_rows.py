@@ -8,7 +8,7 @@ import pytest
 
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
-from ratings import inspection, intake, recipes, report
+from ratings import inference, inspection, intake, recipes, report
 from ratings.accounts import Account
 from ratings.parsing import RESERVED
 
@@ -336,3 +336,70 @@ def test_a_tie_is_asked_about(page):
     seen, _, _ = page(lines("text,preference,tone", rows))
     hint = "if 0 is a tie, write 'marks: {preference: {0: 1.5}}'"
     assert any(hint in line for line in seen.to_check)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ({"lists": {"people": "copy"}, "outcome": "people.overall"}, ["model"]),
+        ({"lists": {"people": "copy"}, "outcome": "overall"}, ["overall", "model"]),
+        ({"lists": {"model": "story"}, "item": ["story"], "outcome": "tone"}, []),
+        (
+            {"names": r"r(?P<rater>\d)", "rater": ["rater"], "outcome": "score"},
+            ["model"],
+        ),
+        ({"names": r"q(?P<item>\d)", "rater": ["who"], "outcome": "score"}, []),
+        ({"outcome": "overall"}, []),
+    ],
+)
+def test_values_beside_a_list_of_ratings_are_no_marks_of_each(recipe, expected):
+    recipe = recipes.parse({**recipe, "aspects": ["model"]})
+    assert recipes.repeated_values(recipe) == expected
+
+
+def test_people_do_not_agree_on_one_value_of_a_model(page):
+    records = []
+    for n in range(0, 240, 3):
+        people = [{"overall": int(a), "tone": int(b)} for a, b, _ in MARKS[n : n + 3]]
+        model = int(MARKS[n, 2])
+        records.append({"id": f"i{n}", "people": people, "model_score": model})
+    _, results, shown = page(json.dumps(records), "mine.json")
+    rows = {row["index"]: row for row in results["tables"][report.AGREEMENT]}
+    assert list(rows) == ["overall", "tone"]
+    assert rows["overall"]["ratings"] == 240
+    assert "Agreement on “model_score”" in results["not run"]
+    assert "1.00 [1.00, 1.00]" not in shown
+
+
+def test_agreement_and_weights_leave_out_the_same_marks():
+    item = np.arange(240) // 2
+    table = pd.DataFrame({"item_id": item, "prompt_id": item, "rater_id": "a"})
+    table.loc[1::2, "rater_id"] = "b"
+    table["tone"] = MARKS[:, 0].astype(float)
+    clean = inference.agreement(table, ["tone"], 99, np.random.default_rng(0), {})
+    table.loc[0, "tone"] = 999
+    rng = np.random.default_rng(0)
+    found = inference.agreement(table, ["tone"], 99, rng, {})
+    assert found.loc["tone", "ratings"] == clean.loc["tone", "ratings"] - 2
+    assert found.loc["tone", "estimate"] == pytest.approx(
+        clean.loc["tone", "estimate"], abs=0.05
+    )
+
+
+def test_an_interval_beyond_the_scale_is_called_so():
+    ends = pd.DataFrame({"low": 1.0, "high": 5.0, "known": "declared"}, ["overall"])
+    study = intake.Study(pd.DataFrame(), "overall", [], ends, {})
+    assert report._beyond(study, [0.5, 3.9]) == ""
+    told = report._beyond(study, [0.5, 4.1])
+    assert "beyond the whole scale of 4 points" in told
+    assert report._beyond(study, [-4.1, np.nan]) == told
+
+
+def test_an_aspect_that_may_weigh_nothing_is_not_said_to_weigh_most():
+    names = ["tone", "clear"]
+    conclusions = pd.DataFrame({"verdict": ["not known", "higher"]}, names)
+    ranking = pd.DataFrame({"weight": [2.0, 1.0], "weighs most, %": [70.0, 30]}, names)
+    assert report._about_ranking(conclusions, ranking) == []
+    ranking["weighs most, %"] = [30.0, 70.0]
+    ((text, _),) = report._about_ranking(conclusions, ranking)
+    assert "“clear” in 70 % of redraws" in text

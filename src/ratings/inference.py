@@ -53,7 +53,7 @@ from ratings.intake import (
     ROWS_PER_ASPECT,
     SETTLE,
     Study,
-    first_ratings,
+    cleaned,
     join_clusters,
     sample_items,
 )
@@ -556,7 +556,11 @@ def _not_ordered(table: pd.DataFrame, study: Study) -> str:
 
 
 def agreement(
-    table: pd.DataFrame, columns: Sequence[str], n_boot: int, rng: np.random.Generator
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    n_boot: int,
+    rng: np.random.Generator,
+    scales: Mapping[str, tuple[float, float]] | None = None,
 ) -> pd.DataFrame:
     """How far different raters of the same item agree, column by column.
 
@@ -570,11 +574,16 @@ def agreement(
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
         Resamples clusters.
+    scales : mapping of str to (float, float), optional
+        Lowest and highest mark, where they are known. If it is given, even empty, marks
+        far from all others on a scale that is not declared count as missing, as they do
+        in `ratings.intake.prepare`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per column that varies: number of ``items`` with two ratings or more;
+        A row per column that varies: number of ``ratings`` and of ``items`` with two
+        ratings or more;
         Krippendorff's alpha (``estimate``, ``low``, ``high``), ordinal for up to
         `FEW_MARKS` marks, otherwise interval; and for the former ``same mark, %``,
         ``AC1``, ``AC1 low`` and ``AC1 high``.
@@ -600,7 +609,7 @@ def agreement(
         )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
-    table = _rated_twice(first_ratings(table))
+    table = _rated_twice(cleaned(table, columns, scales))
     table = sample_items(table, raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
@@ -635,7 +644,7 @@ def _agreement(
     marks = np.unique(known[column])
     if len(marks) < 2 or known["cluster"].nunique() < 2:
         return {}
-    row = {"items": known["item_id"].nunique()}
+    row = {"ratings": len(known), "items": known["item_id"].nunique()}
     if len(marks) > FEW_MARKS:
         return row | _interval_alpha(known, column, n_boot, rng)
     return row | _ordinal_alpha(known, column, list(marks), n_boot, rng)

@@ -543,10 +543,7 @@ def prepare(
             "the recipe names no outcome, or no aspects that may explain it"
         )
     account = account or Account()
-    table = _own_items(table)
-    if "rater_id" in table:
-        is_first = ~_rated_again(table)
-        table = account.keep(table, is_first, "rated again: the first rating counts")
+    table = _once(table, account)
     settled, unsettled = _without_odd_values(table, [outcome, *aspects], scales)
     left_out = _mostly_missing(settled, aspects)
     analysed = [aspect for aspect in aspects if aspect not in left_out]
@@ -564,6 +561,28 @@ def prepare(
         frame["rater"] = pd.factorize(frame["rater_id"], sort=True)[0]
     study = Study(frame, outcome, analysed, ends, left_out, unsettled)
     return _without_redundant(study)
+
+
+def _once(table: pd.DataFrame, account: Account) -> pd.DataFrame:
+    """Keep the first rating of an item by a rater; items have names of their own."""
+    table = _own_items(table)
+    if "rater_id" not in table:
+        return table
+    is_first = ~_rated_again(table)
+    return account.keep(table, is_first, "rated again: the first rating counts")
+
+
+def cleaned(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping | None
+) -> pd.DataFrame:
+    """Take the ratings that weights are computed from, whole or not.
+
+    Without ``scales``, not even an empty mapping, marks far from all others are kept.
+    """
+    table = _once(table, Account())
+    if scales is None:
+        return table
+    return _without_odd_values(table, columns, scales)[0]
 
 
 def _complete(

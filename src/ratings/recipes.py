@@ -381,6 +381,39 @@ def columns_used(recipe: Mapping) -> list[str]:
     return columns
 
 
+def repeated_values(recipe: Mapping) -> list[str]:
+    """Name outcome and aspects that stand once in a row whose ratings are a list.
+
+    Each is repeated beside all ratings of the list, and so is not one mark of each
+    person: raters cannot agree or differ on it.
+    """
+    items = as_names(recipe.get("item", []))
+    lists = []  # those whose places are ratings, not items
+    for name, position in recipe.get("lists", {}).items():
+        if position not in items:
+            lists.append(name)
+    tells_ratings = {*as_names(recipe.get("rater", []))}
+    tells_ratings.update(as_names(recipe.get("position", [])))
+    pattern = _pattern(recipe)
+    if pattern is not None and tells_ratings.isdisjoint(pattern.groupindex):
+        pattern = None  # the names of columns do not tell one person from another
+    if not lists and pattern is None:
+        return []
+    long = "long" in recipe or "(?P<aspect>" in recipe.get("names", "")
+    if long or "count" in recipe:  # these marks come from the elements themselves
+        return []
+    original = {new: old for old, new in recipe.get("call", {}).items()}
+    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    repeated = []
+    for value in values:
+        name = original.get(value, value)
+        is_element = any(name == each or name.startswith(f"{each}.") for each in lists)
+        is_made = pattern is not None and name in (*pattern.groupindex, "score")
+        if not (is_element or is_made):
+            repeated.append(value)
+    return repeated
+
+
 def as_names(value: object) -> list:
     """Take one name as a list, and a mapping as its names."""
     return [value] if isinstance(value, str) else list(value)

@@ -445,11 +445,21 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
         "scope": WORDS["scope"][row["scope"]],
     }
     words["start"] = _start(study, aspect)
+    words["beyond"] = _beyond(study, [low, high, alone_low, alone_high])
     words["held"] = ""
     if len(study.aspects) > 1:
         words["held"] = WORDS["held"].format_map(words)
     sentence, not_said = ON_VERDICT[row["verdict"]]
     return sentence.format_map(words), not_said.format_map(words)
+
+
+def _beyond(study: Study, ends: Sequence[float]) -> str:
+    """Say so where an interval reaches further than the outcome's scale is long."""
+    low, high, known = study.ends.loc[study.outcome, ["low", "high", "known"]]
+    length = high - low
+    if known == "not known" or not np.nanmax(np.abs(ends)) > length:
+        return ""
+    return WORDS["beyond"].format(length=length)
 
 
 def _start(study: Study, aspect: str) -> str:
@@ -483,7 +493,10 @@ def _about_ranking(
     if not conclusions["verdict"].isin(MARKS).any():
         return []
     share = ranking["weighs most, %"].max()
-    name = f"“{_cut(ranking['weighs most, %'].idxmax())}”"
+    first = ranking["weighs most, %"].idxmax()
+    if conclusions.loc[first, "verdict"] not in MARKS:  # it may weigh nothing
+        return []
+    name = f"“{_cut(first)}”"
     judged = f"the {len(ranking)} aspects that can be judged"
     percent = f"{share:.0f}" if share < 99.5 else "> 99"
     if share < SURE:
@@ -703,8 +716,13 @@ def analyse(
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
-    agreement = inference.agreement(people, columns, N_BOOT, rng)
+    repeated = recipes.repeated_values(recipe)
+    rated = [column for column in columns if column not in repeated]
+    agreement = inference.agreement(people, rated, N_BOOT, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if repeated:
+        names = ", ".join(f"“{_cut(name)}”" for name in repeated)
+        analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["repeated"]
     try:
         study = intake.prepare(table, outcome, aspects, rng, scales, account)
     except PlainError as error:
@@ -721,7 +739,7 @@ def analyse(
     if "sum" in recipe:
         analysis.warnings.insert(0, WORDS["summed"])
     progress(f"judging {len(aspects)} aspects")
-    _judge_aspects(analysis, study, agreement, rng)
+    _judge_aspects(analysis, study, agreement, rng, outcome in repeated)
     return analysis
 
 
@@ -738,8 +756,12 @@ def _judge_aspects(
     study: Study,
     agreement: pd.DataFrame,
     rng: np.random.Generator,
+    outcome_is_repeated: bool = False,
 ) -> None:
-    """Add what is concluded on aspects, and the sentences that say it."""
+    """Add what is concluded on aspects, and the sentences that say it.
+
+    An outcome that stands once beside a list of ratings has no reliability.
+    """
     conclusions = inference.conclude(study, rng)
     ranking = inference.rank_aspects(study, N_BOOT, rng)
     controlled = only_judged(inference.confounder(study), conclusions)
@@ -749,7 +771,10 @@ def _judge_aspects(
     analysis.conclusions = conclusions
     analysis.add(RANKING, ranking)
     analysis.add(COVARIATE, controlled)
-    analysis.add(PEOPLE, raters.by_rater(study))
+    if not outcome_is_repeated:
+        analysis.add(PEOPLE, raters.by_rater(study))
+    if outcome_is_repeated:
+        reliability = pd.DataFrame()
     analysis.add(RELIABLE, projected(reliability, study))
     analysis.add(NEEDED, raters.sample_size(study, small))
     analysis.quotes = sentences(study, conclusions, ranking, agreement, reliability)
