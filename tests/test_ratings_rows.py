@@ -225,7 +225,7 @@ def test_each_row_that_is_left_out_is_named(page):
         ("no mark for tone", -1, 235),
     ]
     assert [row["where"] for row in steps] == ["", "row 9", "row 6, row 12", "row 7"]
-    assert "239 rows were read; 235 ratings are used" in shown
+    assert "Rows read: 239; ratings used: 235" in shown
 
 
 def test_marks_that_may_be_off_their_scale_are_named_apart():
