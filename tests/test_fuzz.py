@@ -6,6 +6,7 @@ from pathlib import Path
 
 import hypothesis
 import hypothesis.configuration
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -25,7 +26,8 @@ from helpers.studies import (
     kamoda,
 )
 from helpers.studies.word_tests import SHOWN
-from ratings import inspection, recipes
+from ratings import inspection, intake, recipes, report
+from ratings.accounts import Account
 
 hypothesis.configuration.set_hypothesis_home_dir(paths.BUILD / ".hypothesis")
 repeatable = settings(
@@ -256,3 +258,103 @@ def test_a_cell_of_a_million_characters(tmp_path):
         )
         load(tmp_path / "mine.csv", f"overall,tone\n1,{text}\n{text},2\n".encode())
         load(tmp_path / "mine.csv", f"{text},overall\n1,2\n".encode())
+
+
+# Names that stand for something: to people, in our tables, in families of columns.
+NAMES = [
+    *("overall", "tone", "score", "rating_1", "rating_2", "r1_tone", "r2_tone"),
+    *("item", "item_id", "id", "text", "system_id", "model", "prompt", "source"),
+    *("rater", "rater_id", "annotator", "worker", "cluster", "position", "covariate"),
+    *("aspect", "label", "seconds", "mean", "x.tone", "y.tone", "x.tone.y", ""),
+    *("1", "item / rater", "words of text", "covariate 0", "index", "estimate"),
+]
+COLUMNS_OF_CELLS = [
+    st.integers(1, 5),
+    st.integers(0, 1),
+    st.sampled_from([1, 2, 3, None, 99]),
+    st.sampled_from(["good", "fair", "poor", ""]),
+    st.sampled_from(["yes", "no", "NA"]),
+    st.sampled_from(["tone", "overall", "id", "source"]),
+    st.sampled_from(["a", "b", "c", "d", "e", "f", "simulated"]),
+    st.sampled_from(["[1, 2]", "[3]", "[]", "[4, 5, nan]"]),
+    st.floats(0, 100, allow_nan=False).map(lambda number: round(number, 2)),
+    st.just(3),
+    st.none(),
+    st.just("\ud800"),
+]
+
+
+@st.composite
+def rating_files(draw):
+    """Tables that could be ratings: columns of one kind of cell each, some empty."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=8))
+    names[0] = "overall"
+    n_rows = draw(st.sampled_from([0, 1, 9, 40, 80]))
+    n_items = draw(st.integers(1, 30))
+    cells = []
+    for name in names:
+        kind = draw(st.sampled_from(COLUMNS_OF_CELLS))
+        seed = draw(st.lists(kind, min_size=7, max_size=13))
+        column = [seed[row % len(seed)] for row in range(n_rows)]
+        if name in ("item", "item_id", "id"):
+            column = [f"i{row % n_items}" for row in range(n_rows)]
+        cells.append(column)
+    ending = draw(st.sampled_from(["csv", "csv", "json", "jsonl"]))
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    if ending == "csv":
+        lines = [names, *rows]
+        texts = [";".join("" if c is None else str(c) for c in line) for line in lines]
+        return ending, "\n".join(texts).encode(errors="ignore")
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    if ending == "jsonl":
+        return ending, "\n".join(map(json.dumps, records)).encode()
+    return ending, json.dumps(records).encode()
+
+
+def inspect_and_report(path: Path) -> bool:
+    """From a file to a page whose numbers of rows add up, or a message."""
+    try:
+        seen = inspection.inspect(path)
+    except tables.BadTableError:
+        return False
+    understood = len(seen.sample) > 0
+    told = any("not yet understood" in line for line in seen.to_check)
+    assert understood != told
+    page = path.with_name("page.html")
+    try:
+        report.write_page(path, seen.recipe, page, lambda _: None)
+    except (tables.BadTableError, tables.OptionError):
+        assert not understood
+        return False
+    steps = pd.read_csv(page.with_suffix(".rows.csv"))
+    assert (steps["change"].cumsum() == steps["left"]).all()
+    account = Account()
+    ratings = recipes.read(path, seen.recipe, account)
+    assert account.left == len(ratings)
+    try:
+        study = intake.prepare(
+            ratings,
+            seen.recipe.get("outcome", ""),
+            seen.recipe.get("aspects", []),
+            np.random.default_rng(0),
+            recipes.scales(seen.recipe),
+        )
+    except tables.PlainError:
+        return True
+    assert steps["left"].iloc[-1] == len(study.frame)
+    return True
+
+
+def test_any_ratings_from_inspect_to_report(tmp_path):
+    pages = []
+
+    @settings(repeatable, max_examples=40)
+    @given(rating_files())
+    def check(file):
+        ending, content = file
+        path = tmp_path / f"mine.{ending}"
+        path.write_bytes(content)
+        pages.append(inspect_and_report(path))
+
+    check()
+    assert sum(pages) > 5

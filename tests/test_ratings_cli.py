@@ -271,11 +271,13 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
         "b.csv",
         "b.html",
         "b.json",
+        "b.rows.csv",
         "mine.csv",
         "mine.recipe.yaml",
         "mine.report.csv",
         "mine.report.html",
         "mine.report.json",
+        "mine.report.rows.csv",
     }
     assert "there is no such file" in ratings("report", "other.csv", code=1)
 

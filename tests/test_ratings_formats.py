@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from helpers.data.tables import BadTableError, OptionError
-from ratings import formats, recipes
+from ratings import formats, inspection, recipes
 
 ROWS = [
     {"item_id": "a", "overall": 4, "tone": 1},
@@ -62,8 +62,8 @@ def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packe
     ]
 
 
-def workbook(tmp_path, rows):
-    """The smallest Excel file: one sheet with its cells in place."""
+def workbook(tmp_path, rows, others=()):
+    """The smallest Excel file: a sheet with its cells in place, maybe more like it."""
     path = tmp_path / "a.xlsx"
     main = "http://schemas.openxmlformats.org"
     package = f"{main}/package/2006"
@@ -73,6 +73,9 @@ def workbook(tmp_path, rows):
     cells = ""
     for row in rows:
         cells += "<row>" + "".join(map(_cell, row)) + "</row>"
+    more = ""
+    for number, name in enumerate(others, start=2):
+        more += f'<sheet name="{name}" sheetId="{number}" r:id="r1"/>'
     parts = {
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
         f'<Relationship Id="r1" Type="{office}/officeDocument" '
@@ -81,7 +84,8 @@ def workbook(tmp_path, rows):
         '<Default Extension="xml" ContentType="application/xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{kind}"/></Types>',
         "xl/workbook.xml": f'<workbook xmlns="{sheet}" xmlns:r="{office}">'
-        '<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        '<sheets><sheet name="S" sheetId="1" r:id="r1"/>'
+        f"{more}</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
         f'<Relationship Id="r1" Type="{office}/worksheet" '
         'Target="worksheets/s.xml"/></Relationships>',
@@ -178,3 +182,13 @@ def test_what_cannot_be_read_is_said_in_one_message(tmp_path, name, content, mes
 def test_an_unknown_encoding_is_named(tmp_path):
     with pytest.raises(OptionError, match="unknown encoding: klingon"):
         cells(written(tmp_path, "a.csv", "a\n1\n"), encoding="klingon")
+
+
+def test_other_sheets_of_a_workbook_are_named(tmp_path):
+    rows = [["text", "tone"], ["a", 1], ["b", 2]]
+    path = workbook(tmp_path, rows, others=["notes"])
+    line = "other sheets of the file are not read: 'notes'; name one in the recipe"
+    seen = inspection.inspect(path)
+    assert any(line in each for each in seen.to_check)
+    assert formats.other_sheets(path, {"sheet": "notes"}) == ["S"]
+    assert formats.other_sheets(workbook(tmp_path, rows), {}) == []

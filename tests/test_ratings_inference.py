@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from example_study import ASPECTS, WEIGHTS, example_ratings
+from scipy import stats
 
 from helpers import paths
 from helpers.stats import lasso
@@ -402,6 +403,27 @@ def test_the_ranking_tells_how_often_each_aspect_weighs_most():
     assert why(inference.rank_aspects(study, 99, rng())) == (
         "the ratings do not tell the weights of single aspects"
     )
+
+
+def test_the_ranking_redraws_weights_as_wide_as_their_intervals():
+    study = prepare(drawn(**LINKED), "overall", ["tone", "depth"], rng(0))
+    held = inference.estimates(study)
+    slopes = study.slopes()
+    # Leaving out one cluster changes the slope of an aspect alone by this much.
+    alone = study.slopes(alone=True)
+    (changes,) = alone.changes(study.frame[["cluster"]], ["tone"])
+    x, y = study.centred()[:, [0, -1]].T
+    is_first = (study.frame["cluster"] == study.frame["cluster"].iloc[0]).to_numpy()
+    without = (x @ y - x[is_first] @ y[is_first]) / (x @ x - x[is_first] @ x[is_first])
+    assert changes[0, 0] == pytest.approx(alone.value["tone"] - without)
+    errors = inference._errors(study, slopes)
+    margin = stats.t.ppf(0.975, errors["df"]) * errors["standard_error"]
+    assert (slopes.value + margin).to_numpy() == pytest.approx(held["high"].to_numpy())
+    correlation = inference._correlation(
+        slopes.changes(study.clusters, ["tone", "depth"])
+    )
+    assert np.diagonal(correlation) == pytest.approx([1, 1])
+    assert abs(correlation[0, 1]) < 1
 
 
 @pytest.mark.parametrize(

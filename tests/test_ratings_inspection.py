@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from ratings import recipes
+from ratings.accounts import Account
 from ratings.inspection import inspect
 
 
@@ -30,9 +31,23 @@ def look(tmp_path):
                 content if isinstance(content, str) else json.dumps(content)
             )
         seen = inspect(path, known)
-        return seen, recipes.read(path, seen.recipe) if len(seen.sample) else None
+        if seen.sample.empty:
+            return seen, None
+        account = Account()
+        found = recipes.read(path, seen.recipe, account)
+        assert_adds_up(account, seen, len(found))
+        return seen, found
 
     return look
+
+
+def assert_adds_up(account, seen, n_ratings):
+    """Check that an account leads from the rows of the file to the ratings."""
+    table = account.table()
+    n_read = int(seen.contents[0].split(" rows")[0].replace(",", ""))
+    assert table["left"].iloc[0] == n_read
+    assert table["change"].sum() == account.left == n_ratings
+    assert (table["change"].cumsum() == table["left"]).all()
 
 
 def told(seen, start):

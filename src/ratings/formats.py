@@ -126,6 +126,9 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
     if reading.get("quotes") == "none":
         quoting = csv.QUOTE_NONE
     names, lengths = _layout(path, content, delimiter, quoting)
+    if names and names[0].startswith("sep="):
+        problem = f"row 1 says {names[0]!r}, which is meant for Excel: delete this row"
+        raise bad_table(path.name, [problem])
     if not any(names):
         problem = "row 1 is empty; the names of the columns must stand there"
         raise bad_table(path.name, [problem])
@@ -284,7 +287,21 @@ def _flat(record: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value
+            yield _with_whole_characters(prefix + key), _with_whole_characters(value)
+
+
+def _with_whole_characters(value: object) -> object:
+    """Write half a character, which no table can hold, as its code."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, list):
+        return [_with_whole_characters(element) for element in value]
+    if isinstance(value, dict):
+        pairs = value.items()
+        return {_with_whole_characters(k): _with_whole_characters(v) for k, v in pairs}
+    return value
 
 
 def _open_parquet(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
@@ -320,6 +337,17 @@ def _open_excel(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Loa
         return table.iloc[:, positions].set_axis(once, axis="columns"), problems
 
     return names, load
+
+
+def other_sheets(file: str | Path, reading: Mapping[str, str]) -> list[str]:
+    """Name the sheets of an Excel file that are not read; none for other files."""
+    path = tables.find(file)
+    if path.suffix.lower() != ".xlsx":
+        return []
+    with readable(path, "an Excel file"):
+        names = calamine.load_workbook(path).sheet_names
+    sheet = reading.get("sheet", names[0])
+    return [name for name in names if name != sheet]
 
 
 def _excel_sheet(path: Path, sheet: str | int) -> pd.DataFrame:

@@ -39,10 +39,11 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from helpers.stats import bootstrap, ordinal
 from helpers.stats.agreement import agreement_table
-from helpers.stats.clustered import covariance
+from helpers.stats.clustered import Slopes
 from helpers.stats.moments import cluster_sums
 from ratings import raters
 from ratings.intake import (
@@ -52,7 +53,7 @@ from ratings.intake import (
     ROWS_PER_ASPECT,
     SETTLE,
     Study,
-    first_ratings,
+    cleaned,
     join_clusters,
     sample_items,
 )
@@ -194,15 +195,22 @@ def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.Da
     other items only.
     """
     slopes = study.slopes(alone, within)
+    return _errors(study, slopes)[PARTS].reindex(study.aspects)
+
+
+def _errors(study: Study, slopes: Slopes) -> pd.DataFrame:
+    """Slopes with their standard errors and degrees of freedom, by one rule for all.
+
+    Those of an aspect in which enough raters vary allow for other raters and items, the
+    others for other items only.
+    """
     names = slopes.value.index
-    table = pd.DataFrame(np.nan, study.aspects, PARTS)
-    for_others = study.for_others[table.index.get_indexer(names)]
+    aspects = pd.Index(study.aspects)
+    for_others = study.for_others[aspects.get_indexer(names)]
+    table = slopes.table(study.frame[["cluster"]])
     if for_others.any():
-        rows = slopes.table(study.frame[["rater", "cluster"]])[PARTS]
-        table.loc[names[for_others]] = rows.loc[for_others]
-    if not for_others.all():
-        rows = slopes.table(study.frame[["cluster"]])[PARTS]
-        table.loc[names[~for_others]] = rows.loc[~for_others]
+        by_both = slopes.table(study.frame[["rater", "cluster"]])
+        table.loc[names[for_others]] = by_both.loc[names[for_others]]
     return table
 
 
@@ -407,8 +415,9 @@ def _points(numbers: pd.Series) -> str:
 def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Tell in how many redrawn sets of weights each aspect weighs most.
 
-    Weights are redrawn together, from a t distribution with the covariance that the
-    intervals have, so that other raters and other items are allowed for.
+    Weights are redrawn together. Each has the t distribution of its interval in
+    `conclude`, with the same standard error and degrees of freedom; how they go
+    together is told by what leaving out each cluster changes.
 
     Parameters
     ----------
@@ -433,27 +442,49 @@ def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.Dat
     slopes = study.slopes()
     is_judged = _is_judged(study, study.informative("cluster"))
     judged = np.array(study.aspects)[is_judged]
-    judged = slopes.value.index.intersection(judged, sort=False)
+    errors = _errors(study, slopes)
+    errors = errors[errors.index.isin(judged) & errors["standard_error"].notna()]
+    judged = errors.index
     if judged.empty:
         return not_done("no aspect can be judged")
-    slopes = slopes.pick(judged)
-    clusters = study.clusters
-    df = clusters.nunique().min() - 1
-    # A t distribution is a normal one whose variance is drawn too.
-    variance = rng.chisquare(df, n_draws) / df
-    errors = rng.multivariate_normal(
+    value = slopes.value[judged]
+    normal = rng.multivariate_normal(
         mean=np.zeros(len(judged)),
-        cov=covariance(slopes.influence, clusters),
+        cov=_correlation(slopes.changes(study.clusters, judged)),
         size=n_draws,
         method="eigh",
     )
-    weights = slopes.value.to_numpy() + errors / np.sqrt(variance)[:, None]
-    heaviest = np.abs(weights).argmax(axis=1)
+    # A t distribution is a normal one whose variance is drawn too: at the same place
+    # for all slopes, each with its own degrees of freedom.
+    df = errors["df"].to_numpy()
+    place = rng.random((n_draws, 1))
+    variance = stats.chi2.ppf(place, df) / df
+    drawn = normal * errors["standard_error"].to_numpy() / np.sqrt(variance)
+    heaviest = np.abs(value.to_numpy() + drawn).argmax(axis=1)
     n_first = np.bincount(heaviest, minlength=len(judged))
-    table = pd.DataFrame(
-        {"weight": slopes.value, "weighs most, %": 100 * n_first / n_draws}
-    )
+    table = pd.DataFrame({"weight": value, "weighs most, %": 100 * n_first / n_draws})
     return table.sort_values("weight", key=np.abs, ascending=False)
+
+
+def _correlation(changes: Sequence[np.ndarray]) -> np.ndarray:
+    """How errors of slopes go together, from what leaving out each cluster changes.
+
+    With two kinds of clusters, changes by both at once are in both sums, and are taken
+    off once; if that leaves nothing of a slope, the larger kind counts.
+    """
+    products = [change.T @ change for change in changes]
+    matrix = products[0]
+    if len(products) == 3:
+        by_first, by_second, by_both = products
+        two_way = by_first + by_second - by_both
+        eigenvalues, vectors = np.linalg.eigh(two_way)
+        two_way = (vectors * np.maximum(eigenvalues, 0)) @ vectors.T
+        matrix = two_way
+        if (np.diagonal(two_way) <= 0).any():
+            matrix = max(by_first, by_second, key=np.trace)
+    length = np.sqrt(np.diagonal(matrix))
+    length = np.where(length > 0, length, 1)
+    return matrix / np.outer(length, length)
 
 
 def ordered_marks(study: Study, rng: np.random.Generator) -> pd.DataFrame:
@@ -525,7 +556,11 @@ def _not_ordered(table: pd.DataFrame, study: Study) -> str:
 
 
 def agreement(
-    table: pd.DataFrame, columns: Sequence[str], n_boot: int, rng: np.random.Generator
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    n_boot: int,
+    rng: np.random.Generator,
+    scales: Mapping[str, tuple[float, float]] | None = None,
 ) -> pd.DataFrame:
     """How far different raters of the same item agree, column by column.
 
@@ -539,11 +574,16 @@ def agreement(
         Number of bootstrap replicates of clusters.
     rng : numpy.random.Generator
         Resamples clusters.
+    scales : mapping of str to (float, float), optional
+        Lowest and highest mark, where they are known. If it is given, even empty, marks
+        far from all others on a scale that is not declared count as missing, as they do
+        in `ratings.intake.prepare`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per column that varies: number of ``items`` with two ratings or more;
+        A row per column that varies: number of ``ratings`` and of ``items`` with two
+        ratings or more;
         Krippendorff's alpha (``estimate``, ``low``, ``high``), ordinal for up to
         `FEW_MARKS` marks, otherwise interval; and for the former ``same mark, %``,
         ``AC1``, ``AC1 low`` and ``AC1 high``.
@@ -569,7 +609,7 @@ def agreement(
         )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")
-    table = _rated_twice(first_ratings(table))
+    table = _rated_twice(cleaned(table, columns, scales))
     table = sample_items(table, raters.MOST_ROWS)
     if table.empty:
         return not_done("no item was rated by two people")
@@ -604,7 +644,7 @@ def _agreement(
     marks = np.unique(known[column])
     if len(marks) < 2 or known["cluster"].nunique() < 2:
         return {}
-    row = {"items": known["item_id"].nunique()}
+    row = {"ratings": len(known), "items": known["item_id"].nunique()}
     if len(marks) > FEW_MARKS:
         return row | _interval_alpha(known, column, n_boot, rng)
     return row | _ordinal_alpha(known, column, list(marks), n_boot, rng)
@@ -738,5 +778,6 @@ def _controls(covariate: pd.Series) -> pd.DataFrame | None:
     else:
         standardised = (covariate - covariate.mean()) / covariate.std()
         controls = standardised.to_frame()
-    names = [f"covariate {number}" for number in range(controls.shape[1])]
+    # names that no column of a file has
+    names = [f"\0covariate {number}" for number in range(controls.shape[1])]
     return controls.set_axis(names, axis="columns")

@@ -19,7 +19,8 @@ import yaml
 from helpers import paths
 from helpers.data.tables import BadTableError, PlainError, bad_table, cell
 from ratings import parsing
-from ratings.formats import opened
+from ratings.accounts import Account
+from ratings.formats import opened, other_sheets
 from ratings.recipes import (
     LEADING,
     ROLES,
@@ -27,11 +28,13 @@ from ratings.recipes import (
     as_list,
     as_names,
     cell_text,
+    columns_to_load,
     columns_used,
     from_yaml,
+    is_simulated,
     parse,
+    read,
     to_long,
-    to_ratings,
     to_wide,
 )
 
@@ -39,6 +42,8 @@ FEW_WORDS = 12  # of a column that holds words with an order, not text
 LONGEST_WORD = 40  # characters of such a word
 LONGEST_GRADE = 60  # characters of a cell such as 4 - Good
 MOST_ASPECTS = 60
+MOST_HEADERS = 2  # rows below the names of columns that may hold words about them
+FEWEST_BELOW = 3  # rows of numbers that tell so
 MOST_SHOWN = 12  # columns
 LONGEST_SHOWN = 24  # characters of a name or a cell
 LONGEST_LINE = 200  # characters
@@ -122,21 +127,30 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     reading = dict(known.get("file", {}))
     to_check = []
     try:
-        name, raw = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading)
     except BadTableError as error:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
         to_check.append(ASSUMPTIONS["cp1252"])
-        name, raw = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
     if reading:
         known["file"] = reading
     seen = Inspection(name, known, to_check=to_check)
     seen.contents.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
+    if repeated:
+        names = ", ".join(map(cell, repeated))
+        seen.to_check.append(ASSUMPTIONS["repeated"].format(names))
+    sheets = other_sheets(file, reading)
+    if sheets:
+        names = ", ".join(map(cell, sheets))
+        seen.to_check.append(ASSUMPTIONS["sheets"].format(names))
+    raw = _without_second_header(raw, seen)
     try:
         _propose(raw, seen)
+        _try_out(file, seen)
     except PlainError as error:
         seen.to_check.append(f"not yet understood: {error}")
     for key in ("outcome", "aspects", *ROLES, "long", "names", "lists", "count", "sum"):
@@ -148,13 +162,65 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
 def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     """Complete a recipe step by step, each on the table that the last one made."""
     has_shape = any(key in seen.recipe for key in ("names", "lists", "long", "count"))
-    if not has_shape and not _take_recipe_of_tool(raw, seen):
-        _propose_shape(raw, seen)
+    if not has_shape:
+        if not _take_recipe_of_tool(raw, seen):
+            _propose_shape(raw, seen)
+        elif "aspects" in seen.recipe:  # it says all; other columns take memory
+            raw = raw[columns_to_load(seen.recipe, list(raw))]
+    if is_simulated(raw):
+        raw = raw.drop(columns="source")
     long = to_long(raw, seen.recipe)
     _propose_roles(long, seen)
     wide = to_wide(long, seen.recipe)
     _propose_values(wide, seen)
-    ratings = to_ratings(wide, seen.recipe, seen.name)
+
+
+def _without_second_header(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
+    """Skip first rows that hold words in columns of numbers, and say so."""
+    if "skip" in seen.recipe:
+        is_skipped = raw.index.map(str).isin(seen.recipe["skip"])
+        return raw[~is_skipped]
+    for n_headers in range(MOST_HEADERS, 0, -1):
+        if not _are_headers(raw.iloc[:n_headers], raw.iloc[n_headers:LOOKED_AT]):
+            continue
+        skipped = [str(row) for row in raw.index[:n_headers]]
+        seen.recipe["skip"] = skipped
+        rows = ", ".join(f"{raw.index.name} {row}" for row in skipped)
+        seen.to_check.append(ASSUMPTIONS["headers"].format(rows))
+        return raw.iloc[n_headers:]
+    return raw
+
+
+def _are_headers(first: pd.DataFrame, others: pd.DataFrame) -> bool:
+    """Tell whether rows hold words wherever all rows below them hold numbers."""
+    if len(others) < FEWEST_BELOW:
+        return False
+    n_columns = 0
+    for name in others:
+        if _kind(others[name]) != "numbers":
+            continue
+        texts = first[name].map(cell_text)
+        is_header = [text and not _is_mark(text) for text in texts]
+        if not all(is_header):
+            return False
+        n_columns += 1
+    return n_columns > 0
+
+
+def _is_mark(text: str) -> bool:
+    """Tell whether a cell could be a mark, or say that there is none."""
+    return bool(_NUMBER.fullmatch(text)) or _stands_for_nothing(text)
+
+
+def _try_out(file: str | Path, seen: Inspection) -> None:
+    """Read the file by the recipe that was proposed, and show what comes out."""
+    account = Account()
+    ratings = read(file, seen.recipe, account)
+    for step in account.steps:
+        if step.where:
+            seen.contents.append(
+                f"left out: {-step.change:,} ({step.step}; {step.where})"
+            )
     sample = ratings.head(SAMPLE)
     seen.sample = sample.drop(columns=["source", "position"], errors="ignore")
     n_items = ratings["item_id"].nunique()
@@ -208,13 +274,16 @@ def _on_one_line(value: object) -> str:
     return f"{text[:LONGEST_LINE]}…"
 
 
-def _all_cells(file: str | Path, reading: Mapping) -> tuple[str, pd.DataFrame]:
-    """Load all columns of a file that have a name of their own."""
+def _all_cells(
+    file: str | Path, reading: Mapping
+) -> tuple[str, pd.DataFrame, list[str]]:
+    """Load the columns of a file that have a name of their own; name the others."""
     with opened(file, reading) as (name, names, load):
         counts = collections.Counter(names)
         once = [each for each, count in counts.items() if count == 1]
+        repeated = [each for each, count in counts.items() if count > 1]
         table, _ = load(once)
-    return name, table
+    return name, table, repeated
 
 
 @functools.cache
@@ -381,7 +450,7 @@ def _is_graded(text: str) -> bool:
 def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     """Find out which columns say who rated what."""
     recipe = seen.recipe
-    names = [str(name) for name in table if name != "source"]
+    names = [str(name) for name in table]
     counts = {name: table[name].map(cell_text).nunique() for name in names}
     # A column that never varies tells nothing, save where a pattern made it.
     names = [name for name in names if counts[name] > 1 or name in ("rater", "item")]
@@ -392,14 +461,18 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     repeated = [name for name in whole if counts[name] < len(table)]
     rater = None if "position" in recipe else _best("rater", repeated)
     cluster = _best("cluster", repeated)
+    no_lists = [name for name in names if _kind(table[name]) != "lists"]
+    system = _best("system", no_lists)
+    taken = [rater, cluster]
+    if system in repeated:  # it wrote many texts, and is none itself
+        taken.append(system)
     may_be_item = []
     for name in whole:
-        is_taken = name in (rater, cluster) or _place(name, NAMES["not rated"])
+        is_taken = name in taken or _place(name, NAMES["not rated"])
         if not is_taken:
             may_be_item.append(name)
     item = _best("item", may_be_item)
-    no_lists = [name for name in names if _kind(table[name]) != "lists"]
-    item = _with_system(table, item, cluster, _best("system", no_lists))
+    item = _with_system(table, item, cluster, system)
     for role, name in {"rater": rater, "cluster": cluster, "item": item}.items():
         if role not in recipe and name is not None:
             recipe[role] = as_names(name)
@@ -428,7 +501,7 @@ def _with_system(
 ) -> str | list[str] | None:
     """Name an item by its system too, if it stands there with several of them."""
     same_input = item or cluster
-    if not same_input or not system:
+    if not same_input or not system or same_input == system:
         return item
     texts = table[[same_input, system]].map(cell_text)
     n_systems = texts.groupby([same_input])[system].nunique()
@@ -450,8 +523,9 @@ def _propose_covariate(
 def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     """Find the columns with marks, and what the marks mean."""
     recipe = seen.recipe
+    is_called = "call" in recipe
     table = _with_short_names(table, recipe)
-    kinds = _kinds_of_marks(table, recipe)
+    kinds = _pass_over(_kinds_of_marks(table, recipe), seen)
     words = [name for name, kind in kinds.items() if kind == "words"]
     ordered = _propose_scales(table, words, seen)
     graded = [name for name, kind in kinds.items() if kind == "graded"]
@@ -464,24 +538,54 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         names = ", ".join(graded)
         seen.to_check.append(f"the number counts with which a cell begins: {names}")
     _propose_missing(table[values], seen)
+    _ask_about_ties(table, values, seen)
     texts = pd.unique(table[values].map(cell_text).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
         recipe.setdefault("decimal", ",")
         seen.to_check.append("a comma in a number is taken as a decimal point")
     _propose_outcome(values, seen)
-    _keep_short_names_in_use(recipe)
+    if not is_called:
+        _keep_short_names_in_use(recipe)
 
 
 def _kinds_of_marks(table: pd.DataFrame, recipe: Mapping) -> dict[str, str]:
     """Tell what each column holds that plays no other part."""
-    used = {*columns_used(recipe), "source"}
+    used = set(columns_used(recipe))
     used.update(as_names(recipe.get("lists", {}).values()))
-    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
     kinds = {}
     for name in table:
-        if name not in used and not _place(name, not_rated):
+        if name not in used:
             kinds[str(name)] = _kind(table[name])
     return kinds
+
+
+def _is_no_mark(name: str) -> bool:
+    """Tell whether the name of a column is that of something that nobody rated."""
+    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
+    parts = re.split(r"[^a-z0-9]+", name.lower())
+    tells_person = parts[-1] in NAMES["person"].split()
+    return bool(_place(name, not_rated)) or tells_person
+
+
+def _pass_over(kinds: dict[str, str], seen: Inspection) -> dict[str, str]:
+    """Leave out columns that are no marks by their names, and say which."""
+    named = seen.recipe.get("outcome"), *seen.recipe.get("aspects", [])
+    passed = [name for name in kinds if _is_no_mark(name) and name not in named]
+    could_be = ("numbers", "graded", "words")
+    told = [name for name in passed if kinds[name] in could_be]
+    if told:
+        seen.to_check.append(ASSUMPTIONS["passed over"].format(", ".join(told)))
+    return {name: kind for name, kind in kinds.items() if name not in passed}
+
+
+def _ask_about_ties(
+    table: pd.DataFrame, names: Sequence[str], seen: Inspection
+) -> None:
+    """Ask whether 0 is a tie where 0, 1 and 2 may tell which of two is better."""
+    for name in names:
+        is_choice = _place(name, NAMES["choice"])
+        if is_choice and set(_distinct_texts(table[name])) == {"0", "1", "2"}:
+            seen.to_check.append(ASSUMPTIONS["tie"].format(name))
 
 
 def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
@@ -498,6 +602,33 @@ def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
     others = [name for name in values if name != recipe.get("outcome")]
     if others:
         recipe.setdefault("aspects", others)
+    _rename_reserved(seen)
+
+
+def _rename_reserved(seen: Inspection) -> None:
+    """Give marks another name if theirs stands for something else in ratings."""
+    recipe = seen.recipe
+    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    called = dict(recipe.get("call", {}))
+    before = {short: long for long, short in called.items()}
+    new_names = {}
+    for name in values:
+        if name in parsing.RESERVED:
+            new_names[name] = f"{name} (mark)"
+            called[before.get(name, name)] = new_names[name]
+    if not new_names:
+        return
+    recipe["call"] = called
+    if "outcome" in recipe:
+        outcome = recipe["outcome"]
+        recipe["outcome"] = new_names.get(outcome, outcome)
+    if "aspects" in recipe:
+        aspects = recipe["aspects"]
+        recipe["aspects"] = [new_names.get(name, name) for name in aspects]
+    for key in ("marks", "scales"):
+        if key in recipe:
+            pairs = recipe[key].items()
+            recipe[key] = {new_names.get(name, name): each for name, each in pairs}
 
 
 def _propose_scales(
@@ -520,10 +651,11 @@ def _propose_scales(
             columns_by_words.setdefault(words, []).append(name)
             continue
         ordered.add(name)
-        is_yes_or_no = len(scale) == 2 and scale[0] in parsing.WORDS
-        if not is_yes_or_no:  # which is read as 1 and 0 anyway
-            marks[name] = {word: str(n) for n, word in enumerate(scale, start=1)}
-            scales[name] = ["1", str(len(scale))]
+        if not set(scale) <= set(parsing.WORDS):  # which are read as 1 and 0 anyway
+            lowest = 0 if len(scale) == 2 else 1
+            numbers = range(lowest, lowest + len(scale))
+            marks[name] = {word: str(n) for word, n in zip(scale, numbers, strict=True)}
+            scales[name] = [str(numbers[0]), str(numbers[-1])]
             columns_by_ends.setdefault((scale[0], scale[-1]), []).append(name)
     for (lowest, highest), names in columns_by_ends.items():
         ends = f"{lowest!r} is taken as lowest, {highest!r} as highest"

@@ -22,6 +22,7 @@ from helpers.data.registry import DATA_SOURCES
 from helpers.data.tables import BadTableError, OptionError
 from helpers.stats.clustered import Slopes, slopes
 from helpers.stats.moments import ROUNDING, cluster_sums
+from ratings.accounts import Account
 
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
@@ -490,6 +491,7 @@ def prepare(
     aspects: Sequence[str],
     rng: np.random.Generator,
     scales: Mapping[str, tuple[float, float]] | None = None,
+    account: Account | None = None,
 ) -> Study:
     """Leave out what cannot be analysed, and say why.
 
@@ -512,6 +514,8 @@ def prepare(
     scales : mapping of str to (float, float), optional
         Lowest and highest mark where they are known; otherwise the marks tell, if they
         can.
+    account : Account, optional
+        Told which ratings are left out.
 
     Returns
     -------
@@ -538,11 +542,12 @@ def prepare(
         raise OptionError(
             "the recipe names no outcome, or no aspects that may explain it"
         )
-    table = first_ratings(_own_items(table))
-    table, unsettled = _without_odd_values(table, [outcome, *aspects], scales)
-    left_out = _mostly_missing(table, aspects)
+    account = account or Account()
+    table = _once(table, account)
+    settled, unsettled = _without_odd_values(table, [outcome, *aspects], scales)
+    left_out = _mostly_missing(settled, aspects)
     analysed = [aspect for aspect in aspects if aspect not in left_out]
-    frame = table.dropna(subset=[outcome, *analysed])
+    frame = _complete(table, settled, [outcome, *analysed], account)
     _require_enough(frame, outcome)
     for aspect in analysed:
         if _is_constant(frame[aspect]):
@@ -556,6 +561,51 @@ def prepare(
         frame["rater"] = pd.factorize(frame["rater_id"], sort=True)[0]
     study = Study(frame, outcome, analysed, ends, left_out, unsettled)
     return _without_redundant(study)
+
+
+def _once(table: pd.DataFrame, account: Account) -> pd.DataFrame:
+    """Keep the first rating of an item by a rater; items have names of their own."""
+    table = _own_items(table)
+    if "rater_id" not in table:
+        return table
+    is_first = ~_rated_again(table)
+    return account.keep(table, is_first, "rated again: the first rating counts")
+
+
+def cleaned(
+    table: pd.DataFrame, columns: Sequence[str], scales: Mapping | None
+) -> pd.DataFrame:
+    """Take the ratings that weights are computed from, whole or not.
+
+    Without ``scales``, not even an empty mapping, marks far from all others are kept.
+    """
+    table = _once(table, Account())
+    if scales is None:
+        return table
+    return _without_odd_values(table, columns, scales)[0]
+
+
+def _complete(
+    table: pd.DataFrame,
+    settled: pd.DataFrame,
+    columns: Sequence[str],
+    account: Account,
+) -> pd.DataFrame:
+    """Keep the ratings with a mark in each column, and say of the others which fails.
+
+    ``settled`` is the table without marks that may not belong to their scale.
+    """
+    is_left = np.ones(len(table), dtype=bool)
+    for column in columns:
+        is_empty = table[column].isna().to_numpy()
+        is_odd = settled[column].isna().to_numpy() & ~is_empty
+        for is_lost, why in (
+            (is_empty, f"no mark for {column}"),
+            (is_odd, f"a mark for {column} that may not be on its scale"),
+        ):
+            account.keep(table[is_left], ~is_lost[is_left], why)
+            is_left &= ~is_lost
+    return settled[is_left]
 
 
 def _without_odd_values(

@@ -15,6 +15,7 @@ import pandas as pd
 from helpers.data import tables
 from helpers.data.raters import anonymise
 from helpers.data.tables import OptionError, bad_table, cell
+from ratings.accounts import Account
 
 USUAL_NAMES = {
     "item": "item_id",
@@ -22,12 +23,23 @@ USUAL_NAMES = {
     "rater": "rater_id",
     "covariate": "response_words",
 }
-RESERVED = ("item_id", "rater_id", "prompt_id", "source", "covariate")
+RESERVED = (
+    "item_id",
+    "rater_id",
+    "prompt_id",
+    "source",
+    "covariate",
+    "position",
+    "rater",
+    "cluster",
+)
 WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 NOTHING = ("na", "n/a", "nan", "null", "none")
 LARGEST = 1e12  # beyond it sums of squares lose the digits of other ratings
 SHOWN_PLACES = 5
 SHOWN_PROBLEMS = 50
+NO_NUMBER = "not a number"
+FEW_WORDS = 12  # of a column in which they may be marks
 NO_LIMITS = (-np.inf, np.inf)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
@@ -40,6 +52,7 @@ def interpret(
     scales: Mapping[str, tuple[float, float]],
     name: str,
     problems: Sequence[str] = (),
+    account: Account | None = None,
 ) -> pd.DataFrame:
     """Turn a table of cells as they are written into ratings, or list what is wrong.
 
@@ -50,6 +63,9 @@ def interpret(
     """
     cells, nested = _distinct_cells(raw)
     problems = [*problems, *nested]
+    has_cells = cells.notna().any(axis="columns")
+    account = account or Account()
+    cells = account.keep(cells, has_cells, "empty in all columns")
     columns = {}
     for role in ("item", "cluster", "rater"):
         if role in roles:
@@ -70,11 +86,10 @@ def interpret(
     if cells.empty:
         raise bad_table(name, ["there are no rows"])
     table = pd.DataFrame(columns, index=cells.index)
-    is_simulated = "source" in cells and "simulated" in cells["source"].cat.categories
-    return _completed(table, is_simulated)
+    return _completed(table)
 
 
-def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
+def _completed(table: pd.DataFrame) -> pd.DataFrame:
     """Add the columns that all ratings have, and take out the names of people."""
     if "item_id" not in table:
         table.insert(0, "item_id", table.index)
@@ -85,7 +100,7 @@ def _completed(table: pd.DataFrame, is_simulated: bool) -> pd.DataFrame:
         people = table["rater_id"].cat
         table["rater_id"] = people.rename_categories(anonymise(people.categories))
         place = 3
-    table.insert(place, "source", "simulated" if is_simulated else "real")
+    table.insert(place, "source", "real")
     return table
 
 
@@ -97,7 +112,8 @@ def check_request(
         if column in RESERVED:
             raise OptionError(
                 f"column {column!r} cannot be outcome or aspect under this name, "
-                "which stands for something else here: rename it in the file"
+                "which stands for something else here: give it another one in the "
+                f"recipe, as 'call: {{{column}: my {column}}}'"
             )
         if column in values[:position]:
             raise OptionError(
@@ -111,7 +127,7 @@ def check_request(
 
 
 def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Make each column categorical, without the rows that are empty in all of them.
+    """Make each column categorical.
 
     A cell that holds a list or an object becomes empty and is listed as a problem.
     """
@@ -126,9 +142,7 @@ def _distinct_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             problems.append(f"column {cell(name)} holds a list or an object in {where}")
             codes, distinct = pd.factorize(column.mask(nested))
         cells[name] = _categorical(map(_without_spaces, distinct), codes)
-    frame = pd.DataFrame(cells, index=table.index)
-    has_cells = frame.notna().any(axis="columns")
-    return frame[has_cells], problems
+    return pd.DataFrame(cells, index=table.index), problems
 
 
 def _without_spaces(value: object) -> object:
@@ -167,7 +181,17 @@ def _numbers(
         values.append(value)
         mistakes.append(mistake)
     values.append(np.nan)  # of empty cells, whose code is -1
+    if _are_words(column, mistakes):
+        hint = f"{NO_NUMBER} (say what words mean in `marks`)"
+        mistakes = [hint] * len(mistakes)
     return np.array(values)[column.cat.codes], _problems(column, mistakes)
+
+
+def _are_words(column: pd.Series, mistakes: Sequence[str]) -> bool:
+    """Tell whether a column holds a few words, and nothing else."""
+    words = column.cat.categories
+    is_text = [isinstance(word, str) for word in words]
+    return 0 < len(words) <= FEW_WORDS and all(is_text) and set(mistakes) == {NO_NUMBER}
 
 
 def _number(value: object, low: float, high: float) -> tuple[float, str]:
@@ -180,11 +204,12 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
             return np.nan, "comma instead of a decimal point"
         value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text)
     if not isinstance(value, bool | int | float | Decimal):
-        return np.nan, "not a number"
+        return np.nan, NO_NUMBER
     if not -LARGEST <= value <= LARGEST:
         return np.nan, "infinite or too large"
     if not low <= value <= high:
-        return np.nan, f"outside {low:g} to {high:g}"
+        scale = f"outside {low:g} to {high:g}"
+        return np.nan, f"{scale} (correct `scales`, or list codes in `missing`)"
     return float(value), ""
 
 

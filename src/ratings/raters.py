@@ -258,6 +258,8 @@ def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
     """Pairs of raters who gave the same marks in all columns, too often for chance."""
+    if rows.empty:  # no row is complete in all columns
+        return []
     rater, names = pd.factorize(rows["rater_id"])
     item = pd.factorize(rows["item_id"])[0]
     rating = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
@@ -557,7 +559,8 @@ def _reliability_of_means(sums: np.ndarray) -> np.ndarray:
     degrees = n_ratings - squared_sizes / n_ratings
     item = np.maximum(mean_square - noise, 0) * (n_items - 1) / degrees
     item = item[:, None]
-    return item / (item + noise[:, None] / np.array(MEANS))
+    with np.errstate(invalid="ignore"):  # where neither items nor ratings differ
+        return item / (item + noise[:, None] / np.array(MEANS))
 
 
 def sample_size(study: Study, weight: float) -> pd.DataFrame:

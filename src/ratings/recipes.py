@@ -21,6 +21,7 @@ from helpers import paths
 from helpers.data import tables
 from helpers.data.tables import OptionError, bad_table, cell
 from ratings import parsing
+from ratings.accounts import Account
 from ratings.formats import opened
 
 ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
@@ -76,6 +77,9 @@ _CELL = "\0cell"
 _ROW = "\0row"
 _ITEM = "\0item"
 _AGAIN = "\0again"
+_ASPECT = "\0aspect"
+GIVEN_WAY = " (column)"  # after the name of a column, if one that is made has it
+SIMULATED = "simulated"
 
 
 def from_yaml(file: str | Path) -> dict:
@@ -245,7 +249,9 @@ def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
     return pattern
 
 
-def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
+def read(
+    file: str | Path, recipe: Mapping, account: Account | None = None
+) -> pd.DataFrame:
     """Read ratings as a recipe says, or list all that is wrong.
 
     There is one row for each item and rater.
@@ -259,12 +265,15 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
         As `from_yaml`, `parse` or `inspect` give it. A role that is "auto" is played by
         the column named in `ratings.parsing.USUAL_NAMES` if the file has it (JSON
         lines: if one of the first objects has it).
+    account : Account, optional
+        Told what becomes of each row.
 
     Returns
     -------
     pandas.DataFrame
         ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters,
-        ``source`` ("simulated" if a column ``source`` says so, else "real"),
+        ``source`` ("simulated" if a column ``source`` holds this word, and no other
+        but "real"; else "real"),
         ``covariate`` if there is one, and outcome and aspects under their own names.
         Without items each row is one, without clusters each item. Raters are anonymous.
         If the recipe names no rater but the ``position`` of a rating among those of its
@@ -292,11 +301,29 @@ def read(file: str | Path, recipe: Mapping) -> pd.DataFrame:
     3    rater-002      5.0   4.0
     """
     recipe = parse(dict(recipe))
+    account = account or Account()
     with opened(file, recipe.get("file", {})) as (name, names, load):
         recipe = _with_usual_names(recipe, names)
-        raw, problems = load(_columns_to_load(recipe, names))
-    table = to_wide(to_long(raw, recipe), recipe)
-    return to_ratings(table, recipe, name, problems)
+        raw, problems = load(columns_to_load(recipe, names))
+    account.start(raw)
+    long = to_long(raw, recipe, account)
+    wide = to_wide(long, recipe, account)
+    ratings = to_ratings(wide, recipe, name, problems, account)
+    if is_simulated(raw):
+        ratings["source"] = SIMULATED
+    return ratings
+
+
+def is_simulated(raw: pd.DataFrame) -> bool:
+    """Tell whether a column ``source`` says that all or some rows are simulated.
+
+    It does so only if it holds no words but ours; any other ``source`` is a column like
+    others.
+    """
+    if "source" not in raw:
+        return False
+    words = set(raw["source"].map(cell_text).unique()) - {""}
+    return SIMULATED in words and words <= {SIMULATED, "real"}
 
 
 def _with_usual_names(recipe: Mapping, names: Sequence[str]) -> dict:
@@ -313,17 +340,37 @@ def _with_usual_names(recipe: Mapping, names: Sequence[str]) -> dict:
     return parse({**recipe, **usual})
 
 
-def _columns_to_load(recipe: Mapping, names: Sequence[str]) -> list[str]:
-    """Name the columns that a recipe needs: all, if they do not keep their names."""
+def columns_to_load(recipe: Mapping, names: Sequence[str]) -> list[str]:
+    """Name the columns of a file that a recipe needs, in any step."""
+    wanted = columns_used(recipe)
+    wanted += [*recipe.get("only", {}), *recipe.get("without", {})]
+    if list(names).count("source") == 1:
+        wanted.append("source")
     reshaping = ("names", "lists", "long", "count", "call")
     if any(key in recipe for key in reshaping):
-        wanted = list(names)
-    else:
-        wanted = columns_used(recipe)
-        wanted += [*recipe.get("only", {}), *recipe.get("without", {})]
-        if "source" in names:
-            wanted.append("source")
+        wanted = _in_the_file(wanted, recipe, names)
     return list(dict.fromkeys(wanted))  # each once
+
+
+def _in_the_file(
+    wanted: Sequence[str], recipe: Mapping, names: Sequence[str]
+) -> list[str]:
+    """Name the columns of a file from which others are made, and those wanted as such.
+
+    What is not in the file is made of others, or missed when it is needed.
+    """
+    sources = {*wanted, *recipe.get("lists", {}), *recipe.get("call", {})}
+    sources |= {recipe.get("count"), recipe.get("sum")}
+    for columns in recipe.get("long", {}).values():
+        sources.update(as_names(columns))
+    # a column whose name gave way to that of one that was made
+    for name in list(sources):
+        if isinstance(name, str):
+            sources.add(name.removesuffix(GIVEN_WAY))
+    pattern = _pattern(recipe)
+    if pattern is not None:
+        sources.update(_matching(names, pattern))
+    return [name for name in names if name in sources]
 
 
 def columns_used(recipe: Mapping) -> list[str]:
@@ -332,6 +379,39 @@ def columns_used(recipe: Mapping) -> list[str]:
     for key in ("outcome", "aspects", *ROLES):
         columns += as_names(recipe.get(key, []))
     return columns
+
+
+def repeated_values(recipe: Mapping) -> list[str]:
+    """Name outcome and aspects that stand once in a row whose ratings are a list.
+
+    Each is repeated beside all ratings of the list, and so is not one mark of each
+    person: raters cannot agree or differ on it.
+    """
+    items = as_names(recipe.get("item", []))
+    lists = []  # those whose places are ratings, not items
+    for name, position in recipe.get("lists", {}).items():
+        if position not in items:
+            lists.append(name)
+    tells_ratings = {*as_names(recipe.get("rater", []))}
+    tells_ratings.update(as_names(recipe.get("position", [])))
+    pattern = _pattern(recipe)
+    if pattern is not None and tells_ratings.isdisjoint(pattern.groupindex):
+        pattern = None  # the names of columns do not tell one person from another
+    if not lists and pattern is None:
+        return []
+    long = "long" in recipe or "(?P<aspect>" in recipe.get("names", "")
+    if long or "count" in recipe:  # these marks come from the elements themselves
+        return []
+    original = {new: old for old, new in recipe.get("call", {}).items()}
+    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    repeated = []
+    for value in values:
+        name = original.get(value, value)
+        is_element = any(name == each or name.startswith(f"{each}.") for each in lists)
+        is_made = pattern is not None and name in (*pattern.groupindex, "score")
+        if not (is_element or is_made):
+            repeated.append(value)
+    return repeated
 
 
 def as_names(value: object) -> list:
@@ -359,22 +439,33 @@ def _require(table: pd.DataFrame, columns: Iterable[str], key: str) -> None:
         raise OptionError(f"recipe, {key}: " + "; ".join(problems))
 
 
-def to_long(raw: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+def to_long(
+    raw: pd.DataFrame, recipe: Mapping, account: Account | None = None
+) -> pd.DataFrame:
     """Give each rating a row: columns of one pattern and lists in cells become rows."""
+    account = account or Account()
     table = raw
     if "skip" in recipe:
         is_skipped = table.index.map(str).isin(recipe["skip"])
-        table = table[~is_skipped]
+        table = account.keep(table, ~is_skipped, "named in `skip`")
     pattern = _pattern(recipe)
     if pattern is not None:
-        table = _melted(table, pattern)
+        table = _melted(table, pattern, account)
     for columns, position in _lists_side_by_side(recipe):
-        table = _exploded(table, columns, position)
+        table = _exploded(table, columns, position, account)
     for column, values in recipe.get("only", {}).items():
-        table = table[_holds_one_of(table, column, values, "only")]
+        is_one = _holds_one_of(table, column, values, "only")
+        table = account.keep(table, is_one, f"not in `only`: {cell(column)}")
     for column, values in recipe.get("without", {}).items():
-        table = table[~_holds_one_of(table, column, values, "without")]
+        is_one = _holds_one_of(table, column, values, "without")
+        table = account.keep(table, ~is_one, f"in `without`: {cell(column)}")
     return table
+
+
+def _make_way(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Give columns of the file another name where one that is made has theirs."""
+    taken = [name for name in names if name in table]
+    return table.rename(columns={name: f"{name}{GIVEN_WAY}" for name in taken})
 
 
 def _lists_side_by_side(recipe: Mapping) -> list[tuple[list[str], str]]:
@@ -414,23 +505,30 @@ def _matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Mat
     return matches
 
 
-def _melted(raw: pd.DataFrame, pattern: regex.Pattern) -> pd.DataFrame:
+def _melted(
+    raw: pd.DataFrame, pattern: regex.Pattern, account: Account
+) -> pd.DataFrame:
     """Turn columns whose names hold a rater, an aspect or more into rows."""
     matches = _matching(raw, pattern)
     if not matches:
         raise OptionError(
             f"no column is called like {pattern.pattern!r}: correct names"
         )
-    others = [name for name in raw if name not in matches]
-    table = raw.melt(
-        id_vars=others,
+    is_other = ~raw.columns.isin(list(matches))
+    made = [*pattern.groupindex]
+    if "score" not in made:
+        made.append("score")
+    others = _make_way(raw.loc[:, is_other], made)
+    table = pd.concat([others, raw[list(matches)]], axis="columns").melt(
+        id_vars=list(others),
         value_vars=list(matches),
         var_name=_NAME,
         value_name=_CELL,
         ignore_index=False,
     )
+    account.reshape(len(raw), len(table), "each column of `names` becomes a row")
     has_text = table[_CELL].map(cell_text) != ""
-    table = table[has_text]
+    table = account.keep(table, has_text, "empty cells in columns of `names`")
     for group in pattern.groupindex:
         parts = {name: match[group] for name, match in matches.items()}
         table[group] = table[_NAME].map(parts)
@@ -439,7 +537,9 @@ def _melted(raw: pd.DataFrame, pattern: regex.Pattern) -> pd.DataFrame:
     return table.drop(columns=[_NAME, _CELL])
 
 
-def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.DataFrame:
+def _exploded(
+    table: pd.DataFrame, columns: list[str], position: str, account: Account
+) -> pd.DataFrame:
     """Give each element of lists a row; the parts of objects become columns."""
     _require(table, columns, "lists")
     lists = {column: table[column].map(as_list) for column in columns}
@@ -448,8 +548,14 @@ def _exploded(table: pd.DataFrame, columns: list[str], position: str) -> pd.Data
         raise OptionError(
             f"lists: {', '.join(columns)} are not of the same length in each row"
         )
+    if position:
+        is_list = table.columns.isin(columns)
+        others = _make_way(table.loc[:, ~is_list], [position])
+        table = pd.concat([others, table[columns]], axis="columns")
     table[_ROW] = np.arange(len(table))
     elements = table.explode(columns)
+    what = ", ".join(columns)
+    account.reshape(len(table), len(elements), f"each element of {what} becomes a row")
     if position:
         elements[position] = elements.groupby(_ROW).cumcount() + 1
     for column in columns:
@@ -468,7 +574,8 @@ def _with_parts(table: pd.DataFrame, column: str) -> pd.DataFrame:
     objects = [value if _is_object(value) else {} for value in table[column]]
     parts = pd.json_normalize(objects).set_axis(table.index).astype(object)
     parts = parts.add_prefix(f"{column}.")
-    return pd.concat([table.drop(columns=column), parts], axis="columns")
+    others = _make_way(table.drop(columns=column), parts)
+    return pd.concat([others, parts], axis="columns")
 
 
 def any_row_differs(table: pd.DataFrame) -> bool:
@@ -498,24 +605,30 @@ def _looks_like_list(text: str) -> bool:
     return len(text) <= LONGEST_LIST and bool(re.match(r"\s*[\[(]", text))
 
 
-def to_wide(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+def to_wide(
+    table: pd.DataFrame, recipe: Mapping, account: Account | None = None
+) -> pd.DataFrame:
     """Give each item and rater one row, in which all aspects or errors stand."""
     names_tell_aspects = "(?P<aspect>" in recipe.get("names", "")
     is_long = bool(recipe.get("long")) or names_tell_aspects
     if "count" in recipe:
-        return _counted(table, recipe, _identifying(table, recipe))
-    if is_long:
-        return _pivoted(table, recipe, _identifying(table, recipe))
-    return table
+        wide = _counted(table, recipe, _identifying(recipe))
+        how = "rows of one item and rater are counted together"
+    elif is_long:
+        wide = _pivoted(table, recipe, _identifying(recipe))
+        how = "rows of one item and rater, one for each aspect, become one"
+    else:
+        return table
+    if account is not None:
+        account.reshape(len(table), len(wide), how)
+    return wide
 
 
-def _identifying(table: pd.DataFrame, recipe: Mapping) -> list[str]:
+def _identifying(recipe: Mapping) -> list[str]:
     """Name the columns that are the same in all rows of an item and rater."""
     columns = []
     for role in ROLES:
         columns += as_names(recipe.get(role, []))
-    if "source" in table:
-        columns.append("source")
     return list(dict.fromkeys(columns))  # each once
 
 
@@ -533,7 +646,9 @@ def _pivoted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
     aspects = table[aspect].map(cell_text)
     ids = table[keys].map(cell_text)
     ids.insert(0, _ITEM, "" if "item" in recipe else table.index)
-    again = pd.concat([ids, aspects], axis="columns").groupby([*ids, aspect]).cumcount()
+    # The column of aspects may play a part too: under a name of its own it is no other.
+    with_aspect = ids.assign(**{_ASPECT: aspects})
+    again = with_aspect.groupby(list(with_aspect)).cumcount()
     repeated = ids.assign(**{_AGAIN: again})
     rows = repeated.groupby(list(repeated), sort=False).ngroup()
     marks = _first_known(table, scores)
@@ -554,7 +669,7 @@ def _first_known(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
 def _beside(table: pd.DataFrame, rows: np.ndarray, other: pd.DataFrame) -> pd.DataFrame:
     """Put the columns of another table beside some rows of one, in the same order."""
     left = table[rows].reset_index(drop=True)
-    right = other.reset_index(drop=True)
+    right = _make_way(other.reset_index(drop=True), left)
     both = pd.concat([left, right], axis="columns")
     return both.set_axis(table.index[rows])
 
@@ -582,13 +697,18 @@ def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
     is_first = ~pd.Series(rows).duplicated().to_numpy()
     wide = _beside(table[[*keys, *others]], is_first, counts)
     if added:
+        wide = _make_way(wide, [added])
         marks = pd.to_numeric(_marked(table[added], recipe))
         wide[added] = marks.groupby(rows).sum(min_count=1).to_numpy()
     return wide
 
 
 def to_ratings(
-    table: pd.DataFrame, recipe: Mapping, name: str, problems: Sequence[str] = ()
+    table: pd.DataFrame,
+    recipe: Mapping,
+    name: str,
+    problems: Sequence[str] = (),
+    account: Account | None = None,
 ) -> pd.DataFrame:
     """Turn a table with a row for each item and rater into ratings.
 
@@ -602,12 +722,13 @@ def to_ratings(
         )
     limits = scales(recipe)
     parsing.check_request(values, limits)
-    table = table.rename(columns=recipe.get("call", {}))
+    account = account or Account()
+    table = _with_other_names(table, recipe)
     if not problems:  # else what is missing is among them
         _require(table, columns_used(recipe), name)
     if "lists" in recipe:  # an empty list holds no rating
         has_marks = (table[values].map(cell_text) != "").any(axis="columns")
-        table = table[has_marks]
+        table = account.keep(table, has_marks, "lists without a mark")
     added_up = recipe.get("sum") if "count" in recipe else None
     cells = {}
     for column in values:
@@ -619,10 +740,11 @@ def to_ratings(
     roles = _add_roles(table, recipe, cells)
     is_position = "position" in recipe and "rater" not in recipe
     if is_position:
-        cells["position"] = _position(table, recipe, cells.get(roles.get("item")))
-        roles["rater"] = "position"
+        item = cells.get(roles.get("item"))
+        roles["rater"] = _free_name("position", cells, "rater")
+        cells[roles["rater"]] = _position(table, recipe, item)
     frame = pd.DataFrame(cells, index=table.index)
-    ratings = parsing.interpret(frame, values, roles, limits, name, problems)
+    ratings = parsing.interpret(frame, values, roles, limits, name, problems, account)
     if is_position:
         return ratings.rename(columns={"rater_id": "position"})
     return ratings
@@ -643,19 +765,40 @@ def _add_roles(
 ) -> dict[str, str]:
     """Add the columns that say what was rated by whom; give their names by role."""
     roles = {}
+    named = {}  # the same columns in two roles are one
     for role in ("item", "cluster", "rater", "covariate"):
-        parts = as_names(recipe.get(role, []))
-        if parts and set(parts) <= set(table):
-            roles[role] = " / ".join(parts)
-            cells[roles[role]] = _joined(table, parts)
+        parts = tuple(as_names(recipe.get(role, [])))
+        if not parts or not set(parts) <= set(table):
+            continue
+        if parts not in named:
+            named[parts] = _free_name(" / ".join(parts), cells, role)
+            cells[named[parts]] = _joined(table, list(parts))
+        roles[role] = named[parts]
     text = recipe.get("words")
     if text is not None and text in table:
-        roles["covariate"] = f"words of {text}"
+        roles["covariate"] = _free_name(f"words of {text}", cells, "covariate")
         words = table[text].map(cell_text).str.split()
         cells[roles["covariate"]] = words.str.len()
-    if "source" in table:
-        cells.setdefault("source", table["source"])
     return roles
+
+
+def _free_name(name: str, taken: Mapping, role: str) -> str:
+    """Name what tells a role, as no other column is named."""
+    return f"{name} ({role})" if name in taken else name
+
+
+def _with_other_names(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+    """Call columns as a recipe says, if that leaves each with a name of its own."""
+    called = recipe.get("call", {})
+    table = table.rename(columns=called)
+    names = list(table)
+    for old, new in called.items():
+        if names.count(new) > 1:
+            raise OptionError(
+                f"call: there is a column {cell(new)} already: give {cell(old)} "
+                "another name"
+            )
+    return table
 
 
 def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:

@@ -26,6 +26,7 @@ from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
 from helpers.show import INK, forest_plot, zero_line
 from helpers.wording import with_interval
 from ratings import inference, intake, raters, recipes
+from ratings.accounts import Account
 from ratings.intake import Study
 
 LONGEST = 28  # characters of a label
@@ -68,6 +69,7 @@ INTERVALS = [
 ]
 FIRST = ["what", "verdict", "weight", "alone"]  # columns of a table on the page
 ON_ASPECTS = "What was found on each aspect"
+ROWS = "What became of each row"
 CHECKED = "Raters and rows"
 AGREEMENT = "Agreement between raters"
 PEOPLE = "Rater by rater"
@@ -443,11 +445,21 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
         "scope": WORDS["scope"][row["scope"]],
     }
     words["start"] = _start(study, aspect)
+    words["beyond"] = _beyond(study, [low, high, alone_low, alone_high])
     words["held"] = ""
     if len(study.aspects) > 1:
         words["held"] = WORDS["held"].format_map(words)
     sentence, not_said = ON_VERDICT[row["verdict"]]
     return sentence.format_map(words), not_said.format_map(words)
+
+
+def _beyond(study: Study, ends: Sequence[float]) -> str:
+    """Say so where an interval reaches further than the outcome's scale is long."""
+    low, high, known = study.ends.loc[study.outcome, ["low", "high", "known"]]
+    length = high - low
+    if known == "not known" or not np.nanmax(np.abs(ends)) > length:
+        return ""
+    return WORDS["beyond"].format(length=length)
 
 
 def _start(study: Study, aspect: str) -> str:
@@ -481,7 +493,10 @@ def _about_ranking(
     if not conclusions["verdict"].isin(MARKS).any():
         return []
     share = ranking["weighs most, %"].max()
-    name = f"“{_cut(ranking['weighs most, %'].idxmax())}”"
+    first = ranking["weighs most, %"].idxmax()
+    if conclusions.loc[first, "verdict"] not in MARKS:  # it may weigh nothing
+        return []
+    name = f"“{_cut(first)}”"
     judged = f"the {len(ranking)} aspects that can be judged"
     percent = f"{share:.0f}" if share < 99.5 else "> 99"
     if share < SURE:
@@ -649,9 +664,21 @@ class Analysis:
         elif len(table):
             self.tables[name] = table
 
+    def account_for(self, account: Account, n_ratings: int) -> None:
+        """Say how many rows became how many ratings, and keep the steps."""
+        words = WORDS["used"]["conclusions"]
+        if self.study is None:
+            words = WORDS["used"]["agreement"]
+        numbers = {"read": account.steps[0].left, "used": account.left}
+        self.description += " " + words.format(**numbers, ratings=n_ratings, rows=ROWS)
+        self.tables = {ROWS: account.table(), **self.tables}
+
 
 def analyse(
-    table: pd.DataFrame, recipe: Mapping, progress: Callable[[str], object]
+    table: pd.DataFrame,
+    recipe: Mapping,
+    progress: Callable[[str], object],
+    account: Account | None = None,
 ) -> Analysis:
     """Compute what a page shows.
 
@@ -663,11 +690,16 @@ def analyse(
         The recipe of the file.
     progress : callable
         Told what is being done.
+    account : Account, optional
+        What became of each row until now.
 
     Returns
     -------
     Analysis
     """
+    if account is None:
+        account = Account()
+        account.start(table)
     rng = np.random.default_rng(SEED)
     outcome = recipe.get("outcome", "")
     aspects = list(recipe.get("aspects", []))
@@ -684,23 +716,30 @@ def analyse(
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
-    agreement = inference.agreement(people, columns, N_BOOT, rng)
+    repeated = recipes.repeated_values(recipe)
+    rated = [column for column in columns if column not in repeated]
+    agreement = inference.agreement(people, rated, N_BOOT, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if repeated:
+        names = ", ".join(f"“{_cut(name)}”" for name in repeated)
+        analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["repeated"]
     try:
-        study = intake.prepare(table, outcome, aspects, rng, scales)
+        study = intake.prepare(table, outcome, aspects, rng, scales, account)
     except PlainError as error:
+        analysis.account_for(account, len(table))
         analysis.not_run["What goes with an overall rating"] = str(error)
         analysis.quotes = pd.DataFrame(about_agreement(agreement), columns=QUOTED)
         checked.loc[checked["rows"] > 0, "consequence"] = WORDS["not run"]["judged"]
         analysis.warnings = warnings(checked, columns[0])
         return analysis
     analysis.study = study
+    analysis.account_for(account, len(table))
     analysis.description += f" {_scale_in_words(study)}"
     analysis.warnings = warnings(checked, outcome)
     if "sum" in recipe:
         analysis.warnings.insert(0, WORDS["summed"])
     progress(f"judging {len(aspects)} aspects")
-    _judge_aspects(analysis, study, agreement, rng)
+    _judge_aspects(analysis, study, agreement, rng, outcome in repeated)
     return analysis
 
 
@@ -717,8 +756,12 @@ def _judge_aspects(
     study: Study,
     agreement: pd.DataFrame,
     rng: np.random.Generator,
+    outcome_is_repeated: bool = False,
 ) -> None:
-    """Add what is concluded on aspects, and the sentences that say it."""
+    """Add what is concluded on aspects, and the sentences that say it.
+
+    An outcome that stands once beside a list of ratings has no reliability.
+    """
     conclusions = inference.conclude(study, rng)
     ranking = inference.rank_aspects(study, N_BOOT, rng)
     controlled = only_judged(inference.confounder(study), conclusions)
@@ -728,7 +771,10 @@ def _judge_aspects(
     analysis.conclusions = conclusions
     analysis.add(RANKING, ranking)
     analysis.add(COVARIATE, controlled)
-    analysis.add(PEOPLE, raters.by_rater(study))
+    if not outcome_is_repeated:
+        analysis.add(PEOPLE, raters.by_rater(study))
+    if outcome_is_repeated:
+        reliability = pd.DataFrame()
     analysis.add(RELIABLE, projected(reliability, study))
     analysis.add(NEEDED, raters.sample_size(study, small))
     analysis.quotes = sentences(study, conclusions, ranking, agreement, reliability)
@@ -741,6 +787,8 @@ def write_page(
     progress: Callable[[str], object] = print,
 ) -> Path:
     """Write a page on ratings, and beside it the results as CSV and JSON.
+
+    What became of each row is in a CSV file of its own.
 
     Parameters
     ----------
@@ -772,7 +820,7 @@ def write_page(
     ...     page = Path(folder) / "mine.html"
     ...     page = write_page("data/example/ratings.csv", recipe, page, lambda _: None)
     ...     sorted(each.name for each in Path(folder).iterdir())
-    ['mine.csv', 'mine.html', 'mine.json']
+    ['mine.csv', 'mine.html', 'mine.json', 'mine.rows.csv']
     """
     page = Path(out)
     if page.suffix.lower() not in (".html", ".htm"):
@@ -781,21 +829,25 @@ def write_page(
         )
     csv_file = page.with_suffix(".csv")
     json_file = page.with_suffix(".json")
-    if find(file).resolve() in (csv_file.resolve(), json_file.resolve()):
+    rows_file = page.with_suffix(".rows.csv")
+    results = [each.resolve() for each in (csv_file, json_file, rows_file)]
+    if find(file).resolve() in results:
         raise OptionError(
             f"results beside {page.name} would replace {Path(file).name} itself: name "
             "another page"
         )
     recipe = recipes.parse(dict(recipe))
     progress(f"reading {Path(file).name}")
-    table = recipes.read(file, recipe)
-    analysis = analyse(table, recipe, progress)
+    account = Account()
+    table = recipes.read(file, recipe, account)
+    analysis = analyse(table, recipe, progress, account)
     progress("drawing")
     html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
     contents = {
         page: html.encode(),
         csv_file: _csv(analysis),
         json_file: _json(analysis),
+        rows_file: to_csv_bytes(account.table(), index=False),
     }
     paths.replace_files(contents)
     return page

@@ -245,14 +245,9 @@ class Slopes(Estimates):
 
     def variances(self, clusters: pd.DataFrame) -> tuple[list, list]:
         """Variances by each kind of cluster, then by both, and effective numbers."""
-        cluster_codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
-        if len(cluster_codes) == 2:
-            first, second = cluster_codes
-            # a code for each pair of a rater and a prompt
-            cluster_codes.append(first * (second.max() + 1) + second)
         variances = []
         n_effective = []
-        for codes in cluster_codes:
+        for codes in _codes(clusters):
             variance, number = self._leave_one_out(codes)
             variances.append(variance)
             n_effective.append(number)
@@ -260,6 +255,18 @@ class Slopes(Estimates):
 
     def _leave_one_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variance by one kind of cluster, and the effective number of clusters."""
+        change, leverage = self._changes(codes)
+        variance = (change**2).sum(axis=0)
+        n_effective = 1 / (leverage**2).sum(axis=0)
+        return variance, n_effective
+
+    def changes(self, clusters: pd.DataFrame, names: Sequence) -> list[np.ndarray]:
+        """What leaving out each cluster changes of some slopes; as `variances`."""
+        positions = self.value.index.get_indexer(list(names))
+        return [self._changes(codes)[0][:, positions] for codes in _codes(clusters)]
+
+    def _changes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What leaving out each cluster changes, and the leverage of each."""
         both = np.stack([self.influence, self.leverage], axis=1)
         sums = cluster_sums(both, codes)
         influence = sums[:, 0]
@@ -267,10 +274,17 @@ class Slopes(Estimates):
         # Without the cluster a slope rests on this share of its variation. It is kept
         # from zero, where a cluster has all of it.
         remaining = np.maximum(1 - leverage, ROUNDING)
-        change = influence / remaining
-        variance = (change**2).sum(axis=0)
-        n_effective = 1 / (leverage**2).sum(axis=0)
-        return variance, n_effective
+        return influence / remaining, leverage
+
+
+def _codes(clusters: pd.DataFrame) -> list[np.ndarray]:
+    """Number the clusters of each kind; of two kinds also both at once."""
+    codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
+    if len(codes) == 2:
+        first, second = codes
+        # a code for each pair of a rater and a prompt
+        codes.append(first * (second.max() + 1) + second)
+    return codes
 
 
 def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:

@@ -1,0 +1,405 @@
+"""No row is lost unsaid: names of columns, odd files, and an account of all rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import paths
+from helpers.data.tables import BadTableError, OptionError
+from ratings import inference, inspection, intake, recipes, report
+from ratings.accounts import Account
+from ratings.parsing import RESERVED
+
+ATLAS = paths.ROOT.parent / "shared" / "data" / "atlas"
+SHIPPED = {
+    "alttest_summeval": "alttest/summeval_human_annotations.json",
+    "asset": "asset/human_ratings.csv",
+    "dialsummeval": "dialsummeval/human_judgment.jsonl",
+    "dices": "dices/dices_350_crowdsourced.json",
+    "fed": "fed/fed_data.json",
+    "finegrained_rlhf": "finegrained_rlhf/dev_feedback.json",
+    "hanna": "hanna/hanna_metric_scores_llm.csv",
+    "judge_bench_recipes": "recipes/meta_evaluation_recipes.json",
+    "medical_safety": "medical_safety/medicheck-crowd.csv",
+    "mqm": "wmt_mqm_ende/mqm_ted_ende.tsv",
+    "newsroom": "newsroom/newsroom.json",
+    "roscoe": "roscoe/roscoe-drop-overall.json",
+    "simpeval_da": "simpeval/simpDA_2022.csv",
+    "squality": "squality/all-responses.jsonl",
+    "summeval": "summeval_expert_crowd/cnndm_THumB-1.0.jsonl",
+    "ttcw": "ttcw/ttcw_annotations.json",
+}
+# other exports of tools are tried in test_ratings_inspection.py
+
+MARKS = np.random.default_rng(20261122).integers(1, 6, (240, 3))
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write a file, look at it, write its page; give recipe, results and page."""
+
+    def page(content, name="mine.csv"):
+        path = tmp_path / name
+        path.write_text(content)
+        seen = inspection.inspect(path)
+        out = tmp_path / "page.html"
+        report.write_page(path, seen.recipe, out, lambda _: None)
+        results = json.loads(out.with_suffix(".json").read_text())
+        return seen, results, out.read_text()
+
+    return page
+
+
+def lines(header, rows):
+    return "\n".join([header, *rows]) + "\n"
+
+
+def test_a_column_called_source_divides_no_rating(tmp_path):
+    # The text of the source marks each error in another place.
+    rows = [
+        "a,r1,Style,minor,one <v>two</v>",
+        "a,r1,Style,minor,<v>one</v> two",
+        "b,r1,none,none,three",
+    ]
+    path = tmp_path / "errors.csv"
+    path.write_text(lines("id,rater,kind,cost,source", rows))
+    recipe = {"item": "id", "rater": "rater", "count": "kind", "sum": "cost"}
+    recipe |= {"outcome": "cost", "aspects": ["Style"]}
+    recipe |= {"marks": {"kind": {"none": ""}, "cost": {"minor": "1", "none": "0"}}}
+    ratings = recipes.read(path, recipe)
+    assert ratings[["Style", "cost"]].to_numpy().tolist() == [[2, 2], [0, 0]]
+    assert ratings["source"].unique().tolist() == ["real"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["simulated", "simulated"], "simulated"),
+        (["simulated", "real"], "simulated"),
+        (["simulated", "a web page"], "real"),
+        (["", "Reuters"], "real"),
+    ],
+)
+def test_source_is_our_word_only_where_it_says_nothing_else(tmp_path, words, expected):
+    path = tmp_path / "a.csv"
+    path.write_text(lines("tone,source", [f"{n},{w}" for n, w in enumerate(words)]))
+    ratings = recipes.read(path, {"aspects": ["tone"]})
+    assert ratings["source"].tolist() == [expected] * 2
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_mark_with_a_name_of_ours_is_called_otherwise(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text(lines(f"text,overall,{name}", [f"t{n},{n},1" for n in range(5)]))
+    with pytest.raises(OptionError, match=f"call: {{{name}: my {name}}}"):
+        recipes.read(path, {"aspects": [name]})
+    recipe = {"aspects": ["mine"], "call": {name: "mine"}}
+    assert recipes.read(path, recipe)["mine"].tolist() == [1] * 5
+
+
+def test_inspect_proposes_another_name_for_marks_with_a_name_of_ours(page):
+    rows = [f"t{n},{a},{b},{c}" for n, (a, b, c) in enumerate(MARKS)]
+    seen, results, _ = page(lines("text,overall,covariate,cluster", rows))
+    assert seen.recipe["call"] == {
+        "covariate": "covariate (mark)",
+        "cluster": "cluster (mark)",
+    }
+    judged = [row["index"] for row in results["tables"][report.ON_ASPECTS]]
+    assert sorted(judged) == ["cluster (mark)", "covariate (mark)"]
+
+
+def test_columns_give_way_to_those_that_are_made(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("rater,score,r1_tone,r2_tone\nanna,7,1,2\nbob,8,3,4\n")
+    recipe = {"names": r"r(?P<rater>\d)_(?P<aspect>tone)", "aspects": ["tone"]}
+    recipe |= {"rater": "rater (column)", "item": ["rater", "score (column)"]}
+    ratings = recipes.read(path, recipe)
+    assert ratings["item_id"].tolist() == ["1 / 7", "1 / 8", "2 / 7", "2 / 8"]
+    assert ratings["rater_id"].nunique() == 2
+    assert sorted(ratings["tone"]) == [1, 2, 3, 4]
+
+
+def test_a_column_that_is_mark_and_item_at_once_keeps_its_marks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("tone\nbad\ngood\n")
+    recipe = {"item": "tone", "aspects": ["tone"]}
+    recipe["marks"] = {"tone": {"bad": "1", "good": "2"}}
+    ratings = recipes.read(path, recipe)
+    assert ratings["tone"].tolist() == [1, 2]
+    assert ratings["item_id"].tolist() == ["bad", "good"]
+
+
+def test_a_name_is_not_given_twice(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x.tone,tone\n1,2\n")
+    recipe = {"call": {"x.tone": "tone"}, "aspects": ["tone"]}
+    with pytest.raises(OptionError, match="call: there is a column 'tone' already"):
+        recipes.read(path, recipe)
+
+
+def test_a_questionnaire_in_two_parts_has_a_page(page):
+    rows = []
+    for n, (overall, tone, clear) in enumerate(MARKS):
+        parts = f"{tone}," if n % 2 else f",{clear}"
+        rows.append(f"i{n // 4},r{n % 7},{overall},{parts}")
+    _, results, _ = page(lines("item,rater,overall,tone,clear", rows))
+    assert results["tables"]
+
+
+def test_a_system_is_no_item(page):
+    rows = [f"s{n % 5},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, _ = page(lines("system_id,overall,tone", rows))
+    assert "item" not in seen.recipe
+    assert any("each row counts as an item" in line for line in seen.to_check)
+
+
+@pytest.mark.parametrize("key", ["tone", "to\ud800ne"])
+def test_half_a_character_stops_nothing(page, key):
+    records = []
+    for n, (overall, tone, _) in enumerate(MARKS):
+        rater = ("r\ud800", "r\ud801")[n % 2]
+        record = {"id": f"i{n // 2}", "rater": rater, "text": "a\ud83d"}
+        records.append(json.dumps({**record, "overall": int(overall), key: int(tone)}))
+    seen, _, _ = page("\n".join(records), "mine.jsonl")
+    assert seen.sample["rater_id"].nunique() == 2
+    assert seen.recipe["aspects"] == [key.replace("\ud800", "\\ud800")]
+
+
+def test_inspect_runs_the_recipe_that_it_writes(page):
+    rows = [f"i{n},{a},{b},{b},{c}" for n, (a, b, c) in enumerate(MARKS)]
+    seen, _, _ = page(lines("item,overall,tone,tone,clear", rows))
+    assert seen.recipe["aspects"] == ["clear"]
+    assert any("not read: 'tone'" in line for line in seen.to_check)
+    assert len(seen.sample) == 10
+
+
+def test_inspect_keeps_the_names_that_a_recipe_gives(tmp_path):
+    experts = [{"coherence": 1, "consistency": 2, "fluency": 3, "relevance": 4}] * 3
+    marks = dict.fromkeys(experts[0], 2.5)
+    texts = {"SYS": "M1", "hyp": "a text"}
+    records = []
+    for n in range(12):
+        record = {"seg_id": f"s{n}", "expert_annotations": experts, **marks, **texts}
+        records.append(json.dumps(record))
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(records))
+    seen = inspection.inspect(path)
+    assert seen.recipe["call"]["coherence"] == "mean coherence"
+    assert recipes.read(path, seen.recipe)["relevance"].tolist() == [4] * 36
+
+
+def test_only_the_columns_that_a_recipe_needs_are_read():
+    names = ["Model", "Human 1 RE", "Human 2 RE", "BLEU", "ROUGE", "source", "tone"]
+    recipe = {"names": r"Human (?P<copy>\d) (?P<aspect>[A-Z]{2})"}
+    recipe |= {"item": ["story", "Model"], "lists": {"score": "story"}}
+    recipe |= {"call": {"RE": "relevance"}, "outcome": "relevance"}
+    found = recipes.columns_to_load(recipe, names)
+    assert found == ["Model", "Human 1 RE", "Human 2 RE", "source"]
+
+
+def test_columns_that_are_not_needed_may_have_one_name(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("r1_tone,r2_tone,x,x,source,source\n1,2,3,4,5,6\n")
+    recipe = {"names": r"r(?P<rater>\d)_(?P<aspect>tone)", "aspects": ["tone"]}
+    ratings = recipes.read(path, recipe | {"rater": "rater"})
+    assert isinstance(ratings, pd.DataFrame)
+    assert ratings["tone"].tolist() == [1, 2]
+
+
+def test_each_row_that_is_left_out_is_named(page):
+    rows = [f"i{n // 3},r{n % 3},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    rows[4] = "i1,r1,,3"
+    rows[5] = "i1,r2,4,"
+    rows[7] = rows[6]
+    rows[9] = ",,,"
+    rows[10] = "i3,r1,999,3"
+    _, results, shown = page(lines("item,rater,overall,tone", rows))
+    steps = results["tables"][report.ROWS]
+    # 999 is taken for "no mark" by the recipe: the first row is the header
+    assert [(row["step"], row["change"], row["left"]) for row in steps] == [
+        ("rows read, without empty ones", 239, 239),
+        ("rated again: the first rating counts", -1, 238),
+        ("no mark for overall", -2, 236),
+        ("no mark for tone", -1, 235),
+    ]
+    assert [row["where"] for row in steps] == ["", "row 9", "row 6, row 12", "row 7"]
+    assert "Rows read: 239; ratings used: 235" in shown
+
+
+def test_marks_that_may_be_off_their_scale_are_named_apart():
+    marks = pd.DataFrame(MARKS, columns=["overall", "tone", "clear"], dtype=float)
+    marks.loc[3, "tone"] = 777
+    table = marks.assign(item_id=range(240), prompt_id=range(240))
+    account = Account()
+    account.start(table)
+    aspects = ["tone", "clear"]
+    rng = np.random.default_rng(0)
+    intake.prepare(table, "overall", aspects, rng, None, account)
+    why, change, left, where = account.steps[-1]
+    assert why == "a mark for tone that may not be on its scale"
+    assert (change, left, where) == (-1, 239, "row 3")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_rows_add_up_with_each_recipe_that_is_shipped(name):
+    file = ATLAS / SHIPPED[name]
+    if not file.is_file():
+        pytest.skip("the public data are not here")
+    recipe = recipes.from_yaml(f"data/recipes/{name}.yaml")
+    if "count" in recipe and "aspects" not in recipe:
+        recipe = inspection.inspect(file, recipe).recipe
+    account = Account()
+    table = recipes.read(file, recipe, account)
+    steps = account.table()
+    assert account.left == len(table)
+    assert (steps["change"].cumsum() == steps["left"]).all()
+    if "outcome" not in recipe or "aspects" not in recipe:
+        return
+    study = intake.prepare(
+        table,
+        recipe["outcome"],
+        recipe["aspects"],
+        np.random.default_rng(0),
+        recipes.scales(recipe),
+        account,
+    )
+    assert account.left == len(study.frame)
+    lost = account.table()[len(steps) :]
+    assert lost["where"].str.len().gt(0).all()
+    if name == "mqm":  # as many as there are segments of a system by a rater
+        assert len(table) == 7406
+
+
+def test_every_recipe_that_is_shipped_is_tried():
+    tools = {"argilla", "label_studio", "potato", "prolific", "qualtrics"}
+    shipped = {file.stem for file in (paths.DATA / "recipes").glob("*.yaml")}
+    assert shipped == {*SHIPPED, *tools}
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("ja", "nein"), ("Oui", "Non"), ("sí", "no"), ("pass", "fail")]
+)
+def test_yes_and_no_in_other_languages(page, yes, no):
+    rows = [f"t{n},{a},{yes if b > 2 else no}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, shown = page(lines("text,overall,clear", rows))
+    no = no.lower()
+    assert seen.recipe["marks"]["clear"] == {no: "0", yes.lower(): "1"}
+    assert f"{no!r} is taken as lowest, {yes.lower()!r} as highest: clear" in str(seen)
+    assert "Where “clear” is marked" in shown or "“clear”" in shown
+
+
+def test_words_without_marks_and_marks_off_their_scale_say_what_to_do(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("tone,clear\nfab,1\nmeh,-1\n")
+    recipe = {"aspects": ["tone", "clear"], "scales": {"clear": ["0", "5"]}}
+    with pytest.raises(BadTableError) as caught:
+        recipes.read(path, recipe)
+    message = str(caught.value)
+    assert "'tone', not a number (say what words mean in `marks`): row 2" in message
+    assert "(correct `scales`, or list codes in `missing`): row 3 '-1'" in message
+
+
+def test_a_line_for_excel_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("sep=,\ntext,tone\na,1\n")
+    with pytest.raises(BadTableError, match=r"row 1 says 'sep=', .*: delete this row"):
+        inspection.inspect(path)
+
+
+def test_a_second_header_is_skipped_and_told(page):
+    rows = [f"t{n},{a},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    rows.insert(0, "Which text?,How good overall?,Friendly?")
+    seen, results, _ = page(lines("text,overall,tone", rows))
+    assert seen.recipe["skip"] == ["2"]
+    assert "taken for a second header and skipped: row 2" in str(seen)
+    steps = results["tables"][report.ROWS]
+    assert [row["change"] for row in steps] == [241, -1]
+    assert (steps[1]["step"], steps[1]["where"]) == ("named in `skip`", "row 2")
+
+
+def test_what_is_passed_over_gets_one_line(page):
+    rows = []
+    for n, (overall, tone, _) in enumerate(MARKS):
+        rows.append(f"t{n},{overall},{tone},{n * 7 % 5},{1700000000 + n},{tone / 9}")
+    header = "text,overall,tone,annotator,created_at,tone_z"
+    seen, _, _ = page(lines(header, rows))
+    assert seen.recipe["aspects"] == ["tone"]
+    passed = [line for line in seen.to_check if "no marks by their names" in line]
+    assert len(passed) == 1
+    assert "created_at, tone_z;" in passed[0]
+
+
+def test_a_tie_is_asked_about(page):
+    rows = [f"t{n},{a % 3},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, _, _ = page(lines("text,preference,tone", rows))
+    hint = "if 0 is a tie, write 'marks: {preference: {0: 1.5}}'"
+    assert any(hint in line for line in seen.to_check)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ({"lists": {"people": "copy"}, "outcome": "people.overall"}, ["model"]),
+        ({"lists": {"people": "copy"}, "outcome": "overall"}, ["overall", "model"]),
+        ({"lists": {"model": "story"}, "item": ["story"], "outcome": "tone"}, []),
+        (
+            {"names": r"r(?P<rater>\d)", "rater": ["rater"], "outcome": "score"},
+            ["model"],
+        ),
+        ({"names": r"q(?P<item>\d)", "rater": ["who"], "outcome": "score"}, []),
+        ({"outcome": "overall"}, []),
+    ],
+)
+def test_values_beside_a_list_of_ratings_are_no_marks_of_each(recipe, expected):
+    recipe = recipes.parse({**recipe, "aspects": ["model"]})
+    assert recipes.repeated_values(recipe) == expected
+
+
+def test_people_do_not_agree_on_one_value_of_a_model(page):
+    records = []
+    for n in range(0, 240, 3):
+        people = [{"overall": int(a), "tone": int(b)} for a, b, _ in MARKS[n : n + 3]]
+        model = int(MARKS[n, 2])
+        records.append({"id": f"i{n}", "people": people, "model_score": model})
+    _, results, shown = page(json.dumps(records), "mine.json")
+    rows = {row["index"]: row for row in results["tables"][report.AGREEMENT]}
+    assert list(rows) == ["overall", "tone"]
+    assert rows["overall"]["ratings"] == 240
+    assert "Agreement on “model_score”" in results["not run"]
+    assert "1.00 [1.00, 1.00]" not in shown
+
+
+def test_agreement_and_weights_leave_out_the_same_marks():
+    item = np.arange(240) // 2
+    table = pd.DataFrame({"item_id": item, "prompt_id": item, "rater_id": "a"})
+    table.loc[1::2, "rater_id"] = "b"
+    table["tone"] = MARKS[:, 0].astype(float)
+    clean = inference.agreement(table, ["tone"], 99, np.random.default_rng(0), {})
+    table.loc[0, "tone"] = 999
+    rng = np.random.default_rng(0)
+    found = inference.agreement(table, ["tone"], 99, rng, {})
+    assert found.loc["tone", "ratings"] == clean.loc["tone", "ratings"] - 2
+    assert found.loc["tone", "estimate"] == pytest.approx(
+        clean.loc["tone", "estimate"], abs=0.05
+    )
+
+
+def test_an_interval_beyond_the_scale_is_called_so():
+    ends = pd.DataFrame({"low": 1.0, "high": 5.0, "known": "declared"}, ["overall"])
+    study = intake.Study(pd.DataFrame(), "overall", [], ends, {})
+    assert report._beyond(study, [0.5, 3.9]) == ""
+    told = report._beyond(study, [0.5, 4.1])
+    assert "beyond the whole scale of 4 points" in told
+    assert report._beyond(study, [-4.1, np.nan]) == told
+
+
+def test_an_aspect_that_may_weigh_nothing_is_not_said_to_weigh_most():
+    names = ["tone", "clear"]
+    conclusions = pd.DataFrame({"verdict": ["not known", "higher"]}, names)
+    ranking = pd.DataFrame({"weight": [2.0, 1.0], "weighs most, %": [70.0, 30]}, names)
+    assert report._about_ranking(conclusions, ranking) == []
+    ranking["weighs most, %"] = [30.0, 70.0]
+    ((text, _),) = report._about_ranking(conclusions, ranking)
+    assert "“clear” in 70 % of redraws" in text
