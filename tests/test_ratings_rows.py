@@ -8,7 +8,7 @@ import pytest
 
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
-from ratings import inference, inspection, intake, recipes, report
+from ratings import inference, inspection, intake, raters, recipes, report
 from ratings.accounts import Account
 from ratings.parsing import RESERVED
 
@@ -403,3 +403,13 @@ def test_an_aspect_that_may_weigh_nothing_is_not_said_to_weigh_most():
     ranking["weighs most, %"] = [30.0, 70.0]
     ((text, _),) = report._about_ranking(conclusions, ranking)
     assert "“clear” in 70 % of redraws" in text
+
+
+def test_marks_that_are_left_out_make_no_rater_lenient():
+    item = np.arange(240) // 2
+    table = pd.DataFrame({"item_id": item, "prompt_id": item, "rater_id": "a"})
+    table.loc[1::2, "rater_id"] = "b"
+    table["tone"] = MARKS[:, 0].astype(float)
+    table.loc[1:200:2, "tone"] = 999
+    found = raters.check_raters(table, "tone", [])
+    assert found["what"].tolist() == ["far from the other marks"]

@@ -321,13 +321,6 @@ def _rated_again(table: pd.DataFrame) -> pd.Series:
     return table.duplicated(["item_id", "rater_id"])
 
 
-def first_ratings(table: pd.DataFrame) -> pd.DataFrame:
-    """Take the first rating of each item by a rater; without raters, all ratings."""
-    if "rater_id" not in table:
-        return table
-    return table[~_rated_again(table)]
-
-
 def _few_clusters(table: pd.DataFrame) -> Iterator[Finding]:
     """Clusters that are too few for narrow intervals."""
     n_clusters = table["prompt_id"].nunique()

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
-from ratings.intake import Finding, Study, findings, first_ratings, sample_items
+from ratings.intake import Finding, Study, cleaned, findings, sample_items
 
 ENOUGH = 10  # ratings by one person, or shared by two, from which something can be told
 ALARM = 0.01  # chance of any false alarm of one kind
@@ -85,7 +85,8 @@ def check_raters(
     """
     rows = list(findings(table, [outcome, *aspects], scales or {}))
     if "rater_id" in table:
-        rows += _about_raters(table, outcome, aspects, covariate)
+        settled = cleaned(table, [outcome, *aspects], scales or {})
+        rows += _about_raters(settled, outcome, aspects, covariate)
     if not rows:
         rows = [Finding("nothing", "", 0, "all ratings are used as they are", [])]
     return pd.DataFrame(rows, columns=Finding._fields)
@@ -95,7 +96,7 @@ def _about_raters(
     table: pd.DataFrame, outcome: str, aspects: Sequence[str], covariate: str
 ) -> Iterator[Finding]:
     """Findings about raters."""
-    table = first_ratings(table).reset_index(drop=True)
+    table = table.reset_index(drop=True)
     columns = [outcome, *aspects]
     yield from _about_reversed(table, columns)
     yield from _about_copied(table, columns)
