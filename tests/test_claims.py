@@ -526,7 +526,7 @@ def test_inexact_counts_neither_as_holding_nor_as_contradicted(ledger):
     counts = verdicts.tally(judged).loc[verdicts.NUMBERS_AND_COUNTS]
     assert counts[["checked", "hold"]].tolist() == [1, 0]
     stated = collection.stated_counts(collection.merge(Path(ledger.out_dir) / "claims"))
-    assert stated[3] == "0 are slips, 1 are inexact by at most one in the last digit"
+    assert stated[3] == "1 are inexact by at most one in the last digit, 0 are slips"
     assert stated[4].startswith("0 are contradicted")
 
 

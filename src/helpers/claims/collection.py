@@ -180,7 +180,7 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> stated_counts(read_text(paths.ROOT / "figures" / "claims.csv"))[3]
-    '22 are slips'
+    '2 are inexact by at most one in the last digit, 22 are slips'
     """
     numbers = verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS
     checked = verdicts.reasons(merged) == ""
@@ -198,11 +198,11 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
 
 
 def _slips_and_inexact(counts: pd.Series) -> str:
-    """Say how many numbers are slips, and how many inexact, if any is."""
-    words = f"{counts['slip']} are slips"
-    if counts["inexact"] > 0:
-        words += f", {counts['inexact']} are inexact by at most one in the last digit"
-    return words
+    """Say how many numbers are slips and, if there are any, how many are inexact."""
+    slips = f"{counts['slip']} are slips"
+    if counts["inexact"] == 0:
+        return slips
+    return f"{counts['inexact']} are inexact by at most one in the last digit, {slips}"
 
 
 def _counts(merged: pd.DataFrame) -> pd.Series:
