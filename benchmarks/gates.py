@@ -335,9 +335,9 @@ def quickly(table: File, only: list | None = None) -> pd.DataFrame:
     is_wide = np.array([len(np.unique(rater[each])) >= FEWEST_RATERS for each in other])
     by_prompt = pd.DataFrame({"prompt": prompt})
     by_both = pd.DataFrame({"rater": rater, "prompt": prompt})
-    error, df = found.errors(by_both if is_wide.all() else by_prompt)
+    error, df = found.errors_and_df(by_both if is_wide.all() else by_prompt)
     if is_wide.any() and not is_wide.all():
-        wide_error, wide_df = found.errors(by_both)
+        wide_error, wide_df = found.errors_and_df(by_both)
         error = np.where(is_wide, wide_error, error)
         df = np.where(is_wide, wide_df, df)
     reach = stats.t.ppf(0.975, df) * error

@@ -377,7 +377,7 @@ def test_without_leverage_two_way_errors_are_those_of_statsmodels():
     y = centred(ratings["outcome"])[:, 0]
     both = clustered.slopes(x, y, ["a", "b"])
     plain = clustered.Slopes(both.value, both.influence, 0 * both.leverage + 1e-12)
-    error, _ = plain.errors(ratings[SHARED])
+    error, _ = plain.errors_and_df(ratings[SHARED])
     groups = {"groups": ratings[SHARED].to_numpy(), "use_correction": False}
     fit = OLS(y, x).fit(cov_type="cluster", cov_kwds=groups)
     np.testing.assert_allclose(error, fit.bse, rtol=1e-6)

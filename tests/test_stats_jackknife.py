@@ -75,7 +75,7 @@ def test_a_slope_moves_as_the_formula_of_cr3_says():
     table = jackknife.leave_one_out(slope, clusters, ["x"])
     fitted = slopes(x[:, None], y, ["x"])
     assert isinstance(fitted, Slopes)
-    errors, _ = fitted.errors(clusters)
+    errors, _ = fitted.errors_and_df(clusters)
     expected = errors[0] * np.sqrt(11 / 12)
     assert table.loc["x", "standard_error"] == pytest.approx(expected)
 

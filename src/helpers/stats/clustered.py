@@ -3,9 +3,10 @@
 Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
 comes with the influence of every row on it. Adding up influence within raters, and
 within prompts, shows how far the estimate would move with others (the sandwich).
-`Estimates.errors` and `Slopes.errors` choose the kind of sandwich and the degrees of
-freedom. Built on them: linear models of a yes-or-no outcome, single error marks
-compared between arms, and chi-squared tests of categories.
+`errors_and_df` of `Estimates` and of `Slopes` chooses the kind of sandwich and the
+degrees of freedom; `least_squares` does for features that may be rare. Built on them:
+linear models of a yes-or-no outcome, single error marks compared between arms, and
+chi-squared tests of categories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -152,10 +153,10 @@ class Estimates:
         Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
         section V.
         """
-        standard_error, df = self.errors(clusters)
+        standard_error, df = self.errors_and_df(clusters)
         return t_table(self.value, standard_error, df)
 
-    def errors(self, clusters: pd.DataFrame) -> tuple[np.ndarray, int]:
+    def errors_and_df(self, clusters: pd.DataFrame) -> tuple[np.ndarray, int]:
         """Compute standard errors of summed clusters (CR1), and degrees of freedom."""
         variance = np.diagonal(covariance(self.influence, clusters))
         df = clusters.nunique().min() - 1
@@ -225,10 +226,10 @@ class Slopes(Estimates):
         empirical practice; Carter, Schnepel and Steigerwald (2017), for the effective
         number.
         """
-        standard_error, df = self.errors(clusters)
+        standard_error, df = self.errors_and_df(clusters)
         return t_table(self.value, standard_error, df).assign(df=df)
 
-    def errors(self, clusters: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def errors_and_df(self, clusters: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """Compute leave-one-out standard errors (CR3), and degrees of freedom."""
         variances, n_effective = self.variances(clusters)
         if len(variances) == 1:
