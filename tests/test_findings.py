@@ -45,9 +45,9 @@ def written(monkeypatch) -> findings.Findings:
 def test_counts_in_short_say_what_holding_is_worth():
     assert findings.short_counts(CLAIMS) == (
         "Of 4 claims 3 could be checked: 2 of 2 numbers and counts hold, and 1 of 1 "
-        "sentences. For 1 of these 3 this says only that nothing in a paper's own "
-        "rounded numbers, or in random splits drawn anew, speaks against them; 1 hold "
-        "only before a correction for many tests."
+        "sentences. Of these 3, 1 could only have been contradicted, not confirmed: a "
+        "paper's own rounded numbers, or random splits of its data drawn anew, allow "
+        "them; 1 hold only before a correction for many tests."
     )
 
 

@@ -57,9 +57,9 @@ def short_counts(judged: pd.DataFrame) -> str:
     )
     if total["consistent"]:
         text += (
-            f" For {total['consistent']:,} of these {total['hold']:,} this says only "
-            "that nothing in a paper's own rounded numbers, or in random splits drawn "
-            "anew, speaks against them"
+            f" Of these {total['hold']:,}, {total['consistent']:,} could only have "
+            "been contradicted, not confirmed: a paper's own rounded numbers, or "
+            "random splits of its data drawn anew, allow them"
         )
         if total["uncorrected"]:
             text += (
