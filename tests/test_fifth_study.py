@@ -20,8 +20,8 @@ from helpers import paths
 COMMITTED_NOTEBOOKS = ("00", "11", "14", "21")
 RATINGS = b"answer,rating\na,4\nb,2\nc,3\n"
 CLAIMS = """\
-hanna.ratings.count,hanna,§2,Three answers were rated.,3,count,0,fact,,,,hanna,,,,
-hanna.ratings.mean,hanna,§5,The mean rating is above four.,holds,,,fact,> 4,,,hanna,,,,
+hanna.ratings.count,hanna,§2,Three answers were rated.,3,count,0,fact,,,,,hanna,,,,
+hanna.ratings.mean,hanna,§5,The mean rating is above four.,holds,,,fact,> 4,,,,hanna,,,,
 """
 MODULE = '''"""Ratings of Hanna and others (2026)."""
 
