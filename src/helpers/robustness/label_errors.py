@@ -22,7 +22,11 @@ from helpers.robustness.study_model import (
     liability_correlations,
     pair_correlations,
 )
-from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
+from helpers.stats.bootstrap import (
+    cluster_weights,
+    first_with_interval,
+    with_everything_first,
+)
 from helpers.stats.clustered import (
     FEWEST_INFORMATIVE,
     Slopes,
@@ -382,9 +386,7 @@ def class_table(
     draws |= dict(zip(names, class_probabilities(totals), strict=True))
     parts = {}
     for measure, values in draws.items():
-        low, high = interval(values[1:])
-        columns = {"estimate": values[0], "low": low, "high": high}
-        parts[measure] = pd.DataFrame(columns, index=list(moments.errors))
+        parts[measure] = first_with_interval(values, moments.errors)
     n_undefined = int(np.isnan(draws["loss"][1:]).any(axis=1).sum())
     return pd.concat(parts, names=["measure", "error"]), n_undefined
 

@@ -83,9 +83,13 @@ def ideal_distance(
     for aspect in aspects:
         low, high = ranges[aspect]
         ideal = ideals[aspect]
-        farthest = max(ideal - low, high - ideal)
-        distances[aspect] = (frame[aspect] - ideal).abs() / farthest
+        distances[aspect] = (frame[aspect] - ideal).abs() / _farthest(ideal, low, high)
     return pd.DataFrame(distances)
+
+
+def _farthest(ideal: float, low: float, high: float) -> float:
+    """The largest possible distance from an ideal on a scale."""
+    return max(ideal - low, high - ideal)
 
 
 def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Series:
@@ -325,16 +329,14 @@ def weights_of_means(
 
     def compute(weights: np.ndarray) -> np.ndarray:
         counted = weights[:, order]
-        n_raters = np.add.reduceat(counted, starts, axis=1)
-        present = (n_raters > 0).astype(float)
+        present, means = _item_means(counted, starts, raw)
         columns = [present]
-        for name, values in zip([*names, overall], raw.T, strict=True):
-            total = np.add.reduceat(counted * values, starts, axis=1)
-            away = np.abs(total / np.maximum(n_raters, 1) - ideals[name])
-            low, high = ranges[name]
-            farthest = max(ideals[name] - low, high - ideals[name])
+        for name, mean in zip([*names, overall], means, strict=True):
+            away = np.abs(mean - ideals[name])
+            if name != overall:
+                away = away / _farthest(ideals[name], *ranges[name])
             # points are missing from the overall rating, not a share of its scale
-            columns.append(present * (away if name == overall else away / farthest))
+            columns.append(present * away)
         products = np.empty((len(weights), len(columns), len(columns)))
         for first, one in enumerate(columns):
             for second, other in enumerate(columns):
@@ -343,6 +345,21 @@ def weights_of_means(
         return _slopes(moments, intercept)
 
     return compute
+
+
+def _item_means(
+    counted: np.ndarray, starts: np.ndarray, raw: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Which items have raters who count, and means over these, of each column.
+
+    Arrays of shape (n_sets, n_items); rows are sorted by item.
+    """
+    n_raters = np.add.reduceat(counted, starts, axis=1)
+    means = []
+    for values in raw.T:
+        total = np.add.reduceat(counted * values, starts, axis=1)
+        means.append(total / np.maximum(n_raters, 1))
+    return (n_raters > 0).astype(float), means
 
 
 def judge_correlations(
@@ -423,9 +440,6 @@ def judge_correlations(
     of_judged = np.column_stack([np.ones(len(of_judged)), of_judged])
     raw = ratings[[*names, overall]].to_numpy(dtype=float)[order]
 
-    ideal = np.array([ideals[name] for name in names], dtype=float)
-    ends = np.array([ranges[name] for name in names], dtype=float)
-    farthest = np.maximum(ideal - ends[:, 0], ends[:, 1] - ideal)
     seen_by_judge = ideal_distance(judge, names, ideals, ranges).to_numpy()
     direct = judge[overall].to_numpy(dtype=float)
 
@@ -433,13 +447,7 @@ def judge_correlations(
         learned = learn(weights)
         equal = np.ones_like(learned)
         counted = weights[:, order]
-        n_raters = np.add.reduceat(counted, starts, axis=1)
-        rated = (n_raters > 0).astype(float)
-        # mean of each column over the raters who count, of shape (n_sets, n_items)
-        means = []
-        for values in raw.T:
-            total = np.add.reduceat(counted * values, starts, axis=1)
-            means.append(total / np.maximum(n_raters, 1))
+        rated, means = _item_means(counted, starts, raw)
         human = means[-1]
         found = [_correlation(direct[None, :], human, rated)]
         for each in (learned, equal):
@@ -447,8 +455,9 @@ def judge_correlations(
             found.append(_correlation(score, human, rated))
         for each in (learned, equal):
             score = 0.0
-            for place, mean in enumerate(means[:-1]):
-                distance = np.abs(mean - ideal[place]) / farthest[place]
+            for place, name in enumerate(names):
+                away = np.abs(means[place] - ideals[name])
+                distance = away / _farthest(ideals[name], *ranges[name])
                 score = score - each[:, place, None] * distance
             found.append(_correlation(score, human, rated))
         pairs = _pair_products(of_judged, counted, starts)

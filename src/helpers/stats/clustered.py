@@ -160,10 +160,10 @@ class Estimates:
         """Compute standard errors of summed clusters (CR1), and degrees of freedom."""
         variance = np.diagonal(covariance(self.influence, clusters))
         df = clusters.nunique().min() - 1
-        return _standard_error(variance), df
+        return standard_error_of(variance), df
 
 
-def _standard_error(variance: np.ndarray) -> np.ndarray:
+def standard_error_of(variance: np.ndarray) -> np.ndarray:
     """Square root; NaN where the estimated variance is zero and so tells nothing."""
     return np.where(variance > 0, np.sqrt(variance), np.nan)
 
@@ -242,13 +242,13 @@ class Slopes(Estimates):
             variance = np.where(two_way > 0, two_way, larger)
             fewest = np.minimum(n_effective[0], n_effective[1])
         df = np.maximum(fewest - 1, 1)
-        return _standard_error(variance), df
+        return standard_error_of(variance), df
 
     def variances(self, clusters: pd.DataFrame) -> tuple[list, list]:
         """Variances by each kind of cluster, then by both, and effective numbers."""
         variances = []
         n_effective = []
-        for codes in _codes(clusters):
+        for codes in cluster_codes(clusters):
             variance, number = self._leave_one_out(codes)
             variances.append(variance)
             n_effective.append(number)
@@ -264,7 +264,9 @@ class Slopes(Estimates):
     def changes(self, clusters: pd.DataFrame, names: Sequence) -> list[np.ndarray]:
         """What leaving out each cluster changes of some slopes; as `variances`."""
         positions = self.value.index.get_indexer(list(names))
-        return [self._changes(codes)[0][:, positions] for codes in _codes(clusters)]
+        return [
+            self._changes(codes)[0][:, positions] for codes in cluster_codes(clusters)
+        ]
 
     def _changes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What leaving out each cluster changes, and the leverage of each."""
@@ -278,7 +280,7 @@ class Slopes(Estimates):
         return influence / remaining, leverage
 
 
-def _codes(clusters: pd.DataFrame) -> list[np.ndarray]:
+def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:
     """Number the clusters of each kind; of two kinds also both at once."""
     codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
     if len(codes) == 2:
@@ -423,7 +425,7 @@ def least_squares(
 
     df = _satterthwaite_df(by_cluster, inverse, inverses)
     value = pd.Series(coefficients / length, index=names)
-    standard_error = _standard_error(variance) / length
+    standard_error = standard_error_of(variance) / length
     return t_table(value, standard_error, df).assign(df=df)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
-from helpers.stats.clustered import t_table
+from helpers.stats.clustered import cluster_codes, standard_error_of, t_table
 
 AT_ONCE = 400  # clusters left out in one call of the statistic: they fit in memory
 
@@ -93,7 +93,7 @@ class Jackknife:
         if len(variances) == 3:
             first, second, both = variances
             variance = np.maximum(first + second - both, np.maximum(first, second))
-        standard_error = np.where(variance > 0, np.sqrt(variance), np.nan)
+        standard_error = standard_error_of(variance)
         return t_table(self.value, standard_error, self.df).assign(df=self.df)
 
     def draws(self, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -202,12 +202,9 @@ def left_out(
     for column in clusters:
         checks.check_clusters(clusters, column)
     estimate = statistic(np.ones((1, len(clusters))))[0]
-    codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
-    df = max(min(effective_number(each) for each in codes) - 1, 1.0)
-    if len(codes) == 2:
-        first, second = codes
-        # a code for each pair of a rater and a prompt
-        codes.append(pd.factorize(first * (second.max() + 1) + second)[0])
+    fewest = min(effective_number(labels) for _, labels in clusters.items())
+    df = max(fewest - 1, 1.0)
+    codes = cluster_codes(clusters)
     changes = tuple(_changes(statistic, estimate, each) for each in codes)
     value = pd.Series(estimate, index=names)
     return Jackknife(value, changes, df)
@@ -217,6 +214,7 @@ def _changes(
     statistic: Statistic, estimate: np.ndarray, codes: np.ndarray
 ) -> np.ndarray:
     """How far estimates move without each cluster of one kind."""
+    codes, _ = pd.factorize(codes)  # those of pairs are not numbered without gaps
     n_clusters = codes.max() + 1
     parts = []
     for start in range(0, n_clusters, AT_ONCE):

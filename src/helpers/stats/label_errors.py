@@ -22,7 +22,11 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
 
-from helpers.stats.bootstrap import cluster_weights, interval, with_everything_first
+from helpers.stats.bootstrap import (
+    cluster_weights,
+    first_with_interval,
+    with_everything_first,
+)
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums, ratio
 
@@ -264,10 +268,8 @@ def reliabilities(moments: MarkMoments) -> tuple[np.ndarray, np.ndarray]:
     Two raters agree on three items of four.
 
     >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
-    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0]})
-    >>> marks["prompt_id"] = marks["item_id"]
-    >>> totals = mark_moments(marks, ["refusal"], "item_id", "prompt_id").total()
+    >>> totals = mark_moments(marks, ["refusal"], "item_id", "item_id").total()
     >>> one, mean = reliabilities(totals)
     >>> one.round(2), mean.round(2)
     (array([[0.47]]), array([[0.64]]))
@@ -303,10 +305,8 @@ def smallest_reliability(moments: MarkMoments) -> np.ndarray:
     Examples
     --------
     >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
-    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0]})
-    >>> marks["prompt_id"] = marks["item_id"]
-    >>> totals = mark_moments(marks, ["refusal"], "item_id", "prompt_id").total()
+    >>> totals = mark_moments(marks, ["refusal"], "item_id", "item_id").total()
     >>> smallest_reliability(totals).round(2)
     array([0.64])
     """
@@ -349,11 +349,9 @@ def calibrated_losses(moments: MarkMoments) -> np.ndarray:
     become 3.1.
 
     >>> marks = pd.DataFrame({"item_id": [1, 1, 2, 2, 3, 3, 4, 4],
-    ...                       "prompt_id": range(8),
     ...                       "refusal": [1, 1, 0, 1, 0, 0, 0, 0],
     ...                       "score": [3, 3, 4, 4, 5, 5, 5, 5]})
-    >>> marks["prompt_id"] = marks["item_id"]
-    >>> moments = mark_moments(marks, ["refusal"], "item_id", "prompt_id", "score")
+    >>> moments = mark_moments(marks, ["refusal"], "item_id", "item_id", "score")
     >>> calibrated_losses(moments.total()).round(1)
     array([[3.1]])
     """
@@ -398,9 +396,7 @@ def reliability_table(
     one, mean = reliabilities(totals)
     parts = {}
     for name, draws in {ONE_MARK: one, MEAN: mean}.items():
-        low, high = interval(draws[1:])
-        columns = {"estimate": draws[0], "low": low, "high": high}
-        parts[name] = pd.DataFrame(columns, index=list(moments.errors))
+        parts[name] = first_with_interval(draws, moments.errors)
     table = pd.concat(parts, names=["of", "error"])
     return table.swaplevel().sort_index(level="error", sort_remaining=False)
 
@@ -438,13 +434,9 @@ def calibration_table(
     ([2.0, 2.0, 2.0], 1.0)
     """
     totals = _resampled(moments, n_boot, rng)
-    worst = smallest_reliability(totals)
-    low, high = interval(worst[1:])
-    smallest = pd.Series({"estimate": worst[0], "low": low, "high": high})
-    draws = calibrated_losses(totals)
-    low, high = interval(draws[1:])
-    columns = {"estimate": draws[0], "low": low, "high": high}
-    losses = pd.DataFrame(columns, index=list(moments.errors))
+    of_totals = smallest_reliability(totals)[:, None]
+    smallest = first_with_interval(of_totals, ["smallest"]).loc["smallest"]
+    losses = first_with_interval(calibrated_losses(totals), moments.errors)
     if not smallest["low"] > LEAST_RELIABILITY:
         losses[:] = np.nan
     return losses, smallest
