@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from html import escape
 from pathlib import Path
 
 import claim_table
@@ -117,10 +118,13 @@ def findings(record: Record, target: Path) -> Findings:
 
     def picture(name: str) -> str:
         file, alt = record.figure(name)
-        (target / "figures").mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, target / "figures" / file.name)
-        escaped = alt.replace("[", "\\[").replace("]", "\\]")
-        return f"![{escaped}](/figures/{file.name})"
+        large = f"figures/{_copied(file, target)}"
+        image = f'<img src="{large}" alt="{escape(alt)}">'
+        small = _copied(small_version(file), target)
+        return (
+            f'<p><picture><source media="(max-width: 600px)" '
+            f'srcset="figures/{small}">{image}</picture></p>'
+        )
 
     def badge(word: str) -> str:
         return f'<span class="sure {word.split()[-1]}">{word}</span>'
@@ -137,12 +141,18 @@ def cards(record: Record, target: Path) -> list[dict]:
     for finding in findings(record, target).short():
         file, alt = record.figure(published.loc[finding["headline"], "picture"])
         name = finding["notebook"]
-        finding["picture"] = _copied(file, target)
+        finding["picture"] = _copied(small_version(file), target)
         finding["alt"] = alt
         finding["page"] = f"notebooks/{name}.html"
         finding["question"] = record.notebooks[name].title
         found.append(finding)
     return found
+
+
+def small_version(file: Path) -> Path:
+    """The figure as phones show it, or itself if there is none."""
+    small = file.with_name(f"{file.stem}_small.png")
+    return small if small.is_file() else file
 
 
 def _copied(file: Path, target: Path) -> str:
@@ -438,7 +448,7 @@ def exhibits(record: Record, target: Path) -> list[dict]:
         row["alt"] = ""
         if figure:
             file, row["alt"] = record.figure(figure)
-            row["picture"] = _copied(file, target)
+            row["picture"] = _copied(small_version(file), target)
     return sorted(table, key=_order)
 
 

@@ -77,6 +77,36 @@ def test_saving_twice_gives_the_same_bytes(ax, tmp_path):
     assert b"Matplotlib" not in first.read_bytes()
 
 
+def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path):
+    fig, axes = plt.subplots(1, 3, figsize=(9, 3), sharey=True)
+    for ax, name in zip(axes, "abc", strict=True):
+        ax.plot([0, 1], label=f"line {name}")
+    axes[0].legend()
+    axes[2].legend(loc="upper left", bbox_to_anchor=(1, 1))
+    fig.suptitle("A title of so many words that a phone does not have room for it")
+    narrow = show._narrowed(fig)
+    narrow.draw_without_rendering()
+    boxes = [ax.get_window_extent() for ax in narrow.axes]
+    assert boxes[0].y0 > boxes[1].y1
+    assert boxes[1].y0 > boxes[2].y1
+    assert "\n" in narrow.get_suptitle()
+    (legend,) = narrow.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["line a", "line c"]
+    plt.close(fig)
+
+
+def test_a_figure_too_wide_for_phones_has_no_small_version(ax, tmp_path):
+    file = show.save(ax.figure, "plain", tmp_path, "simulated")
+    small = file.with_name("plain_small.png")
+    with Image.open(small) as image:
+        assert image.width <= show.WIDEST * show.NARROW * show.SAVE_DPI
+    ax.text(3, 0.5, "beyond")
+    file = show.save(ax.figure, "wide", tmp_path, "real")
+    assert not file.with_name("wide_small.png").exists()
+    file = show.save(ax.figure, "large", tmp_path, "real", narrow=False)
+    assert not file.with_name("large_small.png").exists()
+
+
 def test_a_notebook_shows_the_file_as_large_as_the_figure(ax, page, tmp_path):
     path = show.save(ax.figure, "line", tmp_path, source="simulated")
     data, metadata = page(ax.figure)
