@@ -254,8 +254,9 @@ def where_known(
     table: pd.DataFrame, rows: pd.DataFrame, errors: Sequence[str]
 ) -> pd.DataFrame:
     """Intervals of errors whose label varies in ten prompts, as in notebook 11."""
-    n_prompts = clustered.informative_clusters(rows, errors, "prompt_id")
-    return by_name(clustered.where_known(table.loc[list(errors)], n_prompts))
+    fitted = [error for error in errors if error in table.index]
+    n_prompts = clustered.informative_clusters(rows, fitted, "prompt_id")
+    return by_name(clustered.where_known(table.loc[fitted], n_prompts))
 
 
 def costs(
