@@ -23,15 +23,15 @@ def sources():
 
 def test_nine_sources_hold_the_labels_that_they_name(sources):
     first = hosking.load_experiment_1("simulated", 3).outputs()
-    half = sources["1: majority, a tie is half an error"].rows["factuality"]
+    half = sources["1: majority, tie ½"].rows["factuality"]
     assert half.tolist() == first["factuality"].tolist()
-    as_none = sources["1: majority, a tie is no error"].rows["factuality"]
-    as_error = sources["1: majority, a tie is an error"].rows["factuality"]
+    as_none = sources["1: majority, tie 0"].rows["factuality"]
+    as_error = sources["1: majority, tie 1"].rows["factuality"]
     is_tie = first["factuality"] == 0.5
     assert is_tie.any()
     assert as_none[is_tie].eq(0).all()
     assert as_error[is_tie].eq(1).all()
-    seen = sources["2: crowd, the expert's answers"].rows
+    seen = sources["2: crowd, expert's answers"].rows
     by_expert = sources["2: expert"].rows
     assert seen["item_id"].tolist() == by_expert["item_id"].tolist()
     experts = hosking.load_experts("simulated", 3)
@@ -40,7 +40,7 @@ def test_nine_sources_hold_the_labels_that_they_name(sources):
 
 
 def test_the_score_beside_a_mark_leaves_out_the_marker(sources):
-    marks = sources["1: one mark, score by others"].rows
+    marks = sources["1: one mark, others' score"].rows
     scores = same_raters(1, ["errors", "unbiased"], "simulated", 3)["unbiased"]
     for mark in marks.head(20).itertuples():
         of_item = scores[scores["item_id"] == mark.item_id]

@@ -19,9 +19,9 @@ from helpers.studies.hosking_submissions import same_raters
 SCORE = "quality_unbiased"
 OTHERS_SCORE = "score by others"
 TIES = {
-    "half": "1: majority, a tie is half an error",
-    "no error": "1: majority, a tie is no error",
-    "error": "1: majority, a tie is an error",
+    "half": "1: majority, tie ½",
+    "no error": "1: majority, tie 0",
+    "error": "1: majority, tie 1",
 }
 
 
@@ -90,8 +90,8 @@ def label_sources(data_source: str, seed: int) -> dict[str, LabelSource]:
     both = ["prompt_id", "rater_id"]
     by_others = LabelSource(marks, errors, OTHERS_SCORE, both)
     by_same = LabelSource(marks, errors, "quality_biased", both)
-    sources["1: one mark, score by others"] = by_others
-    sources["1: one mark, score by the same person"] = by_same
+    sources["1: one mark, others' score"] = by_others
+    sources["1: one mark, own score"] = by_same
 
     errors = list(hosking.ERRORS_2)
     answers = second.outputs()
@@ -100,7 +100,7 @@ def label_sources(data_source: str, seed: int) -> dict[str, LabelSource]:
     experts = experts[experts["batch"] == "main"]
     labels = experts.set_index("item_id")[errors].astype(float)
     seen = answers[answers["item_id"].isin(labels.index)].reset_index(drop=True)
-    sources["2: crowd, the expert's answers"] = LabelSource(
+    sources["2: crowd, expert's answers"] = LabelSource(
         seen, errors, SCORE, ["prompt_id"]
     )
     by_expert = seen.copy()
