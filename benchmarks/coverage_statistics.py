@@ -1075,21 +1075,29 @@ MODEL_SCORES = [f"{judge}, {s}" for judge in ("GPT-4", "Llama 2") for s in JUDGE
 MEASURES = [*ROUGE, *LENGTH, *MODEL_SCORES]
 
 
-def measures_by_kind(
-    tables: Tables, n_boot: int, rng: Rng, columns: Sequence[str], referred: bool
-) -> pd.DataFrame:
+def measures_by_kind(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     """Means of measures by kind of answer."""
-    rows = tables["measures"]
-    if referred:
-        rows = rows.dropna(subset=ROUGE)
-        sd = rows.groupby("system")[list(columns)].var().mean() ** 0.5
-        scaled = rows[list(columns)] / sd
-        rows = rows[["question_id", "system"]].join(scaled)
     estimates, draws = groups.group_mean_draws(
-        rows, list(columns), "system", "question_id", n_boot, rng
+        tables["measures"], MEASURES, "system", "question_id", n_boot, rng
     )
     # A measure that a kind of answer does not have is missing there.
     return by_name(groups.interval_table(estimates, draws).dropna())
+
+
+def distances_between_kinds(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
+    """Largest distance between the means of two kinds, in standard deviations."""
+    columns = [*ROUGE, "acceptability"]
+    rows = tables["measures"].dropna(subset=ROUGE)
+    within = rows.groupby("system")[columns].var().mean() ** 0.5
+    scaled = rows[["question_id", "system"]].join(rows[columns] / within)
+    estimates, draws = groups.group_mean_draws(
+        scaled, columns, "system", "question_id", n_boot, rng
+    )
+    by_measure = estimates.groupby(level="measure")
+    distances = by_measure.max() - by_measure.min()
+    draws_by_measure = draws.T.groupby(level="measure")
+    of_draws = (draws_by_measure.max() - draws_by_measure.min()).T
+    return by_name(groups.interval_table(distances, of_draws))
 
 
 def measure_correlations(
@@ -1359,7 +1367,7 @@ CORRELATION = "correlation of ratings"
 PRIMING = "correlation and difference"
 MEDIAN = "median"
 LINE = "slope of a line"
-RANGE = "range over arms"
+RANGE = "range of means"
 ALONG = "change along a curve"
 ASPECT = "weight of an aspect"
 JUDGE = "correlation of a judge"
@@ -2213,18 +2221,12 @@ STATISTICS = [
     Statistic("23", MEAN, "mentions, longest", "Kamoda, longest", mentions),
     Statistic(
         "24",
-        MEAN,
-        "ROUGE and acceptability, standardised",
+        RANGE,
+        "distances between kinds",
         KAMODA,
-        partial(measures_by_kind, columns=[*ROUGE, "acceptability"], referred=True),
+        distances_between_kinds,
     ),
-    Statistic(
-        "24",
-        MEAN,
-        "measures",
-        KAMODA,
-        partial(measures_by_kind, columns=MEASURES, referred=False),
-    ),
+    Statistic("24", MEAN, "measures", KAMODA, measures_by_kind),
     Statistic(
         "24",
         CORRELATION,
