@@ -438,6 +438,27 @@ def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
     assert table.loc["amazon"].drop(shares).tolist() == pytest.approx(100 * expected)
 
 
+def test_shares_of_people_who_judge_several_pairs_alike_are_less_sure():
+    pairs = np.repeat(np.arange(8), 2)
+    ratings = pd.DataFrame(
+        {
+            "pair_id": pairs,
+            "is_distractor": [True, False] * 8,
+            "score": [1, 5] * 4 + [5, 1] * 4,  # lower in the first four pairs
+            "task": "amazon",
+            "by_two": pairs // 4,
+            "by_eight": pairs,
+        }
+    )
+    each, alone, twice = (
+        agreement.rank_shares(ratings, "score", "task", cluster).loc["amazon"]
+        for cluster in ("pair_id", "by_eight", "by_two")
+    )
+    assert each.tolist() == alone.tolist()
+    assert each["lower"] == twice["lower"] == 50
+    assert twice["lower_low"] < each["lower_low"] - 10
+
+
 def test_distractors_without_a_text_of_their_own_are_refused():
     with pytest.raises(ValueError, match="no distractor was rated under its "):
         compare(agreement.against_same_text, checks().assign(response="same"))

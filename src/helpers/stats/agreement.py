@@ -634,7 +634,9 @@ def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
     return sums["n"] * sums["square"] - sums[value] ** 2
 
 
-def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
+def rank_shares(
+    ratings: pd.DataFrame, score: str, by: str, cluster: str = "pair_id"
+) -> pd.DataFrame:
     """How often the distractor of a check got the lower score, or no higher one.
 
     Parameters
@@ -645,13 +647,17 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
         Column of scores.
     by : str
         Column of groups of checks, for example ``"task"``.
+    cluster : str, optional
+        Column of clusters of checks, for example ``"rater_id"``; by default every check
+        counts by itself.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by `by`: ``checks``, then shares in percent with 95 % intervals:
         ``lower``, ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``,
-        ``not_higher_high``. The intervals are Wilson's for independent checks.
+        ``not_higher_high``. The intervals are Wilson's, with as many checks as would
+        tell as much if clusters were independent.
 
     References
     ----------
@@ -668,12 +674,12 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     amazon       2   50.0       100.0
     """
     distractor, partner = _split_checks(ratings)
-    ranks = distractor[[by]].assign(
+    ranks = distractor.assign(
         lower=distractor[score] < partner[score],
         not_higher=distractor[score] <= partner[score],
     )
     names = ["lower", "not_higher"]
-    rates = error_rates(ranks.reset_index(), names, by, "pair_id").set_index(by)
+    rates = error_rates(ranks.reset_index(), names, by, cluster).set_index(by)
     table = pd.DataFrame({"checks": ranks.groupby(by, sort=False).size()})
     for name in names:
         share = rates[rates["error"] == name]
