@@ -1,17 +1,21 @@
 """Writes what Sphinx turns into the site: pages, notebooks, guides."""
 
 import base64
+import contextlib
 import copy
+import io
 import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import claim_table
 import jinja2
 import nbformat
 import pandas as pd
+import yaml
 from docutils.nodes import make_id
 from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
@@ -21,9 +25,11 @@ from helpers.claims import collection, verdicts
 from helpers.claims.findings import Findings
 from helpers.data.published import read_text
 from helpers.data.studies import place, read_studies
+from ratings import cli
 
 DOCS = Path(__file__).parent
 PAPERS = DOCS / "pages" / "papers"
+PICTURES = "figures"  # folder of the site for pictures that pages show
 GUIDES = (
     "data/README.md",
     "data/published/README.md",
@@ -40,6 +46,7 @@ SIMULATED_PAGE = (
     "last run on real data, and the claims show its verdicts."
 )
 COMMENT = re.compile(r"<!-- [\w ]+ -->\n*")
+READS = re.compile(r"^\*\*Reads\*\*.+$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -64,6 +71,7 @@ def write(record: Record, target: Path, address: str) -> None:
         file = Path("notebooks") / f"{name}.ipynb"
         _put(target / file, nbformat.v4.writes_json(page))
         _put(target / "extra" / file, nbformat.v4.writes_json(book.content))
+    example_report(target / "extra" / "example")
     for room, names in modules().items():
         _put(target / "reference" / f"{room}.md", reference_page(room, names))
 
@@ -87,6 +95,15 @@ def _write_pages(record: Record, target: Path) -> None:
         study = Path(page).stem
         text = environment.get_template(template).render(context, study=study)
         _put(target / page, mirrored(text, Path(), target))
+
+
+def example_report(folder: Path) -> None:
+    """Write the report that the command `ratings` makes of the example ratings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ratings = shutil.copy(paths.DATA / "example" / "ratings.csv", folder)
+    page = str(folder / "report.html")
+    with contextlib.redirect_stdout(io.StringIO()):
+        cli.main(["report", ratings, "--out", page], standalone_mode=False)
 
 
 def _put(file: Path, text: str) -> None:
@@ -113,6 +130,29 @@ def findings(record: Record, target: Path) -> Findings:
     return Findings(claimed, headlines, picture, up="/", badge=badge)
 
 
+def cards(record: Record, target: Path) -> list[dict]:
+    """The findings of the front page, each with its picture and its notebook."""
+    published = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
+    found = []
+    for finding in findings(record, target).short():
+        file, alt = record.figure(published.loc[finding["headline"], "picture"])
+        name = finding["notebook"]
+        finding["picture"] = _copied(file, target)
+        finding["alt"] = alt
+        finding["page"] = f"notebooks/{name}.html"
+        finding["question"] = record.notebooks[name].title
+        found.append(finding)
+    return found
+
+
+def _copied(file: Path, target: Path) -> str:
+    """Copy a picture to where pages written as HTML find it; its name."""
+    folder = target / "extra" / PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, folder / file.name)
+    return file.name
+
+
 def context_of(record: Record, target: Path) -> dict:
     """What pages may say."""
 
@@ -125,9 +165,14 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = claimed.assign(shown=claim_table.shown)
     counts = collection.verdict_counts(claimed)
     with_claims_or_not = sorted({*counts.index, *STUDIES})
-    headlines = record.headlines.join(collection.how_sure(claimed))
+    problems = collection.problems(claimed)
+    anchors = dict.fromkeys(STUDIES, "what-does-not-hold")
+    for study in problems["study"].unique():
+        anchors[study] = make_id(STUDIES[study])
     package_map = (paths.ROOT / PACKAGE / "README.md").read_text(encoding="utf-8")
     return {
+        "anchors": anchors,
+        "cards": cards(record, target),
         "citations": {row["name"]: row["citation"] for row in read_studies()},
         "claims": claimed.to_dict("records"),
         "commit": commit(),
@@ -135,13 +180,12 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": counts.reindex(with_claims_or_not, fill_value=0),
         "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
-        "exhibits": exhibits(record, target / "extra" / "figures"),
-        "headlines": headlines.reset_index().to_dict("records"),
+        "exhibits": exhibits(record, target),
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
         "part": part,
         "written": findings(record, target),
-        "problems": collection.problems(claimed).to_dict("records"),
+        "problems": problems.to_dict("records"),
         "record": record,
         "studies": STUDIES,
         "tally": verdicts.tally(claimed),
@@ -166,6 +210,42 @@ def commit() -> str:
     describe = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     run = subprocess.run(describe, capture_output=True, text=True, cwd=paths.ROOT)
     return run.stdout.strip()
+
+
+def repository_address() -> str:
+    """Address of the repository by pyproject, else by GitHub's runner; else empty."""
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+    if "Repository" in project.get("urls", {}):
+        return project["urls"]["Repository"]
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    return f"https://github.com/{repository}" if repository else ""
+
+
+def authors() -> str:
+    """Who made this, as CITATION.cff says."""
+    citation = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text())
+    return ", ".join(author["name"] for author in citation["authors"])
+
+
+def colophon(address: str) -> str:
+    """Foot of each page: who made it, when, under which licence, and how to cite it."""
+    describe = ["git", "log", "-1", "--format=%cs"]
+    run = subprocess.run(describe, capture_output=True, text=True, cwd=paths.ROOT)
+    parts = [f"By {authors()}"]
+    if run.stdout:
+        parts.append(f"as of {run.stdout.strip()}, commit {commit()}")
+    parts.append("MIT licence for code and text")
+    cite = "cite as CITATION.cff in the repository says"
+    if address:
+        cite = f'<a href="{address}/blob/HEAD/CITATION.cff">how to cite it</a>'
+        parts.append(f'<a href="{address}">repository</a>')
+    parts.append(cite)
+    return f'<p class="colophon">{" · ".join(parts)}</p>'
+
+
+def plain(markdown: str) -> str:
+    """Text without marks of Markdown."""
+    return re.sub(r"[*_`]|\[([^]]+)\]\([^)]*\)", r"\1", markdown)
 
 
 def mirrored(text: str, folder: Path, target: Path) -> str:
@@ -227,9 +307,16 @@ def notebook_page(
         if cell.source in last:
             cells.append(_shown_last(last[cell.source]))
     title, _, rest = page.cells[0].source.partition("\n")
+    rest = READS.sub(_folded, rest)
     page.cells[0].source = f"{title}\n\n{about(book, record, address)}\n{rest}"
     page.cells = cells
     return page
+
+
+def _folded(paragraph: re.Match) -> str:
+    """Fold what a notebook reads and writes."""
+    summary = "<summary>Which files it reads and writes</summary>"
+    return f'<details class="files">{summary}\n\n{paragraph[0]}\n\n</details>'
 
 
 def _describe(cell: NotebookNode) -> None:
@@ -338,7 +425,7 @@ def _links_of(book: Notebook, record: Record, address: str) -> list[str]:
     return links
 
 
-def exhibits(record: Record, pictures: Path) -> list[dict]:
+def exhibits(record: Record, target: Path) -> list[dict]:
     """Figures and tables of the papers, with the place and picture of our version."""
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
@@ -351,9 +438,7 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
         row["alt"] = ""
         if figure:
             file, row["alt"] = record.figure(figure)
-            row["picture"] = file.name
-            pictures.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, pictures / file.name)
+            row["picture"] = _copied(file, target)
     return sorted(table, key=_order)
 
 

@@ -5,6 +5,7 @@ It goes through to its page; without its data it is left out.
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +16,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import paths
+from helpers.data.published import read_text
 
-# Its pictures are on the front page.
-COMMITTED_NOTEBOOKS = ("00", "11", "14", "21")
 RATINGS = b"answer,rating\na,4\nb,2\nc,3\n"
 CLAIMS = """\
 hanna.ratings.count,hanna,§2,Three answers were rated.,3,count,0,fact,,,,,hanna,,,,
@@ -51,7 +51,7 @@ from helpers.claims.ledger import Ledger
 from helpers.studies import hanna
 
 ratings = hanna.load(data_source)["rating"]
-claims = Ledger("60_hanna", "real", out_dir)
+claims = Ledger("70_hanna", "real", out_dir)
 claims.enter("hanna.ratings", {"count": len(ratings), "mean": ratings.mean()})
 claims.show()"""
 
@@ -64,9 +64,9 @@ def project(tmp_path_factory) -> Path:
     copy_project(root)
     (root / "src" / "helpers" / "studies" / "hanna.py").write_text(MODULE)
     append(root / "data" / "registry.csv", registry_row())
-    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),6,§5\n")
+    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),7,§5\n")
     append(root / "data" / "published" / "claims.csv", CLAIMS)
-    write_notebook(root / "notebooks" / "60_hanna.ipynb")
+    write_notebook(root / "notebooks" / "70_hanna.ipynb")
     (root / "mirror" / "hanna").mkdir(parents=True)
     (root / "mirror" / "hanna" / "ratings.csv").write_bytes(RATINGS)
     return root
@@ -81,9 +81,17 @@ def copy_project(root: Path) -> None:
         if file.is_file():
             shutil.copy(file, root)
     (root / "notebooks").mkdir()
-    for number in COMMITTED_NOTEBOOKS:
+    for number in sorted({"00", *numbers_of_pictures()}):
         for file in paths.NOTEBOOKS.glob(f"{number}_*.ipynb"):
             shutil.copy(file, root / "notebooks")
+
+
+def numbers_of_pictures() -> set[str]:
+    """Numbers of the notebooks whose pictures stand on pages of the site."""
+    pictures = set(read_text(paths.PUBLISHED / "headlines.csv")["picture"]) - {""}
+    findings = (paths.ROOT / "docs" / "findings.md").read_text()
+    pictures |= set(re.findall(r"<!-- picture (\w+) -->", findings))
+    return {picture[:2] for picture in pictures}
 
 
 def append(file: Path, text: str) -> None:
@@ -132,7 +140,7 @@ def doit(root: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def site(project) -> Path:
     """Folder of the site, after a run of the notebook of the study."""
-    doit(project, "data:hanna", "execute:60_hanna")
+    doit(project, "data:hanna", "execute:70_hanna")
     doit(project, "run", "--single", "claims")
     doit(project, "run", "--single", "site")
     return project / "build" / "site"
@@ -147,16 +155,19 @@ def test_the_study_has_a_page_with_its_verdicts_and_its_notebook(site):
     article = page(site / "papers" / "hanna.html")
     assert article.find("h1").get_text().startswith("Hanna")
     assert "Hanna and others (2026)." in article.get_text()
-    verdicts = [head.get_text() for head in article.select("table.counts th")]
-    numbers = [cell.get_text() for cell in article.select("table.counts td")]
-    counts = dict(zip(verdicts, numbers, strict=True))
+    assert article.find("a", href="../notebooks/70_hanna.html")
+    summary = page(site / "holds.html")
+    verdicts = [head.get_text() for head in summary.select("table.counts thead th")]
+    (row,) = summary.select("table.counts tbody tr:has(th:-soup-contains('Hanna'))")
+    numbers = [cell.get_text() for cell in row.find_all("td")]
+    counts = dict(zip(verdicts[1:], numbers, strict=True))
     assert {name for name, number in counts.items() if number == "1"} == {
         "contradicted",
         "confirmed",
     }
-    (problem,) = article.select("ul.causes li")
+    (heading,) = summary.select("h3:-soup-contains('Hanna')")
+    (problem,) = heading.find_parent("section").select("ul.causes li")
     assert "The mean rating is above four. Here: 3." in problem.get_text()
-    assert article.find("a", href="../notebooks/60_hanna.html")
 
 
 def test_its_claims_and_data_stand_where_those_of_others_do(site):
@@ -166,19 +177,18 @@ def test_its_claims_and_data_stand_where_those_of_others_do(site):
     assert "contradicted" in rows["hanna.ratings.mean"]
     assert "hanna/ratings.csv" in rows["hanna.ratings.mean"]
     assert "confirmed" in rows["hanna.ratings.count"]
-    about = page(site / "notebooks" / "60_hanna.html").find(class_="about")
+    about = page(site / "notebooks" / "70_hanna.html").find(class_="about")
     assert "Hanna: real." in about.get_text()
     front = page(site / "index.html")
     assert front.find("a", href="papers/hanna.html")
-    assert "Hanna" in front.select_one("table.counts").get_text()
 
 
 def test_without_its_data_the_study_says_so_and_is_left_out(project, site):
-    printed = doit(project, "data", "execute:60_hanna", "data=simulated")
+    printed = doit(project, "data", "execute:70_hanna", "data=simulated")
     assert "hanna: left out (asked for; it has no simulator)" in printed
-    assert "60_hanna has no results: left out: it needs the real data" in printed
-    assert not (project / "build" / "notebooks" / "60_hanna.ipynb").exists()
+    assert "70_hanna has no results: left out: it needs the real data" in printed
+    assert not (project / "build" / "notebooks" / "70_hanna.ipynb").exists()
     doit(project, "run", "--single", "claims", "data=simulated")
     printed = doit(project, "run", "--single", "reproduce", "data=simulated")
     assert "hanna: left out, 2 not checked" in printed
-    assert "60_hanna: left out: it needs the real data of hanna" in printed
+    assert "70_hanna: left out: it needs the real data of hanna" in printed
