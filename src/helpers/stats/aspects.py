@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
+from helpers.stats.aggregation import means_of_sorted
 from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import (
@@ -329,7 +330,7 @@ def weights_of_means(
 
     def compute(weights: np.ndarray) -> np.ndarray:
         counted = weights[:, order]
-        present, means = _item_means(counted, starts, raw)
+        present, means = means_of_sorted(counted, starts, raw)
         columns = [present]
         for name, mean in zip([*names, overall], means, strict=True):
             away = np.abs(mean - ideals[name])
@@ -345,21 +346,6 @@ def weights_of_means(
         return _slopes(moments, intercept)
 
     return compute
-
-
-def _item_means(
-    counted: np.ndarray, starts: np.ndarray, raw: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Which items have raters who count, and means over these, of each column.
-
-    Arrays of shape (n_sets, n_items); rows are sorted by item.
-    """
-    n_raters = np.add.reduceat(counted, starts, axis=1)
-    means = []
-    for values in raw.T:
-        total = np.add.reduceat(counted * values, starts, axis=1)
-        means.append(total / np.maximum(n_raters, 1))
-    return (n_raters > 0).astype(float), means
 
 
 def judge_correlations(
@@ -447,7 +433,7 @@ def judge_correlations(
         learned = learn(weights)
         equal = np.ones_like(learned)
         counted = weights[:, order]
-        rated, means = _item_means(counted, starts, raw)
+        rated, means = means_of_sorted(counted, starts, raw)
         human = means[-1]
         found = [_correlation(direct[None, :], human, rated)]
         for each in (learned, equal):
