@@ -661,6 +661,63 @@ def rater_pairs(
     return ClusterMoments(tuple(features), outcome, products)
 
 
+def agreed_weights_of(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function like that of `weights_of`, for what different raters agree on.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per (item, rater).
+    features : sequence of str
+        Columns of distances from the ideal.
+    outcome : str
+        Column of overall distances from the ideal.
+    item : str
+        Column of items; those with a single rater add nothing.
+
+    Returns
+    -------
+    callable
+        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
+        shape (n_sets, n_features): least squares without an intercept on the products
+        of ratings by two raters of an item, see `rater_pairs`.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or no item has two raters.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": list("aabb"), "factuality": [0.0, 1, 1, 1],
+    ...      "distance": [1.0, 1, 2, 2]})
+    >>> compute = agreed_weights_of(frame, ["factuality"], "distance", "item_id")
+    >>> compute(np.array([[1, 1, 1, 1], [0, 0, 1, 1]]))
+    array([[2.5],
+           [2. ]])
+    """
+    check_regression(frame, features, outcome)
+    check_clusters(frame, item)
+    codes, items = pd.factorize(frame[item], sort=True)
+    if len(items) == len(frame):
+        raise ValueError(
+            f"no {item} has two rows: rows of different raters are compared"
+        )
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(items)))
+    values = frame[[*features, outcome]].to_numpy(dtype=float)[order]
+    rows = np.column_stack([np.ones(len(values)), values])
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        products = _pair_products(rows, weights[:, order], starts)
+        return _least_squares(ClusterMoments(tuple(features), outcome, products))
+
+    return compute
+
+
 def tree_splits(
     frame: pd.DataFrame,
     features: Sequence[str],
