@@ -156,3 +156,18 @@ def test_a_group_of_a_single_cluster_has_a_mean_without_an_interval():
     row = jackknife.group_means(frame, ["score"], "kind", ["rater_id"]).table()
     assert row.loc[("score", "y"), "estimate"] == 5.0
     assert np.isnan(row.loc[("score", "y"), "low"])
+
+
+def test_the_mean_of_estimates_has_the_errors_of_the_mean_statistic():
+    score, clusters = crossed(7)
+    both = np.column_stack([score, score**2])
+
+    def means(weights):
+        return weights @ both / weights.sum(axis=1, keepdims=True)
+
+    def mean_of_means(weights):
+        return means(weights).mean(axis=1, keepdims=True)
+
+    found = jackknife.left_out(means, clusters, ["one", "two"]).mean("both")
+    expected = jackknife.leave_one_out(mean_of_means, clusters, ["both"])
+    pd.testing.assert_frame_equal(found.table(), expected)
