@@ -501,3 +501,29 @@ def test_two_people_agree_as_the_coefficients_and_the_other_raters_say():
         same = others.where(marked, 1 - others)
         expected = [others[marked].mean(), others[~marked].mean(), same.mean()]
         assert row[:3] == pytest.approx(100 * np.array(expected))
+
+
+@pytest.mark.parametrize("level", agreement.MEASUREMENT_LEVELS)
+def test_agreement_of_some_raters_is_that_of_a_table_without_the_others(level):
+    rng = np.random.default_rng(4)
+    n_rows = 120
+    marks = pd.DataFrame({"item_id": rng.integers(0, 30, n_rows)})
+    marks["tone"] = np.clip(marks["item_id"] % 3 + rng.integers(-1, 2, n_rows), 0, 3)
+    compute = agreement.rating_agreement(marks, "item_id", "tone", range(4), level)
+    kept = rng.random(n_rows) < 0.7
+    found = compute(np.array([np.ones(n_rows), kept]))
+    for row, rows in zip(found, [marks, marks[kept]], strict=True):
+        by_item = rows.groupby("item_id")["tone"].apply(list)
+        several = by_item[by_item.str.len() > 1]
+        expected = krippendorff.alpha(
+            value_counts=agreement.rating_counts(
+                rows, "item_id", "tone", range(4)
+            ).to_numpy(),
+            level_of_measurement=level,
+            value_domain=list(range(4)),
+        )
+        alike = []
+        for given in several:
+            pairs = [given[i] == given[j] for i in range(len(given)) for j in range(i)]
+            alike.append(np.mean(pairs))
+        assert row == pytest.approx([100 * np.mean(alike), expected])

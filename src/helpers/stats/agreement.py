@@ -363,6 +363,70 @@ def two_people(
     return compute
 
 
+def rating_agreement(
+    ratings: pd.DataFrame,
+    item: str,
+    aspect: str,
+    categories: Sequence[float],
+    level: str,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function that computes how far raters agree on marks of a scale.
+
+    Parameters
+    ----------
+    ratings, item, aspect, categories
+        As for `rating_counts`.
+    level : {"nominal", "ordinal", "interval"}
+        Level of measurement for alpha.
+
+    Returns
+    -------
+    callable
+        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
+        shape (n_sets, 2): how often two people give an item the same mark, in % (the
+        mean over items), and Krippendorff's alpha.
+
+    Raises
+    ------
+    ValueError
+        See `rating_counts`.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("aabbcc"), "tone": [0, 1, 2, 2, 0, 0]})
+    >>> compute = rating_agreement(ratings, "item_id", "tone", [0, 1, 2], "interval")
+    >>> compute(np.array([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1]])).round(2)
+    array([[ 66.67,   0.83],
+           [100.  ,   1.  ]])
+    """
+    rating_counts(ratings, item, aspect, categories)  # refuses what cannot be used
+    codes, _ = pd.factorize(ratings[item], sort=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    marks = ratings[aspect].to_numpy(dtype=float, na_value=np.nan)[order]
+    scale = np.asarray(categories, dtype=float)
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        counted = weights[:, order]
+        by_category = []
+        for category in scale:
+            given = counted * (marks == category)
+            by_category.append(np.add.reduceat(given, starts, axis=1))
+        counts = np.stack(by_category, axis=2)
+        n_ratings = counts.sum(axis=2)
+        n_pairs = n_ratings * (n_ratings - 1)
+        alike = (counts * (counts - 1)).sum(axis=2) / np.maximum(n_pairs, 1)
+        same = 100 * ratio(alike.sum(axis=1), (n_pairs > 0).sum(axis=1).astype(float))
+        alphas = []
+        for each in counts:
+            table = pd.DataFrame(each, columns=scale)
+            clusters = np.zeros(len(table), dtype=int)
+            alphas.append(_alpha_draws(table, level, clusters, np.ones((1, 1)))[0])
+        return np.column_stack([same, alphas])
+
+    return compute
+
+
 def _agreement_draws(
     counts: pd.DataFrame, clusters: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
