@@ -5,7 +5,7 @@ reads as a list of panels. Colours are those of Okabe and Ito (2008), which colo
 readers can tell apart. Tables are rounded, captioned and shown whole.
 """
 
-import pickle
+import copy
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -160,7 +160,7 @@ def save(
     files = {}
     if narrow:
         # a copy: what is made narrow cannot be made wide again
-        small = as_png(_narrowed(pickle.loads(pickle.dumps(fig))), source)
+        small = as_png(_narrowed(copy.deepcopy(fig)), source)
         if Image.open(BytesIO(small)).width <= WIDEST * NARROW * SAVE_DPI:
             files[path.with_name(f"{name}_small.png")] = small
     content = as_png(fig, source)
