@@ -72,11 +72,8 @@ def slopes_of(ratings: pd.DataFrame, within: bool, alone: bool) -> clustered.Slo
     names = quoted_intervals.ASPECTS
     x = aspects.ideal_distance(ratings, names, quoted_intervals.IDEALS, kamoda.RANGES)
     x["missing"] = quoted_intervals.IDEALS["acceptability"] - ratings["acceptability"]
-    if within:
-        means = x.groupby(ratings["rater_id"]).transform("mean")
-    else:
-        means = x.mean()
-    x = x - means
+    by_worker = x.groupby(ratings["rater_id"]).transform("mean")
+    x = x - (by_worker if within else x.mean())
     return clustered.slopes(x[names].to_numpy(), x["missing"], names, alone)
 
 
