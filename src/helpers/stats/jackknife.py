@@ -202,8 +202,7 @@ def left_out(
     for column in clusters:
         checks.check_clusters(clusters, column)
     estimate = statistic(np.ones((1, len(clusters))))[0]
-    fewest = min(effective_number(labels) for _, labels in clusters.items())
-    df = max(fewest - 1, 1.0)
+    df = effective_df(clusters)
     codes = cluster_codes(clusters)
     changes = tuple(_changes(statistic, estimate, each) for each in codes)
     value = pd.Series(estimate, index=names)
@@ -222,6 +221,12 @@ def _changes(
         weights = (codes != without[:, None]).astype(float)
         parts.append(statistic(weights) - estimate)
     return np.concatenate(parts) * np.sqrt((n_clusters - 1) / n_clusters)
+
+
+def effective_df(clusters: pd.DataFrame) -> float:
+    """Smaller effective number of clusters less one, at least one."""
+    fewest = min(effective_number(labels) for _, labels in clusters.items())
+    return max(fewest - 1, 1.0)
 
 
 def effective_number(labels: np.ndarray) -> float:
