@@ -61,11 +61,3 @@ def points_by_cr1(table: pd.DataFrame, seed: list[int]) -> pd.DataFrame:
     """CR1 with the number of cues less one, as notebook 42."""
     model = clustered.fit_linear_probability(table, HYPOTHESES, "error")
     return model.table(table[["cue"]]).loc[POINTS]
-
-
-def points_by_cr3(table: pd.DataFrame, seed: list[int]) -> pd.DataFrame:
-    """CR3 with Satterthwaite's df."""
-    found = clustered.least_squares(table, HYPOTHESES, "error", "cue").loc[POINTS]
-    of_percent = ["estimate", "standard_error", "low", "high"]
-    found[of_percent] *= 100
-    return found

@@ -433,10 +433,8 @@ JUDGE = "weighted_evaluator"
 TWO_AGAIN = {name: TWO[name] for name in ("repeats", "clusters", "method")}
 GAP = {
     "repeats": "prompts and raters; one fixed expert",
-    "clusters": "raters and prompts",
-    "method": "leave-one-out, both ways; t with effective clusters less one",
-    "clusters_before": "prompts",
-    "method_before": "percentile bootstrap",
+    "clusters": "prompts",
+    "method": "percentile bootstrap",
 }
 SLOPE = {
     "repeats": "prompts and raters",
@@ -617,8 +615,8 @@ FAMILIES = [
     ),
     Family(
         LATER,
-        quoted_tones.gaps_both_ways,
         quoted_tones.gaps_by_prompt,
+        None,
         {
             "gap": cells("14", "crowd minus expert, points in 100", "tone_gap", "gap")
             | GAP,
@@ -681,15 +679,14 @@ FAMILIES = [
     ),
     Family(
         "HumBEL",
-        quoted_humbel.points_by_cr3,
         quoted_humbel.points_by_cr1,
+        None,
         {
             "different": cells(
                 "42", "errors if parts differ", "error_hypotheses", "points"
             )
             | CUES
-            | {"method": "CR3 with Satterthwaite's df", "clusters_before": "cues"}
-            | CR1,
+            | {"method": "CR1, t with clusters less one"},
         },
         quoted_humbel.points_truth,
     ),

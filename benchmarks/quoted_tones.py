@@ -9,7 +9,6 @@ from benchmarks.quoted_experiment_2 import Study
 from helpers.stats import (
     agreement,
     bootstrap,
-    crowd_expert,
     groups,
     jackknife,
     lines,
@@ -82,23 +81,6 @@ def gaps_by_prompt(study: Study, seed: list[int], n_boot: int = N_BOOT) -> pd.Da
 def gaps_truth(study: Study) -> pd.Series:
     """Estimates from a large study."""
     return gaps_by_prompt(study, [0], 2)["estimate"].astype(float)
-
-
-def gaps(study: Study) -> jackknife.Jackknife:
-    """The same numbers, with raters and prompts left out."""
-    marks = study.marks()
-    arm = study.answers()["arm"].to_numpy()
-    marks["arm"] = arm[marks["item_id"]]
-    arms = TONES["assertiveness"]
-    found = crowd_expert.gaps_left_out(
-        marks, study.labels(), "factuality", arms, "majority"
-    )
-    return jackknife.Jackknife(found.value.set_axis(GAPS), found.changes, found.df)
-
-
-def gaps_both_ways(study: Study, seed: list[int]) -> pd.DataFrame:
-    """Leaving out one rater, and one prompt."""
-    return gaps(study).table()
 
 
 # --- 15: score by assertiveness ------------------------------------------------------

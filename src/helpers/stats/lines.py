@@ -306,8 +306,8 @@ def slopes_of_ratings(
     >>> slopes, clusters = slopes_of_ratings(tone, score, "system")
     >>> slopes.table(clusters)[["estimate", "standard_error"]].round(2)
            estimate  standard_error
-    means      1.81            0.28
-    items      1.81            0.25
+    means      1.81            0.39
+    items      1.81            0.39
     """
     for table in (x, y):
         check_numeric(table, ["rating"])
