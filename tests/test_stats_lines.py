@@ -362,6 +362,8 @@ def test_slopes_of_ratings_are_those_of_means():
     table = means_of(tone, score)
     by_group = table.groupby("system")[["x", "y"]].mean()
     assert slopes.value["items"] == pytest.approx(ols("y ~ x", table).fit().params["x"])
+    within = ols("y ~ x + C(system)", table).fit().params["x"]
+    assert slopes.value["within"] == pytest.approx(within)
     over_means = ols("y ~ x", by_group).fit().params["x"]
     assert slopes.value["means"] == pytest.approx(over_means)
 
@@ -370,11 +372,13 @@ def test_errors_of_a_slope_of_ratings_are_those_of_least_squares_by_prompt():
     tone, score = ratings_of(3)
     slopes, clusters = lines.slopes_of_ratings(tone, score, "system")
     table = means_of(tone, score)
+    found = slopes.table(clusters[["prompt_id"]])["standard_error"]
     groups = {"groups": table["prompt_id"]}
-    fit = ols("y ~ x", table).fit(cov_type="cluster", cov_kwds=groups)
-    found = slopes.table(clusters[["prompt_id"]]).loc["items", "standard_error"]
-    for_parameters = np.sqrt((len(table) - 1) / (len(table) - 2))
-    assert found * for_parameters == pytest.approx(fit.bse["x"])
+    formulas = {"items": ("y ~ x", 2), "within": ("y ~ x + C(system)", 4)}
+    for name, (formula, n_parameters) in formulas.items():
+        fit = ols(formula, table).fit(cov_type="cluster", cov_kwds=groups)
+        for_parameters = np.sqrt((len(table) - 1) / (len(table) - n_parameters))
+        assert found[name] * for_parameters == pytest.approx(fit.bse["x"])
 
 
 @pytest.mark.parametrize("whose", [0, 1])
@@ -410,5 +414,5 @@ def test_slopes_of_ratings_need_the_same_answers_and_x_that_varies():
     tone, score = ratings_of(2)
     with pytest.raises(ValueError, match="not those rated by the other"):
         lines.slopes_of_ratings(tone, score[score["item_id"] > 0], "system")
-    with pytest.raises(ValueError, match="no slope"):
-        lines.slopes_of_ratings(tone.assign(rating=3.0), score, "system")
+    slopes, _ = lines.slopes_of_ratings(tone.assign(rating=3.0), score, "system")
+    assert slopes.value.isna().all()

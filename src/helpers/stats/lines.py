@@ -281,15 +281,16 @@ def slopes_of_ratings(
     Returns
     -------
     slopes : helpers.stats.clustered.Estimates
-        ``means``, over the means of groups, each counting the same, and ``items``, over
-        single answers.
+        ``means``, over the means of groups, each counting the same; ``items``, over
+        single answers; ``within``, over single answers within groups. NaN where x does
+        not vary.
     clusters : pandas.DataFrame
         ``rater_id`` and ``prompt_id`` of each row, for `Estimates.table`.
 
     Raises
     ------
     ValueError
-        If a column cannot be used, answers differ, or x does not vary.
+        If a column cannot be used or answers differ.
 
     References
     ----------
@@ -301,13 +302,14 @@ def slopes_of_ratings(
     >>> answer = np.repeat(np.arange(12), 2)
     >>> tone = pd.DataFrame({"item_id": answer, "prompt_id": answer // 2,
     ...                      "rater_id": np.arange(24) % 7, "system": answer % 3,
-    ...                      "rating": 1.0 + answer % 3 + np.arange(24) % 2})
+    ...                      "rating": 1.0 + answer % 3 + np.arange(24) % 7})
     >>> score = tone.assign(rating=2 * tone["rating"] + np.arange(24) % 5)
     >>> slopes, clusters = slopes_of_ratings(tone, score, "system")
     >>> slopes.table(clusters)[["estimate", "standard_error"]].round(2)
-           estimate  standard_error
-    means      1.81            0.39
-    items      1.81            0.39
+            estimate  standard_error
+    means       1.77            0.80
+    items       2.05            0.21
+    within      2.18            0.43
     """
     for table in (x, y):
         check_numeric(table, ["rating"])
@@ -332,11 +334,13 @@ def slopes_of_ratings(
     for name, x_mean, y_mean in [
         ("means", x_group, y_group),
         ("items", x_item, y_item),
+        ("within", x_item - x_group[in_group], y_item - y_group[in_group]),
     ]:
         x_centred = x_mean - x_mean.mean()
         squares = (x_centred**2).sum()
-        if squares <= ROUNDING * (x_mean**2).sum():
-            raise ValueError("x is the same everywhere: it has no slope")
+        # What remains of a constant x is a rounding error.
+        if squares <= ROUNDING * (x_rating**2).sum():
+            squares = np.nan
         slope = (x_centred * y_mean).sum() / squares
         residual = y_mean - y_mean.mean() - slope * x_centred
         # what one more unit of a mean does to the slope
