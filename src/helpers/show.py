@@ -221,15 +221,18 @@ def _narrowed(fig: Figure) -> Figure:
 
 def _put_legends_below(fig: Figure) -> int:
     """Put all legends below the figure, in one column; the number of their rows."""
+    legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes)]
+    fig.legends.clear()
+    for ax in fig.axes:
+        ax.legend_ = None
     handles = []
     names = []
     title = None
-    for legend in [*fig.legends, *(ax.get_legend() for ax in fig.axes)]:
+    for legend in legends:
         if legend:
             handles += legend.legend_handles
             names += [text.get_text() for text in legend.get_texts()]
             title = legend.get_title().get_text() or title
-            legend.remove()
     if not names:
         return 0
     names = [_wrapped(name, NARROW_TITLE) for name in names]
