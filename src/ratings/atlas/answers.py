@@ -432,11 +432,11 @@ def detection(crowd: pd.Series, expert: pd.Series, cluster: pd.Series) -> pd.Dat
     rows = {}
     for name, kept in pieces.items():
         marked = crowd[kept].astype(float)
-        rows[name] = _rate(marked, cluster[kept]) | {"items": int(kept.sum())}
+        rows[name] = rate(marked, cluster[kept]) | {"items": int(kept.sum())}
     return pd.DataFrame.from_dict(rows, "index")
 
 
-def _rate(marked: pd.Series, cluster: pd.Series) -> dict[str, float]:
+def rate(marked: pd.Series, cluster: pd.Series) -> dict[str, float]:
     """Rate in percent with Wilson's interval at the effective number of items."""
     if len(marked) < 2 or cluster.nunique() < 2:
         return dict.fromkeys(ENDS, np.nan)
