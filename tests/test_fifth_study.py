@@ -51,7 +51,7 @@ from helpers.claims.ledger import Ledger
 from helpers.studies import hanna
 
 ratings = hanna.load(data_source)["rating"]
-claims = Ledger("60_hanna", "real", out_dir)
+claims = Ledger("70_hanna", "real", out_dir)
 claims.enter("hanna.ratings", {"count": len(ratings), "mean": ratings.mean()})
 claims.show()"""
 
@@ -64,9 +64,9 @@ def project(tmp_path_factory) -> Path:
     copy_project(root)
     (root / "src" / "helpers" / "studies" / "hanna.py").write_text(MODULE)
     append(root / "data" / "registry.csv", registry_row())
-    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),6,§5\n")
+    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),7,§5\n")
     append(root / "data" / "published" / "claims.csv", CLAIMS)
-    write_notebook(root / "notebooks" / "60_hanna.ipynb")
+    write_notebook(root / "notebooks" / "70_hanna.ipynb")
     (root / "mirror" / "hanna").mkdir(parents=True)
     (root / "mirror" / "hanna" / "ratings.csv").write_bytes(RATINGS)
     return root
@@ -132,7 +132,7 @@ def doit(root: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def site(project) -> Path:
     """Folder of the site, after a run of the notebook of the study."""
-    doit(project, "data:hanna", "execute:60_hanna")
+    doit(project, "data:hanna", "execute:70_hanna")
     doit(project, "run", "--single", "claims")
     doit(project, "run", "--single", "site")
     return project / "build" / "site"
@@ -156,7 +156,7 @@ def test_the_study_has_a_page_with_its_verdicts_and_its_notebook(site):
     }
     (problem,) = article.select("ul.causes li")
     assert "The mean rating is above four. Here: 3." in problem.get_text()
-    assert article.find("a", href="../notebooks/60_hanna.html")
+    assert article.find("a", href="../notebooks/70_hanna.html")
 
 
 def test_its_claims_and_data_stand_where_those_of_others_do(site):
@@ -166,7 +166,7 @@ def test_its_claims_and_data_stand_where_those_of_others_do(site):
     assert "contradicted" in rows["hanna.ratings.mean"]
     assert "hanna/ratings.csv" in rows["hanna.ratings.mean"]
     assert "confirmed" in rows["hanna.ratings.count"]
-    about = page(site / "notebooks" / "60_hanna.html").find(class_="about")
+    about = page(site / "notebooks" / "70_hanna.html").find(class_="about")
     assert "Hanna: real." in about.get_text()
     front = page(site / "index.html")
     assert front.find("a", href="papers/hanna.html")
@@ -174,11 +174,11 @@ def test_its_claims_and_data_stand_where_those_of_others_do(site):
 
 
 def test_without_its_data_the_study_says_so_and_is_left_out(project, site):
-    printed = doit(project, "data", "execute:60_hanna", "data=simulated")
+    printed = doit(project, "data", "execute:70_hanna", "data=simulated")
     assert "hanna: left out (asked for; it has no simulator)" in printed
-    assert "60_hanna has no results: left out: it needs the real data" in printed
-    assert not (project / "build" / "notebooks" / "60_hanna.ipynb").exists()
+    assert "70_hanna has no results: left out: it needs the real data" in printed
+    assert not (project / "build" / "notebooks" / "70_hanna.ipynb").exists()
     doit(project, "run", "--single", "claims", "data=simulated")
     printed = doit(project, "run", "--single", "reproduce", "data=simulated")
     assert "hanna: left out, 2 not checked" in printed
-    assert "60_hanna: left out: it needs the real data of hanna" in printed
+    assert "70_hanna: left out: it needs the real data of hanna" in printed

@@ -15,12 +15,12 @@ KAMODA = "Kamoda et al."
 BEST = 1.0
 
 
-def hosking_items(data_source: str = "auto", seed: int = 0) -> Ratings:
+def hosking_items(study: hosking.Experiment1) -> Ratings:
     """Responses of the first experiment: shares of people who mark no error, and score.
 
     The score is the mean of people who were not asked about errors.
     """
-    outputs = hosking.load_experiment_1(data_source, seed).outputs(errors_by="mean")
+    outputs = study.outputs(errors_by="mean")
     outputs = outputs[outputs["system"] != "References"]
     marks = {error: BEST - outputs[error] for error in hosking.ERRORS_1}
     frame = outputs[["item_id", "prompt_id", "system"]].assign(
@@ -33,9 +33,8 @@ def hosking_items(data_source: str = "auto", seed: int = 0) -> Ratings:
     return in_one_form(frame, scales, people_known=False)
 
 
-def hosking_single(data_source: str = "auto", seed: int = 0) -> tuple[Ratings, Ratings]:
+def hosking_single(study: hosking.Experiment1) -> tuple[Ratings, Ratings]:
     """Single ratings of the first experiment: scores, and marks of factual errors."""
-    study = hosking.load_experiment_1(data_source, seed)
     score = _single_marks(study.unbiased, "quality_unbiased", (1, 5))
     errors = _single_marks(study.errors, "factuality", (1, 0))
     return score, errors
@@ -49,7 +48,7 @@ def _single_marks(table: pd.DataFrame, mark: str, scale: tuple) -> Ratings:
     return in_one_form(frame, {mark: scale}, people_known=True)
 
 
-def hosking_findings(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+def hosking_findings(study: hosking.Experiment2, experts: pd.DataFrame) -> pd.DataFrame:
     """Factual errors in answers of the second experiment, by a crowd and one expert.
 
     Answers that the crowd calls refusals are left out, as in notebook 51.
@@ -59,8 +58,6 @@ def hosking_findings(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     pandas.DataFrame
         ``cluster``, ``crowd`` (a majority of the crowd marks it) and ``expert``.
     """
-    study = hosking.load_experiment_2(data_source, seed)
-    experts = hosking.load_experts(data_source, seed)
     answers = rates.drop_refusals(study.outputs(), "majority").set_index("item_id")
     labels = experts[experts["batch"] == "main"].set_index("item_id")["factuality"]
     both = labels.index.intersection(answers.index)
@@ -73,12 +70,12 @@ def hosking_findings(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
     )
 
 
-def kamoda_ratings(data_source: str = "auto", seed: int = 0) -> Ratings:
+def kamoda_ratings(study: kamoda.Kamoda, texts: kamoda.KamodaTexts) -> Ratings:
     """Answers by ChatGPT: acceptability and three aspects, by three workers each.
 
     Amount of information and formality are best at zero: marks are their distances.
     """
-    table = kamoda.load(data_source, seed).ratings
+    table = study.ratings
     table = table[table["system"].str.startswith("model")]
     frame = table[["item_id", "system", "rater_id", "acceptability", "factuality"]]
     frame = frame.assign(
@@ -88,18 +85,15 @@ def kamoda_ratings(data_source: str = "auto", seed: int = 0) -> Ratings:
     )
     marks = ["acceptability", "factuality", "amount_info", "formality"]
     frame = frame.astype(dict.fromkeys(marks, float))
-    texts = kamoda.load_texts(data_source, seed).answers.set_index("item_id")["text"]
-    frame["words"] = frame["item_id"].map(texts.str.split().str.len())
+    text = texts.answers.set_index("item_id")["text"]
+    frame["words"] = frame["item_id"].map(text.str.split().str.len())
     scales = {"acceptability": (0, 3), "factuality": (0, 3)}
     scales |= {"amount_info": (-1, 0), "formality": (-1, 0)}
     return in_one_form(frame, scales, people_known=True)
 
 
-def kamoda_judged(
-    data_source: str = "auto", seed: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def kamoda_judged(study: kamoda.Kamoda) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Acceptability of ChatGPT's answers, by people and by GPT-4."""
-    study = kamoda.load(data_source, seed)
     table = study.ratings[study.ratings["system"].str.startswith("model")]
     people = table[["item_id", "rater_id"]].assign(
         label=table["acceptability"].astype(float), text=table["question_id"]

@@ -164,3 +164,32 @@ def refused() -> pd.DataFrame:
 def short(words: str) -> str:
     """First clause of a reason."""
     return re.split(r"[;:]", words)[0]
+
+
+@cache
+def described() -> pd.DataFrame:
+    """Name, texts, raters, publication and licence of each set.
+
+    Examples
+    --------
+    >>> described().loc["asset", "licence"]
+    'CC BY-NC 4.0: non-commercial use only'
+    """
+    return read_text(FOLDER / "sets.csv").set_index("set")
+
+
+def labels(names: Iterable[str]) -> dict[str, str]:
+    """Labels of sets for figures: name and kind of texts.
+
+    Examples
+    --------
+    >>> labels(["fed"])
+    {'fed': 'FED, turns of chats'}
+    """
+    table = described()
+    return {
+        name: f"{table.loc[name, 'name']}, {table.loc[name, 'texts']}"
+        if name in table.index
+        else name
+        for name in names
+    }

@@ -3,9 +3,14 @@
 The rules stand in `data/atlas/README.md`, "What is said".
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
+from helpers import paths
+from helpers.data.published import read_text
+from helpers.data.tables import to_csv_bytes
 from helpers.stats import bootstrap, meta_analysis
 from ratings.atlas import sets
 
@@ -212,3 +217,107 @@ def statement(question: str) -> dict:
     row = sets.statements().loc[question]
     small = float(row["small"]) if row["small"] else 0.0
     return {"line": float(row["line"]), "side": row["side"], "small": small}
+
+
+RESULT_COLUMNS = [
+    "question",
+    "set",
+    "label",
+    "kind",
+    "estimate",
+    "low",
+    "high",
+    "side",
+    "word",
+]
+
+
+def results(
+    question: str,
+    table: pd.DataFrame,
+    side: pd.Series,
+    answer: str,
+    own: pd.DataFrame | None = None,
+    own_side: pd.Series | None = None,
+) -> pd.DataFrame:
+    """Set out what a notebook found, for the page of the site and the headlines.
+
+    Parameters
+    ----------
+    question : str
+        One of `sets.QUESTIONS`.
+    table, own : pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` of sets, and of the papers' own studies.
+    side, own_side : pandas.Series
+        Their sides.
+    answer : str
+        From `word`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `RESULT_COLUMNS`; ``kind`` is "paper" or "set".
+
+    Examples
+    --------
+    >>> numbers = pd.DataFrame({"estimate": 0.5, "low": 0.1, "high": 0.9}, ["fed"])
+    >>> rows = results("length", numbers, pd.Series({"fed": ON_SIDE}), NOT_KNOWN)
+    >>> rows[["set", "kind", "side"]].to_dict("records")
+    [{'set': 'fed', 'kind': 'set', 'side': 'on the side'}]
+    """
+    parts = []
+    for kind, numbers, of_kind in (("paper", own, own_side), ("set", table, side)):
+        if numbers is None:
+            continue
+        part = numbers[["estimate", "low", "high"]].astype(float).round(6)
+        part = part.assign(kind=kind, side=of_kind, set=part.index)
+        part["label"] = part["set"].replace(sets.labels(part["set"]))
+        parts.append(part)
+    rows = pd.concat(parts).assign(question=question, word=answer)
+    return rows[RESULT_COLUMNS].reset_index(drop=True)
+
+
+def save_results(rows: pd.DataFrame, notebook: str, out_dir: str) -> None:
+    """Write the rows of `results` into the output folder of a run."""
+    file = paths.output_dir(out_dir) / "results" / f"{notebook}.csv"
+    file.parent.mkdir(exist_ok=True)
+    paths.replace_files({file: to_csv_bytes(rows, index=False)})
+
+
+def joined(folder: Path) -> pd.DataFrame:
+    """Join what all notebooks on other sets have written into a folder of results."""
+    tables = [pd.DataFrame(columns=RESULT_COLUMNS)]
+    for file in sorted((folder / "results").glob("6*.csv")):
+        tables.append(read_text(file))
+    return pd.concat(tables, ignore_index=True)
+
+
+def word_of_sides(side: pd.Series, there: pd.Series) -> str:
+    """Say how far a statement holds where sets have sides but no estimate in one unit.
+
+    Parameters
+    ----------
+    side, there : pandas.Series
+        Sides of the sets and of the papers' own studies.
+
+    Returns
+    -------
+    str
+        One of the four words, by the rules of `word`.
+
+    Examples
+    --------
+    >>> word_of_sides(pd.Series([ON_SIDE, OTHER_SIDE]), pd.Series([ON_SIDE]))
+    'depends on the task'
+    >>> word_of_sides(pd.Series([OTHER_SIDE] * 2), pd.Series([ON_SIDE]))
+    'was seen only there'
+    """
+    on_side = side == ON_SIDE
+    other = side == OTHER_SIDE
+    if on_side.any() and other.any():
+        return DEPENDS
+    if len(side) >= FEWEST_SETS and on_side.mean() >= HELD_SHARE and not other.any():
+        return HOLDS
+    if (there == ON_SIDE).any() and not on_side.any() and other.mean() >= 0.5:
+        return ONLY_THERE
+    return NOT_KNOWN
