@@ -17,15 +17,17 @@ from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
 from helpers import paths
-from helpers.claims import collection, verdicts
+from helpers.claims import collection, elsewhere, verdicts
 from helpers.claims.findings import Findings
 from helpers.data.published import read_text
 from helpers.data.studies import place, read_studies
+from helpers.run.notebooks import OTHER_DATA
 
 DOCS = Path(__file__).parent
 PAPERS = DOCS / "pages" / "papers"
 GUIDES = (
     "data/README.md",
+    "data/atlas/README.md",
     "data/published/README.md",
     "data/recipes/README.md",
     "benchmarks/README.md",
@@ -124,7 +126,7 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
     counts = collection.verdict_counts(claimed)
-    with_claims_or_not = sorted({*counts.index, *STUDIES})
+    with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
     headlines = record.headlines.join(collection.how_sure(claimed))
     package_map = (paths.ROOT / PACKAGE / "README.md").read_text(encoding="utf-8")
     return {
@@ -135,6 +137,8 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": counts.reindex(with_claims_or_not, fill_value=0),
         "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
+        "elsewhere": elsewhere.grid(elsewhere.read()),
+        "elsewhere_columns": elsewhere.columns(elsewhere.read()),
         "exhibits": exhibits(record, target / "extra" / "figures"),
         "headlines": headlines.reset_index().to_dict("records"),
         "map": mirrored(package_map, PACKAGE, target),

@@ -316,7 +316,7 @@ def create(name: str, folder: Path) -> Path:
         raise OptionError(
             f"a notebook cannot be called {name!r}: give two digits, the first of "
             "which is not 0, an underscore, then small letters, digits and "
-            "underscores, as in NAME=60_my_study"
+            "underscores, as in NAME=70_my_study"
         )
     number = name[:2]
     others = sorted(file.stem for file in folder.glob("[0-9]*.ipynb"))

@@ -3,20 +3,16 @@
 The rules stand in `data/atlas/README.md`, "What is said".
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.data.published import read_text
+from helpers.claims import elsewhere
 from helpers.data.tables import to_csv_bytes
 from helpers.stats import bootstrap, meta_analysis
 from ratings.atlas import sets
 
-ON_SIDE = "on the side"
-OTHER_SIDE = "on the other side"
-NEITHER = "neither"
+ON_SIDE, OTHER_SIDE, NEITHER = elsewhere.SIDES
 HOLDS = "holds widely"
 DEPENDS = "depends on the task"
 ONLY_THERE = "was seen only there"
@@ -219,19 +215,6 @@ def statement(question: str) -> dict:
     return {"line": float(row["line"]), "side": row["side"], "small": small}
 
 
-RESULT_COLUMNS = [
-    "question",
-    "set",
-    "label",
-    "kind",
-    "estimate",
-    "low",
-    "high",
-    "side",
-    "word",
-]
-
-
 def results(
     question: str,
     table: pd.DataFrame,
@@ -256,7 +239,7 @@ def results(
     Returns
     -------
     pandas.DataFrame
-        The columns `RESULT_COLUMNS`; ``kind`` is "paper" or "set".
+        The columns of `helpers.claims.elsewhere.COLUMNS`; ``kind`` is "paper" or "set".
 
     Examples
     --------
@@ -274,7 +257,7 @@ def results(
         part["label"] = part["set"].replace(sets.labels(part["set"]))
         parts.append(part)
     rows = pd.concat(parts).assign(question=question, word=answer)
-    return rows[RESULT_COLUMNS].reset_index(drop=True)
+    return rows[elsewhere.COLUMNS].reset_index(drop=True)
 
 
 def save_results(rows: pd.DataFrame, notebook: str, out_dir: str) -> None:
@@ -282,14 +265,6 @@ def save_results(rows: pd.DataFrame, notebook: str, out_dir: str) -> None:
     file = paths.output_dir(out_dir) / "results" / f"{notebook}.csv"
     file.parent.mkdir(exist_ok=True)
     paths.replace_files({file: to_csv_bytes(rows, index=False)})
-
-
-def joined(folder: Path) -> pd.DataFrame:
-    """Join what all notebooks on other sets have written into a folder of results."""
-    tables = [pd.DataFrame(columns=RESULT_COLUMNS)]
-    for file in sorted((folder / "results").glob("6*.csv")):
-        tables.append(read_text(file))
-    return pd.concat(tables, ignore_index=True)
 
 
 def word_of_sides(side: pd.Series, there: pd.Series) -> str:
