@@ -82,11 +82,11 @@ def sentences(results: pd.DataFrame) -> dict[str, str]:
         sets = results[(results["question"] == row.question) & (results.kind == "set")]
         if len(sets) == 0:
             continue
-        on_side, other, neither = [int((sets["side"] == side).sum()) for side in SIDES]
+        n = _counts(sets["side"])
         statement = of_question.loc[row.question, "statement"]
         said[row.headline] = (
-            f"Elsewhere, “{statement}”: on that side in {on_side} of {len(sets)} other "
-            f"sets, on the other in {other}, on neither in {neither} "
+            f"Elsewhere, “{statement}”: on that side in {n['on']} of {n['sets']} other "
+            f"sets, on the other in {n['other']}, on neither in {n['neither']} "
             f"({sets['word'].iloc[0]})."
         )
     return said
@@ -103,9 +103,10 @@ def grid(results: pd.DataFrame) -> list[dict]:
     Returns
     -------
     list of dict
-        For each question ``notebook``, ``statement``, ``estimate``, ``unit``, ``word``
-        and ``cells``: by column (see `columns`) nothing, or a dict with ``side``,
-        ``sign``, ``paper`` ("true" for a study of the papers) and ``text``.
+        For each question ``notebook``, ``statement``, ``estimate``, ``unit``,
+        ``word``, ``n`` (of sets, on which side) and ``cells``: by column (see
+        `columns`) nothing, or a dict with ``side``, ``sign``, ``paper`` ("true" for a
+        study of the papers) and ``text``.
 
     Examples
     --------
@@ -137,8 +138,15 @@ def grid(results: pd.DataFrame) -> list[dict]:
                 text = f"{before['text']}; {cells[name]['text']}"
                 cells[name] = before | {"text": text}
         line = told.to_dict() | {"word": rows["word"].iloc[0], "cells": cells}
+        line["n"] = _counts(rows[rows["kind"] == "set"]["side"])
         lines.append(line)
     return lines
+
+
+def _counts(side: pd.Series) -> dict[str, int]:
+    """How many sets there are, and how many lie on which side."""
+    on_side, other, neither = [int((side == name).sum()) for name in SIDES]
+    return {"sets": len(side), "on": on_side, "other": other, "neither": neither}
 
 
 def columns(results: pd.DataFrame) -> list[str]:

@@ -21,6 +21,7 @@ from ratings.atlas import readers
 from ratings.atlas.readers import Ratings
 
 FOLDER = paths.DATA / "atlas"
+RECIPES = paths.DATA / "recipes"
 STUDY = "atlas"  # in data/studies.csv, and the folder of the files
 QUESTIONS = ("aspects", "agreement", "length", "crowd", "judges")
 SPEAKS = ("yes", "pairs", "weights", "agreement", "no")
@@ -139,7 +140,7 @@ def load(name: str, data_source: str = "auto") -> Ratings:
 
 def by_recipe(name: str, files: dict[str, Path]) -> Ratings:
     """Read a set of one file as the recipe of its name says."""
-    recipe_file = paths.DATA / "recipes" / f"{name}.yaml"
+    recipe_file = RECIPES / f"{name}.yaml"
     if not recipe_file.is_file():
         raise PlainError(f"the set {name!r} has no reader and no recipe of its name")
     if len(files) != 1:
