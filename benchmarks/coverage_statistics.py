@@ -5,6 +5,11 @@ bootstrap replicates and a random generator. It calls what the notebook calls, a
 ``estimate``, ``low`` and ``high``, with a name for each row. `STATISTICS`, at the end,
 lists all of them with notebook, kind of interval and design. To add one, write its
 function and a line of the list; a test asks for every function that resamples.
+
+Intervals that leave out raters and prompts in turn (agreement on errors in notebook 10,
+choices in 20, weights in 21, judges in 24) are not here: drawing a rater again gives
+two who agree with each other in everything. `make quoted` measures them with new
+raters from fitted models, into data/quoted_intervals.csv.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +21,7 @@ import pandas as pd
 
 from benchmarks.coverage_designs import Tables
 from helpers.robustness.coverage import AT_ONCE
+from helpers.robustness.label_errors import label_costs
 from helpers.stats import (
     accuracy,
     agreement,
@@ -37,7 +43,6 @@ INTERVAL = ["estimate", "low", "high"]
 SCORES = ("quality_biased", "quality_unbiased")
 ERRORS_1 = list(hosking.ERRORS_1)
 ERRORS_2 = list(hosking.ERRORS_2)
-ERRORS = {"1: errors": ERRORS_1, "2: errors": ERRORS_2}
 GRADES = range(1, 6)
 NO_REFUSAL = [error for error in ERRORS_2 if error != "refusal"]
 # Words at which notebook 12 reads its curves, taken as given: quantiles 0.1, 0.5, 0.9
@@ -59,7 +64,6 @@ STEPS = {
 }
 ASPECTS = list(kamoda.ASPECTS)
 RATED = ["acceptability", *ASPECTS]
-SCALE_STEPS = {"factuality": 3, "amount_info": 1, "formality": 1}
 JUDGES = {"GPT-4": "gpt4", "GPT-4, three runs": "gpt4_mean3", "Llama 2": "llama2"}
 HYPOTHESES = ["modifier", "different", "hard", "complex", "decade"]
 RARE = 25  # questions of a category, below which notebook 42 puts it with others
@@ -150,22 +154,6 @@ def answers_rated_often(tables: Tables, group: str) -> pd.DataFrame:
     return hosking_submissions.repeated(plain)
 
 
-def second_marks(tables: Tables, n_boot: int, rng: Rng, group: str) -> pd.DataFrame:
-    """How often a second person marks an error, or gives the first one's answer."""
-    rows = answers_rated_often(tables, group)
-    parts = {}
-    for error in ERRORS[group]:
-        others = 100 * correlations.others_mean(rows, "item_id", [error])[error]
-        pairs = rows[["prompt_id"]].assign(
-            first=rows[error],
-            also=others,
-            same=others.where(rows[error] == 1, 100 - others),
-        )
-        parts[error, "also"] = means(pairs, ["also"], "first", "prompt_id", n_boot, rng)
-        parts[error, "same"] = means(pairs, ["same"], None, "prompt_id", n_boot, rng)
-    return joined(parts)
-
-
 def agreement_of(
     rows: pd.DataFrame,
     columns: Sequence[str],
@@ -183,29 +171,6 @@ def agreement_of(
     return joined(
         {name: agreement.coefficient(table, name) for name in ("ac1", "alpha")}
     )
-
-
-def agreement_on_errors(
-    tables: Tables, n_boot: int, rng: Rng, group: str
-) -> pd.DataFrame:
-    """Agreement on each error."""
-    rows = answers_rated_often(tables, group)
-    return agreement_of(
-        rows, ERRORS[group], "prompt_id", (0, 1), "nominal", n_boot, rng
-    )
-
-
-def agreement_by_dataset(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
-    """Agreement on factual errors in each dataset and in the reported three."""
-    rows = answers_rated_often(tables, "1: errors")
-    parts = dict(list(rows.groupby("task")))
-    parts["the reported three"] = rows[rows["reported"]]
-    results = {}
-    for name, part in parts.items():
-        results[name] = agreement_of(
-            part, ["factuality"], "prompt_id", (0, 1), "nominal", n_boot, rng
-        )
-    return joined(results)
 
 
 def agreement_on_scores(
@@ -285,15 +250,25 @@ def present(table: pd.DataFrame, errors: Sequence[str]) -> list[str]:
     return [error for error in errors if table[error].any()]
 
 
+def where_known(
+    table: pd.DataFrame, rows: pd.DataFrame, errors: Sequence[str]
+) -> pd.DataFrame:
+    """Intervals of errors whose label varies in ten prompts, as in notebook 11."""
+    fitted = [error for error in errors if error in table.index]
+    n_prompts = clustered.informative_clusters(rows, fitted, "prompt_id")
+    return by_name(clustered.where_known(table.loc[fitted], n_prompts))
+
+
 def costs(
     tables: Tables, n_boot: int, rng: Rng, score: str, errors_by: str
 ) -> pd.DataFrame:
     """Points that each error costs, by least squares."""
     outputs = outputs_1(tables, errors_by)
+    errors = present(outputs, ERRORS_1)
     table = lasso.weight_meanings(
-        outputs, present(outputs, ERRORS_1), f"lost, {score}", "prompt_id", alpha=0.01
+        outputs, errors, f"lost, {score}", "prompt_id", alpha=0.01
     )
-    return by_name(table)
+    return where_known(table, outputs, errors)
 
 
 def lasso_costs(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
@@ -316,7 +291,8 @@ def lead_of_refusal(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     others = [error for error in present(outputs, ERRORS_1) if error not in two]
     features = ["refusal", "either", *others]
     rows = outputs.assign(either=either)
-    fit = lasso.ols(rows, features, "lost, quality_unbiased", "prompt_id")
+    score = "lost, quality_unbiased"
+    fit = clustered.least_squares(rows, features, score, "prompt_id")
     return by_name(fit.loc[["refusal"]])
 
 
@@ -326,7 +302,8 @@ def extra_costs(tables: Tables, n_boot: int, rng: Rng, errors_by: str) -> pd.Dat
     more = outputs["quality_unbiased"] - outputs["quality_biased"]
     rows = outputs.assign(more_lost=more)
     errors = present(rows, ERRORS_1)
-    return by_name(lasso.ols(rows, errors, "more_lost", "prompt_id").loc[errors])
+    fit = clustered.least_squares(rows, errors, "more_lost", "prompt_id")
+    return where_known(fit, rows, errors)
 
 
 def single_costs(
@@ -341,9 +318,8 @@ def single_costs(
     less = ["formatting", "factuality", "inconsistency", "factuality", "inconsistency"]
     names = [f"{one} − {other}" for one, other in zip(more, less, strict=True)]
     differences = effects.pick(more).minus(effects.pick(less)).table(clusters)
-    return joined(
-        {"cost": effects.table(clusters), "difference": differences.set_axis(names)}
-    )
+    known = where_known(effects.table(clusters), ratings, errors)
+    return joined({"cost": known, "difference": differences.set_axis(names)})
 
 
 def drift_of_odds(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
@@ -352,7 +328,8 @@ def drift_of_odds(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     errors = present(ratings, ERRORS_1)
     log_odds = ordinal.cut_by_cut(ratings, errors, "quality_unbiased")
     clusters = ratings[["rater_id", "prompt_id"]]
-    return by_name(ordinal.from_first_to_last_cut(log_odds).table(clusters))
+    drift = ordinal.from_first_to_last_cut(log_odds).table(clusters)
+    return where_known(drift, ratings, errors)
 
 
 def rates_by_system(
@@ -840,31 +817,31 @@ def rating_correlations(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     return correlation(outputs_2(tables), columns, "prompt_id", n_boot, rng)
 
 
+# --- Notebook 16: labels from several sources
+
+
+def costs_by_source(tables: Tables, n_boot: int, rng: Rng, source: str) -> pd.DataFrame:
+    """Points that each error costs in experiment 2, by labels of crowd or expert."""
+    answers = outputs_2(tables)
+    labels = tables["experts"].set_index("item_id")[ERRORS_2].astype(float)
+    if source != "crowd, all answers":
+        labelled = answers["item_id"].isin(labels.index)
+        answers = answers[labelled].reset_index(drop=True)
+    if source == "expert":
+        answers = answers.copy()
+        answers[ERRORS_2] = labels.loc[answers["item_id"]].to_numpy()
+    score = "quality_unbiased"
+    return by_name(label_costs(answers, ERRORS_2, score, ["prompt_id"]))
+
+
+def costs_of_one_mark(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
+    """Points that one mark costs in the score that the same person gave."""
+    clusters = ["prompt_id", "rater_id"]
+    table = label_costs(tables["own marks"], ERRORS_1, "quality_biased", clusters)
+    return by_name(table)
+
+
 # --- Notebooks 20 to 24: Kamoda et al.
-
-
-def choices(tables: Tables) -> pd.DataFrame:
-    """Answers that were preferred: a column per kind, 0 or 100."""
-    ratings = tables["ratings"]
-    chosen = ratings[ratings["preferred"] == 1]
-    kinds = 100 * pd.get_dummies(chosen["system"], dtype=float)
-    model = kinds["model_formal"] + kinds["model_casual"]
-    kinds["formal less casual"] = kinds["model_formal"] - kinds["model_casual"]
-    kinds["either model answer"] = model
-    return chosen[["question_id", "rater_id"]].join(kinds)
-
-
-def preferred(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
-    """Share of each kind of answer among those preferred."""
-    table = choices(tables)
-    columns = table.columns.drop(["question_id", "rater_id"])
-    return means(table, columns, None, "question_id", n_boot, rng)
-
-
-def preferred_by_worker(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
-    """The share and the difference that the paper names, workers resampled."""
-    columns = ["either model answer", "formal less casual"]
-    return means(choices(tables), columns, None, "rater_id", n_boot, rng)
 
 
 def unanimity(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
@@ -990,35 +967,6 @@ def missing_points(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**distances, missing=3 - table["acceptability"])
 
 
-def answer_means(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Mean ratings of each answer."""
-    return kamoda.Kamoda("drawn", ratings, pd.DataFrame()).answers()
-
-
-def aspect_costs(
-    tables: Tables, n_boot: int, rng: Rng, intercept: bool
-) -> pd.DataFrame:
-    """Points that each aspect costs, by least squares."""
-    rows = missing_points(tables["ratings"])
-    steps = None if intercept else SCALE_STEPS
-    table = lasso.weight_meanings(
-        rows, ASPECTS, "missing", "question_id", None, steps, intercept
-    )
-    return by_name(table)
-
-
-def aspect_weights(
-    tables: Tables, n_boot: int, rng: Rng, unit: str, cluster: str
-) -> pd.DataFrame:
-    """Points that each aspect costs without an intercept, resampled."""
-    ratings = tables["ratings"]
-    rows = missing_points(ratings if unit == "rating" else answer_means(ratings))
-    moments = cluster_moments(rows, ASPECTS, "missing", cluster)
-    draws = aspects.bootstrap_weights(moments, n_boot, rng)
-    weights = aspects.weights(rows, ASPECTS, "missing")
-    return by_name(groups.interval_table(weights, draws))
-
-
 def weights_between_people(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     """Weights of what different people agree on."""
     rows = missing_points(tables["ratings"])
@@ -1121,78 +1069,35 @@ def judge_moments(
 JUDGE_SCORES = ["direct", "weighted", "equal"]
 
 
-def judges(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
-    """Correlation of each judge's scores with people's acceptability."""
-    moments = judge_moments(judge_rows(tables), JUDGE_SCORES, "acceptability_human")
-    r, draws = judged_correlations(moments, n_boot, rng)
-    return by_name(groups.interval_table(r, draws))
-
-
-def judge_gains(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
-    """Gains of weights, and of equal weights, for each judge."""
-    moments = judge_moments(judge_rows(tables), JUDGE_SCORES, "acceptability_human")
-    r, draws = judged_correlations(moments, n_boot, rng)
-    pairs = {
-        "weighted − direct": ("weighted", "direct"),
-        "equal − weighted": ("equal", "weighted"),
-    }
-    gains = correlations.evaluator_differences(r, draws, pairs)
-    return by_name(groups.interval_table(*gains))
-
-
-def source_moments(tables: Tables, judge: str) -> dict:
-    """Weighted and equal scores by the model, the same people and their agreed part."""
-    rows = judge_rows(tables)[judge]
-    ratings = tables["scored ratings"]
-    answers = tables["scored answers"]
-    ratings = ratings[ratings["item_id"].isin(rows["item_id"])]
-    answers = answers[answers["item_id"].isin(rows["item_id"])]
-    pair = ["weighted", "equal"]
-    question = "question_id"
-    return {
-        "the model": cluster_moments(rows, pair, "acceptability_human", question),
-        "the same people": cluster_moments(answers, pair, "acceptability", question),
-        "people, agreed part": aspects.rater_pairs(
-            ratings, pair, "acceptability", "item_id", question
-        ),
-    }
-
-
-def sources(tables: Tables, n_boot: int, rng: Rng, judge: str) -> pd.DataFrame:
-    """Correlations of scores made of the model's aspects and of people's."""
-    r, draws = judged_correlations(source_moments(tables, judge), n_boot, rng)
-    return by_name(groups.interval_table(r, draws))
-
-
-def source_gains(tables: Tables, n_boot: int, rng: Rng, judge: str) -> pd.DataFrame:
-    """Gains of weights with the model's aspects and with people's."""
-    r, draws = judged_correlations(source_moments(tables, judge), n_boot, rng)
-    pair = {"gain": ("weighted", "equal")}
-    gains = correlations.evaluator_differences(r, draws, pair)
-    return by_name(groups.interval_table(*gains))
-
-
 ROUGE = ["ROUGE-1", "ROUGE-L"]
 LENGTH = ["length", "log length"]
 MODEL_SCORES = [f"{judge}, {s}" for judge in ("GPT-4", "Llama 2") for s in JUDGE_SCORES]
 MEASURES = [*ROUGE, *LENGTH, *MODEL_SCORES]
 
 
-def measures_by_kind(
-    tables: Tables, n_boot: int, rng: Rng, columns: Sequence[str], referred: bool
-) -> pd.DataFrame:
+def measures_by_kind(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     """Means of measures by kind of answer."""
-    rows = tables["measures"]
-    if referred:
-        rows = rows.dropna(subset=ROUGE)
-        sd = rows.groupby("system")[list(columns)].var().mean() ** 0.5
-        scaled = rows[list(columns)] / sd
-        rows = rows[["question_id", "system"]].join(scaled)
     estimates, draws = groups.group_mean_draws(
-        rows, list(columns), "system", "question_id", n_boot, rng
+        tables["measures"], MEASURES, "system", "question_id", n_boot, rng
     )
     # A measure that a kind of answer does not have is missing there.
     return by_name(groups.interval_table(estimates, draws).dropna())
+
+
+def distances_between_kinds(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
+    """Largest distance between the means of two kinds, in standard deviations."""
+    columns = [*ROUGE, "acceptability"]
+    rows = tables["measures"].dropna(subset=ROUGE)
+    within = rows.groupby("system")[columns].var().mean() ** 0.5
+    scaled = rows[["question_id", "system"]].join(rows[columns] / within)
+    estimates, draws = groups.group_mean_draws(
+        scaled, columns, "system", "question_id", n_boot, rng
+    )
+    by_measure = estimates.groupby(level="measure")
+    distances = by_measure.max() - by_measure.min()
+    draws_by_measure = draws.T.groupby(level="measure")
+    of_draws = (draws_by_measure.max() - draws_by_measure.min()).T
+    return by_name(groups.interval_table(distances, of_draws))
 
 
 def measure_correlations(
@@ -1462,7 +1367,7 @@ CORRELATION = "correlation of ratings"
 PRIMING = "correlation and difference"
 MEDIAN = "median"
 LINE = "slope of a line"
-RANGE = "range over arms"
+RANGE = "range of means"
 ALONG = "change along a curve"
 ASPECT = "weight of an aspect"
 JUDGE = "correlation of a judge"
@@ -1479,37 +1384,6 @@ WORKERS = "Kamoda, workers"
 
 STATISTICS = [
     # 10
-    Statistic(
-        "10",
-        MEAN,
-        "second marks, experiment 1",
-        GROUPS,
-        partial(second_marks, group="1: errors"),
-    ),
-    Statistic(
-        "10",
-        MEAN,
-        "second marks, experiment 2",
-        GROUPS,
-        partial(second_marks, group="2: errors"),
-    ),
-    Statistic(
-        "10",
-        AGREEMENT,
-        "errors, experiment 1",
-        GROUPS,
-        partial(agreement_on_errors, group="1: errors"),
-    ),
-    Statistic(
-        "10",
-        AGREEMENT,
-        "errors, experiment 2",
-        GROUPS,
-        partial(agreement_on_errors, group="2: errors"),
-    ),
-    Statistic(
-        "10", AGREEMENT, "factual errors by dataset", GROUPS, agreement_by_dataset
-    ),
     Statistic(
         "10",
         AGREEMENT,
@@ -2251,8 +2125,36 @@ STATISTICS = [
         "15", DIFFERENCE, "score with a preamble by model", SECOND, changes_by_system
     ),
     Statistic("15", CORRELATION, "mean ratings", SECOND, rating_correlations),
+    # 16
+    Statistic(
+        "16",
+        OLS,
+        "cost by the crowd's labels, experiment 2",
+        SECOND,
+        partial(costs_by_source, source="crowd, all answers"),
+    ),
+    Statistic(
+        "16",
+        OLS,
+        "cost by the crowd's labels, the expert's answers",
+        SECOND,
+        partial(costs_by_source, source="crowd"),
+    ),
+    Statistic(
+        "16",
+        OLS,
+        "cost by the expert's labels",
+        SECOND,
+        partial(costs_by_source, source="expert"),
+    ),
+    Statistic(
+        "16",
+        OLS,
+        "cost of one mark by the same person",
+        "Hosking 1, single",
+        costs_of_one_mark,
+    ),
     # 20
-    Statistic("20", MEAN, "preferred kinds", KAMODA, preferred),
     Statistic("20", MEAN, "unanimous choices", KAMODA, unanimity),
     Statistic("20", MEAN, "ratings at best", KAMODA, at_best),
     Statistic("20", MEAN, "acceptability", KAMODA, acceptability_by_kind),
@@ -2262,7 +2164,6 @@ STATISTICS = [
     Statistic("20", MEAN, "pairs with the same rating", KAMODA, same_rating),
     Statistic("20", MEAN, "pairs alike, less factuality", KAMODA, disputed_aspects),
     Statistic("20", MEAN, "alpha per answer", KAMODA, alpha_per_answer),
-    Statistic("20", MEAN, "preferred kinds, workers", WORKERS, preferred_by_worker),
     Statistic("20", MEAN, "minutes", WORKERS, minutes),
     Statistic(
         "20",
@@ -2307,37 +2208,6 @@ STATISTICS = [
         partial(kamoda_agreement, level="interval"),
     ),
     # 21 and 22
-    Statistic(
-        "21", OLS, "cost of aspects", KAMODA, partial(aspect_costs, intercept=False)
-    ),
-    Statistic(
-        "21",
-        OLS,
-        "cost of aspects, intercept",
-        KAMODA,
-        partial(aspect_costs, intercept=True),
-    ),
-    Statistic(
-        "21",
-        ASPECT,
-        "single ratings",
-        KAMODA,
-        partial(aspect_weights, unit="rating", cluster="question_id"),
-    ),
-    Statistic(
-        "21",
-        ASPECT,
-        "single ratings, workers",
-        WORKERS,
-        partial(aspect_weights, unit="rating", cluster="rater_id"),
-    ),
-    Statistic(
-        "21",
-        ASPECT,
-        "answers",
-        KAMODA,
-        partial(aspect_weights, unit="answer", cluster="question_id"),
-    ),
     Statistic("21", ASPECT, "between people", KAMODA, weights_between_people),
     Statistic("21", MEAN, "marks by acceptability", KAMODA, marks_by_acceptability),
     Statistic(
@@ -2349,50 +2219,14 @@ STATISTICS = [
     # 23 and 24
     Statistic("23", MEAN, "mentions", WORKERS, mentions),
     Statistic("23", MEAN, "mentions, longest", "Kamoda, longest", mentions),
-    Statistic("24", JUDGE, "judges", KAMODA, judges),
-    Statistic("24", GAIN, "judges", KAMODA, judge_gains),
     Statistic(
         "24",
-        JUDGE,
-        "aspects by GPT-4 and people",
+        RANGE,
+        "distances between kinds",
         KAMODA,
-        partial(sources, judge="GPT-4"),
+        distances_between_kinds,
     ),
-    Statistic(
-        "24",
-        GAIN,
-        "aspects by GPT-4 and people",
-        KAMODA,
-        partial(source_gains, judge="GPT-4"),
-    ),
-    Statistic(
-        "24",
-        JUDGE,
-        "aspects by Llama 2 and people",
-        KAMODA,
-        partial(sources, judge="Llama 2"),
-    ),
-    Statistic(
-        "24",
-        GAIN,
-        "aspects by Llama 2 and people",
-        KAMODA,
-        partial(source_gains, judge="Llama 2"),
-    ),
-    Statistic(
-        "24",
-        MEAN,
-        "ROUGE and acceptability, standardised",
-        KAMODA,
-        partial(measures_by_kind, columns=[*ROUGE, "acceptability"], referred=True),
-    ),
-    Statistic(
-        "24",
-        MEAN,
-        "measures",
-        KAMODA,
-        partial(measures_by_kind, columns=MEASURES, referred=False),
-    ),
+    Statistic("24", MEAN, "measures", KAMODA, measures_by_kind),
     Statistic(
         "24",
         CORRELATION,

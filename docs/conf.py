@@ -11,21 +11,21 @@ from latex2mathml.converter import convert
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "src")]
 
-from record import Record
+import pages_of
+import search_index
+import terms
+from record import STUDIES, Record
 
 from helpers import paths
 
-# Address of the repository, for links to GitHub and Binder; the workflow that publishes
-# knows it.
-repository = os.environ.get("GITHUB_REPOSITORY", "")
-repository_url = f"https://github.com/{repository}" if repository else ""
-
+repository_url = pages_of.repository_address()
 project = html_title = "How people judge language models"
-author = "The helpers developers"
+author = pages_of.authors()
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["extra"]
 
-html_show_search_summary = False  # it would fetch pages, which needs a server
+templates_path = [str(Path(__file__).parent / "theme")]
+html_favicon = str(Path(__file__).parent / "static" / "favicon.svg")
 html_theme = "sphinx_book_theme"
 html_context = {"default_mode": "auto"}
 html_static_path = [str(Path(__file__).parent / "static")]
@@ -44,7 +44,12 @@ html_theme_options = {
     "toc_title": "On this page",
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "extra_footer": pages_of.colophon(repository_url),
+    "footer_content_items": ["extra-footer.html"],
 }
+if repository_url:
+    html_theme_options["repository_url"] = repository_url
+    html_theme_options["use_repository_button"] = True
 
 autodoc_typehints = "none"
 # as written: a value could be the environment of this machine
@@ -64,6 +69,8 @@ INSIDE = re.compile(
     r"(?<=\d,) (?=[-−]?[\d.,]+\])|(?<=[\d\]]) (?=%)|(?<=&[lg]t;) (?=\d)"
 )
 CODE = (nodes.FixedTextElement, nodes.literal, nodes.math)
+PREVIEW = "14_same_answers.png"  # what other sites show beside a link to this one
+found: list[dict] = []
 record = Record(paths.ROOT / os.environ.get("SITE_RUN", "build"))
 
 
@@ -124,6 +131,33 @@ def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
     return True if has_one_line else None
 
 
+def remember(app, doctree: nodes.document, page: str) -> None:
+    """Keep what the search finds on a page."""
+    found.extend(search_index.of_page(doctree, page))
+
+
+def write_search(app, error: Exception | None) -> None:
+    """Write what the search finds on all pages and in all claims."""
+    if error is None:
+        entries = [*found, *search_index.of_claims(record.claims, STUDIES)]
+        search_index.write(entries, Path(app.outdir) / "_static" / "search_data.js")
+
+
+def describe_page(app, page: str, template: str, context: dict, doctree) -> None:
+    """Tell other sites what a page is about: its question, or its first sentences."""
+    name = Path(page).name
+    if name in record.notebooks:
+        words = record.notebooks[name].paragraph("Question")
+    else:
+        first = doctree.next_node(nodes.paragraph) if doctree else None
+        words = first.astext() if first else project
+    context["description"] = pages_of.plain(words)[:300]
+    context["preview"] = ""
+    context["author"] = author
+    if app.config.html_baseurl:
+        context["preview"] = f"{app.config.html_baseurl}figures/{PREVIEW}"
+
+
 def visit_math(self, node: nodes.math) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
     display = "block" if isinstance(node, nodes.math_block) else "inline"
@@ -136,6 +170,10 @@ def setup(app) -> None:
     app.config.html_extra_path = [str(Path(app.srcdir) / "extra")]
     app.connect("doctree-read", name_cells)
     app.connect("doctree-read", keep_together)
+    app.connect("doctree-resolved", terms.link_first_uses)
+    app.connect("doctree-resolved", remember)
+    app.connect("html-page-context", describe_page)
+    app.connect("build-finished", write_search)
     app.connect("autodoc-skip-member", skip_undescribed)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
 

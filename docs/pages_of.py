@@ -1,17 +1,22 @@
 """Writes what Sphinx turns into the site: pages, notebooks, guides."""
 
 import base64
+import contextlib
 import copy
+import io
 import os
 import re
 import shutil
 import subprocess
+import tomllib
+from html import escape
 from pathlib import Path
 
 import claim_table
 import jinja2
 import nbformat
 import pandas as pd
+import yaml
 from docutils.nodes import make_id
 from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
@@ -22,9 +27,11 @@ from helpers.claims.findings import Findings
 from helpers.data.published import read_text
 from helpers.data.studies import place, read_studies
 from helpers.run.notebooks import OTHER_DATA
+from ratings import cli
 
 DOCS = Path(__file__).parent
 PAPERS = DOCS / "pages" / "papers"
+PICTURES = "figures"  # folder of the site for pictures that pages show
 GUIDES = (
     "data/README.md",
     "data/atlas/README.md",
@@ -42,6 +49,7 @@ SIMULATED_PAGE = (
     "last run on real data, and the claims show its verdicts."
 )
 COMMENT = re.compile(r"<!-- [\w ]+ -->\n*")
+READS = re.compile(r"^\*\*Reads\*\*.+$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -66,6 +74,7 @@ def write(record: Record, target: Path, address: str) -> None:
         file = Path("notebooks") / f"{name}.ipynb"
         _put(target / file, nbformat.v4.writes_json(page))
         _put(target / "extra" / file, nbformat.v4.writes_json(book.content))
+    example_report(target / "extra" / "example")
     for room, names in modules().items():
         _put(target / "reference" / f"{room}.md", reference_page(room, names))
 
@@ -91,6 +100,15 @@ def _write_pages(record: Record, target: Path) -> None:
         _put(target / page, mirrored(text, Path(), target))
 
 
+def example_report(folder: Path) -> None:
+    """Write the report that the command `ratings` makes of the example ratings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ratings = shutil.copy(paths.DATA / "example" / "ratings.csv", folder)
+    page = str(folder / "report.html")
+    with contextlib.redirect_stdout(io.StringIO()):
+        cli.main(["report", ratings, "--out", page], standalone_mode=False)
+
+
 def _put(file: Path, text: str) -> None:
     """Write a file into a folder that may not be there."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,10 +120,13 @@ def findings(record: Record, target: Path) -> Findings:
 
     def picture(name: str) -> str:
         file, alt = record.figure(name)
-        (target / "figures").mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, target / "figures" / file.name)
-        escaped = alt.replace("[", "\\[").replace("]", "\\]")
-        return f"![{escaped}](/figures/{file.name})"
+        large = f"figures/{_copied(file, target)}"
+        image = f'<img src="{large}" alt="{escape(alt)}">'
+        small = _copied(small_version(file), target)
+        return (
+            f'<p><picture><source media="(max-width: 600px)" '
+            f'srcset="figures/{small}">{image}</picture></p>'
+        )
 
     def badge(word: str) -> str:
         return f'<span class="sure {word.split()[-1]}">{word}</span>'
@@ -113,6 +134,35 @@ def findings(record: Record, target: Path) -> Findings:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     headlines = record.headlines.reset_index()
     return Findings(claimed, headlines, picture, up="/", badge=badge)
+
+
+def cards(record: Record, target: Path) -> list[dict]:
+    """The findings of the front page, each with its picture and its notebook."""
+    published = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")
+    found = []
+    for finding in findings(record, target).short():
+        file, alt = record.figure(published.loc[finding["headline"], "picture"])
+        name = finding["notebook"]
+        finding["picture"] = _copied(small_version(file), target)
+        finding["alt"] = alt
+        finding["page"] = f"notebooks/{name}.html"
+        finding["question"] = record.notebooks[name].title
+        found.append(finding)
+    return found
+
+
+def small_version(file: Path) -> Path:
+    """The figure as phones show it, or itself if there is none."""
+    small = file.with_name(f"{file.stem}_small.png")
+    return small if small.is_file() else file
+
+
+def _copied(file: Path, target: Path) -> str:
+    """Copy a picture to where pages written as HTML find it; its name."""
+    folder = target / "extra" / PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, folder / file.name)
+    return file.name
 
 
 def context_of(record: Record, target: Path) -> dict:
@@ -126,10 +176,17 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
     counts = collection.verdict_counts(claimed)
+    of_run = elsewhere.read(record.folder / "atlas.csv")
+    other_sets = elsewhere.read() if of_run.empty else of_run
     with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
-    headlines = record.headlines.join(collection.how_sure(claimed))
+    problems = collection.problems(claimed)
+    anchors = dict.fromkeys(STUDIES, "what-does-not-hold")
+    for study in problems["study"].unique():
+        anchors[study] = make_id(STUDIES[study])
     package_map = (paths.ROOT / PACKAGE / "README.md").read_text(encoding="utf-8")
     return {
+        "anchors": anchors,
+        "cards": cards(record, target),
         "citations": {row["name"]: row["citation"] for row in read_studies()},
         "claims": claimed.to_dict("records"),
         "commit": commit(),
@@ -137,15 +194,15 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": counts.reindex(with_claims_or_not, fill_value=0),
         "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
-        "elsewhere": elsewhere.grid(elsewhere.read()),
-        "elsewhere_columns": elsewhere.columns(elsewhere.read()),
-        "exhibits": exhibits(record, target / "extra" / "figures"),
-        "headlines": headlines.reset_index().to_dict("records"),
+        "elsewhere": elsewhere.grid(other_sets),
+        "elsewhere_columns": elsewhere.columns(other_sets),
+        "exhibits": exhibits(record, target),
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
+        "papers": {name: STUDIES[name] for name in STUDIES if name != OTHER_DATA},
         "part": part,
         "written": findings(record, target),
-        "problems": collection.problems(claimed).to_dict("records"),
+        "problems": problems.to_dict("records"),
         "record": record,
         "studies": STUDIES,
         "tally": verdicts.tally(claimed),
@@ -153,7 +210,9 @@ def context_of(record: Record, target: Path) -> dict:
         "unchecked": unchecked_conclusions(claimed).to_dict("records"),
         "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
         "without_words": [
-            study for study in STUDIES if not (PAPERS / f"{study}.md").is_file()
+            study
+            for study in STUDIES
+            if study != OTHER_DATA and not (PAPERS / f"{study}.md").is_file()
         ],
     }
 
@@ -170,6 +229,42 @@ def commit() -> str:
     describe = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     run = subprocess.run(describe, capture_output=True, text=True, cwd=paths.ROOT)
     return run.stdout.strip()
+
+
+def repository_address() -> str:
+    """Address of the repository by pyproject, else by GitHub's runner; else empty."""
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+    if "Repository" in project.get("urls", {}):
+        return project["urls"]["Repository"]
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    return f"https://github.com/{repository}" if repository else ""
+
+
+def authors() -> str:
+    """Who made this, as CITATION.cff says."""
+    citation = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text())
+    return ", ".join(author["name"] for author in citation["authors"])
+
+
+def colophon(address: str) -> str:
+    """Foot of each page: who made it, when, under which licence, and how to cite it."""
+    describe = ["git", "log", "-1", "--format=%cs"]
+    run = subprocess.run(describe, capture_output=True, text=True, cwd=paths.ROOT)
+    parts = [f"By {authors()}"]
+    if run.stdout:
+        parts.append(f"as of {run.stdout.strip()}, commit {commit()}")
+    parts.append("MIT licence for code and text")
+    cite = "cite as CITATION.cff in the repository says"
+    if address:
+        cite = f'<a href="{address}/blob/HEAD/CITATION.cff">how to cite it</a>'
+        parts.append(f'<a href="{address}">repository</a>')
+    parts.append(cite)
+    return f'<p class="colophon">{" · ".join(parts)}</p>'
+
+
+def plain(markdown: str) -> str:
+    """Text without marks of Markdown."""
+    return re.sub(r"[*_`]|\[([^]]+)\]\([^)]*\)", r"\1", markdown)
 
 
 def mirrored(text: str, folder: Path, target: Path) -> str:
@@ -231,9 +326,16 @@ def notebook_page(
         if cell.source in last:
             cells.append(_shown_last(last[cell.source]))
     title, _, rest = page.cells[0].source.partition("\n")
+    rest = READS.sub(_folded, rest)
     page.cells[0].source = f"{title}\n\n{about(book, record, address)}\n{rest}"
     page.cells = cells
     return page
+
+
+def _folded(paragraph: re.Match) -> str:
+    """Fold what a notebook reads and writes."""
+    summary = "<summary>Which files it reads and writes</summary>"
+    return f'<details class="files">{summary}\n\n{paragraph[0]}\n\n</details>'
 
 
 def _describe(cell: NotebookNode) -> None:
@@ -342,7 +444,7 @@ def _links_of(book: Notebook, record: Record, address: str) -> list[str]:
     return links
 
 
-def exhibits(record: Record, pictures: Path) -> list[dict]:
+def exhibits(record: Record, target: Path) -> list[dict]:
     """Figures and tables of the papers, with the place and picture of our version."""
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
@@ -355,9 +457,7 @@ def exhibits(record: Record, pictures: Path) -> list[dict]:
         row["alt"] = ""
         if figure:
             file, row["alt"] = record.figure(figure)
-            row["picture"] = file.name
-            pictures.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, pictures / file.name)
+            row["picture"] = _copied(small_version(file), target)
     return sorted(table, key=_order)
 
 

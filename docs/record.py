@@ -18,6 +18,8 @@ from helpers.run import results
 
 STUDIES = titles()
 COMMITTED = paths.ROOT / "figures"
+# Before the next sentence; "e.g. this" or "0.5 points" end none.
+SENTENCE_END = re.compile(r"(?<=[\w\])%*][.?!]) (?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Notebook:
             rf"\*\*{start}\.?\*\*\s*(.+)", self.content.cells[0].source
         )
         return paragraph[1] if paragraph else ""
+
+    @property
+    def first_sentence(self) -> str:
+        """First sentence of its answer."""
+        return SENTENCE_END.split(self.paragraph("Answer"), maxsplit=1)[0]
 
     def code(self) -> list[nbformat.NotebookNode]:
         """Code cells."""

@@ -24,7 +24,7 @@ def test_a_move_turns_what_is_judged_by_digits_or_threshold_and_counts_only_what
         {
             "counts.outputs_1": 900,
             "counts.tasks": 4,  # does not hold
-            "rates.harmful_below_1": 0.9,  # noticed from 10 % on, on one side
+            "lasso.zero_weights_below_1": 0.9,  # noticed from 10 % on, on one side
             "agreement.ac1_refusal": 0.944,  # noticed from 10 % on
         },
     )

@@ -129,7 +129,8 @@ def test_every_claim_says_what_it_needs_and_what_is_missing_says_whether_it_is_p
     papers,
 ):
     names = "|".join(studies.titles())
-    raw = papers["needs"].str.fullmatch(rf"(({names})(/[\w./]+)?( |$))+")
+    # "atlas" holds data of other papers
+    raw = papers["needs"].str.fullmatch(rf"(({names}|atlas)(/[\w./]+)?( |$))+")
     missing = papers["needs"].str.fullmatch(r"(not public|public|illegible): \S.+")
     other = papers["needs"].isin(["print", "authors", "substitute", "method"])
     assert (raw | missing | other).all()
@@ -1017,12 +1018,13 @@ def traced(ledger, demo, monkeypatch) -> Path:
         (demo / "mirror" / file).write_text(file)
     read = {file: registry.current_hash(file) for file in ("demo/a.csv", "other/b.csv")}
     monkeypatch.setattr(registry, "files_read", lambda: read)
-    shell = SimpleNamespace(get_parent=lambda: {"content": {"code": "this\ncell"}})
+    entering = "claims.enter('demo', {'rate.low': low})"
+    shell = SimpleNamespace(get_parent=lambda: {"content": {"code": entering}})
     monkeypatch.setattr("helpers.claims.ledger.get_ipython", lambda: shell)
     ledger.enter("demo", {"rate.low": 3.2, "rate.gain": {"low": 21, "high": 23}})
     ledger.enter("demo", {"text.small": {"estimate": 0.1, "low": -0.1, "high": 0.3}})
     ledger.write()
-    sources = {1: "first cell", 2: "this\ncell"}
+    sources = {1: "low = compute()", 2: entering}
     cells = [
         nbformat.v4.new_code_cell(code, id=f"11-{n}") for n, code in sources.items()
     ]
@@ -1043,6 +1045,8 @@ def test_a_claim_names_its_cell_and_the_files_that_it_rests_on(traced):
     entered = ["demo.rate.low", "demo.rate.gain", "demo.text.small"]
     assert chains.loc[entered, "cell"].tolist() == ["11-2"] * 3
     assert chains.loc["demo.text.flat", "cell"] == ""
+    computed_in = chains.loc[[*entered, "demo.text.flat"], "computed_in"]
+    assert computed_in.tolist() == ["11-1", "", "", ""]
     used = chains.loc[entered, "files"].map(list).tolist()
     assert used == [["demo/a.csv"], [], ["demo/a.csv", "other/b.csv"]]
     assert not chains["changed"].map(bool).any()

@@ -687,6 +687,31 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     assert registry.status("study")["state"].tolist() == ["right"] * 2
 
 
+def test_a_second_address_is_tried_where_the_first_gives_nothing(place, public, server):
+    table = (place / "unpinned.csv").read_text()
+    table = table.replace(server.url, f"{server.url}/gone {server.url}/copy")
+    (place / "unpinned.csv").write_text(table)
+    registry._entries.cache_clear()
+    server.answers = [partial(status, 404), right, partial(status, 404), right]
+    assert registry.fetch_unpinned("study") == dict.fromkeys(public, "")
+    assert [each.rpartition("/")[2] for each in server.requests[:2]] == ["gone", "copy"]
+    kept = place / "cache" / "study" / "ratings.txt.sha256"
+    assert kept.read_text() == f"{hashlib.sha256(CONTENT).hexdigest()}  ratings.txt\n"
+
+
+def test_where_no_address_gives_a_file_the_reason_of_the_first_is_told(
+    place, public, server
+):
+    table = (place / "unpinned.csv").read_text()
+    table = table.replace(server.url, f"{server.url}/gone {server.url}/copy")
+    (place / "unpinned.csv").write_text(table)
+    registry._entries.cache_clear()
+    server.answers = [partial(status, 404), partial(status, 410)]
+    assert registry.fetch_unpinned("study")[FILE] == "HTTP status 404"
+    with pytest.raises(UNANSWERED, match=r"/gone or http://127[^\n]*/copy"):
+        registry.locate_unpinned(public[:1], "real")
+
+
 def test_why_a_public_file_is_not_here_is_told_and_stops_nothing(place, public, server):
     server.answers = [partial(status, 404), closing]
     reasons = registry.fetch_unpinned("study")

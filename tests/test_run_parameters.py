@@ -50,6 +50,15 @@ def changed_style():
     show.use_style()
 
 
+def test_a_file_of_the_project_is_named_as_in_the_notebook():
+    name = "data/answers/all_minilm_l6_v2_word_classes.csv"
+    values = {"answers_file": str(paths.ROOT / name)}
+    assert parameters.changed("42_error_hypotheses", values) == ""
+    values = {"answers_file": str(paths.ROOT / "data" / "mine.csv")}
+    words = f"answers_file = 'data/mine.csv' instead of '{name}'"
+    assert parameters.changed("42_error_hypotheses", values) == words
+
+
 def test_a_change_is_written_on_figures_and_in_their_alt_texts(changed_style, tmp_path):
     fig, ax = plt.subplots()
     ax.plot([1, 2])

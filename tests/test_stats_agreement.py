@@ -438,6 +438,27 @@ def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
     assert table.loc["amazon"].drop(shares).tolist() == pytest.approx(100 * expected)
 
 
+def test_shares_of_people_who_judge_several_pairs_alike_are_less_sure():
+    pairs = np.repeat(np.arange(8), 2)
+    ratings = pd.DataFrame(
+        {
+            "pair_id": pairs,
+            "is_distractor": [True, False] * 8,
+            "score": [1, 5] * 4 + [5, 1] * 4,  # lower in the first four pairs
+            "task": "amazon",
+            "by_two": pairs // 4,
+            "by_eight": pairs,
+        }
+    )
+    each, alone, twice = (
+        agreement.rank_shares(ratings, "score", "task", cluster).loc["amazon"]
+        for cluster in ("pair_id", "by_eight", "by_two")
+    )
+    assert each.tolist() == alone.tolist()
+    assert each["lower"] == twice["lower"] == 50
+    assert twice["lower_low"] < each["lower_low"] - 10
+
+
 def test_distractors_without_a_text_of_their_own_are_refused():
     with pytest.raises(ValueError, match="no distractor was rated under its "):
         compare(agreement.against_same_text, checks().assign(response="same"))
@@ -480,3 +501,29 @@ def test_two_people_agree_as_the_coefficients_and_the_other_raters_say():
         same = others.where(marked, 1 - others)
         expected = [others[marked].mean(), others[~marked].mean(), same.mean()]
         assert row[:3] == pytest.approx(100 * np.array(expected))
+
+
+@pytest.mark.parametrize("level", agreement.MEASUREMENT_LEVELS)
+def test_agreement_of_some_raters_is_that_of_a_table_without_the_others(level):
+    rng = np.random.default_rng(4)
+    n_rows = 120
+    marks = pd.DataFrame({"item_id": rng.integers(0, 30, n_rows)})
+    marks["tone"] = np.clip(marks["item_id"] % 3 + rng.integers(-1, 2, n_rows), 0, 3)
+    compute = agreement.rating_agreement(marks, "item_id", "tone", range(4), level)
+    kept = rng.random(n_rows) < 0.7
+    found = compute(np.array([np.ones(n_rows), kept]))
+    for row, rows in zip(found, [marks, marks[kept]], strict=True):
+        by_item = rows.groupby("item_id")["tone"].apply(list)
+        several = by_item[by_item.str.len() > 1]
+        expected = krippendorff.alpha(
+            value_counts=agreement.rating_counts(
+                rows, "item_id", "tone", range(4)
+            ).to_numpy(),
+            level_of_measurement=level,
+            value_domain=list(range(4)),
+        )
+        alike = []
+        for given in several:
+            pairs = [given[i] == given[j] for i in range(len(given)) for j in range(i)]
+            alike.append(np.mean(pairs))
+        assert row == pytest.approx([100 * np.mean(alike), expected])

@@ -442,3 +442,28 @@ def test_weights_of_means_are_those_of_the_table_of_means(intercept):
     missing = 3 - means["acceptability"]
     fit = LinearRegression(fit_intercept=intercept).fit(x, missing)
     np.testing.assert_allclose(found, fit.coef_)
+
+
+def test_agreed_weights_are_those_of_the_pairs_that_are_left():
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"item_id": np.tile(np.arange(40), 4)})
+    true = rng.normal(size=(40, 2))[frame["item_id"]]
+    frame["factuality"] = true[:, 0] + rng.normal(size=160)
+    frame["formality"] = true[:, 1] + rng.normal(size=160)
+    frame["distance"] = true @ [2.0, 1.0] + rng.normal(size=160)
+    features = ["factuality", "formality"]
+    kept = rng.random(160) < 0.7
+    compute = aspects.agreed_weights_of(frame, features, "distance", "item_id")
+    found = compute(np.array([np.ones(160), kept]))
+    for weights, rows in zip(found, [frame, frame[kept]], strict=True):
+        pairs = aspects.rater_pairs(rows, features, "distance", "item_id", "item_id")
+        total = pairs.total()
+        expected = np.linalg.solve(total.xx[0], total.xy[0])
+        assert weights == pytest.approx(expected)
+
+
+def test_agreed_weights_need_two_raters_of_an_item():
+    frame = pd.DataFrame({"item_id": [1, 2, 3], "tone": [0, 1, 2.0]})
+    frame["distance"] = [0.0, 1, 3]
+    with pytest.raises(ValueError, match="no item_id has two rows"):
+        aspects.agreed_weights_of(frame, ["tone"], "distance", "item_id")

@@ -300,3 +300,19 @@ def test_each_measure_is_correlated_on_the_rows_that_have_it():
     r = some["unbiased"].corr(some["error"])
     low, high = np.quantile(draws, [0.025, 0.975])
     np.testing.assert_allclose(table.loc["unbiased"], [r, low, high])
+
+
+def test_scores_are_correlated_with_every_version_of_the_outcome():
+    rng = np.random.default_rng(8)
+    scores = pd.DataFrame(rng.normal(size=(40, 2)) + 1e4, columns=["length", "overlap"])
+    scores.loc[:9, "overlap"] = np.nan
+    scores["constant"] = 0.1
+    outcome = rng.normal(size=(3, 40)) + 2
+    weights = np.ones((3, 40))
+    weights[1, 20:25] = 0
+    found = correlations.score_correlations(scores, outcome, weights)
+    for row, values, kept in zip(found, outcome, weights, strict=True):
+        of_kept = scores[kept > 0]
+        expected = of_kept[["length", "overlap"]].corrwith(pd.Series(values)[kept > 0])
+        assert row[:2] == pytest.approx(expected.to_numpy())
+        assert np.isnan(row[2])

@@ -126,3 +126,48 @@ def test_differences_and_draws_have_the_same_errors_as_the_statistic_itself():
     difference = draws["two"] - draws["one"]
     ends = difference.quantile([0.025, 0.975]).tolist()
     assert ends == pytest.approx(gain[["low", "high"]].iloc[0].tolist(), abs=0.02)
+
+
+def test_means_of_groups_are_those_of_leaving_out_by_hand():
+    score, clusters = crossed(5)
+    frame = clusters.assign(score=score, half=clusters["prompt_id"] % 2)
+    frame.loc[3, "score"] = np.nan
+    both = ["rater_id", "prompt_id"]
+    found = jackknife.group_means(frame, ["score"], "half", both)
+
+    def by_hand(weights):
+        sums = []
+        for half in (0, 1):
+            rows = (frame["half"] == half) & frame["score"].notna()
+            kept = weights[:, rows]
+            sums.append(kept @ frame.loc[rows, "score"] / kept.sum(axis=1))
+        return np.column_stack(sums)
+
+    expected = jackknife.leave_one_out(by_hand, frame[both], [0, 1])
+    assert found.table().to_numpy() == pytest.approx(expected.to_numpy())
+    assert found.value.index.names == ["measure", "half"]
+    whole = jackknife.group_means(frame, ["score"], None, both)
+    assert whole.value["score"] == pytest.approx(frame["score"].mean())
+
+
+def test_a_group_of_a_single_cluster_has_a_mean_without_an_interval():
+    frame = pd.DataFrame({"rater_id": list("aabb"), "kind": list("xyxx")})
+    frame["score"] = [1.0, 5.0, 3.0, 3.0]
+    row = jackknife.group_means(frame, ["score"], "kind", ["rater_id"]).table()
+    assert row.loc[("score", "y"), "estimate"] == 5.0
+    assert np.isnan(row.loc[("score", "y"), "low"])
+
+
+def test_the_mean_of_estimates_has_the_errors_of_the_mean_statistic():
+    score, clusters = crossed(7)
+    both = np.column_stack([score, score**2])
+
+    def means(weights):
+        return weights @ both / weights.sum(axis=1, keepdims=True)
+
+    def mean_of_means(weights):
+        return means(weights).mean(axis=1, keepdims=True)
+
+    found = jackknife.left_out(means, clusters, ["one", "two"]).mean("both")
+    expected = jackknife.leave_one_out(mean_of_means, clusters, ["both"])
+    pd.testing.assert_frame_equal(found.table(), expected)

@@ -234,8 +234,12 @@ def test_unpinned_files_have_an_address_and_a_licence():
     table = pd.read_csv(registry.UNPINNED_FILE, dtype=str, keep_default_na=False)
     hub = r"https://huggingface\.co/datasets"
     pinned = rf"{hub}/microsoft/ChatBench/resolve/[0-9a-f]{{40}}/[\w./]+"
-    address = rf"{pinned}|{hub}/anthonysicilia/wclarge"
+    copy = r"https://www\.modelscope\.cn/datasets/microsoft/ChatBench/resolve/master"
+    address = rf"{pinned} {copy}/[\w./]+|{hub}/anthonysicilia/wclarge"
     assert table["url"].str.fullmatch(address).all()
+    for row in table[table["url"].str.contains(" ")].itertuples():
+        path = row.file.partition("/")[2]
+        assert all(each.endswith(f"/{path}") for each in row.url.split())
     assert table["licence"].ne("").all()
     assert not set(table["file"]) & set(registry.names("chatbench"))
 

@@ -324,3 +324,56 @@ def test_web_pages_of_the_simulation_have_the_columns_and_questions_of_the_study
     pd.testing.assert_frame_equal(checked, pages)
     simulated = kamoda.load("simulated", seed=1)
     assert set(pages["question_id"]) == set(simulated.ratings["question_id"])
+
+
+def test_experts_of_the_earlier_study_prefer_models_as_often_as_cited(real_data):
+    verdicts = kamoda.load_expert_verdicts(real_data)
+    assert len(verdicts) == 145
+    assert verdicts["rater_id"].nunique() == 12
+    assert verdicts["item_id"].nunique() == 75
+    by_domain = verdicts.groupby("domain")["model_preferred"].mean()
+    assert len(by_domain) == 7
+    assert round(100 * by_domain.mean(), 1) == 61.8
+    assert verdicts["model_preferred"].sum() == 78
+
+
+VERDICT = {
+    "q_id": "q1",
+    "answer1": "Wind.",
+    "answer2": "Sails are pulled.",
+    "answer1_label": "HMh[4][1]",
+    "BetterAnswer": "Answer B",
+    "annotator": 8,
+}
+
+
+def load_verdicts(records, tmp_path, monkeypatch):
+    path = tmp_path / "Law_8_Common20.json"
+    path.write_text(json.dumps(records))
+    monkeypatch.setattr(registry, "locate", lambda *_: {"atlas/x.json": path})
+    return kamoda.load_expert_verdicts("real")
+
+
+def test_a_verdict_is_for_the_model_if_its_answer_was_chosen(tmp_path, monkeypatch):
+    records = [
+        VERDICT,
+        VERDICT | {"q_id": "q2", "answer1_label": "HMM[3]"},
+        VERDICT | {"q_id": "q3", "BetterAnswer": "Answer A"},
+        VERDICT | {"q_id": "q4", "answer1_label": "HHh[4][1]"},
+    ]
+    verdicts = load_verdicts(records, tmp_path, monkeypatch)
+    assert verdicts["model_preferred"].tolist() == [1, 0, 0]
+    assert verdicts["domain"].unique().tolist() == ["Law"]
+    assert "Wind" not in verdicts.to_csv()
+
+
+def test_a_verdict_for_neither_answer_is_refused(tmp_path, monkeypatch):
+    records = [VERDICT, VERDICT | {"BetterAnswer": "Both"}]
+    with pytest.raises(tables.BadTableError, match="row 2: 'Both' is not allowed"):
+        load_verdicts(records, tmp_path, monkeypatch)
+
+
+def test_simulated_verdicts_have_the_columns_of_the_real_ones():
+    verdicts = kamoda.load_expert_verdicts("simulated", seed=1)
+    checked = columns.EXPERT_VERDICTS.validate(verdicts)
+    pd.testing.assert_frame_equal(checked, verdicts)

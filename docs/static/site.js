@@ -68,14 +68,49 @@ if (table) {
   follow();
 }
 
+// Code is folded: one button shows that of the page, one in each section that of the section.
+const buttons = [];
+function unfold(button, folds, open) {
+  for (const fold of folds) fold.open = open;
+  button.textContent = button.textContent.replace(/^\w+/, open ? "hide" : "show");
+  button.setAttribute("aria-expanded", open);
+}
+
+const folds = [...document.querySelectorAll("details.hide")];
+if (folds.length) {
+  document.body.classList.add("one-button");
+  const bySection = Map.groupBy ? Map.groupBy(folds, (fold) => fold.closest("section")) : new Map(folds.map((fold) => [fold.closest("section"), folds.filter((other) => other.closest("section") === fold.closest("section"))]));
+  for (const [section, inside] of bySection) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "section-code";
+    button.textContent = "show code";
+    button.addEventListener("click", () => unfold(button, inside, button.textContent.startsWith("show")));
+    unfold(button, inside, false);
+    // that of the first section, of imports and parameters, does not belong to the title
+    (section.querySelector(":scope > :is(h2, h3, h4)") ?? inside[0]).before(button);
+    buttons.push([button, inside]);
+  }
+}
 for (const button of document.querySelectorAll(".show-code")) {
-  button.hidden = false;
+  button.hidden = !folds.length;
   button.addEventListener("click", () => {
-    const open = button.textContent === "show all code";
-    for (const fold of document.querySelectorAll("details.hide")) fold.open = open;
-    button.textContent = open ? "hide all code" : "show all code";
+    const open = button.textContent.startsWith("show");
+    unfold(button, folds, open);
+    for (const [other, inside] of buttons) unfold(other, inside, open);
   });
 }
+
+// An address that names a cell shows its code.
+function openCell() {
+  const cell = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!cell?.matches(".cell")) return;
+  const fold = cell.querySelector("details.hide");
+  if (fold) fold.open = true;
+  cell.scrollIntoView();
+}
+addEventListener("hashchange", openCell);
+openCell();
 
 for (const fold of document.querySelectorAll("li.has-children > details > summary:not([aria-label])"))
   fold.setAttribute("aria-label", `pages of ${fold.closest("li").querySelector("a").textContent.trim()}`);

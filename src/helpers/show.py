@@ -5,6 +5,7 @@ reads as a list of panels. Colours are those of Okabe and Ito (2008), which colo
 readers can tell apart. Tables are rounded, captioned and shown whole.
 """
 
+import copy
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 from PIL import Image
 
@@ -63,6 +65,14 @@ WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST = 0.04
 DARKEST = 0.52
 SAVE_DPI = 160
+# Of figures on phones: inches, letters a line and points.
+NARROW = 4.4
+NARROW_TITLE = 44  # of the figure
+NARROW_LINE = 36  # of one panel
+NARROW_TITLE_SIZE = 11
+NARROW_ROW = 0.2  # height of a row of title or legend
+WIDEST = 1.25  # of a narrow figure, of what was asked for
+STACKED = 0.9  # height of a panel among others, of that beside others
 STYLE = paths.DATA / "templates" / "figures.mplstyle"
 WEIGHT_LABELS = {
     "estimate": "unpenalised, 95 % interval",
@@ -97,7 +107,13 @@ def use_style(other_parameters: str = "") -> None:
 
 
 def save(
-    fig: Figure, name: str, out_dir: str | Path, source: str, alt: str = ""
+    fig: Figure,
+    name: str,
+    out_dir: str | Path,
+    source: str,
+    alt: str = "",
+    *,
+    narrow: bool = True,
 ) -> Path:
     """Write a figure as PNG, marked with a watermark unless it shows real data.
 
@@ -118,6 +134,10 @@ def save(
     alt : str, optional
         What the figure shows, with its numbers, for those who cannot see it; its title
         if left out. It goes into the notebook beside the figure.
+    narrow : bool, optional
+        Whether to write it a second time as NAME_small, as wide as a phone, for pages:
+        panels below each other, text as large as before. A tree or a matrix does not
+        fit there; what becomes wider than a phone is left out.
 
     Returns
     -------
@@ -131,13 +151,21 @@ def save(
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(fig, "empty", folder, source="simulated").name
-    'empty.png'
+    ...     path = save(fig, "empty", folder, source="simulated")
+    ...     sorted(file.name for file in path.parent.iterdir())
+    ['empty.png', 'empty_small.png']
     >>> plt.close(fig)
     """
-    content = as_png(fig, source)
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
-    paths.replace_files({path: content})
+    files = {}
+    if narrow:
+        # a copy: what is made narrow cannot be made wide again
+        small = as_png(_narrowed(copy.deepcopy(fig)), source)
+        if Image.open(BytesIO(small)).width <= WIDEST * NARROW * SAVE_DPI:
+            files[path.with_name(f"{name}_small.png")] = small
+    content = as_png(fig, source)
+    files[path] = content
+    paths.replace_files(files)
     words = alt or fig.get_suptitle()
     if _style["other_parameters"]:
         words = f"Other parameters: {_style['other_parameters']}. {words}"
@@ -165,6 +193,67 @@ def as_png(fig: Figure, source: str) -> bytes:
     return png.getvalue()
 
 
+def _narrowed(fig: Figure) -> Figure:
+    """Make a figure as wide as a phone, its panels below each other."""
+    panels = [ax for ax in fig.axes if ax.get_subplotspec() and ax.get_visible()]
+    rows = _put_legends_below(fig)
+    height = max(fig.get_figheight(), NARROW / 2)
+    grids = {ax.get_gridspec() for ax in panels}
+    if len(grids) == 1:
+        (grid,) = grids
+        if grid.ncols > 1:
+            _stack(panels, GridSpec(len(panels), 1, figure=fig))
+            height *= STACKED * len(panels) / grid.nrows
+    title = _wrapped(fig.get_suptitle(), NARROW_TITLE)
+    if title:
+        fig.suptitle(title, fontsize=NARROW_TITLE_SIZE)
+        rows += title.count("\n")
+    fig.set_size_inches(NARROW, height + rows * NARROW_ROW)
+    for ax in panels:
+        ax.set_xlabel(_wrapped(ax.get_xlabel(), NARROW_LINE))
+        for place in ("left", "center", "right"):
+            words = _wrapped(ax.get_title(place), NARROW_LINE)
+            ax.set_title(words, loc=place, fontsize=NARROW_TITLE_SIZE)
+    for text in fig.texts:
+        text.set_text(_wrapped(text.get_text(), NARROW_TITLE))
+    return fig
+
+
+def _put_legends_below(fig: Figure) -> int:
+    """Put all legends below the figure, in one column; the number of their rows."""
+    handles = []
+    names = []
+    title = None
+    for legend in [*fig.legends, *(ax.get_legend() for ax in fig.axes)]:
+        if legend:
+            handles += legend.legend_handles
+            names += [text.get_text() for text in legend.get_texts()]
+            title = legend.get_title().get_text() or title
+            legend.remove()
+    if not names:
+        return 0
+    names = [_wrapped(name, NARROW_TITLE) for name in names]
+    fig.legend(handles, names, title=title, loc="outside lower center")
+    return len(names)
+
+
+def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
+    """Put panels below each other, each with its own labels."""
+
+    def place(ax: Axes) -> tuple[int, int]:
+        spec = ax.get_subplotspec()
+        return spec.rowspan.start, spec.colspan.start
+
+    for row, ax in enumerate(sorted(panels, key=place)):
+        ax.set_subplotspec(grid[row])
+        ax.tick_params(labelleft=True, labelbottom=True)
+
+
+def _wrapped(words: str, width: int) -> str:
+    """Break words anew into lines of a width."""
+    return textwrap.fill(" ".join(words.split()), width)
+
+
 def _note_other_parameters(fig: Figure) -> None:
     """Write above the title which parameters are not those of the text."""
     words = f"other parameters: {_style['other_parameters']}"
@@ -176,7 +265,8 @@ def _note_other_parameters(fig: Figure) -> None:
 def _add_watermark(fig: Figure) -> None:
     """Write across the figure that its data are simulated."""
     mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
-    mark.set(color=ORANGE, alpha=0.28, fontsize=44, rotation=25, weight="bold")
+    size = min(44, 6 * fig.get_figwidth())
+    mark.set(color=ORANGE, alpha=0.28, fontsize=size, rotation=25, weight="bold")
     mark.set(zorder=100)
 
 

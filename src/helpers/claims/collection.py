@@ -18,6 +18,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.claims import verdicts
+from helpers.claims.origins import computing_cell
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry, studies
 from helpers.data.published import ClaimError, published_claims, read_text
@@ -35,6 +36,7 @@ COLUMNS = (
     "headline",
     *verdicts.DETAILS,
     "cell",
+    "computed_in",
 )
 # What a claim that does not hold touches, worst first; data/published/README.md defines
 # each.
@@ -82,16 +84,24 @@ def _refuse_misfits(entered: pd.DataFrame, published: pd.DataFrame) -> None:
             raise ClaimError(f"{claim_id} was entered by {' and '.join(notebooks)}.")
 
 
-def _cell_ids(entered: pd.DataFrame, folder: Path) -> pd.Series:
-    """Name the cell of an executed notebook in which each claim was entered."""
+def _cell_ids(entered: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Name the cells of executed notebooks that entered and computed each claim."""
+    notebooks = {}
     ids = {}
     for file in sorted(folder.glob("[0-9]*.ipynb")):
-        for cell in json.loads(file.read_bytes())["cells"]:
+        notebooks[file.stem] = json.loads(file.read_bytes())["cells"]
+        for cell in notebooks[file.stem]:
             digest = digest_of("".join(cell["source"]))
             ids[file.stem, digest] = cell.get("id", "")
-    places = zip(entered["notebook"], entered["cell"], strict=True)
-    cells = [ids.get(place, "") for place in places]
-    return pd.Series(cells, entered.index, dtype=object, name="cell")
+    rows = []
+    for claim_id, notebook, digest in entered[["notebook", "cell"]].itertuples():
+        entering = ids.get((notebook, digest), "")
+        computed_in = ""
+        if entering:
+            computed_in = computing_cell(notebooks[notebook], entering, claim_id)
+        rows.append({"cell": entering, "computed_in": computed_in})
+    columns = ["cell", "computed_in"]
+    return pd.DataFrame(rows, entered.index, columns=columns, dtype=object)
 
 
 def _why_missing(needs: str) -> str:

@@ -144,14 +144,35 @@ class Findings:
         known = known.reindex(sure.index).dropna(subset="notebook")
         return known.assign(sure=sure)
 
-    def _short_list(self) -> str:
-        """The findings that have a short form."""
-        lines = []
-        for row in self._rows().itertuples():
+    def short(self) -> list[dict[str, str]]:
+        """The findings that have a short form, surest first.
+
+        Returns
+        -------
+        list of dict
+            Each with `headline`, `notebook`, `sure`, `lead` (the first sentence) and
+            `rest`.
+        """
+        found = []
+        for row in self._rows().reset_index().itertuples():
             if row.short:
                 lead, mark, rest = re.split(r"(?<=\w)([.?]) ", row.short, maxsplit=1)
-                link = self._link(row.notebook)
-                lines.append(f"- **{lead}{mark}** {self.badge(row.sure)} {rest} {link}")
+                finding = {
+                    "headline": row.headline,
+                    "notebook": row.notebook,
+                    "sure": row.sure,
+                    "lead": lead + mark,
+                    "rest": rest,
+                }
+                found.append(finding)
+        return found
+
+    def _short_list(self) -> str:
+        """The findings that have a short form, as a list."""
+        lines = []
+        for row in self.short():
+            lead = f"**{row['lead']}** {self.badge(row['sure'])}"
+            lines.append(f"- {lead} {row['rest']} {self._link(row['notebook'])}")
         return "\n".join(lines)
 
     def _list_of(self, name: str) -> str:

@@ -22,7 +22,7 @@ import stat
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from time import monotonic
@@ -71,7 +71,10 @@ class _GivenUp(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the registry, or of the list of files without hashes, as text."""
+    """One row of the registry, or of the list of files without hashes, as text.
+
+    `url` may hold several addresses separated by spaces, tried in their order.
+    """
 
     file: str
     url: str
@@ -90,9 +93,14 @@ class Entry:
         return int(self.bytes.split()[-1])
 
     @property
+    def addresses(self) -> list[str]:
+        """Where the file can be had, the first choice first."""
+        return self.url.split()
+
+    @property
     def host(self) -> str:
-        """Server that the file is downloaded from."""
-        return urlsplit(self.url).netloc
+        """Server that the file is downloaded from first."""
+        return urlsplit(self.addresses[0]).netloc
 
 
 def names(study: str) -> list[str]:
@@ -147,7 +155,7 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
         entry = _entries(UNPINNED_FILE)[file]
         copy = _verified_copy(entry)
         if copy is None:
-            missing.append(f"  {file} from {entry.url}")
+            missing.append(f"  {file} from {' or '.join(entry.addresses)}")
         else:
             located[file] = copy
     if not missing:
@@ -451,6 +459,19 @@ def _unwritable(target: Path, error: OSError) -> DataError:
 
 
 def _download(entry: Entry, folder: Path) -> None:
+    """Download a file from the first of its addresses that gives it."""
+    errors = []
+    for address in entry.addresses:
+        try:
+            _download_from_one(replace(entry, url=address), folder)
+        except (DataUnavailableError, DataIncompleteError) as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[0]
+
+
+def _download_from_one(entry: Entry, folder: Path) -> None:
     """Let pooch download a file into a folder, and try again after passing faults."""
     import pooch
     import requests

@@ -173,9 +173,9 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
         )
     ax.axhline(100 * POWER, color=INK, linestyle=":", linewidth=1.2)
     ax.axvline(real, color=GREY, linewidth=1)
-    ax.set(
-        xscale="log", ylim=(0, 102), title=title, ylabel="power, % of simulated studies"
-    )
+    ax.set(xscale="log", ylim=(0, 102))
+    ax.set_title(title, fontsize=9)
+    ax.tick_params(labelsize=9)
     ax.label_outer()
     smallest = power["x"].min()
     largest = power["x"].max()

@@ -6,6 +6,7 @@ it.
 
 import csv
 import json
+import os
 from collections.abc import Mapping
 
 from helpers import paths
@@ -62,6 +63,9 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
     differences = []
     for name, default in _defaults(notebook).items():
         value = values.get(name, default)
+        if isinstance(value, str):
+            # a file of the project is named as in the notebook
+            value = value.removeprefix(f"{paths.ROOT}{os.sep}")
         if value != default:
             differences.append(f"{name} = {value!r} instead of {default!r}")
     words = ", ".join(differences)

@@ -300,3 +300,14 @@ def simulated_references(ratings: pd.DataFrame) -> pd.DataFrame:
     shown = [ratings["question_id"].unique(), range(N_PAGES)]
     rows = pd.MultiIndex.from_product(shown, names=["question_id", "position"])
     return rows.to_frame(index=False)
+
+
+def simulated_expert_verdicts(rng: np.random.Generator) -> pd.DataFrame:
+    """Two experts in each of two domains choose between a human and a model answer."""
+    shown = [["Biology", "Law"], range(2), range(10)]
+    rows = pd.MultiIndex.from_product(shown, names=["domain", "expert", "pair"])
+    table = rows.to_frame(index=False)
+    table["rater_id"] = table["domain"] + " expert " + table["expert"].astype(str)
+    table["item_id"] = table["domain"] + " " + table["pair"].astype(str)
+    table["model_preferred"] = rng.binomial(1, 0.6, len(table)).astype(float)
+    return table[list(columns.EXPERT_VERDICTS.columns)]

@@ -363,6 +363,70 @@ def two_people(
     return compute
 
 
+def rating_agreement(
+    ratings: pd.DataFrame,
+    item: str,
+    aspect: str,
+    categories: Sequence[float],
+    level: str,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function that computes how far raters agree on marks of a scale.
+
+    Parameters
+    ----------
+    ratings, item, aspect, categories
+        As for `rating_counts`.
+    level : {"nominal", "ordinal", "interval"}
+        Level of measurement for alpha.
+
+    Returns
+    -------
+    callable
+        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
+        shape (n_sets, 2): how often two people give an item the same mark, in % (the
+        mean over items), and Krippendorff's alpha.
+
+    Raises
+    ------
+    ValueError
+        See `rating_counts`.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"item_id": list("aabbcc"), "tone": [0, 1, 2, 2, 0, 0]})
+    >>> compute = rating_agreement(ratings, "item_id", "tone", [0, 1, 2], "interval")
+    >>> compute(np.array([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1]])).round(2)
+    array([[ 66.67,   0.83],
+           [100.  ,   1.  ]])
+    """
+    rating_counts(ratings, item, aspect, categories)  # refuses what cannot be used
+    codes, _ = pd.factorize(ratings[item], sort=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    marks = ratings[aspect].to_numpy(dtype=float, na_value=np.nan)[order]
+    scale = np.asarray(categories, dtype=float)
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        counted = weights[:, order]
+        by_category = []
+        for category in scale:
+            given = counted * (marks == category)
+            by_category.append(np.add.reduceat(given, starts, axis=1))
+        counts = np.stack(by_category, axis=2)
+        n_ratings = counts.sum(axis=2)
+        n_pairs = n_ratings * (n_ratings - 1)
+        alike = (counts * (counts - 1)).sum(axis=2) / np.maximum(n_pairs, 1)
+        same = 100 * ratio(alike.sum(axis=1), (n_pairs > 0).sum(axis=1).astype(float))
+        alphas = []
+        for each in counts:
+            table = pd.DataFrame(each, columns=scale)
+            clusters = np.zeros(len(table), dtype=int)
+            alphas.append(_alpha_draws(table, level, clusters, np.ones((1, 1)))[0])
+        return np.column_stack([same, alphas])
+
+    return compute
+
+
 def _agreement_draws(
     counts: pd.DataFrame, clusters: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -634,7 +698,9 @@ def _squared_distances(sums: pd.DataFrame, value: str) -> pd.Series:
     return sums["n"] * sums["square"] - sums[value] ** 2
 
 
-def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
+def rank_shares(
+    ratings: pd.DataFrame, score: str, by: str, cluster: str = "pair_id"
+) -> pd.DataFrame:
     """How often the distractor of a check got the lower score, or no higher one.
 
     Parameters
@@ -645,13 +711,17 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
         Column of scores.
     by : str
         Column of groups of checks, for example ``"task"``.
+    cluster : str, optional
+        Column of clusters of checks, for example ``"rater_id"``; by default every check
+        counts by itself.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by `by`: ``checks``, then shares in percent with 95 % intervals:
         ``lower``, ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``,
-        ``not_higher_high``. The intervals are Wilson's for independent checks.
+        ``not_higher_high``. The intervals are Wilson's, with as many checks as would
+        tell as much if clusters were independent.
 
     References
     ----------
@@ -668,12 +738,12 @@ def rank_shares(ratings: pd.DataFrame, score: str, by: str) -> pd.DataFrame:
     amazon       2   50.0       100.0
     """
     distractor, partner = _split_checks(ratings)
-    ranks = distractor[[by]].assign(
+    ranks = distractor.assign(
         lower=distractor[score] < partner[score],
         not_higher=distractor[score] <= partner[score],
     )
     names = ["lower", "not_higher"]
-    rates = error_rates(ranks.reset_index(), names, by, "pair_id").set_index(by)
+    rates = error_rates(ranks.reset_index(), names, by, cluster).set_index(by)
     table = pd.DataFrame({"checks": ranks.groupby(by, sort=False).size()})
     for name in names:
         share = rates[rates["error"] == name]

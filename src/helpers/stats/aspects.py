@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
+from helpers.stats.aggregation import means_of_sorted
 from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import (
@@ -329,7 +330,7 @@ def weights_of_means(
 
     def compute(weights: np.ndarray) -> np.ndarray:
         counted = weights[:, order]
-        present, means = _item_means(counted, starts, raw)
+        present, means = means_of_sorted(counted, starts, raw)
         columns = [present]
         for name, mean in zip([*names, overall], means, strict=True):
             away = np.abs(mean - ideals[name])
@@ -345,21 +346,6 @@ def weights_of_means(
         return _slopes(moments, intercept)
 
     return compute
-
-
-def _item_means(
-    counted: np.ndarray, starts: np.ndarray, raw: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Which items have raters who count, and means over these, of each column.
-
-    Arrays of shape (n_sets, n_items); rows are sorted by item.
-    """
-    n_raters = np.add.reduceat(counted, starts, axis=1)
-    means = []
-    for values in raw.T:
-        total = np.add.reduceat(counted * values, starts, axis=1)
-        means.append(total / np.maximum(n_raters, 1))
-    return (n_raters > 0).astype(float), means
 
 
 def judge_correlations(
@@ -447,7 +433,7 @@ def judge_correlations(
         learned = learn(weights)
         equal = np.ones_like(learned)
         counted = weights[:, order]
-        rated, means = _item_means(counted, starts, raw)
+        rated, means = means_of_sorted(counted, starts, raw)
         human = means[-1]
         found = [_correlation(direct[None, :], human, rated)]
         for each in (learned, equal):
@@ -673,6 +659,63 @@ def rater_pairs(
     same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], frame[item])
     products = cluster_sums(all_pairs - same_rater, clusters)
     return ClusterMoments(tuple(features), outcome, products)
+
+
+def agreed_weights_of(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function like that of `weights_of`, for what different raters agree on.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per (item, rater).
+    features : sequence of str
+        Columns of distances from the ideal.
+    outcome : str
+        Column of overall distances from the ideal.
+    item : str
+        Column of items; those with a single rater add nothing.
+
+    Returns
+    -------
+    callable
+        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
+        shape (n_sets, n_features): least squares without an intercept on the products
+        of ratings by two raters of an item, see `rater_pairs`.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or no item has two raters.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {"item_id": list("aabb"), "factuality": [0.0, 1, 1, 1],
+    ...      "distance": [1.0, 1, 2, 2]})
+    >>> compute = agreed_weights_of(frame, ["factuality"], "distance", "item_id")
+    >>> compute(np.array([[1, 1, 1, 1], [0, 0, 1, 1]]))
+    array([[2.5],
+           [2. ]])
+    """
+    check_regression(frame, features, outcome)
+    check_clusters(frame, item)
+    codes, items = pd.factorize(frame[item], sort=True)
+    if len(items) == len(frame):
+        raise ValueError(
+            f"no {item} has two rows: rows of different raters are compared"
+        )
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(items)))
+    values = frame[[*features, outcome]].to_numpy(dtype=float)[order]
+    rows = np.column_stack([np.ones(len(values)), values])
+
+    def compute(weights: np.ndarray) -> np.ndarray:
+        products = _pair_products(rows, weights[:, order], starts)
+        return _least_squares(ClusterMoments(tuple(features), outcome, products))
+
+    return compute
 
 
 def tree_splits(

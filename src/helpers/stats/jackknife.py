@@ -13,6 +13,7 @@ import pandas as pd
 
 from helpers.stats import checks
 from helpers.stats.clustered import cluster_codes, standard_error_of, t_table
+from helpers.stats.moments import ratio
 
 AT_ONCE = 400  # clusters left out in one call of the statistic: they fit in memory
 
@@ -71,6 +72,22 @@ class Jackknife:
         pairs = zip(self.changes, other.changes, strict=True)
         changes = tuple(own - others for own, others in pairs)
         return Jackknife(self.value - other.value.to_numpy(), changes, self.df)
+
+    def mean(self, name: str) -> "Jackknife":
+        """Average all estimates.
+
+        Parameters
+        ----------
+        name : str
+            Of the mean.
+
+        Returns
+        -------
+        Jackknife
+            With one estimate.
+        """
+        changes = tuple(each.mean(axis=1, keepdims=True) for each in self.changes)
+        return Jackknife(pd.Series({name: self.value.mean()}), changes, self.df)
 
     def table(self) -> pd.DataFrame:
         """Set out the estimates with their intervals.
@@ -222,6 +239,76 @@ def _changes(
         weights = (codes != without[:, None]).astype(float)
         parts.append(statistic(weights) - estimate)
     return np.concatenate(parts) * np.sqrt((n_clusters - 1) / n_clusters)
+
+
+def group_means(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    by: str | Sequence[str] | None,
+    clusters: Sequence[str],
+) -> Jackknife:
+    """Mean of each column in each group, with clusters of one or two kinds left out.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per observation.
+    columns : sequence of str
+        Numeric columns to average. Missing values are left out column by column.
+    by : str, sequence of str or None
+        Columns that tell groups apart; None takes all rows together.
+    clusters : sequence of str
+        One or two columns of clusters.
+
+    Returns
+    -------
+    Jackknife
+        Means named by column and group; groups in the order of their first appearance.
+        Its `table` gives the intervals, and means can be subtracted from each other.
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown or not numeric, or there are fewer than two clusters.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame(
+    ...     {"rater_id": list("aabbcc"), "system": ["x", "y"] * 3,
+    ...      "quality": [4.0, 2.0, 5.0, 2.0, 3.0, 2.0]})
+    >>> group_means(ratings, ["quality"], "system", ["rater_id"]).table().iloc[:, :4]
+                    estimate  standard_error       low      high
+    measure system
+    quality x            4.0         0.57735  1.515862  6.484138
+            y            2.0             NaN       NaN       NaN
+    """
+    checks.check_numeric(frame, columns, missing="allow")
+    columns = list(columns)
+    if by is None:
+        groups = frame.groupby(np.zeros(len(frame)), sort=False)
+    else:
+        keys = [by] if isinstance(by, str) else list(by)
+        groups = frame.groupby(keys, sort=False)
+    first_rows = groups[columns].mean()
+    parts = {column: first_rows[column] for column in columns}
+    names = pd.concat(parts, names=["measure"]).index
+    if by is None:
+        names = pd.Index(columns, name="measure")
+
+    # a column for each measure and group: its values, and which rows have one
+    values = frame[columns].to_numpy(dtype=float, na_value=np.nan)
+    group_of_row = groups.ngroup().to_numpy()
+    in_group = group_of_row[:, None] == np.arange(len(first_rows))
+    has_value = ~np.isnan(values)
+    counted = has_value[:, :, None] & in_group[:, None, :]
+    counted = counted.reshape(len(frame), -1).astype(float)
+    summed = np.where(has_value, values, 0.0)[:, :, None] * in_group[:, None, :]
+    summed = summed.reshape(len(frame), -1)
+
+    def means(weights: np.ndarray) -> np.ndarray:
+        return ratio(weights @ summed, weights @ counted)
+
+    return left_out(means, frame[list(clusters)], names)
 
 
 def effective_number(labels: np.ndarray) -> float:

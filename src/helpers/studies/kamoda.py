@@ -9,6 +9,7 @@ of the four and said why (sections 3.1 to 3.3). Language models rated the same a
 (section 5).
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,12 @@ from helpers.data.columns import kamoda as columns
 from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
-from helpers.simulate.kamoda import kamoda, kamoda_texts, simulated_references
+from helpers.simulate.kamoda import (
+    kamoda,
+    kamoda_texts,
+    simulated_expert_verdicts,
+    simulated_references,
+)
 from helpers.stats.aggregation import aggregate
 
 __all__ = [
@@ -32,6 +38,7 @@ __all__ = [
     "Kamoda",
     "KamodaTexts",
     "load",
+    "load_expert_verdicts",
     "load_references",
     "load_texts",
 ]
@@ -46,6 +53,15 @@ EVALUATOR_FILES = {
     "kamoda/llama_ratings.jsonl": "llama2",
     "kamoda/gpt4_ratings_3epoch_mean.jsonl": "gpt4_mean3",
 }
+
+# Experts of Xu et al. (2023), "A Critical Evaluation of Evaluations for Long-form
+# Question Answering"; the number is that of the expert.
+EXPERTS = [
+    *("Biology_8", "Biology_9", "Biology_12", "Chemistry_8", "Economics_18"),
+    *("Economics_20", "History_19", "History_21", "History_22", "Law_16"),
+    *("Physics_11", "Physics_14", "TechCS_15"),
+]
+EXPERT_FILES = [f"atlas/lfqa_experts/{name}_Common20.json" for name in EXPERTS]
 
 SYSTEM_NAMES = {
     "dataset_answer_top1": "human_top",
@@ -242,6 +258,79 @@ def load_references(source: str, seed: int = 0) -> pd.DataFrame:
     pages = tables.read_jsonl(path)
     pages = pages.rename(columns={"reference_position": "position"})
     return check(pages, columns.KAMODA_REFERENCES, path.name)
+
+
+def load_expert_verdicts(source: str, seed: int = 0) -> pd.DataFrame:
+    """Load what experts of Xu et al. (2023) prefer, a human answer or a model's.
+
+    Kamoda et al. compare their own share with one of that study, which also asked about
+    answers to questions from "Explain Like I'm Five".
+
+    Parameters
+    ----------
+    source : {"real", "simulated"}
+        Where the rest of the study comes from: its `source`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each verdict on a pair of one human and one model answer: ``domain``
+        of the expert, ``rater_id``, ``item_id`` (the pair, without its texts) and
+        ``model_preferred``, 0 or 1. Pairs of two human answers are left out.
+
+    Raises
+    ------
+    registry.DataError, tables.BadTableError
+        If a file cannot be had or is not as expected.
+
+    References
+    ----------
+    Xu et al. (2023), A Critical Evaluation of Evaluations for Long-form Question
+    Answering, ACL.
+
+    Examples
+    --------
+    >>> verdicts = load_expert_verdicts("simulated")
+    >>> list(verdicts)
+    ['domain', 'rater_id', 'item_id', 'model_preferred']
+    """
+    located = registry.locate(EXPERT_FILES, source)
+    if located is None:
+        return simulated_expert_verdicts(np.random.default_rng(seed))
+    read = {path.name: read_expert(path) for path in located.values()}
+    verdicts = pd.concat(read, names=["file"]).reset_index("file")
+    verdicts["domain"] = verdicts["file"].str.partition("_")[0]
+    verdicts["rater_id"] = anonymise(verdicts["annotator"])
+    # question ids repeat for other pairs of answers
+    pair = verdicts.groupby(["domain", "q_id", "answer1", "answer2"], sort=False)
+    verdicts["item_id"] = "pair-" + pair.ngroup().add(1).astype(str)
+    # labels such as "HMh[4][1]": human against model, and what the first answer is
+    against_model = verdicts["answer1_label"].str.startswith("HM")
+    verdicts = verdicts[against_model].reset_index(drop=True)
+    model_first = verdicts["answer1_label"].str[2] == "M"
+    first_chosen = verdicts["BetterAnswer"] == "Answer A"
+    verdicts["model_preferred"] = (first_chosen == model_first).astype(float)
+    return check(verdicts, columns.EXPERT_VERDICTS, "lfqa_experts")
+
+
+def read_expert(path: Path) -> pd.DataFrame:
+    """Read the verdicts of one expert: a list of objects."""
+    with tables.readable(path, "JSON"):
+        records = json.loads(path.read_text(encoding="utf-8"))
+        verdicts = pd.DataFrame(records)
+    texts = ["q_id", "answer1", "answer2", "answer1_label", "BetterAnswer"]
+    tables.require(verdicts, [*texts, "annotator"], path.name)
+    verdicts = as_text(verdicts, texts, path.name)
+    unknown = ~verdicts["BetterAnswer"].isin(["Answer A", "Answer B"])
+    if unknown.any():
+        row = unknown.idxmax()
+        value = tables.cell(verdicts.loc[row, "BetterAnswer"])
+        problem = f"column 'BetterAnswer', row {row + 1}: {value} is not allowed; "
+        problem += "allowed: 'Answer A' or 'Answer B'"
+        raise tables.bad_table(path.name, [problem])
+    return verdicts
 
 
 def read_ratings(located: Mapping[str, Path]) -> pd.DataFrame:

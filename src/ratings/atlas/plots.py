@@ -15,7 +15,7 @@ from ratings.atlas.summary import NEITHER, ON_SIDE, OTHER_SIDE
 # sides are told apart by colour and by shape
 COLORS = {ON_SIDE: show.BLUE, OTHER_SIDE: show.ORANGE, NEITHER: show.GREY}
 MARKERS = {ON_SIDE: "o", OTHER_SIDE: "D", NEITHER: "s"}
-ROW = 0.3  # inches
+ROW = 0.42  # inches, for two lines
 
 
 def forest(
@@ -30,7 +30,7 @@ def forest(
     limits: tuple[float, float] | None = None,
     sides: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw estimates of many sets with their intervals and numbers beside them.
+    """Draw estimates of many sets with their intervals; numbers stand in the labels.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def forest(
     title : str, optional
         The message with its doubt.
     decimals : int, optional
-        Of the numbers at the right.
+        Of the numbers.
     limits : tuple of float, optional
         Of the horizontal axis; an interval that leaves it ends in an arrow.
     sides : mapping of str to str, optional
@@ -88,9 +88,8 @@ def forest(
     ):
         _draw_row(ax, place, row, color, marker, limits)
     numbers = with_intervals(rows, decimals)
-    for place, text in zip(positions, numbers, strict=True):
-        ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
-    labels = [*rows.index]
+    # below the name, where phones have room for it
+    labels = [f"{name}\n{text}" for name, text in numbers.items()]
     places = [*positions]
     if pooled is not None:
         place = positions[-1] + 1.3
@@ -99,13 +98,12 @@ def forest(
         )
         _draw_row(ax, place, row, show.INK, "d", limits)
         text = with_intervals(row.to_frame().T.astype(float), decimals).iloc[0]
-        ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
-        labels.append(f"mean of {pooled.n} sets")
+        labels.append(f"mean of {pooled.n} sets\n{text}")
         places.append(place)
     if n_own:
         ax.axhline(n_own - 0.2, color=show.INK, linewidth=0.8)
     ax.axvline(line, color=show.INK, linewidth=1.0, zorder=1)
-    ax.set_yticks(places, labels)
+    ax.set_yticks(places, labels, fontsize=9)
     ax.set_ylim(places[-1] + 0.7, -0.7)
     ax.set_xlim(*limits)
     ax.set_xlabel(xlabel)

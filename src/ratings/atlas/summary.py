@@ -260,8 +260,15 @@ def results(
     return rows[elsewhere.COLUMNS].reset_index(drop=True)
 
 
-def save_results(rows: pd.DataFrame, notebook: str, out_dir: str) -> None:
-    """Write the rows of `results` into the output folder of a run."""
+def save_results(
+    rows: pd.DataFrame, notebook: str, out_dir: str, other_parameters: str = ""
+) -> None:
+    """Write the rows of `results` into the output folder of a run.
+
+    With other parameters than those that the text describes nothing is written.
+    """
+    if other_parameters:
+        return
     file = paths.output_dir(out_dir) / "results" / f"{notebook}.csv"
     file.parent.mkdir(exist_ok=True)
     paths.replace_files({file: to_csv_bytes(rows, index=False)})

@@ -54,6 +54,15 @@ KAMODA_ANSWERS = table(
 KAMODA_REFERENCES = table(
     {"question_id": TEXT, "position": COUNT}, ["question_id", "position"]
 )
+EXPERT_VERDICTS = table(
+    {
+        "domain": TEXT,
+        "rater_id": TEXT,
+        "item_id": TEXT,
+        "model_preferred": NO_OR_YES,
+    },
+    ["item_id", "rater_id"],
+)
 KAMODA_JUSTIFICATIONS = table(
     {
         "question_id": TEXT,
