@@ -9,7 +9,7 @@
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
-## make quoted       the same for headlines, with new raters too (ten minutes)
+## make quoted       the same for headlines, with new raters too (a quarter of an hour)
 ## make label_errors measure what models of label error find (ten minutes)
 ## make audit        measure what the rules of verdicts notice, and how often they err
 ## make sweep        run all notebooks with other values of each parameter (some minutes)

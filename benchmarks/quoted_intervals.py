@@ -1,12 +1,15 @@
 """How often the intervals that headlines quote hold the truth, with new people too.
 
 Studies are drawn from models fitted to the real ones, with new prompts and new raters
-(`benchmarks.quoted_kamoda`, `benchmarks.quoted_hosking`). The truth is what the same
-estimator gives on a very large study from the same model. Each quantity is computed as
-the notebooks do it now and as they did it before. `python -m
-benchmarks.quoted_intervals` writes data/quoted_intervals.csv; a number after it, such
-as ``20``, is that of studies, and then nothing is written. Quantities that were not
-measured stand in the table too, with the reason.
+(`benchmarks.quoted_kamoda`, `benchmarks.quoted_hosking`,
+`benchmarks.quoted_experiment_2`), or new questions where nobody rates
+(`benchmarks.quoted_humbel`). The truth is what the same estimator gives on a very large
+study from the same model. Each quantity is computed as the notebooks do it now and, if
+that has changed, as they did it before. `python -m benchmarks.quoted_intervals` writes
+data/quoted_intervals.csv; a number after it, such as ``20``, is that of studies, and
+then nothing is written; a name after it, such as ``HumBEL``, measures the rows of one
+study only and keeps the others. Quantities that were not measured stand in the table
+too, with the reason.
 """
 
 import sys
@@ -21,7 +24,13 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from benchmarks import quoted_hosking, quoted_kamoda
+from benchmarks import (
+    quoted_experiment_2,
+    quoted_hosking,
+    quoted_humbel,
+    quoted_kamoda,
+    quoted_tones,
+)
 from helpers import paths
 from helpers.data.tables import to_csv_bytes
 from helpers.stats import (
@@ -41,7 +50,35 @@ N_SETS = 1000
 N_BOOT = 500  # replicates of the intervals by bootstrap, all of them of before
 SEED = 20261122  # written down before the run
 TRUTH_COPIES = 100  # studies side by side whose estimate is the truth
+TRUTHS = {"Hosking et al., experiment 2": 10}  # such estimates, averaged, if not one
 LOWEST = 93.5  # %: a quantity fails if its Monte Carlo interval lies wholly below
+COLUMNS = [
+    "notebook",
+    "quantity",
+    "headline",
+    "field",
+    "repeats",
+    "clusters",
+    "method",
+    "clusters_before",
+    "method_before",
+    "model",
+    "drawn",
+    "n_sets",
+    "not_known",
+    "truth",
+    "df",
+    "coverage",
+    "low",
+    "high",
+    "verdict",
+    "coverage_before",
+    "low_before",
+    "high_before",
+    "verdict_before",
+    "times_as_long",
+    "reason",
+]
 ASPECTS = list(kamoda.ASPECTS)
 IDEALS = {name: kamoda.IDEALS[name] for name in kamoda.RANGES}
 TWO_WAYS = ["rater_id", "question_id"]
@@ -61,6 +98,17 @@ HOSKING_MODEL = (
 HOSKING_DRAWN = (
     "new prompts, responses and raters; who rates which response as in the study"
 )
+LATER_MODEL = (
+    "probit model of marks and rounded normal model of points by preamble and model, "
+    "with effects of prompts, answers, raters and submissions, fitted by simulated "
+    "moments; one fixed expert"
+)
+LATER_DRAWN = (
+    "new prompts, answers and raters; five models, five arms and the expert fixed; who "
+    "rates which answer as in the study"
+)
+HUMBEL_MODEL = "the real questions, each with the answer that one model gave"
+HUMBEL_DRAWN = "new cues, drawn from the real ones with all their questions"
 
 
 # --- Kamoda et al. -----------------------------------------------------------------
@@ -334,16 +382,21 @@ class Family:
     ----------
     study : str
         Key of the models.
-    now, before : callable
+    now : callable
         From a study and a seed to intervals by quantity.
+    before : callable or None
+        The same as it was computed before; None if that has not changed.
     rows : dict of str to dict
         For each quantity its cells of the table.
+    truth : callable, optional
+        From a large study to its estimates.
     """
 
     study: str
     now: Callable
-    before: Callable
+    before: Callable | None
     rows: dict[str, dict[str, str]]
+    truth: Callable | None = None
 
 
 def cells(notebook: str, quantity: str, headline: str = "", field: str = "") -> dict:
@@ -377,6 +430,29 @@ TWO = {
     "clusters_before": "prompts",
 }
 JUDGE = "weighted_evaluator"
+TWO_AGAIN = {name: TWO[name] for name in ("repeats", "clusters", "method")}
+GAP = {
+    "repeats": "prompts and raters; one fixed expert",
+    "clusters": "prompts",
+    "method": "percentile bootstrap",
+}
+SLOPE = {
+    "repeats": "prompts and raters",
+    "clusters": "raters and prompts",
+    "method": "influence of each rating, CR1 both ways; t with clusters less one",
+    "clusters_before": "prompts",
+    "method_before": "percentile bootstrap",
+}
+WILSON = {
+    "repeats": "prompts and raters; one fixed expert",
+    "clusters": "prompts",
+    "method": "Wilson, design effect of prompts",
+}
+CUES = {
+    "repeats": "questions, cues; one model with fixed answers",
+    "clusters": "cues",
+}
+LATER = "Hosking et al., experiment 2"
 FAMILIES = [
     Family(
         "Kamoda et al.",
@@ -525,40 +601,103 @@ FAMILIES = [
             | PERCENTILE,
         },
     ),
+    Family(
+        LATER,
+        quoted_tones.agreement_left_out,
+        None,
+        {
+            "alpha": cells("10", "alpha, experiment 2", "rater_agreement", "later")
+            | TWO_AGAIN,
+            "ac1": cells("10", "AC1, experiment 2", "rater_agreement", "ac1_later")
+            | TWO_AGAIN,
+        },
+        quoted_tones.agreement_truth,
+    ),
+    Family(
+        LATER,
+        quoted_tones.gaps_by_prompt,
+        None,
+        {
+            "gap": cells("14", "crowd minus expert, points in 100", "tone_gap", "gap")
+            | GAP,
+            "same": cells("14", "change of the gap, same answers", "tone_gap", "same")
+            | GAP,
+            "paper": cells("14", "change of the gap, as the paper", "tone_gap", "paper")
+            | GAP,
+        },
+        quoted_tones.gaps_truth,
+    ),
+    Family(
+        LATER,
+        quoted_tones.slopes_both_ways,
+        quoted_tones.slopes_by_prompt,
+        {
+            "slope": cells("15", "slope over group means", "assertive_quality", "slope")
+            | SLOPE,
+            "single": cells(
+                "15", "slope over single answers", "assertive_quality", "single"
+            )
+            | SLOPE,
+            "kept": cells(
+                "15", "slope without two preambles", "assertive_quality", "kept"
+            )
+            | SLOPE,
+        },
+        quoted_tones.slopes_truth,
+    ),
+    Family(
+        LATER,
+        quoted_tones.detected_by_wilson,
+        None,
+        {
+            "found": cells("51", "found by the crowd, in 100", "crowd_misses", "found")
+            | WILSON,
+            "single": cells(
+                "51", "marked by a single rater, in 100", "crowd_misses", "single"
+            )
+            | WILSON,
+            "unfound": cells(
+                "51", "marked where none is, in 100", "crowd_misses", "unfound"
+            )
+            | WILSON,
+            "error": cells("51", "found, ties as errors", "crowd_misses", "error")
+            | WILSON,
+            "none": cells("51", "found, ties as none", "crowd_misses", "none") | WILSON,
+        },
+        quoted_tones.detected_truth,
+    ),
+    Family(
+        "HumBEL",
+        quoted_humbel.right_by_bootstrap,
+        None,
+        {
+            "right": cells("41", "right answers, %", "age_alignment", "right")
+            | CUES
+            | {"method": "percentile bootstrap"},
+        },
+        quoted_humbel.right_truth,
+    ),
+    Family(
+        "HumBEL",
+        quoted_humbel.points_by_cr1,
+        None,
+        {
+            "different": cells(
+                "42", "errors if parts differ", "error_hypotheses", "points"
+            )
+            | CUES
+            | {"method": "CR1, t with clusters less one"},
+        },
+        quoted_humbel.points_truth,
+    ),
 ]
 
 
 def not_measured() -> pd.DataFrame:
     """Quantities of headlines that were not measured, with the reason."""
-    experts = (
-        "not measured: needs a model of experiment 2 with tones, raters and the one "
-        "expert; by redrawn prompts only, see coverage.csv and notebooks 14 and 51"
-    )
-    tones = (
-        "not measured: needs a model of experiment 2 with tones and raters; by redrawn "
-        "prompts only, see coverage.csv; five models and four preambles are fixed"
-    )
-    agreement_2 = (
-        "not measured: the method of experiment 1, no model of the repeated checks of "
-        "experiment 2 was fitted"
-    )
     printed = "not measured: from printed numbers only, no data to fit a model to"
-    one_model = (
-        "not measured: one model with fixed answers, nobody rates; by redrawn cues "
-        "only, see coverage.csv"
-    )
     these = "not measured: for these workers only, so not meant to hold for others"
-    both = "prompts, raters; one expert"
-    square = "joined Wilson intervals, design effect"
     rows = [
-        ("10", "rater_agreement", "later", "alpha, experiment 2", agreement_2),
-        ("10", "rater_agreement", "ac1_later", "AC1, experiment 2", agreement_2),
-        ("14", "tone_gap", "gap", "crowd minus expert, points in 100", experts),
-        ("14", "tone_gap", "same", "change of the gap, same answers", experts),
-        ("14", "tone_gap", "paper", "change of the gap, as the paper", experts),
-        ("15", "assertive_quality", "slope", "slope over group means", tones),
-        ("15", "assertive_quality", "single", "slope over single answers", tones),
-        ("15", "assertive_quality", "kept", "slope without two preambles", tones),
         (
             "20",
             "models_preferred",
@@ -575,26 +714,13 @@ def not_measured() -> pd.DataFrame:
         ("32", "user_simulator", "gpt4o", "gain in r, users of GPT-4o", printed),
         ("32", "user_simulator", "llama", "gain in r, users of Llama", printed),
         ("32", "user_simulator", "lead", "lead over accuracy in free text", printed),
-        ("41", "age_alignment", "right", "right answers, %", one_model),
-        ("42", "error_hypotheses", "points", "errors if parts differ", one_model),
-        ("51", "crowd_misses", "found", "found by the crowd, in 100", experts),
-        ("51", "crowd_misses", "single", "marked by a single rater, in 100", experts),
-        ("51", "crowd_misses", "unfound", "marked where none is, in 100", experts),
-        ("51", "crowd_misses", "error", "found, ties as errors", experts),
-        ("51", "crowd_misses", "none", "found, ties as none", experts),
     ]
     columns = ["notebook", "headline", "field", "quantity", "reason"]
     table = pd.DataFrame(rows, columns=columns)
     ways = {
-        "10": (TWO["repeats"], TWO["clusters"], TWO["method"]),
-        "14": (both, "prompts", square),
-        "15": ("prompts, raters", "prompts", "percentile bootstrap"),
         "20": ("workers and questions", "questions", "leave-one-out"),
         "30": ("questions, people", "none", "binomial, printed accuracies"),
         "32": ("questions, people", "none", "normal, printed correlations"),
-        "41": ("questions", "questions", "binomial"),
-        "42": ("cues", "cues", "CR1"),
-        "51": (both, "prompts", "Wilson, design effect"),
     }
     names = ["repeats", "clusters", "method"]
     told = (
@@ -647,8 +773,30 @@ def hosking_drawer() -> tuple[Callable, Callable]:
     return drawn, partial(drawn, copies=TRUTH_COPIES)
 
 
+def later_drawer() -> tuple[Callable, Callable]:
+    """Draw experiment 2 of Hosking et al., and a very large one."""
+    study = quoted_experiment_2.load("real")
+    model = quoted_experiment_2.fit(study)
+
+    def drawn(rng: np.random.Generator) -> quoted_experiment_2.Study:
+        return quoted_experiment_2.draw(model, study.design, rng)
+
+    def large(rng: np.random.Generator) -> quoted_experiment_2.Study:
+        return quoted_experiment_2.draw(model, study.design.copies(TRUTH_COPIES), rng)
+
+    return drawn, large
+
+
+def humbel_drawer() -> tuple[Callable, Callable]:
+    """Draw questions of HumBEL; the real ones are all there is."""
+    questions = quoted_humbel.questions("real")
+    return partial(quoted_humbel.draw, questions), lambda rng: questions
+
+
 def estimates(family: Family, study: object) -> pd.Series:
     """Estimates without intervals, from a study too large for leaving out clusters."""
+    if family.truth is not None:
+        return family.truth(study)
     if family.now is aspect_weights_now:
         ratings, _ = study.frames()
         return pd.Series(
@@ -683,14 +831,17 @@ def try_study(
     for family, truth in zip(families, truths, strict=True):
         columns = {}
         for name, compute in {"now": family.now, "before": family.before}.items():
+            if compute is None:
+                continue
             table = compute(study, [SEED, number, 1]).reindex(truth.index)
             held = (table["low"] <= truth) & (table["high"] >= truth)
             columns[name] = held.astype(float).where(table["low"].notna())
             columns[f"{name} length"] = table["high"] - table["low"]
-            if name == "now":
+            if name == "now" and "df" in table:
                 columns["df"] = table["df"]
         parts.append(pd.DataFrame(columns))
-    return pd.concat(parts).astype(float)
+    # quantities of two families may have the same name
+    return pd.concat(parts, keys=range(len(parts))).astype(float)
 
 
 def summarise(held: pd.Series) -> list[float]:
@@ -700,43 +851,52 @@ def summarise(held: pd.Series) -> list[float]:
     return [100 * known.mean(), 100 * low, 100 * high]
 
 
-def measure(n_sets: int, n_jobs: int) -> pd.DataFrame:
-    """Measure all families."""
+def measure(n_sets: int, n_jobs: int, studies: list[str] | None = None) -> pd.DataFrame:
+    """Measure all families, or those of some studies."""
     drawers = {
         "Kamoda et al.": (kamoda_drawer, KAMODA_MODEL, KAMODA_DRAWN),
         "Hosking et al., experiment 1": (hosking_drawer, HOSKING_MODEL, HOSKING_DRAWN),
+        LATER: (later_drawer, LATER_MODEL, LATER_DRAWN),
+        "HumBEL": (humbel_drawer, HUMBEL_MODEL, HUMBEL_DRAWN),
     }
+    if studies is not None:
+        drawers = {name: drawers[name] for name in studies}
     rows = []
     for name, (make, model, design) in drawers.items():
         start = time.time()
         families = [family for family in FAMILIES if family.study == name]
         drawn, large = make()
-        study = large(np.random.default_rng([SEED, 0, 2]))
-        truths = [estimates(family, study) for family in families]
-        del study
+        found = []
+        for number in range(TRUTHS.get(name, 1)):
+            study = large(np.random.default_rng([SEED, number, 2]))
+            found.append([estimates(family, study) for family in families])
+            del study
+        truths = [sum(each) / len(each) for each in zip(*found, strict=True)]
         task = joblib.delayed(try_study)
         results = joblib.Parallel(n_jobs)(
             task(number, drawn, families, truths) for number in range(n_sets)
         )
         tables = pd.concat(results, keys=range(n_sets))
-        for family, truth in zip(families, truths, strict=True):
+        for place, (family, truth) in enumerate(zip(families, truths, strict=True)):
             for key, row in family.rows.items():
-                found = tables.xs(key, level=1)
+                found = tables.xs((place, key), level=(1, 2))
                 coverage, low, high = summarise(found["now"])
-                before, before_low, before_high = summarise(found["before"])
-                rows.append(
-                    row
-                    | {
-                        "model": model,
-                        "drawn": design,
-                        "n_sets": n_sets,
-                        "not_known": found["now"].isna().sum(),
-                        "truth": truth[key],
-                        "df": found["df"].median(),
-                        "coverage": coverage,
-                        "low": low,
-                        "high": high,
-                        "verdict": "holds" if high >= LOWEST else "fails",
+                cell = row | {
+                    "model": model,
+                    "drawn": design,
+                    "n_sets": n_sets,
+                    "not_known": found["now"].isna().sum(),
+                    "truth": truth[key],
+                    "coverage": coverage,
+                    "low": low,
+                    "high": high,
+                    "verdict": "holds" if high >= LOWEST else "fails",
+                }
+                if found.get("df", pd.Series()).notna().any():
+                    cell["df"] = found["df"].median()
+                if family.before is not None:
+                    before, before_low, before_high = summarise(found["before"])
+                    cell |= {
                         "coverage_before": before,
                         "low_before": before_low,
                         "high_before": before_high,
@@ -744,29 +904,43 @@ def measure(n_sets: int, n_jobs: int) -> pd.DataFrame:
                         "times_as_long": found["now length"].median()
                         / found["before length"].median(),
                     }
-                )
+                rows.append(cell)
         print(f"{name}: {time.time() - start:.0f} s", flush=True)
     return pd.DataFrame(rows)
 
 
-def write(measured: pd.DataFrame) -> None:
+def write(measured: pd.DataFrame, kept: pd.DataFrame | None = None) -> None:
     """Write what was measured and what was not, by notebook."""
-    table = pd.concat([measured, not_measured()], ignore_index=True)
+    table = pd.concat([measured, kept, not_measured()], ignore_index=True)
     whole = {"n_sets": "Int64", "not_known": "Int64"}  # empty where not measured
-    table = table.astype(whole)
+    table = table.astype(whole)[COLUMNS]
     table = table.sort_values("notebook", kind="stable").set_index("notebook")
     content = to_csv_bytes(table.round(3))
     paths.replace_files({paths.DATA / "quoted_intervals.csv": content})
 
 
-def main(n_sets: int | None = None) -> None:
+def measured_before(studies: list[str]) -> pd.DataFrame:
+    """Rows of the committed table that belong to other studies."""
+    again = []
+    for family in FAMILIES:
+        if family.study in studies:
+            for row in family.rows.values():
+                again.append((row["notebook"], row["quantity"]))
+    table = pd.read_csv(paths.DATA / "quoted_intervals.csv", dtype={"notebook": str})
+    is_measured = table["verdict"] != "not measured"
+    keys = pd.Series(zip(table["notebook"], table["quantity"], strict=True))
+    return table[is_measured & ~keys.isin(again)]
+
+
+def main(asked: str | None = None) -> None:
     """Measure, and write data/quoted_intervals.csv."""
-    table = measure(n_sets or N_SETS, n_jobs=2)
-    if n_sets is None:
-        write(table)
+    if asked is None:
+        write(measure(N_SETS, n_jobs=2))
+    elif asked.isdigit():
+        print(measure(int(asked), n_jobs=1).to_csv())
     else:
-        print(table.to_csv())
+        write(measure(N_SETS, n_jobs=1, studies=[asked]), measured_before([asked]))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])

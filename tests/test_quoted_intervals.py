@@ -6,11 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import quoted_hosking, quoted_intervals, quoted_kamoda
+from benchmarks import (
+    quoted_experiment_2,
+    quoted_hosking,
+    quoted_humbel,
+    quoted_intervals,
+    quoted_kamoda,
+    quoted_tones,
+    quoted_two_way,
+)
 from helpers import paths
 from helpers.data.columns.kamoda import RANGES
 from helpers.data.published import read_text
-from helpers.studies import kamoda
+from helpers.stats.clustered import two_way_variance
+from helpers.studies import hosking, kamoda
 from helpers.studies.hosking_submissions import single_ratings
 
 FIELD = re.compile(r"\{(\w+)(?::\d)?\}")
@@ -162,10 +171,125 @@ def test_studies_of_hosking_keep_who_rates_what(monkeypatch):
     assert drawn.outputs["item_id"].is_unique
     study = quoted_intervals.Hosking(drawn, drawn.marks)
     for family in quoted_intervals.FAMILIES:
-        if family.study != "Kamoda et al.":
+        if family.study == "Hosking et al., experiment 1":
             now = family.now(study, [0])
             before = family.before(study, [0])
             assert list(now.index) == list(before.index) == list(family.rows)
             np.testing.assert_allclose(
                 now["estimate"].astype(float), before["estimate"].astype(float)
             )
+
+
+@pytest.fixture(scope="module")
+def later():
+    return quoted_experiment_2.load("simulated", 0)
+
+
+def plain_model(**parts):
+    """A model in which nobody and nothing differs, but for the parts given."""
+    nothing = np.zeros((6, 6))
+    chance = np.diag([1.0, 1.0, 0.2, 0.2, 0.0, 0.0])
+    means = np.tile([1.0, 1.5, 3.0, 3.0, 1.0, 1.5], (25, 1))
+    of_raters = {"rater": nothing, "submission": nothing, "single": chance}
+    of_raters |= {name: each for name, each in parts.items() if name in of_raters}
+    return quoted_experiment_2.Model(
+        means=means,
+        prompt=parts.get("prompt", nothing),
+        item=parts.get("item", nothing),
+        of_raters=of_raters,
+        arms=list("abcde"),
+        systems=list("vwxyz"),
+    )
+
+
+def test_arrays_of_experiment_2_hold_what_the_study_reports(later):
+    outputs = hosking.load_experiment_2("simulated", 0).outputs()
+    found = later.outputs()
+    names = ["factuality", "refusal", "quality_unbiased", "assertiveness"]
+    np.testing.assert_allclose(found[names], outputs[names])
+    assert found["arm"].tolist() == outputs["arm"].tolist()
+    assert found["system"].tolist() == outputs["system"].tolist()
+    assert later.often().groupby("item_id").size().eq(5).all()
+
+
+def test_drawn_studies_of_experiment_2_keep_who_rates_what(later):
+    rng = np.random.default_rng(0)
+    drawn = quoted_experiment_2.draw(plain_model(), later.design, rng)
+    assert len(drawn.marks()) == len(later.marks())
+    by_rater = later.marks().groupby("rater_id").size()
+    assert drawn.marks().groupby("rater_id").size().equals(by_rater)
+    assert drawn.outputs()["assertiveness"].between(1, 5).all()
+    assert set(drawn.labels()["factuality"]) <= {0.0, 1.0}
+    expert = later.labels()["item_id"].tolist()
+    assert drawn.labels()["item_id"].tolist() == expert
+
+
+def test_covariances_of_a_drawn_experiment_2_are_those_asked_for(later):
+    # small enough for points that hardly ever reach the ends of the scale
+    rater = np.diag([0.0, 0.0, 0.1, 0.2, 0.0, 0.0])
+    submission = np.diag([0.0, 0.0, -0.2, 0.1, 0.0, 0.0])
+    item = np.diag([0.0, 0.0, 0.2, 0.2, 0.0, 0.0])
+    item[2, 3] = item[3, 2] = 0.15
+    model = plain_model(rater=rater, submission=submission, item=item)
+    large = later.design.copies(30)
+    drawn = quoted_experiment_2.draw(model, large, np.random.default_rng(1))
+    found = quoted_experiment_2.moments(drawn)
+    for name, asked in [("rater", rater), ("submission", submission), ("item", item)]:
+        points = np.ix_([2, 3], [2, 3])
+        np.testing.assert_allclose(found[name][points], asked[points], atol=0.04)
+        np.testing.assert_allclose(found[name][:2, :2], 0, atol=0.01)
+    share = drawn.marks()["factuality"].mean()
+    assert share == pytest.approx(0.159, abs=0.01)  # of a normal variable below -1
+
+
+def test_a_fitted_experiment_2_gives_the_rates_of_the_study(later):
+    model = quoted_experiment_2.fit(later)
+    for covariance in (model.prompt, model.item):
+        assert np.linalg.eigvalsh(covariance).min() > -1e-9
+    crowd = model.prompt + model.item + sum(model.of_raters.values())
+    np.testing.assert_allclose(np.diagonal(crowd)[:2], 1.0, atol=0.05)
+    total = np.diagonal(model.prompt + model.item)
+    np.testing.assert_allclose(total[quoted_experiment_2.EXPERT], 1.0)
+    large = later.design.copies(10)
+    drawn = quoted_experiment_2.draw(model, large, np.random.default_rng(2))
+    for group in ("errors", "expert"):
+        found = drawn.rated[group].mean(axis=0)
+        np.testing.assert_allclose(found, later.rated[group].mean(axis=0), atol=0.03)
+
+
+def test_quantities_of_experiment_2_are_computed_as_their_truth(later, monkeypatch):
+    monkeypatch.setattr(quoted_tones, "N_BOOT", 19)
+    for family in quoted_intervals.FAMILIES:
+        if family.study == quoted_intervals.LATER:
+            now = family.now(later, [0])
+            truth = quoted_intervals.estimates(family, later)
+            assert list(now.index) == list(truth.index)
+            assert sorted(now.index) == sorted(family.rows)
+            np.testing.assert_allclose(now["estimate"].astype(float), truth)
+            if family.before is not None:
+                before = family.before(later, [0])["estimate"]
+                np.testing.assert_allclose(before.astype(float), truth)
+
+
+def test_drawn_questions_are_whole_cues_that_count_once_each():
+    table = quoted_humbel.questions("simulated")
+    drawn = quoted_humbel.draw(table, np.random.default_rng(0))
+    assert drawn["cue"].nunique() == table["cue"].nunique()
+    sizes = set(table.groupby("cue").size())
+    assert set(drawn.groupby("cue").size()) <= sizes
+    for family in quoted_intervals.FAMILIES:
+        if family.study == "HumBEL":
+            now = family.now(table, [0])
+            truth = quoted_intervals.estimates(family, table)
+            assert list(now.index) == list(truth.index) == list(family.rows)
+            np.testing.assert_allclose(now["estimate"], truth)
+
+
+def test_the_rule_for_two_ways_is_the_one_that_was_chosen():
+    table = pd.read_csv(paths.ROOT / "benchmarks" / "quoted_two_way.csv")
+    chosen = quoted_two_way.choose(table).index[0]
+    assert chosen == "never less than either"
+    parts = [np.array([4.0, 4.0]), np.array([3.0, 1.0]), np.array([2.0, 5.0])]
+    by_rule = quoted_two_way.variances_by_rule(*parts)
+    np.testing.assert_array_equal(two_way_variance(*parts), by_rule[chosen])
+    np.testing.assert_array_equal(by_rule["larger if not positive"], [5.0, 4.0])

@@ -1,5 +1,6 @@
 """Figures and tables: what is drawn, how it is saved, how simulated data are marked."""
 
+import copy
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -86,16 +87,19 @@ def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path)
     for ax, name in zip(axes, "abc", strict=True):
         ax.plot([0, 1], label=f"line {name}")
     axes[0].legend()
-    axes[2].legend(loc="upper left", bbox_to_anchor=(1, 1))
+    fig.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center")
+    axes[1].bar_label(axes[1].bar([0, 1], [1, 2]))
     fig.suptitle("A title of so many words that a phone does not have room for it")
-    narrow = show._narrowed(fig)
+    narrow = show._narrowed(copy.deepcopy(fig))
     narrow.draw_without_rendering()
     boxes = [ax.get_window_extent() for ax in narrow.axes]
     assert boxes[0].y0 > boxes[1].y1
     assert boxes[1].y0 > boxes[2].y1
     assert "\n" in narrow.get_suptitle()
     (legend,) = narrow.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["line a", "line c"]
+    assert [text.get_text() for text in legend.get_texts()] == ["line c", "line a"]
+    assert len(fig.legends) == 1
+    assert axes[0].get_legend()
     plt.close(fig)
 
 

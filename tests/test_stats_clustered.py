@@ -50,6 +50,15 @@ def clustered_fit(outcome, design, clusters):
     return OLS(outcome.to_numpy(), design).fit(cov_type="cluster", cov_kwds=groups)
 
 
+def reference_errors(outcome, design, clusters):
+    """Errors by statsmodels: both ways, or one way where that is more."""
+    fits = [clustered_fit(outcome, design, clusters)]
+    fits += [clustered_fit(outcome, design, clusters[column]) for column in clusters]
+    # covariances: dummies of one rater may have a variance below zero
+    variances = [np.diagonal(fit.cov_params()) for fit in fits]
+    return np.sqrt(np.max(variances, axis=0))
+
+
 def test_two_way_covariance_adds_both_ways_and_subtracts_what_was_counted_twice():
     by_rater = 3 / 2 * (4**2 + 2**2 + 2**2)
     by_prompt = 2 / 1 * (5**2 + 1**2)
@@ -64,7 +73,8 @@ def test_two_way_errors_of_least_squares_are_those_of_statsmodels():
     reference = clustered_fit(100 * frame["outcome"], design, frame[SHARED])
     table = probability(frame).table(frame[SHARED]).loc[design.columns]
     for_parameters = np.sqrt((len(frame) - 1) / (len(frame) - 2))
-    np.testing.assert_allclose(table["standard_error"] * for_parameters, reference.bse)
+    errors = reference_errors(100 * frame["outcome"], design, frame[SHARED])
+    np.testing.assert_allclose(table["standard_error"] * for_parameters, errors)
     np.testing.assert_allclose(table["estimate"], reference.params)
 
 
@@ -214,7 +224,8 @@ def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
     row = contrasts.table(table[SHARED]).loc[("tone", "factuality")]
     for_parameters = np.sqrt((len(table) - 1) / (len(table) - design.shape[1]))
     assert row["estimate"] == pytest.approx(reference.params[1])
-    error = np.sqrt(reference.cov_params()[1, 1])
+    outcome = 100 * table["factuality"]
+    error = reference_errors(outcome, design, table[SHARED])[1]
     assert row["standard_error"] * for_parameters == pytest.approx(error)
 
 
@@ -380,7 +391,22 @@ def test_without_leverage_two_way_errors_are_those_of_statsmodels():
     error, _ = plain.errors_and_df(ratings[SHARED])
     groups = {"groups": ratings[SHARED].to_numpy(), "use_correction": False}
     fit = OLS(y, x).fit(cov_type="cluster", cov_kwds=groups)
-    np.testing.assert_allclose(error, fit.bse, rtol=1e-6)
+    found = [fit.bse]
+    for column in SHARED:
+        groups["groups"] = ratings[column].to_numpy()
+        fit = OLS(y, x).fit(cov_type="cluster", cov_kwds=groups)
+        found.append(fit.bse)
+    np.testing.assert_allclose(error, np.max(found, axis=0), rtol=1e-6)
+
+
+def test_two_ways_are_joined_by_one_rule():
+    by_rater = np.array([4.0, 4.0, 1.0])
+    by_prompt = np.array([3.0, 1.0, 2.0])
+    by_both = np.array([2.0, 5.0, 0.5])
+    joined = clustered.two_way_variance(by_rater, by_prompt, by_both)
+    # the second sum would be zero, the others stay
+    np.testing.assert_array_equal(joined, [5.0, 4.0, 2.5])
+    assert clustered.joined_variance([by_rater]) is by_rater
 
 
 def test_slopes_of_copies_are_arbitrary_but_not_those_of_the_others():

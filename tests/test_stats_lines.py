@@ -332,3 +332,87 @@ def test_equal_values_share_a_bin():
     )
     bins = binned(frame, 3)
     assert bins[["x", "estimate"]].to_numpy().tolist() == [[1, 1.5], [7, 5]]
+
+
+def ratings_of(n_raters, seed=0, n_items=40):
+    """Ratings of tone and of quality by different people, answers in three groups."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    stands = rng.normal(size=n_items)
+    for by in range(2):
+        item = np.repeat(np.arange(n_items), n_raters)
+        table = pd.DataFrame({"item_id": item, "prompt_id": item // 4})
+        table["rater_id"] = rng.integers(9, size=len(item))
+        table["system"] = item % 3
+        table["rating"] = stands[item] + item % 3 + rng.normal(size=len(item)) + by
+        tables.append(table)
+    return tables
+
+
+def means_of(tone, score):
+    table = tone.groupby("item_id")[["prompt_id", "system"]].first()
+    table["x"] = tone.groupby("item_id")["rating"].mean()
+    table["y"] = score.groupby("item_id")["rating"].mean()
+    return table.reset_index()
+
+
+def test_slopes_of_ratings_are_those_of_means():
+    tone, score = ratings_of(3)
+    slopes, _ = lines.slopes_of_ratings(tone, score, "system")
+    table = means_of(tone, score)
+    by_group = table.groupby("system")[["x", "y"]].mean()
+    assert slopes.value["items"] == pytest.approx(ols("y ~ x", table).fit().params["x"])
+    within = ols("y ~ x + C(system)", table).fit().params["x"]
+    assert slopes.value["within"] == pytest.approx(within)
+    over_means = ols("y ~ x", by_group).fit().params["x"]
+    assert slopes.value["means"] == pytest.approx(over_means)
+
+
+def test_errors_of_a_slope_of_ratings_are_those_of_least_squares_by_prompt():
+    tone, score = ratings_of(3)
+    slopes, clusters = lines.slopes_of_ratings(tone, score, "system")
+    table = means_of(tone, score)
+    found = slopes.table(clusters[["prompt_id"]])["standard_error"]
+    groups = {"groups": table["prompt_id"]}
+    formulas = {"items": ("y ~ x", 2), "within": ("y ~ x + C(system)", 4)}
+    for name, (formula, n_parameters) in formulas.items():
+        fit = ols(formula, table).fit(cov_type="cluster", cov_kwds=groups)
+        for_parameters = np.sqrt((len(table) - 1) / (len(table) - n_parameters))
+        assert found[name] * for_parameters == pytest.approx(fit.bse["x"])
+
+
+@pytest.mark.parametrize("whose", [0, 1])
+def test_a_rating_moves_a_slope_of_ratings_as_its_influence_says(whose):
+    tables = ratings_of(3)
+    slopes, clusters = lines.slopes_of_ratings(*tables, "system")
+    # more weight to all ratings by one person
+    person = f"{'xy'[whose]} 4"
+    small = 1e-5
+    weighted = []
+    for place, table in enumerate(tables):
+        is_person = (table["rater_id"] == 4) & (place == whose)
+        weight = 1 + small * is_person
+        sums = (table["rating"] * weight).groupby(table["item_id"]).sum()
+        means = sums / weight.groupby(table["item_id"]).sum()
+        weighted.append(table.assign(rating=table["item_id"].map(means)))
+    # that weight counts for the means of answers, not for how often answers count
+    moved, _ = lines.slopes_of_ratings(*weighted, "system")
+    change = (moved.value - slopes.value) / small
+    table = tables[whose]
+    own = table["rating"] - table.groupby("item_id")["rating"].transform("mean")
+    is_person = clusters["rater_id"] == person
+    influence = slopes.influence[is_person].sum(axis=0)
+    # what a share in the answers adds is left aside: ratings at their answers' means
+    calm = [each.copy() for each in tables]
+    calm[whose]["rating"] = table["rating"] - own
+    shares, _ = lines.slopes_of_ratings(*calm, "system")
+    influence = influence - shares.influence[is_person].sum(axis=0)
+    np.testing.assert_allclose(influence, change, rtol=1e-3)
+
+
+def test_slopes_of_ratings_need_the_same_answers_and_x_that_varies():
+    tone, score = ratings_of(2)
+    with pytest.raises(ValueError, match="not those rated by the other"):
+        lines.slopes_of_ratings(tone, score[score["item_id"] > 0], "system")
+    slopes, _ = lines.slopes_of_ratings(tone.assign(rating=3.0), score, "system")
+    assert slopes.value.isna().all()

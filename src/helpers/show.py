@@ -160,7 +160,9 @@ def save(
     files = {}
     if narrow:
         # a copy: what is made narrow cannot be made wide again
-        small = as_png(_narrowed(copy.deepcopy(fig)), source)
+        copied = copy.deepcopy(fig)
+        small = as_png(_narrowed(copied), source)
+        plt.close(copied)  # else a notebook would show it beside the figure
         if Image.open(BytesIO(small)).width <= WIDEST * NARROW * SAVE_DPI:
             files[path.with_name(f"{name}_small.png")] = small
     content = as_png(fig, source)
@@ -221,15 +223,18 @@ def _narrowed(fig: Figure) -> Figure:
 
 def _put_legends_below(fig: Figure) -> int:
     """Put all legends below the figure, in one column; the number of their rows."""
+    legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes)]
+    fig.legends.clear()
+    for ax in fig.axes:
+        ax.legend_ = None
     handles = []
     names = []
     title = None
-    for legend in [*fig.legends, *(ax.get_legend() for ax in fig.axes)]:
+    for legend in legends:
         if legend:
             handles += legend.legend_handles
             names += [text.get_text() for text in legend.get_texts()]
             title = legend.get_title().get_text() or title
-            legend.remove()
     if not names:
         return 0
     names = [_wrapped(name, NARROW_TITLE) for name in names]

@@ -12,7 +12,12 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
-from helpers.stats.clustered import cluster_codes, standard_error_of, t_table
+from helpers.stats.clustered import (
+    cluster_codes,
+    joined_variance,
+    standard_error_of,
+    t_table,
+)
 from helpers.stats.moments import ratio
 
 AT_ONCE = 400  # clusters left out in one call of the statistic: they fit in memory
@@ -96,21 +101,16 @@ class Jackknife:
         -------
         pandas.DataFrame
             ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``,
-            ``p_value`` and ``df``, from a t distribution. With two ways, the variances
-            by each are added and that by both at once is taken off; the result is not
-            taken to be less than either. All but the estimate are NaN where the
-            variance is zero.
+            ``p_value`` and ``df``, from a t distribution. Two ways are joined by
+            `helpers.stats.clustered.two_way_variance`. All but the estimate are NaN
+            where the variance is zero.
 
         References
         ----------
         Cameron, Gelbach and Miller (2011), Robust Inference with Multiway Clustering.
         """
         variances = [(each**2).sum(axis=0) for each in self.changes]
-        variance = variances[0]
-        if len(variances) == 3:
-            first, second, both = variances
-            variance = np.maximum(first + second - both, np.maximum(first, second))
-        standard_error = standard_error_of(variance)
+        standard_error = standard_error_of(joined_variance(variances))
         return t_table(self.value, standard_error, self.df).assign(df=self.df)
 
     def draws(self, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from helpers.stats import bootstrap
 from helpers.stats.checks import check_clusters, check_full_rank, check_numeric
+from helpers.stats.clustered import Estimates
 from helpers.stats.groups import group_means
 from helpers.stats.moments import (
     ROUNDING,
@@ -256,6 +257,113 @@ def cell_sums(
     group_names = tuple(str(name) for name in groups)
     condition_names = tuple(str(name) for name in conditions)
     return CellSums(group_names, condition_names, sums)
+
+
+def slopes_of_ratings(
+    x: pd.DataFrame, y: pd.DataFrame, group: str
+) -> tuple[Estimates, pd.DataFrame]:
+    """Slopes of means by one group of people on means by another, and their clusters.
+
+    Answers have the mean of their ratings, and groups of answers the mean of their
+    answers. Every rating has its influence on a slope, so that intervals allow for
+    other raters and for other prompts. To first order: that means of few ratings make a
+    slope flatter is not taken off.
+
+    Parameters
+    ----------
+    x, y : pandas.DataFrame
+        One row per answer and rater: ``item_id``, ``prompt_id``, ``rater_id``, the
+        group of the answer (in `x`) and ``rating``. All answers are in both; a rater of
+        `x` is another person than one of `y`.
+    group : str
+        Column of groups.
+
+    Returns
+    -------
+    slopes : helpers.stats.clustered.Estimates
+        ``means``, over the means of groups, each counting the same; ``items``, over
+        single answers; ``within``, over single answers within groups. NaN where x does
+        not vary.
+    clusters : pandas.DataFrame
+        ``rater_id`` and ``prompt_id`` of each row, for `Estimates.table`.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used or answers differ.
+
+    References
+    ----------
+    Hampel (1974) for the influence function; Cameron, Gelbach and Miller (2011), Robust
+    Inference with Multiway Clustering.
+
+    Examples
+    --------
+    >>> answer = np.repeat(np.arange(12), 2)
+    >>> tone = pd.DataFrame({"item_id": answer, "prompt_id": answer // 2,
+    ...                      "rater_id": np.arange(24) % 7, "system": answer % 3,
+    ...                      "rating": 1.0 + answer % 3 + np.arange(24) % 7})
+    >>> score = tone.assign(rating=2 * tone["rating"] + np.arange(24) % 5)
+    >>> slopes, clusters = slopes_of_ratings(tone, score, "system")
+    >>> slopes.table(clusters)[["estimate", "standard_error"]].round(2)
+            estimate  standard_error
+    means       1.77            0.80
+    items       2.05            0.21
+    within      2.18            0.43
+    """
+    for table in (x, y):
+        check_numeric(table, ["rating"])
+    item, items = pd.factorize(x["item_id"], sort=True)
+    item_y = items.get_indexer(y["item_id"])
+    if (item_y < 0).any() or len(np.unique(item_y)) < len(items):
+        raise ValueError("answers rated by one group are not those rated by the other")
+    group_of_item = x.groupby(item)[group].first()
+    in_group, _ = pd.factorize(group_of_item, sort=True)
+    x_rating = x["rating"].to_numpy(dtype=float)
+    y_rating = y["rating"].to_numpy(dtype=float)
+    n_x = np.bincount(item)
+    n_y = np.bincount(item_y)
+    x_item = np.bincount(item, x_rating) / n_x
+    y_item = np.bincount(item_y, y_rating) / n_y
+    size = np.bincount(in_group)
+    x_group = np.bincount(in_group, x_item) / size
+    y_group = np.bincount(in_group, y_item) / size
+
+    values = {}
+    influence = {}
+    for name, x_mean, y_mean in [
+        ("means", x_group, y_group),
+        ("items", x_item, y_item),
+        ("within", x_item - x_group[in_group], y_item - y_group[in_group]),
+    ]:
+        x_centred = x_mean - x_mean.mean()
+        squares = (x_centred**2).sum()
+        # What remains of a constant x is a rounding error.
+        if squares <= ROUNDING * (x_rating**2).sum():
+            squares = np.nan
+        slope = (x_centred * y_mean).sum() / squares
+        residual = y_mean - y_mean.mean() - slope * x_centred
+        # what one more unit of a mean does to the slope
+        by_y = x_centred / squares
+        by_x = (residual - slope * x_centred) / squares
+        if name == "means":
+            by_y = (by_y / size)[in_group]
+            by_x = (by_x / size)[in_group]
+            of_item = by_x * (x_item - x_group[in_group])
+            of_item = of_item + by_y * (y_item - y_group[in_group])
+        else:
+            of_item = x_centred * residual / squares
+        # a rating has a share in its answer's influence, and its own on the mean
+        share = of_item / (n_x + n_y)
+        own_x = (by_x / n_x)[item] * (x_rating - x_item[item])
+        own_y = (by_y / n_y)[item_y] * (y_rating - y_item[item_y])
+        values[name] = slope
+        influence[name] = np.concatenate([share[item] + own_x, share[item_y] + own_y])
+    both = pd.concat({"x": x, "y": y}, names=["whose"]).reset_index("whose")
+    rater = both["whose"] + " " + both["rater_id"].astype(str)
+    clusters = both[["prompt_id"]].assign(rater_id=rater).reset_index(drop=True)
+    value = pd.Series(values)
+    return Estimates(value, np.column_stack(list(influence.values()))), clusters
 
 
 def adjusted_slope(
