@@ -8,6 +8,7 @@ readers can tell apart. Tables are rounded, captioned and shown whole.
 import copy
 import re
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -159,11 +160,8 @@ def save(
     path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
     files = {}
     if narrow:
-        # a copy: what is made narrow cannot be made wide again
-        copied = copy.deepcopy(fig)
-        small = as_png(_narrowed(copied), source)
-        plt.close(copied)  # else a notebook would show it beside the figure
-        if Image.open(BytesIO(small)).width <= WIDEST * NARROW * SAVE_DPI:
+        small = _small_version(fig, source)
+        if small:
             files[path.with_name(f"{name}_small.png")] = small
     content = as_png(fig, source)
     files[path] = content
@@ -193,6 +191,20 @@ def as_png(fig: Figure, source: str) -> bytes:
     png = BytesIO()
     image.save(png, "PNG")
     return png.getvalue()
+
+
+def _small_version(fig: Figure, source: str) -> bytes:
+    """The figure for phones; empty if it does not fit there."""
+    narrowed = _narrowed(copy.deepcopy(fig))  # it cannot be made wide again
+    try:
+        with warnings.catch_warnings(action="error", category=UserWarning):
+            small = as_png(narrowed, source)
+    except UserWarning:  # labels leave no room for what they label
+        return b""
+    finally:
+        plt.close(narrowed)  # else pyplot shows it, too
+    too_wide = Image.open(BytesIO(small)).width > WIDEST * NARROW * SAVE_DPI
+    return b"" if too_wide else small
 
 
 def _narrowed(fig: Figure) -> Figure:
