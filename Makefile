@@ -3,7 +3,7 @@
 ## make reproduce    re-derive all results, then open build/site/index.html
 ## make site         build the site from the last run
 ## make notebook     run one: NAME=11_error_weights ARGS="-p aggregation mean"
-## make new          start the notebook of a new study: NAME=60_my_study
+## make new          start the notebook of a new study: NAME=70_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
 ## make lab          open JupyterLab
 ## make refresh      renew the committed outputs, figures and claims from real data

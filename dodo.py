@@ -47,7 +47,7 @@ STUDIES = [
 ]
 CHOICE = get_var("data", "auto")
 
-JOINED = ("claims", "headlines", "provenance")
+JOINED = ("claims", "headlines", "provenance", "atlas")
 JOINED_FILES = [BUILD / f"{name}.csv" for name in JOINED]
 ONE_AT_A_TIME = threading.Lock()
 CODE = [
@@ -117,6 +117,7 @@ def task_claims():
         files = list(JOINED_FILES)
         for name in JOINED:
             files += sorted(BUILD.glob(f"{name}/*.csv"))
+        files += sorted(BUILD.glob("results/6*.csv"))
         return files
 
     return task(
@@ -345,7 +346,7 @@ def attempt(name: str, work: Callable[[], None]) -> None:
 
 def write_claims() -> None:
     """Join what all notebooks that have results have left."""
-    from helpers.claims import collection
+    from helpers.claims import collection, elsewhere
 
     for name in JOINED:
         for file in BUILD.glob(f"{name}/*.csv"):
@@ -356,6 +357,7 @@ def write_claims() -> None:
         "claims": collection.merge(BUILD / "claims"),
         "headlines": collection.headlines(BUILD / "headlines").reset_index(),
         "provenance": collection.provenance(BUILD / "provenance"),
+        "atlas": elsewhere.joined(BUILD),
     }
     for name, table in joined.items():
         replace_files({BUILD / f"{name}.csv": to_csv_bytes(table, index=False)})

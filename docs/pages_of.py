@@ -22,10 +22,11 @@ from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
 from helpers import paths
-from helpers.claims import collection, verdicts
+from helpers.claims import collection, elsewhere, verdicts
 from helpers.claims.findings import Findings
 from helpers.data.published import read_text
 from helpers.data.studies import place, read_studies
+from helpers.run.notebooks import OTHER_DATA
 from ratings import cli
 
 DOCS = Path(__file__).parent
@@ -33,6 +34,7 @@ PAPERS = DOCS / "pages" / "papers"
 PICTURES = "figures"  # folder of the site for pictures that pages show
 GUIDES = (
     "data/README.md",
+    "data/atlas/README.md",
     "data/published/README.md",
     "data/recipes/README.md",
     "benchmarks/README.md",
@@ -174,7 +176,9 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
     counts = collection.verdict_counts(claimed)
-    with_claims_or_not = sorted({*counts.index, *STUDIES})
+    of_run = elsewhere.read(record.folder / "atlas.csv")
+    other_sets = elsewhere.read() if of_run.empty else of_run
+    with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
     problems = collection.problems(claimed)
     anchors = dict.fromkeys(STUDIES, "what-does-not-hold")
     for study in problems["study"].unique():
@@ -190,9 +194,12 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": counts.reindex(with_claims_or_not, fill_value=0),
         "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
+        "elsewhere": elsewhere.grid(other_sets),
+        "elsewhere_columns": elsewhere.columns(other_sets),
         "exhibits": exhibits(record, target),
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
+        "papers": {name: STUDIES[name] for name in STUDIES if name != OTHER_DATA},
         "part": part,
         "written": findings(record, target),
         "problems": problems.to_dict("records"),
@@ -203,7 +210,9 @@ def context_of(record: Record, target: Path) -> dict:
         "unchecked": unchecked_conclusions(claimed).to_dict("records"),
         "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
         "without_words": [
-            study for study in STUDIES if not (PAPERS / f"{study}.md").is_file()
+            study
+            for study in STUDIES
+            if study != OTHER_DATA and not (PAPERS / f"{study}.md").is_file()
         ],
     }
 

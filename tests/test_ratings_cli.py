@@ -174,8 +174,8 @@ def test_a_usage_that_click_refuses_says_so(ratings):
 
 
 def test_a_new_notebook_is_started(ratings):
-    assert "60_my_study.ipynb: open it with `make lab`" in ratings("new", "60_my_study")
-    assert (paths.NOTEBOOKS / "60_my_study.ipynb").is_file()
+    assert "70_my_study.ipynb: open it with `make lab`" in ratings("new", "70_my_study")
+    assert (paths.NOTEBOOKS / "70_my_study.ipynb").is_file()
     assert "a notebook cannot be called '6'" in ratings("new", "6", code=1)
 
 

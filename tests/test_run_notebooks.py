@@ -282,11 +282,11 @@ def test_parameters_of_a_notebook_of_ones_own_are_read_by_their_kind(tmp_path):
 def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(
     tmp_path,
 ):
-    file = run.create("60_my_study", tmp_path)
+    file = run.create("70_my_study", tmp_path)
     notebook = nbformat.read(file, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert notebook.cells[0].source.startswith("# 60_my_study")
+    assert notebook.cells[0].source.startswith("# 70_my_study")
     assert not any(
         re.search(r"\b(NAME|NUMBER|def|class)\b", cell.source) for cell in code
     )
@@ -303,7 +303,7 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     assert outputs[0]["text"] == "source: simulated\n"
     assert not any(output.get("name") == "stderr" for output in outputs)
-    assert (tmp_path / "run" / "figures" / "60_weights.png").is_file()
+    assert (tmp_path / "run" / "figures" / "70_weights.png").is_file()
 
 
 @pytest.mark.parametrize(
@@ -317,9 +317,9 @@ def test_a_name_of_another_form_is_refused(tmp_path, name):
 
 
 def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
-    (tmp_path / "60_other.ipynb").write_text("mine")
+    (tmp_path / "70_other.ipynb").write_text("mine")
     with pytest.raises(
-        OptionError, match="the number 60 is that of 60_other, whose fig"
+        OptionError, match="the number 70 is that of 70_other, whose fig"
     ):
-        run.create("60_my_study", tmp_path)
+        run.create("70_my_study", tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

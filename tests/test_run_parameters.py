@@ -31,7 +31,7 @@ def test_the_defaults_are_no_change(capsys):
         parameters.changed("11_error_weights", {"alpha": 0.01, "n_boot": 3, "seed": 1})
         == ""
     )
-    assert parameters.changed("60_my_study", {"alpha": 0.5}) == ""
+    assert parameters.changed("70_my_study", {"alpha": 0.5}) == ""
     assert capsys.readouterr().out == ""
 
 

@@ -116,7 +116,7 @@ def _require_own_folder(folder: Path) -> None:
 @main.command()
 @click.argument("name")
 def new(name: str) -> None:
-    """Start the notebook NAME of a new study, such as 60_my_study."""
+    """Start the notebook NAME of a new study, such as 70_my_study."""
     from helpers.run import notebooks
 
     file = notebooks.create(name, paths.NOTEBOOKS)

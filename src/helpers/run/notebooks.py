@@ -30,6 +30,7 @@ from helpers.run.parameters import ANY_VALUES, WITHOUT_NOTICE
 
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
+OTHER_DATA = "atlas"  # sets of others, whose notebooks show the papers' studies too
 # How a parameter of each kind is called in messages, and how it is read from text.
 KINDS = {
     "bool": ("True or False", {"True": True, "False": False}.__getitem__),
@@ -116,13 +117,15 @@ def alt_texts(notebook: nbformat.NotebookNode) -> dict[bytes, str]:
 def studies_of(name: str) -> list[str]:
     """List the studies that a notebook reads, told from its number or its imports."""
     by_digit = studies.by_digit()
-    if name[0] in by_digit:
-        return [by_digit[name[0]]]
+    own = [by_digit[name[0]]] if name[0] in by_digit else []
+    if own and own != [OTHER_DATA]:
+        return own
     text = notebook_file(name).read_text(encoding="utf-8")
     imported = set()
     for names in re.findall(r"from helpers\.studies import ([\w, ]+)", text):
         imported |= set(re.findall(r"\w+", names))
-    return [study for study in by_digit.values() if study in imported]
+    others = [study for study in by_digit.values() if study in imported]
+    return others + own
 
 
 def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
@@ -313,7 +316,7 @@ def create(name: str, folder: Path) -> Path:
         raise OptionError(
             f"a notebook cannot be called {name!r}: give two digits, the first of "
             "which is not 0, an underscore, then small letters, digits and "
-            "underscores, as in NAME=60_my_study"
+            "underscores, as in NAME=70_my_study"
         )
     number = name[:2]
     others = sorted(file.stem for file in folder.glob("[0-9]*.ipynb"))

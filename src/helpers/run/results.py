@@ -185,6 +185,9 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     for table in ("claims", "headlines", "provenance"):
         file = f"{table}.csv"
         contents[root / "figures" / file] = (build / file).read_bytes()
+    other_sets = build / "atlas.csv"
+    if other_sets.is_file():
+        contents[root / "figures" / other_sets.name] = other_sets.read_bytes()
     run_notebooks = [executed(name, build) for name in names]
     defaults = notebooks.defaults_table(run_notebooks)
     contents[root / "data" / parameters.FILE.name] = defaults

@@ -1,0 +1,1 @@
+"""Other public sets of ratings: read, ask the same questions of all, sum up."""
