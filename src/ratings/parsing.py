@@ -202,7 +202,7 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
             return np.nan, ""
         if _COMMA.fullmatch(text):
             return np.nan, "comma instead of a decimal point"
-        value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text)
+        value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text.rstrip("."))
     if not isinstance(value, bool | int | float | Decimal):
         return np.nan, NO_NUMBER
     if not -LARGEST <= value <= LARGEST:
