@@ -522,7 +522,11 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
             may_be_item.append(name)
     item = _best("item", may_be_item)
     item = _with_system(table, item, cluster, system)
-    for role, name in {"rater": rater, "cluster": cluster, "item": item}.items():
+    roles = {"rater": rater, "cluster": cluster, "item": item}
+    is_free = system in repeated and system not in (rater, cluster, item)
+    if is_free and not _place(system, NAMES["score"]):  # as model_score
+        roles["system"] = system
+    for role, name in roles.items():
         if role not in recipe and name is not None:
             recipe[role] = as_names(name)
     if "item" not in recipe:

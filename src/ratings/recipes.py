@@ -24,7 +24,7 @@ from ratings import parsing
 from ratings.accounts import Account
 from ratings.formats import opened
 
-ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
+ROLES = ("item", "rater", "position", "cluster", "system", "covariate", "words")
 KINDS = {
     # the file
     "about": str,
@@ -45,6 +45,7 @@ KINDS = {
     "rater": list,
     "position": list,
     "cluster": list,
+    "system": list,
     "covariate": str,
     "words": str,
     "outcome": str,
@@ -274,7 +275,7 @@ def read(
     pandas.DataFrame
         ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters,
         ``source`` ("simulated" if a column ``source`` holds this word, and no other
-        but "real"; else "real"),
+        but "real"; else "real"), ``system_id`` if there are systems,
         ``covariate`` if there is one, and outcome and aspects under their own names.
         Without items each row is one, without clusters each item. Raters are anonymous.
         If the recipe names no rater but the ``position`` of a rating among those of its
@@ -790,7 +791,7 @@ def _add_roles(
     """Add the columns that say what was rated by whom; give their names by role."""
     roles = {}
     named = {}  # the same columns in two roles are one
-    for role in ("item", "cluster", "rater", "covariate"):
+    for role in ("item", "cluster", "rater", "system", "covariate"):
         parts = tuple(as_names(recipe.get(role, [])))
         if not parts or not set(parts) <= set(table):
             continue

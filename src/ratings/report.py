@@ -712,17 +712,25 @@ def analyse(
         analysis.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
     progress("checking raters and rows")
     covariate = recipe.get("covariate", "")
-    checked = raters.check_raters(table, columns[0], columns[1:], scales, covariate)
+    repeated = recipes.repeated_values(recipe)
+    checked = raters.check_raters(
+        table, columns[0], columns[1:], scales, covariate, repeated
+    )
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
     people = table.rename(columns={"position": "rater_id"})
-    repeated = recipes.repeated_values(recipe)
-    rated = [column for column in columns if column not in repeated]
+    within = intake.constant_within(table, columns)
+    shared = [name for name, unit in within.items() if unit != "a rater"]
+    rated = [name for name in columns if name not in repeated and name not in shared]
     agreement = inference.agreement(people, rated, N_BOOT, rng, scales)
     analysis.add(AGREEMENT, agreement)
     if repeated:
         names = ", ".join(f"“{_cut(name)}”" for name in repeated)
         analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["repeated"]
+    shared = [name for name in shared if name not in repeated]
+    if shared:
+        names = ", ".join(f"“{_cut(name)}”" for name in shared)
+        analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["shared"]
     try:
         study = intake.prepare(table, outcome, aspects, rng, scales, account)
     except PlainError as error:
