@@ -121,9 +121,10 @@ def test_an_aspect_that_separates_high_from_low_has_no_effect_but_the_others_hav
     assert reason == "every aspect tells high from low ratings without exception"
 
 
-def test_agreement_is_that_of_the_known_statistics(table):
+def test_agreement_is_that_of_the_known_statistics(monkeypatch, table):
+    monkeypatch.setattr(inference, "FEWEST_AGREEING", 0)
     found = inference.agreement(
-        table.assign(typos=0.0), ["tone", "refusal", "typos"], 50, rng()
+        table.assign(typos=0.0), ["tone", "refusal", "typos"], rng()
     )
     categories = {"tone": [1, 2, 3, 4, 5], "refusal": [0, 1]}
     expected = agreement_table(
@@ -148,7 +149,7 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
     frame = table.iloc[:300].assign(
         tone=lambda t: t["tone"] + rng(0).normal(0, 0.3, len(t))
     )
-    found = inference.agreement(frame, ["tone"], 50, rng()).loc["tone"]
+    found = inference.agreement(frame, ["tone"], rng()).loc["tone"]
     matrix = frame.pivot(index="rater_id", columns="item_id", values="tone").to_numpy()
     expected = krippendorff.alpha(matrix, level_of_measurement="interval")
     assert found["estimate"] == pytest.approx(expected)
@@ -158,27 +159,31 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
 
 def test_agreement_needs_two_people_on_an_item(table):
     two = table[table["item_id"] == table["item_id"].iloc[0]]
+    too_few = (
+        "too few items were rated by two people, or too few got an unusual mark from "
+        "both"
+    )
     unnamed = "the file names no raters: two ratings of an item may be by one person"
     for frame, reason in (
         (table.drop(columns="rater_id"), unnamed),
         (table.assign(rater_id="me"), "all ratings are by one rater"),
         (table.drop_duplicates("item_id"), "no item was rated by two people"),
-        (two, "too few items were rated by two people"),
+        (two, too_few),
     ):
-        assert why(inference.agreement(frame, ["tone"], 9, rng())) == reason
+        assert why(inference.agreement(frame, ["tone"], rng())) == reason
 
 
 def test_a_second_rating_by_the_same_person_is_no_agreement(table):
     again = pd.concat([table, table], ignore_index=True)
     found, expected = (
-        inference.agreement(each, ["tone"], 9, rng()) for each in (again, table)
+        inference.agreement(each, ["tone"], rng()) for each in (again, table)
     )
     pd.testing.assert_frame_equal(found, expected)
 
 
 def test_of_many_ratings_whole_items_are_drawn(monkeypatch, table):
     monkeypatch.setattr(inference.raters, "MOST_ROWS", 300)
-    assert inference.agreement(table, ["tone"], 9, rng())["items"].item() == 100
+    assert inference.agreement(table, ["tone"], rng())["items"].item() == 100
 
 
 def test_holding_the_confounder_constant_finds_the_truth(large):

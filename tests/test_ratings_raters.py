@@ -162,7 +162,7 @@ def test_faultless_files_give_few_alarms():
 
 def test_reliability_is_that_of_the_analysis_of_variance():
     table = agreeing()
-    reliable = raters.reliability(study_of(table), 200, rng())
+    reliable = raters.reliability(study_of(table))
     matrix = table.pivot(
         index="item_id", columns="rater_id", values="overall"
     ).to_numpy()
@@ -173,9 +173,7 @@ def test_reliability_is_that_of_the_analysis_of_variance():
     assert reliable.loc[5, "estimate"] == pytest.approx(5 * single / (1 + 4 * single))
     assert (reliable["low"] < reliable["estimate"]).all()
     assert (reliable["estimate"] < reliable["high"]).all()
-    assert raters.reliability(
-        study_of(table.drop_duplicates("item_id")), 9, rng()
-    ).empty
+    assert raters.reliability(study_of(table.drop_duplicates("item_id"))).empty
 
 
 def test_how_many_more_are_needed_follows_from_the_parts_of_the_error():

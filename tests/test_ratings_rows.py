@@ -382,10 +382,10 @@ def test_agreement_and_weights_leave_out_the_same_marks():
     table = pd.DataFrame({"item_id": item, "prompt_id": item, "rater_id": "a"})
     table.loc[1::2, "rater_id"] = "b"
     table["tone"] = MARKS[:, 0].astype(float)
-    clean = inference.agreement(table, ["tone"], 99, np.random.default_rng(0), {})
+    clean = inference.agreement(table, ["tone"], np.random.default_rng(0), {})
     table.loc[0, "tone"] = 999
     rng = np.random.default_rng(0)
-    found = inference.agreement(table, ["tone"], 99, rng, {})
+    found = inference.agreement(table, ["tone"], rng, {})
     assert found.loc["tone", "ratings"] == clean.loc["tone", "ratings"] - 2
     assert found.loc["tone", "estimate"] == pytest.approx(
         clean.loc["tone", "estimate"], abs=0.05

@@ -31,6 +31,8 @@ FEWEST_CLUSTERS = 5
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_CLUSTERS = 30
 FEWEST_RATERS = 5  # from whom others can be told
+OTHERS = "raters and items like these"  # of whom a conclusion speaks
+THESE = "these raters"
 ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
 
 # Scales and marks that do not belong to them.

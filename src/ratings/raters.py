@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
 from ratings import copies
 from ratings.intake import Finding, Study, cleaned, findings, sample_items
+from ratings.leave_out import reliability_of_means
 
 ENOUGH = 10  # ratings by one person, or shared by two, from which something can be told
 ALARM = 0.01  # chance of any false alarm of one kind
@@ -453,64 +453,40 @@ def by_rater(study: Study) -> pd.DataFrame:
     return counts.join(lenient).join(agreement).sort_index()
 
 
-def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+def reliability(study: Study) -> pd.DataFrame:
     """How reliable the mean of several ratings of an item is.
 
     Parameters
     ----------
     study : Study
         Ratings.
-    n_boot : int
-        Number of bootstrap replicates of clusters.
-    rng : numpy.random.Generator
 
     Returns
     -------
     pandas.DataFrame
         A row per number, indexed by ``ratings``: share of the variance of means of so
-        many ratings that lies between items (``estimate``, ``low``, ``high``). Empty if
-        no item has two.
+        many ratings that lies between items (``estimate``, ``low``, ``high``, ``df``).
+        Intervals allow for other items, and for other raters if five or more have
+        names. Empty if fewer than `ENOUGH` items have two ratings.
 
     References
     ----------
     Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown
     (1910).
     """
-    outcome = study.frame[study.outcome]
-    items = study.frame.groupby(["cluster", "item_id"], observed=True)[study.outcome]
-    by_item = items.agg(["size", "sum", "var"]).reset_index()
-    n = by_item["size"].to_numpy(dtype=float)
-    if (n > 1).sum() < ENOUGH:
+    frame = study.frame
+    columns = ["item_id", "cluster", study.outcome]
+    if "rater_id" in frame:
+        columns.append("rater_id")
+    table = frame[columns]
+    if (table["item_id"].value_counts() > 1).sum() < ENOUGH:
         return pd.DataFrame()
-    # Sums of squares lose fewer digits around the mean.
-    total = by_item["sum"].to_numpy() - outcome.mean() * n
-    within = np.nan_to_num(by_item["var"].to_numpy()) * (n - 1)
-    parts = [np.ones(len(n)), n, total, total**2 / n, n**2, within]
-    sums = cluster_sums(np.column_stack(parts), by_item["cluster"])
-    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
-    weights = bootstrap.with_everything_first(replicates)
-    shares = _reliability_of_means(weights @ sums)
-    index = pd.Index(MEANS, name="ratings")
-    return bootstrap.summary(shares[0], shares[1:], index)
-
-
-def _reliability_of_means(sums: np.ndarray) -> np.ndarray:
-    """Share of the variance of means that lies between items, by number of ratings.
-
-    One-way analysis of variance with items of several sizes. The columns of ``sums``:
-    items, ratings, their sum, and by item the sum of squares of its mean, of its size,
-    and within it.
-    """
-    n_items, n_ratings, total, between, squared_sizes, within = sums.T
-    noise = within / (n_ratings - n_items)
-    mean_square = (between - total**2 / n_ratings) / (n_items - 1)
-    # The mean square of items holds their variance n_0 times, where n_0 is the size
-    # that counts if sizes differ: (ratings - sum of n² / ratings) / (items - 1).
-    degrees = n_ratings - squared_sizes / n_ratings
-    item = np.maximum(mean_square - noise, 0) * (n_items - 1) / degrees
-    item = item[:, None]
-    with np.errstate(invalid="ignore"):  # where neither items nor ratings differ
-        return item / (item + noise[:, None] / np.array(MEANS))
+    if table["cluster"].nunique() < 2:
+        return pd.DataFrame()
+    sums, statistic = reliability_of_means(table, study.outcome, MEANS)
+    found = sums.table(statistic, list(MEANS)).rename_axis("ratings")
+    found["low"] = found["low"].clip(lower=0)
+    return found
 
 
 def sample_size(study: Study, weight: float) -> pd.DataFrame:

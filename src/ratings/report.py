@@ -550,6 +550,8 @@ def about_agreement(
         f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's "
         f"alpha of {alpha} (0 is chance, 1 full agreement)"
     )
+    if "scope" in known:
+        text += f", {WORDS['scope'][known.loc[first, 'scope']]}"
     if "same mark, %" in known and not np.isnan(known.loc[first, "same mark, %"]):
         same = known.loc[first, "same mark, %"]
         text += f"; two of them give the same mark in {same:.0f} % of cases"
@@ -588,6 +590,8 @@ def _about_means(reliability: pd.DataFrame, study: Study) -> list[tuple[str, str
         f"raters, a share of {signed(estimate, low, high)} is more than chance: the "
         "reliability of such a mean"
     )
+    if "scope" in reliability:
+        text += f", {WORDS['scope'][reliability.loc[3, 'scope']]}"
     most = most_ratings(study)
     if most < 3:
         text += f", projected from items with at most {most} ratings"
@@ -718,12 +722,16 @@ def analyse(
     )
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
-    people = table.rename(columns={"position": "rater_id"})
     within = intake.constant_within(table, columns)
     shared = [name for name, unit in within.items() if unit != "a rater"]
     rated = [name for name in columns if name not in repeated and name not in shared]
-    agreement = inference.agreement(people, rated, N_BOOT, rng, scales)
+    agreement = inference.agreement(table, rated, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if "estimate" in agreement:
+        too_rare = [name for name in rated if name not in agreement.index]
+        if too_rare:
+            names = ", ".join(f"“{_cut(name)}”" for name in too_rare)
+            analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["too rare"]
     if repeated:
         names = ", ".join(f"“{_cut(name)}”" for name in repeated)
         analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["repeated"]
@@ -773,7 +781,7 @@ def _judge_aspects(
     conclusions = inference.conclude(study, rng)
     ranking = inference.rank_aspects(study, N_BOOT, rng)
     controlled = only_judged(inference.confounder(study), conclusions)
-    reliability = raters.reliability(study, N_BOOT, rng)
+    reliability = raters.reliability(study)
     ends = study.ends.loc[study.outcome]
     small = inference.SMALL * (ends["high"] - ends["low"])
     analysis.conclusions = conclusions
@@ -909,7 +917,7 @@ def _figure_of_weights(analysis: Analysis, source: str) -> list[dict[str, str]]:
 def _figure_of_agreement(analysis: Analysis, source: str) -> list[dict[str, str]]:
     """Draw the agreement on each column, if there is any number."""
     title = "How far raters of the same item agree"
-    table = analysis.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
+    table = analysis.tables[AGREEMENT].dropna(subset=ESTIMATE)[:MOST_ROWS]
     label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
     return [_figure(title, {"alpha": table}, label_x, source)] if len(table) else []
 
