@@ -469,3 +469,59 @@ def test_a_strong_link_is_found():
     spread = np.std([gates.power_found(gate, key, 0.0)[0] for key in keys[0]])
     told = [gates.power_found(gate, key, 4 * spread)[1] for key in keys[1]]
     assert np.mean(told) >= 0.7
+
+
+def of_systems(n_systems, seed=0):
+    """Better systems have fewer typos, which do nothing in answers of one system."""
+    random = rng(seed)
+    item = np.arange(40 * n_systems)
+    system = item % n_systems
+    typos = (random.random(len(item)) < system / n_systems) * 1.0
+    tone = random.integers(0, 2, len(item)) * 1.0
+    overall = 2 - 2 * system / n_systems + tone + 0.5 * random.normal(size=len(item))
+    table = {"item_id": item, "prompt_id": item // n_systems, "system_id": system}
+    return pd.DataFrame(table | {"typos": typos, "tone": tone, "overall": overall})
+
+
+def test_what_only_systems_tell_is_gone_with_the_system_held_equal():
+    study = prepare(of_systems(6), "overall", ["typos", "tone"], rng())
+    conclusions = inference.conclude(study, rng())
+    by_system = inference.systems(study)
+    assert conclusions.loc["typos", "verdict"] == "lower"
+    assert (
+        by_system["verdict"].to_dict()
+        == {
+            "typos": "hardly any link",
+            "tone": "higher",
+        }
+        or by_system.loc["typos", "verdict"] == "not known"
+    )
+    dummies = pd.get_dummies(study.frame["system_id"], drop_first=True, dtype=float)
+    x = np.column_stack(
+        [np.ones(len(dummies)), study.frame[["typos", "tone"]], dummies]
+    )
+    expected = np.linalg.lstsq(x, study.frame["overall"], rcond=None)[0][1:3]
+    np.testing.assert_allclose(by_system.loc[["typos", "tone"], "estimate"], expected)
+    assert by_system.loc["tone", "other systems"] == "extends"
+
+
+def test_of_few_systems_nothing_extends_to_others():
+    study = prepare(of_systems(3), "overall", ["tone"], rng())
+    by_system = inference.systems(study)
+    assert by_system["other systems"].tolist() == ["not shown"]
+    assert why(
+        inference.systems(prepare(of_systems(1), "overall", ["tone"], rng()))
+    ) == ("all ratings are of one system")
+    unnamed = of_systems(3).drop(columns="system_id")
+    study = prepare(unnamed, "overall", ["tone"], rng())
+    assert why(inference.systems(study)) == "no system is named"
+
+
+def test_the_pooled_weight_stands_beside_that_within_raters(table):
+    study = prepare(table, "overall", ["tone"], rng())
+    found = inference.estimates(study)
+    by_method = inference.weights_by_method(study, rng())
+    pooled = by_method["all ratings"][["estimate", "low", "high"]]
+    np.testing.assert_allclose(found[inference.POOLED], pooled)
+    unnamed = prepare(table.drop(columns="rater_id"), "overall", ["tone"], rng())
+    assert inference.estimates(unnamed)["pooled"].isna().all()

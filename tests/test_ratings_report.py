@@ -386,3 +386,31 @@ def test_of_many_aspects_the_table_shows_the_heaviest():
     )
     (_, table), *_ = report._all_tables(report.Analysis("", found, found))
     assert table.index[:2].tolist() == ["a39", "a38"]
+
+
+def test_the_weight_of_a_counted_error_is_that_of_one():
+    kind = np.random.default_rng(0).integers(0, 4, 300) * 1.0
+    table = pd.DataFrame({"Style": kind, "cost": 2 * kind})
+    recipe = {"count": "kind", "aspects": ["Style"]}
+    assert report._per_error(table, recipe) == {"Style": (0.0, 1.0)}
+    assert report._per_error(table, {"aspects": ["Style"]}) == {}
+    table = table.assign(item_id=range(300), prompt_id=range(300))
+    table["cost"] += np.random.default_rng(1).normal(size=300)
+    rng = np.random.default_rng(0)
+    limits = report._per_error(table, recipe)
+    study = intake.prepare(table, "cost", ["Style"], rng, limits)
+    found = inference.conclude(study, rng)
+    assert found.loc["Style", "weight"] == pytest.approx(2, abs=0.2)
+    said = report.sentences(study, found, NO, NO, pd.DataFrame())["sentence"]
+    assert said[0].startswith("For each error counted as “Style”, “cost” is")
+
+
+def test_sentences_say_what_is_left_with_the_system_held_equal(written):
+    table = pd.DataFrame(
+        {"estimate": 0.5, "low": 0.4, "high": 0.6, "other systems": "not shown"},
+        ["tone"],
+    )
+    text = report._with_systems_equal("tone", table)
+    assert text.startswith("; 0.50 [0.40, 0.60] among answers of the same system, and")
+    assert report._with_systems_equal("typos", table) == ""
+    assert "each rater compared with himself or herself (over all ratings" in written[0]

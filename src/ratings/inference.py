@@ -10,6 +10,8 @@ The conclusions, one row per aspect, are made by `conclude(study, rng)`:
   ``low`` and ``high``: the same with all other aspects held equal; ``p`` of the weight,
   ``p Holm`` corrected for the number of aspects judged. NaN where there is no number to
   give.
+- ``pooled``, ``pooled low``, ``pooled high``: the weight over all ratings, if each
+  rater is otherwise compared with himself or herself.
 - ``informative clusters``: clusters of items with another mark than the usual one.
 - ``scope``: ``"raters and items like these"`` if five raters or more vary in the
   aspect: then intervals allow for other raters and other items, each rater is compared
@@ -69,11 +71,14 @@ PARTS = ["estimate", "low", "high", "p_value"]
 ENDS = ["estimate", "low", "high"]
 ALONE = ["alone", "alone low", "alone high"]
 HELD = ["weight", "low", "high"]
+POOLED = ["pooled", "pooled low", "pooled high"]
 SMALL = 0.1  # of the length of the outcome's scale: less is hardly any link
 SIGNIFICANT = 0.05  # after Holm's correction
 ROWS_PER_NUMBER = 10  # that an ordinal model needs for each number it estimates
 MOST_ORDERED = 60  # aspects in an ordinal model
 MOST_LABELS = 30  # of a covariate without numbers
+FEWEST_SYSTEMS = 5  # from which others can be told
+MOST_SYSTEMS = 60
 
 
 def not_done(reason: str) -> pd.DataFrame:
@@ -162,6 +167,10 @@ def estimates(study: Study) -> pd.DataFrame:
         held[:] = np.nan
     table = pd.concat([alone[ENDS], held], axis="columns")
     table.columns = [*ALONE, *HELD, "p"]
+    pooled = _fit(study, within=False)
+    if study.too_many or not study.is_within:
+        pooled[:] = np.nan
+    table[POOLED] = pooled[ENDS]
     n_informative = study.informative("cluster")
     is_judged = _is_judged(study, n_informative) & table["p"].notna()
     table["p Holm"] = np.nan
@@ -578,7 +587,8 @@ def agreement(
     pandas.DataFrame
         A row per column with enough clusters that agree: number of ``ratings`` and of
         ``items`` with two ratings or more; Krippendorff's alpha (``estimate``, ``low``,
-        ``high``), ordinal for up to `FEW_MARKS` marks, otherwise interval; for the former ``same mark, %``,
+        ``high``), ordinal for up to `FEW_MARKS` marks, otherwise interval; for the
+        former ``same mark, %``,
         ``AC1``, ``AC1 low`` and ``AC1 high``; the ``scope`` of the intervals, as in
         `conclude`; and ``clusters that agree``, in which two raters of an item both
         gave a mark that is not the usual one. With fewer than `FEWEST_AGREEING` of them
@@ -734,6 +744,92 @@ def confounder(study: Study) -> pd.DataFrame:
     table.columns = [*ALONE, *ENDS, "change", "change low", "change high"]
     table["p, Holm"] = bootstrap.adjust(changes["p_value"].fillna(1.0))
     return table
+
+
+def systems(study: Study) -> pd.DataFrame:
+    """Weights with the system held equal, and whether they would hold for others.
+
+    Systems differ in many things at once. So an aspect may go with the outcome only
+    because better systems have more of it; then it says nothing of answers of one
+    system. And with few systems nobody knows what others would show, however many
+    answers there are.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings with ``system_id``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per aspect: weight among answers of the same system (``estimate``,
+        ``low``, ``high``, ``p, Holm``), the ``verdict`` it gives, and ``other
+        systems``: ``"extends"`` if the weight of the conclusions is told from zero
+        there, and with whole systems left out in turn, too; ``"not shown"`` if it is
+        not, or with fewer than `FEWEST_SYSTEMS`. Or `not_done`.
+
+    Examples
+    --------
+    >>> from ratings.intake import prepare
+    >>> rng = np.random.default_rng(0)
+    >>> system = np.arange(120) % 6
+    >>> table = pd.DataFrame({"item_id": range(120), "prompt_id": np.arange(120) // 6})
+    >>> table = table.assign(system_id=system, tone=rng.integers(0, 2, 120) * 1.0)
+    >>> table["overall"] = 1 + system % 3 + table["tone"] + rng.integers(0, 2, 120)
+    >>> study = prepare(table, "overall", ["tone"], rng)
+    >>> systems(study)[["verdict", "other systems"]]
+         verdict other systems
+    tone  higher       extends
+    """
+    if "system_id" not in study.frame:
+        return not_done("no system is named")
+    study = replace(study, frame=study.frame.dropna(subset="system_id"))
+    codes, names = pd.factorize(study.frame["system_id"])
+    if len(names) < 2:
+        return not_done("all ratings are of one system")
+    if len(names) > MOST_SYSTEMS:
+        return not_done(f"{len(names):,} systems are more than {MOST_SYSTEMS}")
+    n_numbers = len(study.aspects) + len(names)
+    n_clusters = study.frame["cluster"].nunique()
+    if n_clusters <= n_numbers or study.too_many:
+        return not_done(f"{n_clusters} clusters are too few for {n_numbers} numbers")
+    controls = pd.get_dummies(codes, drop_first=True, dtype=float)
+    controls.index = study.frame.index
+    columns = [f"\0system {number}" for number in range(controls.shape[1])]
+    controlled = _with_controls(study, controls.set_axis(columns, axis="columns"))
+    table = _fit(controlled).loc[study.aspects]
+    is_judged = (
+        _is_judged(study, study.informative("cluster")) & table["p_value"].notna()
+    )
+    table["p, Holm"] = np.nan
+    table.loc[is_judged, "p, Holm"] = bootstrap.adjust(table["p_value"][is_judged])
+    small = _small(study)
+    verdicts = []
+    for row in table.itertuples():
+        verdict = "not known"
+        if _is_small(row.low, row.high, small):
+            verdict = "hardly any link"
+        elif row[-1] < SIGNIFICANT:
+            verdict = "higher" if row.estimate > 0 else "lower"
+        verdicts.append(verdict)
+    table["verdict"] = verdicts
+    table["other systems"] = _for_other_systems(study, codes, is_judged)
+    return table[is_judged].drop(columns="p_value")
+
+
+def _for_other_systems(
+    study: Study, codes: np.ndarray, is_judged: np.ndarray
+) -> np.ndarray:
+    """Tell of each aspect whether its weight holds with systems left out in turn."""
+    if codes.max() + 1 < FEWEST_SYSTEMS:
+        return np.full(len(study.aspects), "not shown")
+    clusters = study.frame[["cluster"]].assign(system=codes)
+    by_system = study.slopes().table(clusters).reindex(study.aspects)
+    p_values = by_system["p_value"].where(is_judged).dropna()
+    holm = bootstrap.adjust(p_values) if len(p_values) else p_values
+    is_told = pd.Series(holm, p_values.index).reindex(study.aspects) < SIGNIFICANT
+    is_told &= estimates(study)["p Holm"] < SIGNIFICANT
+    return np.where(is_told, "extends", "not shown")
 
 
 def _with_controls(study: Study, controls: pd.DataFrame) -> Study:

@@ -63,6 +63,7 @@ INTERVALS = [
     ("change", "change low", "change high"),
     ("AC1", "AC1 low", "AC1 high"),
     ("leniency", "leniency low", "leniency high"),
+    ("pooled", "pooled low", "pooled high"),
     ("weight", "low", "high"),
     ("estimate", "low", "high"),
     ("agreement", "low", "high"),
@@ -79,6 +80,7 @@ NEEDED = (
 )
 COVARIATE = "With the covariate held constant"
 RANKING = "What weighs most"
+SYSTEMS = "With the system held equal"
 TEMPLATES = paths.DATA / "templates"
 WORDS = yaml.load((TEMPLATES / "sentences.yaml").read_bytes(), yaml.BaseLoader)
 ON_VERDICT = WORDS["aspects"]
@@ -367,6 +369,7 @@ def sentences(
     ranking: pd.DataFrame,
     agreement: pd.DataFrame,
     reliability: pd.DataFrame,
+    by_system: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Say what may be quoted, and what must not be read into it.
 
@@ -378,6 +381,8 @@ def sentences(
         From `ratings.inference`.
     reliability : pandas.DataFrame
         From `ratings.raters.reliability`.
+    by_system : pandas.DataFrame, optional
+        From `ratings.inference.systems`.
 
     Returns
     -------
@@ -386,13 +391,17 @@ def sentences(
     """
     on_raters = about_agreement(agreement, study.outcome)
     on_raters += _about_means(reliability, study)
-    on_aspects = _about_aspects(study, conclusions)
+    if by_system is None:
+        by_system = inference.not_done("")
+    on_aspects = _about_aspects(study, conclusions, by_system)
     on_aspects += _about_ranking(conclusions, ranking)
     on_aspects = on_aspects[: MOST_SENTENCES - len(on_raters)]
     return pd.DataFrame([*on_aspects, *on_raters], columns=QUOTED)
 
 
-def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
+def _about_aspects(
+    study: Study, conclusions: pd.DataFrame, by_system: pd.DataFrame
+) -> list[tuple[str, str]]:
     """Sentences on the heaviest aspects of each verdict, then on the others."""
     if study.identity:
         text = (
@@ -406,7 +415,7 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
         table = conclusions[conclusions["verdict"] == verdict]
         n_single = MOST_ALIKE if verdict in ON_VERDICT else 0
         for aspect, row in table[:n_single].iterrows():
-            single.append(_on_aspect(study, aspect, row))
+            single.append(_on_aspect(study, aspect, row, by_system))
         rest = table[n_single:]
         if len(rest):
             together.append(_on_several(verdict, rest))
@@ -427,7 +436,9 @@ def _on_several(verdict: str, table: pd.DataFrame) -> tuple[str, str]:
     return f"{text}.", WORDS["rest"]["unknown"]
 
 
-def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
+def _on_aspect(
+    study: Study, aspect: str, row: pd.Series, by_system: pd.DataFrame
+) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
     weight, low, high = row[["weight", "low", "high"]]
     alone, alone_low, alone_high = row[["alone", "alone low", "alone high"]]
@@ -446,11 +457,31 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     }
     words["start"] = _start(study, aspect)
     words["beyond"] = _beyond(study, [low, high, alone_low, alone_high])
+    words["systems"] = _with_systems_equal(aspect, by_system)
+    words["within"] = _within_raters(row)
     words["held"] = ""
     if len(study.aspects) > 1:
         words["held"] = WORDS["held"].format_map(words)
     sentence, not_said = ON_VERDICT[row["verdict"]]
     return sentence.format_map(words), not_said.format_map(words)
+
+
+def _within_raters(row: pd.Series) -> str:
+    """Say that raters are compared with themselves, and what all ratings give."""
+    if np.isnan(row.get("pooled low", np.nan)):
+        return ""
+    pooled = signed(row["pooled"], row["pooled low"], row["pooled high"])
+    return WORDS["within"].format(pooled=pooled)
+
+
+def _with_systems_equal(aspect: str, by_system: pd.DataFrame) -> str:
+    """Say what is left of a weight among answers of one system, and of others."""
+    if aspect not in by_system.index or "other systems" not in by_system:
+        return ""
+    row = by_system.loc[aspect]
+    size = signed(row["estimate"], row["low"], row["high"])
+    kind = "extends" if row["other systems"] == "extends" else "not shown"
+    return WORDS["systems"][kind].format(size=size)
 
 
 def _beyond(study: Study, ends: Sequence[float]) -> str:
@@ -467,6 +498,8 @@ def _start(study: Study, aspect: str) -> str:
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     start = WORDS["start"]["flag" if is_flag else "scale"]
     low, high = study.ends.loc[aspect, ["low", "high"]]
+    if study.frame[aspect].max() > high:  # see `_per_error`
+        start = WORDS["start"]["count"]
     return start.format(aspect=_cut(aspect), low=low, high=high)
 
 
@@ -740,7 +773,8 @@ def analyse(
         names = ", ".join(f"“{_cut(name)}”" for name in shared)
         analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["shared"]
     try:
-        study = intake.prepare(table, outcome, aspects, rng, scales, account)
+        limits = scales | _per_error(table, recipe)
+        study = intake.prepare(table, outcome, aspects, rng, limits, account)
     except PlainError as error:
         analysis.account_for(account, len(table))
         analysis.not_run["What goes with an overall rating"] = str(error)
@@ -767,6 +801,18 @@ def _scale_in_words(study: Study) -> str:
     return f"{name} goes from {ends['low']:g} to {ends['high']:g} ({basis})."
 
 
+def _per_error(table: pd.DataFrame, recipe: Mapping) -> dict[str, tuple]:
+    """Scales by which the weight of a kind of error that is counted is that of one."""
+    if "count" not in recipe:
+        return {}
+    per_error = {}
+    for aspect in recipe.get("aspects", []):
+        marks = table[aspect].dropna()
+        if (marks >= 0).all() and (marks % 1 == 0).all() and marks.max() > 1:
+            per_error[aspect] = (0.0, 1.0)
+    return per_error
+
+
 def _judge_aspects(
     analysis: Analysis,
     study: Study,
@@ -787,13 +833,18 @@ def _judge_aspects(
     analysis.conclusions = conclusions
     analysis.add(RANKING, ranking)
     analysis.add(COVARIATE, controlled)
+    by_system = inference.systems(study)
+    if "system_id" in study.frame:
+        analysis.add(SYSTEMS, by_system)
     if not outcome_is_repeated:
         analysis.add(PEOPLE, raters.by_rater(study))
     if outcome_is_repeated:
         reliability = pd.DataFrame()
     analysis.add(RELIABLE, projected(reliability, study))
     analysis.add(NEEDED, raters.sample_size(study, small))
-    analysis.quotes = sentences(study, conclusions, ranking, agreement, reliability)
+    analysis.quotes = sentences(
+        study, conclusions, ranking, agreement, reliability, by_system
+    )
 
 
 def write_page(
