@@ -488,14 +488,8 @@ def test_what_only_systems_tell_is_gone_with_the_system_held_equal():
     conclusions = inference.conclude(study, rng())
     by_system = inference.systems(study)
     assert conclusions.loc["typos", "verdict"] == "lower"
-    assert (
-        by_system["verdict"].to_dict()
-        == {
-            "typos": "hardly any link",
-            "tone": "higher",
-        }
-        or by_system.loc["typos", "verdict"] == "not known"
-    )
+    assert by_system.loc["typos", "verdict"] in ("hardly any link", "not known")
+    assert by_system.loc["tone", "verdict"] == "higher"
     dummies = pd.get_dummies(study.frame["system_id"], drop_first=True, dtype=float)
     x = np.column_stack(
         [np.ones(len(dummies)), study.frame[["typos", "tone"]], dummies]

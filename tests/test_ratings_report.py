@@ -414,3 +414,34 @@ def test_sentences_say_what_is_left_with_the_system_held_equal(written):
     assert text.startswith("; 0.50 [0.40, 0.60] among answers of the same system, and")
     assert report._with_systems_equal("typos", table) == ""
     assert "each rater compared with himself or herself (over all ratings" in written[0]
+
+
+def test_what_would_tell_more_comes_from_the_power(written):
+    page, results, _, _ = written
+    assert "What would tell more" in page
+    planned = results["tables"][report.NEEDED]
+    n_times = {row["index"]: row["times the items"] for row in planned}
+    unknown = [
+        row["index"]
+        for row in results["tables"][report.ON_ASPECTS]
+        if row["verdict"] == "not known"
+    ]
+    for name in unknown:
+        assert any(f"“{name}”" in line for line in results["what to do"])
+    assert set(unknown) <= set(n_times)
+
+
+def test_neither_items_nor_raters_may_do():
+    found = conclusions(tone=("not known", 0.1)).assign(because="too wide")
+    columns = ["times the items", "times the raters"]
+    needed = pd.DataFrame([[np.inf, np.nan]], ["tone"], columns)
+    (line,) = report.what_to_do(None, found, needed, 0.4)
+    assert line.startswith("To find 0.4 points for “tone”, neither a thousand times")
+
+
+def test_a_methods_paragraph_names_versions_and_date(written):
+    _, results, _, _ = written
+    text = results["methods"]
+    for part in ("Holm's correction", "numpy", "Python", "CR3, two ways", "jackknife"):
+        assert part in text
+    assert text.rstrip(".")[-10:].count("-") == 2  # the date

@@ -8,6 +8,7 @@ from helpers.run import say_stopped
 STOPPED = "stopped: nothing half-written is left"
 say_stopped(STOPPED)  # before the other imports, which take a moment
 
+import json
 import os
 import shutil
 import tempfile
@@ -239,12 +240,14 @@ def propose_recipe(file: str, out: str | None) -> None:
 @click.option(
     "--out", metavar="HTML", help="The page; FILE.report.html here if not given."
 )
+@click.option("--cite", is_flag=True, help="Print a methods paragraph for a paper.")
 def report(
     file: str,
     recipe_file: str | None,
     outcome: str | None,
     aspects: str | None,
     out: str | None,
+    cite: bool,
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
@@ -257,6 +260,9 @@ def report(
         click.echo(seen)
     page = _beside_user(out, Path(file).name, ".report.html")
     click.echo(pages.write_page(file, seen.recipe, page, click.echo))
+    if cite:
+        results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+        click.echo(f"\n{results['methods']}")
 
 
 def _beside_user(out: str | None, name: str, ending: str) -> Path:

@@ -7,7 +7,10 @@ notebook 53.
 """
 
 import base64
+import datetime
+import importlib.metadata
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -684,6 +687,10 @@ class Analysis:
         What to know before anything is quoted.
     study : Study, optional
         What the conclusions rest on.
+    to_do : list of str
+        What would tell more, where a computed power or a check says so.
+    methods : str
+        How it was done, for a paper.
     """
 
     description: str
@@ -693,6 +700,8 @@ class Analysis:
     not_run: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     study: Study | None = None
+    to_do: list[str] = field(default_factory=list)
+    methods: str = ""
 
     def add(self, name: str, table: pd.DataFrame) -> None:
         """Keep a table, or the reason why there is none."""
@@ -841,10 +850,131 @@ def _judge_aspects(
     if outcome_is_repeated:
         reliability = pd.DataFrame()
     analysis.add(RELIABLE, projected(reliability, study))
-    analysis.add(NEEDED, raters.sample_size(study, small))
+    needed = raters.sample_size(study, small)
+    analysis.add(NEEDED, needed)
+    analysis.to_do = what_to_do(study, conclusions, needed, small)
     analysis.quotes = sentences(
         study, conclusions, ranking, agreement, reliability, by_system
     )
+
+
+def what_to_do(
+    study: Study, conclusions: pd.DataFrame, needed: pd.DataFrame, small: float
+) -> list[str]:
+    """Say what would tell more of aspects that are not known, by the power computed.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    conclusions : pandas.DataFrame
+        From `ratings.inference.conclude`.
+    needed : pandas.DataFrame
+        From `ratings.raters.sample_size`.
+    small : float
+        The weight that is to be found.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": range(40), "cluster": range(40)})
+    >>> study = intake.Study(frame, "overall", ["tone"], None, {})
+    >>> row = {"verdict": "not known", "because": "", "p Holm": 0.4}
+    >>> conclusions = pd.DataFrame(row, ["tone"])
+    >>> columns = ["times the items", "times the raters"]
+    >>> needed = pd.DataFrame([[3.2, np.nan]], ["tone"], columns)
+    >>> what_to_do(study, conclusions, needed, 0.4)[0][:53]
+    'To find 0.4 points for “tone” in four of five studies'
+    """
+    lines = []
+    unknown = conclusions[conclusions["verdict"] == "not known"]
+    for aspect, row in unknown[:MOST_ALIKE].iterrows():
+        name = f"“{_cut(aspect)}”"
+        if np.isnan(row["p Holm"]):
+            lines.append(WORDS["to do"]["rare"].format(aspect=name, why=row["because"]))
+            continue
+        ways = _more(study, needed.loc[aspect])
+        key = "more" if ways else "out of reach"
+        lines.append(
+            WORDS["to do"][key].format(aspect=name, points=f"{small:.2g}", ways=ways)
+        )
+    is_open = conclusions["verdict"] == "scale not settled"
+    for aspect, row in conclusions[is_open][:MOST_ALIKE].iterrows():
+        lines.append(f"“{_cut(aspect)}”: {row['because']}.")
+    return lines
+
+
+def _more(study: Study, row: pd.Series) -> str:
+    """Say how many items or raters it takes; nothing if neither suffices."""
+    ways = []
+    n_items = study.frame["item_id"].nunique()
+    times = row["times the items"]
+    if np.isfinite(times):
+        number = wording_number(times * n_items)
+        ways.append(f"about {number} items instead of {n_items:,}, rated as these were")
+    times = row["times the raters"]
+    if np.isfinite(times):
+        n_raters = study.frame["rater_id"].nunique()
+        number = wording_number(times * n_raters)
+        ways.append(f"about {number} raters instead of {n_raters:,}, on the same items")
+    return ", or ".join(ways)
+
+
+def wording_number(number: float) -> str:
+    """Write a number to two digits, rounded up, as a plan needs it.
+
+    Examples
+    --------
+    >>> wording_number(1284.2), wording_number(7.1)
+    ('1,300', '8')
+    """
+    step = 10 ** max(0, int(np.floor(np.log10(number))) - 1)
+    return f"{int(np.ceil(number / step) * step):,}"
+
+
+def methods_paragraph(analysis: Analysis, name: str) -> str:
+    """Describe how the results were computed, in words for a paper.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        From `analyse`.
+    name : str
+        Name of the file.
+
+    Returns
+    -------
+    str
+        With versions and the date.
+    """
+    parts = [f"{name}: {analysis.description}"]
+    study = analysis.study
+    if study is not None:
+        parts.append(WORDS["methods"]["weights"].format(outcome=_cut(study.outcome)))
+        key = "within" if study.is_within else "pooled"
+        parts.append(WORDS["methods"][key])
+        scope = "others" if study.for_others.all() else "these"
+        parts.append(WORDS["methods"][scope])
+        parts.append(WORDS["methods"]["rules"])
+        if SYSTEMS in analysis.tables:
+            parts.append(WORDS["methods"]["systems"])
+    if AGREEMENT in analysis.tables:
+        parts.append(WORDS["methods"]["agreement"])
+    versions = []
+    for package in ("numpy", "pandas", "scipy"):
+        versions.append(f"{package} {importlib.metadata.version(package)}")
+    parts.append(
+        WORDS["methods"]["versions"].format(
+            version=importlib.metadata.version("judging-language-models"),
+            packages=", ".join(versions),
+            python=platform.python_version(),
+            date=datetime.date.today().isoformat(),
+        )
+    )
+    return " ".join(parts)
 
 
 def write_page(
@@ -908,6 +1038,7 @@ def write_page(
     account = Account()
     table = recipes.read(file, recipe, account)
     analysis = analyse(table, recipe, progress, account)
+    analysis.methods = methods_paragraph(analysis, Path(file).name)
     progress("drawing")
     html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
     contents = {
@@ -1047,6 +1178,8 @@ def _json(analysis: Analysis) -> bytes:
         tables[name] = json.loads(text)["data"]
     content = {
         "ratings": analysis.description,
+        "methods": analysis.methods,
+        "what to do": analysis.to_do,
         "sentences": analysis.quotes.to_dict(orient="records"),
         "not run": analysis.not_run,
         "tables": tables,
