@@ -265,6 +265,33 @@ def report(
         click.echo(f"\n{results['methods']}")
 
 
+@main.command("large")
+@click.argument("folder")
+@click.option("--recipe", "recipe_file", metavar="YAML", required=True)
+@click.option("--jobs", default=1, help="Batches at the same time.")
+@click.option("--out", metavar="CSV", help="FOLDER.weights.csv here if not given.")
+def large(folder: str, recipe_file: str, jobs: int, out: str | None) -> None:
+    """Weights from Parquet files that do not fit in memory, summed part by part."""
+    from helpers import paths
+    from helpers.data.tables import PlainError, to_csv_bytes
+    from ratings import large as sums
+    from ratings import recipes
+
+    recipe = recipes.from_yaml(recipe_file)
+    if not Path(folder).exists():
+        raise PlainError(f"{folder}: there is no such file or folder")
+    summed = sums.from_recipe(folder, recipe, jobs)
+    found = summed.estimates()
+    target = _beside_user(out, Path(folder).name, ".weights.csv")
+    table = to_csv_bytes(found.rename_axis("aspect"), float_format="%.6g")
+    paths.replace_files({target: table})
+    click.echo(f"{summed.n_ratings:,} ratings used; {summed.n_left_out:,} rows left")
+    click.echo("out, for want of a mark or a label. Not told by sums:")
+    for each in sums.NOT_DONE:
+        click.echo(f"  - {each}")
+    click.echo(target)
+
+
 def _beside_user(out: str | None, name: str, ending: str) -> Path:
     """Place a new file in the working folder, by default under the name of another."""
     stem = name.partition(".")[0]

@@ -910,9 +910,9 @@ def what_to_do(
 def _more(study: Study, row: pd.Series) -> str:
     """Say how many items or raters it takes; nothing if neither suffices."""
     ways = []
-    n_items = study.frame["item_id"].nunique()
     times = row["times the items"]
     if np.isfinite(times):
+        n_items = study.frame["item_id"].nunique()
         number = wording_number(times * n_items)
         ways.append(f"about {number} items instead of {n_items:,}, rated as these were")
     times = row["times the raters"]
