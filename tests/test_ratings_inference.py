@@ -160,8 +160,8 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
 def test_agreement_needs_two_people_on_an_item(table):
     two = table[table["item_id"] == table["item_id"].iloc[0]]
     too_few = (
-        "too few items were rated by two people, or too few got an unusual mark from "
-        "both"
+        "too few items were rated by two people, too few got an unusual mark from "
+        "both, or nobody ever differs"
     )
     unnamed = "the file names no raters: two ratings of an item may be by one person"
     for frame, reason in (

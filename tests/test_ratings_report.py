@@ -445,3 +445,18 @@ def test_a_methods_paragraph_names_versions_and_date(written):
     for part in ("Holm's correction", "numpy", "Python", "CR3, two ways", "jackknife"):
         assert part in text
     assert text.rstrip(".")[-10:].count("-") == 2  # the date
+
+
+def test_full_agreement_is_no_number_to_quote(tmp_path):
+    marks = np.random.default_rng(0).integers(1, 6, (60, 2)).repeat(2, axis=0)
+    table = pd.DataFrame(marks, columns=["tone", "depth"])
+    table["depth"] += np.arange(120) % 2
+    table["item"] = np.arange(120) // 2
+    table["who"] = np.arange(120) % 2
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+    recipe = {"item": "item", "rater": "who", "aspects": ["tone", "depth"]}
+    page = report.write_page(path, recipe, tmp_path / "b.html", lambda _: None)
+    results = json.loads(page.with_suffix(".json").read_text())
+    assert "no two raters" in results["not run"]["Agreement on “tone”"]
+    assert [row["index"] for row in results["tables"][report.AGREEMENT]] == ["depth"]

@@ -631,8 +631,8 @@ def agreement(
             rows[column] = row
     if not rows:
         return not_done(
-            "too few items were rated by two people, or too few got an unusual mark "
-            "from both"
+            "too few items were rated by two people, too few got an unusual mark from "
+            "both, or nobody ever differs"
         )
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -664,7 +664,8 @@ def _agreement(table: pd.DataFrame, column: str) -> dict[str, object]:
         names = ["alpha", "AC1", "same"]
     found = sums.table(statistic, names)
     n_agreeing = _clusters_that_agree(known, column)
-    if n_agreeing < FEWEST_AGREEING:
+    has_interval = not np.isnan(found.loc["alpha", "low"])
+    if n_agreeing < FEWEST_AGREEING or not has_interval:
         return {}
     row["clusters that agree"] = n_agreeing
     row["scope"] = found["scope"].iloc[0]

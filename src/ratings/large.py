@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.dataset
+import pyarrow.parquet
 from joblib import Parallel, delayed
 
 from helpers.data.tables import BadTableError, OptionError
@@ -317,10 +318,12 @@ def from_recipe(files: str | Path, recipe: Mapping, n_jobs: int = 1) -> Summed:
 
 
 def _batches(data: pa.dataset.Dataset, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Read batch by batch; no more is read ahead than is used next."""
-    return data.to_batches(
-        columns=columns, batch_size=BATCH, batch_readahead=1, fragment_readahead=1
-    )
+    """Read batch by batch, file by file: a scan of all would keep what it has read."""
+    for path in data.files:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            yield from file.iter_batches(
+                batch_size=BATCH, columns=columns, use_threads=False
+            )
 
 
 def _labels(data: pa.dataset.Dataset, column: str, most: int) -> pd.Index | None:

@@ -21,6 +21,7 @@ from helpers.stats.jackknife import effective_number
 from helpers.stats.moments import cluster_sums
 from ratings.intake import FEWEST_RATERS, OTHERS, THESE
 
+ROUNDING = 1e-18  # a variance below it is none
 AT_ONCE = 4096  # leave-one-out sums from which a statistic is computed in one go
 
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -69,8 +70,9 @@ class Sums:
         Returns
         -------
         pandas.DataFrame
-            ``estimate``, ``low`` and ``high`` (never above 1, which no agreement and no
-            reliability can exceed), ``df``, and ``scope``, of whom they speak.
+            ``estimate``, ``low`` and ``high`` (none without any variance, and never
+            above 1, which no agreement and no reliability can exceed), ``df``, and
+            ``scope``, of whom they speak.
         """
         total = self.items.sum(axis=0)
         estimate = statistic(total[None])[0]
@@ -92,7 +94,7 @@ class Sums:
             with np.errstate(invalid="ignore", divide="ignore"):
                 df = np.where(parts > 0, variance**2 / parts, df)
         df = np.maximum(df, 1.0)
-        error = np.where(variance > 0, np.sqrt(variance), np.nan)
+        error = np.where(variance > ROUNDING, np.sqrt(variance), np.nan)
         margin = stats.t.ppf(0.975, df) * error
         columns = {
             "estimate": estimate,

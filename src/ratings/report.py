@@ -759,8 +759,10 @@ def analyse(
     progress("checking raters and rows")
     covariate = recipe.get("covariate", "")
     repeated = recipes.repeated_values(recipe)
+    # a sum of what is counted agrees wherever the counts do
+    no_marks = [*repeated, outcome] if "sum" in recipe else repeated
     checked = raters.check_raters(
-        table, columns[0], columns[1:], scales, covariate, repeated
+        table, columns[0], columns[1:], scales, covariate, no_marks
     )
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
@@ -770,7 +772,13 @@ def analyse(
     agreement = inference.agreement(table, rated, rng, scales)
     analysis.add(AGREEMENT, agreement)
     if "estimate" in agreement:
-        too_rare = [name for name in rated if name not in agreement.index]
+        without = [name for name in rated if name not in agreement.index]
+        by_item = table.groupby("item_id", observed=True)
+        full = [name for name in without if by_item[name].nunique().max() == 1]
+        if full:
+            names = ", ".join(f"“{_cut(name)}”" for name in full)
+            analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["full"]
+        too_rare = [name for name in without if name not in full]
         if too_rare:
             names = ", ".join(f"“{_cut(name)}”" for name in too_rare)
             analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["too rare"]
@@ -1149,6 +1157,8 @@ def _in_one_column(table: pd.DataFrame, columns: tuple[str, str, str]) -> pd.Dat
     texts = []
     for estimate, low, high in table[list(columns)].itertuples(index=False):
         text = "" if np.isnan(estimate) else signed(estimate, low, high)
+        if np.isnan(low) and not np.isnan(estimate):  # nothing varies: no interval
+            text = f"{estimate:.2f}".replace("-", "−")
         texts.append(text)
     return table.assign(**{name: texts}).drop(columns=[name_low, name_high])
 
