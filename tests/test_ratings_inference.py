@@ -121,9 +121,10 @@ def test_an_aspect_that_separates_high_from_low_has_no_effect_but_the_others_hav
     assert reason == "every aspect tells high from low ratings without exception"
 
 
-def test_agreement_is_that_of_the_known_statistics(table):
+def test_agreement_is_that_of_the_known_statistics(monkeypatch, table):
+    monkeypatch.setattr(inference, "FEWEST_AGREEING", 0)
     found = inference.agreement(
-        table.assign(typos=0.0), ["tone", "refusal", "typos"], 50, rng()
+        table.assign(typos=0.0), ["tone", "refusal", "typos"], rng()
     )
     categories = {"tone": [1, 2, 3, 4, 5], "refusal": [0, 1]}
     expected = agreement_table(
@@ -148,7 +149,7 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
     frame = table.iloc[:300].assign(
         tone=lambda t: t["tone"] + rng(0).normal(0, 0.3, len(t))
     )
-    found = inference.agreement(frame, ["tone"], 50, rng()).loc["tone"]
+    found = inference.agreement(frame, ["tone"], rng()).loc["tone"]
     matrix = frame.pivot(index="rater_id", columns="item_id", values="tone").to_numpy()
     expected = krippendorff.alpha(matrix, level_of_measurement="interval")
     assert found["estimate"] == pytest.approx(expected)
@@ -158,27 +159,31 @@ def test_agreement_on_numbers_is_alpha_of_the_package(table):
 
 def test_agreement_needs_two_people_on_an_item(table):
     two = table[table["item_id"] == table["item_id"].iloc[0]]
+    too_few = (
+        "too few items were rated by two people, too few got an unusual mark from "
+        "both, or nobody ever differs"
+    )
     unnamed = "the file names no raters: two ratings of an item may be by one person"
     for frame, reason in (
         (table.drop(columns="rater_id"), unnamed),
         (table.assign(rater_id="me"), "all ratings are by one rater"),
         (table.drop_duplicates("item_id"), "no item was rated by two people"),
-        (two, "too few items were rated by two people"),
+        (two, too_few),
     ):
-        assert why(inference.agreement(frame, ["tone"], 9, rng())) == reason
+        assert why(inference.agreement(frame, ["tone"], rng())) == reason
 
 
 def test_a_second_rating_by_the_same_person_is_no_agreement(table):
     again = pd.concat([table, table], ignore_index=True)
     found, expected = (
-        inference.agreement(each, ["tone"], 9, rng()) for each in (again, table)
+        inference.agreement(each, ["tone"], rng()) for each in (again, table)
     )
     pd.testing.assert_frame_equal(found, expected)
 
 
 def test_of_many_ratings_whole_items_are_drawn(monkeypatch, table):
     monkeypatch.setattr(inference.raters, "MOST_ROWS", 300)
-    assert inference.agreement(table, ["tone"], 9, rng())["items"].item() == 100
+    assert inference.agreement(table, ["tone"], rng())["items"].item() == 100
 
 
 def test_holding_the_confounder_constant_finds_the_truth(large):
@@ -464,3 +469,53 @@ def test_a_strong_link_is_found():
     spread = np.std([gates.power_found(gate, key, 0.0)[0] for key in keys[0]])
     told = [gates.power_found(gate, key, 4 * spread)[1] for key in keys[1]]
     assert np.mean(told) >= 0.7
+
+
+def of_systems(n_systems, seed=0):
+    """Better systems have fewer typos, which do nothing in answers of one system."""
+    random = rng(seed)
+    item = np.arange(40 * n_systems)
+    system = item % n_systems
+    typos = (random.random(len(item)) < system / n_systems) * 1.0
+    tone = random.integers(0, 2, len(item)) * 1.0
+    overall = 2 - 2 * system / n_systems + tone + 0.5 * random.normal(size=len(item))
+    table = {"item_id": item, "prompt_id": item // n_systems, "system_id": system}
+    return pd.DataFrame(table | {"typos": typos, "tone": tone, "overall": overall})
+
+
+def test_what_only_systems_tell_is_gone_with_the_system_held_equal():
+    study = prepare(of_systems(6), "overall", ["typos", "tone"], rng())
+    conclusions = inference.conclude(study, rng())
+    by_system = inference.systems(study)
+    assert conclusions.loc["typos", "verdict"] == "lower"
+    assert by_system.loc["typos", "verdict"] in ("hardly any link", "not known")
+    assert by_system.loc["tone", "verdict"] == "higher"
+    dummies = pd.get_dummies(study.frame["system_id"], drop_first=True, dtype=float)
+    x = np.column_stack(
+        [np.ones(len(dummies)), study.frame[["typos", "tone"]], dummies]
+    )
+    expected = np.linalg.lstsq(x, study.frame["overall"], rcond=None)[0][1:3]
+    np.testing.assert_allclose(by_system.loc[["typos", "tone"], "estimate"], expected)
+    assert by_system.loc["tone", "other systems"] == "extends"
+
+
+def test_of_few_systems_nothing_extends_to_others():
+    study = prepare(of_systems(3), "overall", ["tone"], rng())
+    by_system = inference.systems(study)
+    assert by_system["other systems"].tolist() == ["not shown"]
+    assert why(
+        inference.systems(prepare(of_systems(1), "overall", ["tone"], rng()))
+    ) == ("all ratings are of one system")
+    unnamed = of_systems(3).drop(columns="system_id")
+    study = prepare(unnamed, "overall", ["tone"], rng())
+    assert why(inference.systems(study)) == "no system is named"
+
+
+def test_the_pooled_weight_stands_beside_that_within_raters(table):
+    study = prepare(table, "overall", ["tone"], rng())
+    found = inference.estimates(study)
+    by_method = inference.weights_by_method(study, rng())
+    pooled = by_method["all ratings"][["estimate", "low", "high"]]
+    np.testing.assert_allclose(found[inference.POOLED], pooled)
+    unnamed = prepare(table.drop(columns="rater_id"), "overall", ["tone"], rng())
+    assert inference.estimates(unnamed)["pooled"].isna().all()

@@ -137,7 +137,11 @@ def test_columns_that_cannot_be_read_are_named(tmp_path, header, problem):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.csv", b"", "row 1 is empty; the names of the columns must stand there"),
+        (
+            "a.csv",
+            b"",
+            "all rows are empty; the names of the columns must stand in the first",
+        ),
         ("a.csv", b"overall,tone\n,\n \n", "there are no rows"),
         (
             "a.csv",

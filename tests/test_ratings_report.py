@@ -386,3 +386,77 @@ def test_of_many_aspects_the_table_shows_the_heaviest():
     )
     (_, table), *_ = report._all_tables(report.Analysis("", found, found))
     assert table.index[:2].tolist() == ["a39", "a38"]
+
+
+def test_the_weight_of_a_counted_error_is_that_of_one():
+    kind = np.random.default_rng(0).integers(0, 4, 300) * 1.0
+    table = pd.DataFrame({"Style": kind, "cost": 2 * kind})
+    recipe = {"count": "kind", "aspects": ["Style"]}
+    assert report._per_error(table, recipe) == {"Style": (0.0, 1.0)}
+    assert report._per_error(table, {"aspects": ["Style"]}) == {}
+    table = table.assign(item_id=range(300), prompt_id=range(300))
+    table["cost"] += np.random.default_rng(1).normal(size=300)
+    rng = np.random.default_rng(0)
+    limits = report._per_error(table, recipe)
+    study = intake.prepare(table, "cost", ["Style"], rng, limits)
+    found = inference.conclude(study, rng)
+    assert found.loc["Style", "weight"] == pytest.approx(2, abs=0.2)
+    said = report.sentences(study, found, NO, NO, pd.DataFrame())["sentence"]
+    assert said[0].startswith("For each error counted as “Style”, “cost” is")
+
+
+def test_sentences_say_what_is_left_with_the_system_held_equal(written):
+    table = pd.DataFrame(
+        {"estimate": 0.5, "low": 0.4, "high": 0.6, "other systems": "not shown"},
+        ["tone"],
+    )
+    text = report._with_systems_equal("tone", table)
+    assert text.startswith("; 0.50 [0.40, 0.60] among answers of the same system, and")
+    assert report._with_systems_equal("typos", table) == ""
+    assert "each rater compared with himself or herself (over all ratings" in written[0]
+
+
+def test_what_would_tell_more_comes_from_the_power(written):
+    page, results, _, _ = written
+    assert "What would tell more" in page
+    planned = results["tables"][report.NEEDED]
+    n_times = {row["index"]: row["times the items"] for row in planned}
+    unknown = [
+        row["index"]
+        for row in results["tables"][report.ON_ASPECTS]
+        if row["verdict"] == "not known"
+    ]
+    for name in unknown:
+        assert any(f"“{name}”" in line for line in results["what to do"])
+    assert set(unknown) <= set(n_times)
+
+
+def test_neither_items_nor_raters_may_do():
+    found = conclusions(tone=("not known", 0.1)).assign(because="too wide")
+    columns = ["times the items", "times the raters"]
+    needed = pd.DataFrame([[np.inf, np.nan]], ["tone"], columns)
+    (line,) = report.what_to_do(None, found, needed, 0.4)
+    assert line.startswith("To find 0.4 points for “tone”, neither a thousand times")
+
+
+def test_a_methods_paragraph_names_versions_and_date(written):
+    _, results, _, _ = written
+    text = results["methods"]
+    for part in ("Holm's correction", "numpy", "Python", "CR3, two ways", "jackknife"):
+        assert part in text
+    assert text.rstrip(".")[-10:].count("-") == 2  # the date
+
+
+def test_full_agreement_is_no_number_to_quote(tmp_path):
+    marks = np.random.default_rng(0).integers(1, 6, (60, 2)).repeat(2, axis=0)
+    table = pd.DataFrame(marks, columns=["tone", "depth"])
+    table["depth"] += np.arange(120) % 2
+    table["item"] = np.arange(120) // 2
+    table["who"] = np.arange(120) % 2
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+    recipe = {"item": "item", "rater": "who", "aspects": ["tone", "depth"]}
+    page = report.write_page(path, recipe, tmp_path / "b.html", lambda _: None)
+    results = json.loads(page.with_suffix(".json").read_text())
+    assert "no two raters" in results["not run"]["Agreement on “tone”"]
+    assert [row["index"] for row in results["tables"][report.AGREEMENT]] == ["depth"]

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
-from ratings import inference, inspection, intake, raters, recipes, report
+from ratings import accounts, inference, inspection, intake, raters, recipes, report
 from ratings.accounts import Account
 from ratings.parsing import RESERVED
 
@@ -27,6 +27,7 @@ SHIPPED = {
     "newsroom": "newsroom/newsroom.json",
     "roscoe": "roscoe/roscoe-drop-overall.json",
     "simpeval_da": "simpeval/simpDA_2022.csv",
+    "simpeval_likert": "simpeval/simplikert_2022.csv",
     "squality": "squality/all-responses.jsonl",
     "summeval": "summeval_expert_crowd/cnndm_THumB-1.0.jsonl",
     "ttcw": "ttcw/ttcw_annotations.json",
@@ -224,7 +225,12 @@ def test_each_row_that_is_left_out_is_named(page):
         ("no mark for overall", -2, 236),
         ("no mark for tone", -1, 235),
     ]
-    assert [row["where"] for row in steps] == ["", "row 9", "row 6, row 12", "row 7"]
+    assert [row["where"] for row in steps] == [
+        "empty: row 11",
+        "row 9",
+        "row 6, row 12",
+        "row 7",
+    ]
     assert "Rows read: 239; ratings used: 235" in shown
 
 
@@ -376,10 +382,10 @@ def test_agreement_and_weights_leave_out_the_same_marks():
     table = pd.DataFrame({"item_id": item, "prompt_id": item, "rater_id": "a"})
     table.loc[1::2, "rater_id"] = "b"
     table["tone"] = MARKS[:, 0].astype(float)
-    clean = inference.agreement(table, ["tone"], 99, np.random.default_rng(0), {})
+    clean = inference.agreement(table, ["tone"], np.random.default_rng(0), {})
     table.loc[0, "tone"] = 999
     rng = np.random.default_rng(0)
-    found = inference.agreement(table, ["tone"], 99, rng, {})
+    found = inference.agreement(table, ["tone"], rng, {})
     assert found.loc["tone", "ratings"] == clean.loc["tone", "ratings"] - 2
     assert found.loc["tone", "estimate"] == pytest.approx(
         clean.loc["tone", "estimate"], abs=0.05
@@ -413,3 +419,63 @@ def test_marks_that_are_left_out_make_no_rater_lenient():
     table.loc[1:200:2, "tone"] = 999
     found = raters.check_raters(table, "tone", [])
     assert found["what"].tolist() == ["far from the other marks"]
+
+
+def test_empty_lines_are_named_and_the_header_may_stand_below_some(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\n\nitem;tone\na;1\n\nb;2\n;\nc;3\n\n")
+    account = Account()
+    ratings = recipes.read(path, {"item": "item", "aspects": ["tone"]}, account)
+    assert ratings.index.tolist() == [4, 6, 8]
+    assert account.steps[0] == (accounts.READ, 3, 3, "empty: row 5, row 7")
+
+
+@pytest.mark.parametrize(("words", "top"), [("Yes. No.", 1), ("yes No. NO", 1)])
+def test_answers_may_end_with_a_full_stop(page, words, top):
+    answers = words.split()
+    rows = [f"t{n},{answers[a % 2]},{b}" for n, (a, b, _) in enumerate(MARKS)]
+    seen, results, _ = page(lines("text,polite,overall", rows))
+    assert seen.recipe["aspects"] == ["polite"]
+    assert "Unreadable" not in results["ratings"]
+
+
+def test_words_with_a_full_stop_mean_what_they_mean_without(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(lines("tone", ["Good.", "bad", "Good", "Yes.", "No."]))
+    recipe = {"aspects": ["tone"], "marks": {"tone": {"good": 3, "bad": 2}}}
+    assert recipes.read(path, recipe)["tone"].tolist() == [3, 2, 3, 1, 0]
+
+
+def test_kinds_of_error_that_are_no_aspects_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = ["a,Style,1", "a,Typo,1", "b,Typo,1", "b,Tone,1"]
+    path.write_text(lines("item,kind,cost", rows))
+    recipe = {"item": "item", "count": "kind", "sum": "cost", "outcome": "cost"}
+    account = Account()
+    recipes.read(path, recipe | {"aspects": ["Tone"]}, account)
+    told = [step for step in account.steps if not step.change]
+    text = "kinds of error that are no aspects: 'Typo' (2), 'Style' (1)"
+    assert told == [(text, 0, 4, "")]
+
+
+def test_exports_with_the_same_columns_are_told_apart_by_their_scales(tmp_path):
+    path = tmp_path / "a.csv"
+    header = "WorkerId,Input.id,Input.system,Answer.adequacy,Answer.fluency"
+    rows = [f"{n % 3},{n // 3},s,{a},{b},{c - 3}" for n, (a, b, c) in enumerate(MARKS)]
+    path.write_text(lines(f"{header},Answer.simplicity", rows))
+    assert inspection.inspect(path).recipe["scales"]["simplicity"] == ["-2", "2"]
+    path.write_text(path.read_text().replace("-", "8"))
+    assert inspection.inspect(path).recipe["scales"]["simplicity"] == ["0", "100"]
+
+
+def test_a_wide_file_is_looked_at_without_repeating_all_its_columns(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(inspection, "MOST_REPEATED", 10)
+    path = tmp_path / "a.csv"
+    header = "system,note,rater_1_tone,rater_2_tone,rater_1_overall,rater_2_overall"
+    rows = [f"s{n % 4},n{n},{a},{b},{c},{a}" for n, (a, b, c) in enumerate(MARKS)]
+    path.write_text(lines(header, rows))
+    seen = inspection.inspect(path)
+    assert any("1 columns beside" in line for line in seen.to_check)
+    assert seen.recipe["aspects"] == ["tone"]

@@ -65,8 +65,8 @@ class Account:
         return self.steps[-1].left if self.steps else 0
 
     def start(self, table: pd.DataFrame) -> None:
-        """Begin with the rows that were read."""
-        self.steps = [Step(READ, len(table), len(table))]
+        """Begin with the rows that were read, and name empty lines between them."""
+        self.steps = [Step(READ, len(table), len(table), _gaps(table.index))]
 
     def keep(
         self, table: pd.DataFrame, is_kept: pd.Series | np.ndarray, why: str
@@ -85,9 +85,27 @@ class Account:
         if change:
             self.steps.append(Step(how, change, self.left + change))
 
+    def pass_over(self, what: str) -> None:
+        """Write down what is not used though no row is lost by it."""
+        self.steps.append(Step(what, 0, self.left))
+
     def table(self) -> pd.DataFrame:
         """All steps, one a row."""
         return pd.DataFrame(self.steps, columns=Step._fields)
+
+
+def _gaps(index: pd.Index) -> str:
+    """Name the empty lines between rows that were read; they have no row of their own.
+
+    Empty lines at the end of a file are none of its rows.
+    """
+    if not len(index) or not pd.api.types.is_integer_dtype(index):
+        return ""
+    numbers = np.arange(index[0], index[-1] + 1)
+    empty = np.setdiff1d(numbers, index)
+    if not len(empty):
+        return ""
+    return f"empty: {places(pd.Index(empty, name=index.name))}"
 
 
 def places(index: pd.Index) -> str:

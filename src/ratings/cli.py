@@ -8,6 +8,7 @@ from helpers.run import say_stopped
 STOPPED = "stopped: nothing half-written is left"
 say_stopped(STOPPED)  # before the other imports, which take a moment
 
+import json
 import os
 import shutil
 import tempfile
@@ -239,12 +240,14 @@ def propose_recipe(file: str, out: str | None) -> None:
 @click.option(
     "--out", metavar="HTML", help="The page; FILE.report.html here if not given."
 )
+@click.option("--cite", is_flag=True, help="Print a methods paragraph for a paper.")
 def report(
     file: str,
     recipe_file: str | None,
     outcome: str | None,
     aspects: str | None,
     out: str | None,
+    cite: bool,
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
@@ -257,6 +260,36 @@ def report(
         click.echo(seen)
     page = _beside_user(out, Path(file).name, ".report.html")
     click.echo(pages.write_page(file, seen.recipe, page, click.echo))
+    if cite:
+        results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+        click.echo(f"\n{results['methods']}")
+
+
+@main.command("large")
+@click.argument("folder")
+@click.option("--recipe", "recipe_file", metavar="YAML", required=True)
+@click.option("--jobs", default=1, help="Batches at the same time.")
+@click.option("--out", metavar="CSV", help="FOLDER.weights.csv here if not given.")
+def large(folder: str, recipe_file: str, jobs: int, out: str | None) -> None:
+    """Weights from Parquet files that do not fit in memory, summed part by part."""
+    from helpers import paths
+    from helpers.data.tables import PlainError, to_csv_bytes
+    from ratings import large as sums
+    from ratings import recipes
+
+    recipe = recipes.from_yaml(recipe_file)
+    if not Path(folder).exists():
+        raise PlainError(f"{folder}: there is no such file or folder")
+    summed = sums.from_recipe(folder, recipe, jobs)
+    found = summed.estimates()
+    target = _beside_user(out, Path(folder).name, ".weights.csv")
+    table = to_csv_bytes(found.rename_axis("aspect"), float_format="%.6g")
+    paths.replace_files({target: table})
+    click.echo(f"{summed.n_ratings:,} ratings used; {summed.n_left_out:,} rows left")
+    click.echo("out, for want of a mark or a label. Not told by sums:")
+    for each in sums.NOT_DONE:
+        click.echo(f"  - {each}")
+    click.echo(target)
 
 
 def _beside_user(out: str | None, name: str, ending: str) -> Path:

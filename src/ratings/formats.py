@@ -125,13 +125,17 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
     quoting = csv.QUOTE_MINIMAL
     if reading.get("quotes") == "none":
         quoting = csv.QUOTE_NONE
-    names, lengths = _layout(path, content, delimiter, quoting)
+    names, lengths, n_empty = _layout(path, content, delimiter, quoting)
     if names and names[0].startswith("sep="):
-        problem = f"row 1 says {names[0]!r}, which is meant for Excel: delete this row"
+        problem = (
+            f"row {n_empty + 1} says {names[0]!r}, which is meant for Excel: delete "
+            "this row"
+        )
         raise bad_table(path.name, [problem])
     if not any(names):
-        problem = "row 1 is empty; the names of the columns must stand there"
+        problem = "all rows are empty; the names of the columns must stand in the first"
         raise bad_table(path.name, [problem])
+    n_above = n_empty + 1  # lines up to the one with the names
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         once, problems = choose(columns, names)
@@ -149,11 +153,14 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
                 skip_blank_lines=False,
                 quoting=quoting,
             )
-            table = table[1:]
-            table.index = pd.RangeIndex(2, len(lengths) + 2, name="row")
+            table = table[n_above:]
+            first = n_above + 1
+            table.index = pd.RangeIndex(first, first + len(lengths), name="row")
         is_ragged = (lengths > 0) & (lengths != len(names))
         for row in np.flatnonzero(is_ragged):
-            problems.append(f"row {row + 2} has {lengths[row]} of {len(names)} cells")
+            problems.append(
+                f"row {row + first} has {lengths[row]} of {len(names)} cells"
+            )
         whole = table[lengths == len(names)]
         return whole.rename(columns=called)[once], problems
 
@@ -162,19 +169,29 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
 
 def _likely_delimiter(content: bytes) -> str:
     """Choose the delimiter that stands most often in the first line."""
-    first_line = content.partition(b"\n")[0].decode(errors="replace")
+    first_line = content.lstrip().partition(b"\n")[0].decode(errors="replace")
     return max(DELIMITERS, key=first_line.count)
 
 
 def _layout(
     path: Path, content: bytes, delimiter: str, quoting: int
-) -> tuple[list[str], np.ndarray]:
-    """Name the columns, and count the cells of each row below; 0 if all are empty."""
+) -> tuple[list[str], np.ndarray, int]:
+    """Name the columns, and count the cells of each row below; 0 if all are empty.
+
+    The names stand in the first row that is not empty; how many are empty above it is
+    told, too.
+    """
     csv.field_size_limit(LONGEST_FIELD)
     lines = map(bytes.decode, io.BytesIO(content))
     rows = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    n_empty = 0
+    names = []
     try:
-        names = [name.strip() for name in next(rows, [])]
+        for row in rows:
+            names = [name.strip() for name in row]
+            if any(names):
+                break
+            n_empty += 1
         lengths = np.fromiter(map(_length, rows), int)
     except UnicodeDecodeError:
         line = rows.line_num + 1
@@ -185,7 +202,7 @@ def _layout(
         raise bad_table(path.name, [problem]) from None
     except csv.Error as error:
         raise unreadable(path, "a table of cells", error) from None
-    return names, lengths
+    return names, lengths, n_empty
 
 
 def _length(row: list[str]) -> int:

@@ -34,6 +34,7 @@ from ratings.recipes import (
     is_simulated,
     parse,
     read,
+    scales,
     to_long,
     to_wide,
 )
@@ -47,6 +48,7 @@ FEWEST_BELOW = 3  # rows of numbers that tell so
 MOST_SHOWN = 12  # columns
 LONGEST_SHOWN = 24  # characters of a name or a cell
 LONGEST_LINE = 200  # characters
+MOST_REPEATED = 10**7  # cells beside those that hold ratings
 SAMPLE = 10  # ratings that are shown
 LOOKED_AT = 20_000  # cells that tell what a column holds
 LISTS_LOOKED_AT = 1000
@@ -169,10 +171,38 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
             raw = raw[columns_to_load(seen.recipe, list(raw))]
     if is_simulated(raw):
         raw = raw.drop(columns="source")
+    raw = _without_repeated_cells(raw, seen)
     long = to_long(raw, seen.recipe)
     _propose_roles(long, seen)
     wide = to_wide(long, seen.recipe)
     _propose_values(wide, seen)
+
+
+def _without_repeated_cells(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
+    """Take of a wide file what tells something, if rows become many times as many.
+
+    Columns that stand beside those of a pattern, or beside lists, are repeated in each
+    row that is made of them. Where that would fill the memory, only those are kept
+    whose names say what part they play.
+    """
+    recipe = seen.recipe
+    n_made = 1
+    if "names" in recipe:
+        made = [name for name in raw if re.fullmatch(recipe["names"], str(name))]
+        n_made = len(made)
+    needed = columns_to_load(recipe, [str(name) for name in raw])
+    for column in recipe.get("lists", {}):
+        if column in raw:
+            lengths = raw[column][:LISTS_LOOKED_AT].map(as_list).map(len)
+            n_made = n_made * max(1, int(lengths.mean()))
+    others = [name for name in raw if str(name) not in needed]
+    if len(raw) * n_made * len(others) <= MOST_REPEATED:
+        return raw
+    roles = [NAMES[role] for role in ("rater", "cluster", "system", "item")]
+    words = " ".join([*roles, NAMES["covariate"], NAMES["outcome"]])
+    passed = [name for name in others if not _place(str(name), words)]
+    seen.to_check.append(ASSUMPTIONS["wide"].format(f"{len(passed):,}"))
+    return raw.drop(columns=passed)
 
 
 def _without_second_header(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
@@ -216,7 +246,12 @@ def _try_out(file: str | Path, seen: Inspection) -> None:
     """Read the file by the recipe that was proposed, and show what comes out."""
     account = Account()
     ratings = read(file, seen.recipe, account)
-    for step in account.steps:
+    first, *others = account.steps
+    if first.where:
+        seen.contents.append(f"passed over as {first.where}")
+    for step in others:
+        if step.change == 0:
+            seen.to_check.append(step.step)
         if step.where:
             seen.contents.append(
                 f"left out: {-step.change:,} ({step.step}; {step.where})"
@@ -300,12 +335,26 @@ def _take_recipe_of_tool(raw: pd.DataFrame, seen: Inspection) -> bool:
         patterns = recipe.get("when", [])
         if not patterns:
             continue
-        if all(fnmatch.filter(columns, pattern) for pattern in patterns):
+        has_columns = all(fnmatch.filter(columns, pattern) for pattern in patterns)
+        if has_columns and _within_scales(raw, recipe):
             seen.to_check.append(f"read as {recipe['about']} (data/recipes/{name})")
             rest = {key: recipe[key] for key in recipe if key not in ("when", "about")}
             seen.recipe = rest | seen.recipe
             return True
     return False
+
+
+def _within_scales(raw: pd.DataFrame, recipe: Mapping) -> bool:
+    """Tell whether no number lies off a scale: some exports have the same columns."""
+    before = {short: long for long, short in recipe.get("call", {}).items()}
+    for name, (low, high) in scales(recipe).items():
+        column = raw.get(before.get(name, name))
+        if column is None:
+            continue
+        numbers = pd.to_numeric(column, errors="coerce").dropna()
+        if not numbers.between(low, high).all():
+            return False
+    return True
 
 
 def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
@@ -473,7 +522,11 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
             may_be_item.append(name)
     item = _best("item", may_be_item)
     item = _with_system(table, item, cluster, system)
-    for role, name in {"rater": rater, "cluster": cluster, "item": item}.items():
+    roles = {"rater": rater, "cluster": cluster, "item": item}
+    is_free = system in repeated and system not in (rater, cluster, item)
+    if is_free and not _place(system, NAMES["score"]):  # as model_score
+        roles["system"] = system
+    for role, name in roles.items():
         if role not in recipe and name is not None:
             recipe[role] = as_names(name)
     if "item" not in recipe:
@@ -672,6 +725,7 @@ def _propose_scales(
 def _word_scale(texts: Iterable[str]) -> list[str] | None:
     """Find the shortest known scale that has all these words."""
     words = {text.casefold() for text in texts} - {*parsing.NOTHING, *NO_MARKS}
+    words = {word.rstrip(".") for word in words}
     fitting = [scale for scale in GUESSES["scales"] if words <= set(scale)]
     return min(fitting, key=len, default=None)
 

@@ -31,6 +31,8 @@ FEWEST_CLUSTERS = 5
 MOSTLY = 0.5  # an aspect that is missing in more rows than this is left out
 FEW_CLUSTERS = 30
 FEWEST_RATERS = 5  # from whom others can be told
+OTHERS = "raters and items like these"  # of whom a conclusion speaks
+THESE = "these raters"
 ROWS_PER_RATER = 5  # on average, for raters to be compared with themselves
 
 # Scales and marks that do not belong to them.
@@ -42,6 +44,25 @@ MISSING_CODES = (-1, -9, -99, -999, 88, 99, 888, 999, 9999)
 FAR = 3  # lengths of the usual marks, or steps between them: beyond, a mark is odd
 RARE = 0.01  # of the ratings: the outermost marks with less do not make the usual ones
 SETTLE = "no verdict before its scale is declared in `scales`, or the file corrected"
+
+# What a column is a property of, the largest unit first, and what follows.
+UNITS = {
+    "system_id": "a system",
+    "rater_id": "a rater",
+    "prompt_id": "a cluster",
+    "item_id": "an item",
+}
+WITHIN = {
+    "a system": "it tells systems apart and nothing else: what goes with it may come "
+    "from anything in which they differ",
+    "a rater": "it tells raters apart and nothing else: within raters it says nothing",
+    "a cluster": "all items of a cluster share it: it is no mark of each rating, and "
+    "no agreement is computed on it",
+    "an item": "all ratings of an item share it: one value written beside each, or "
+    "full agreement; no agreement is computed on it",
+}
+SURE_ITEMS = 90  # with an unusual mark and no disagreement: 0.95 to the 90th is 0.01
+SURE_VALUES = 10  # the same for columns of many values, on which people rarely agree
 
 # Aspects that cannot be told apart, and outcomes that are computed from them.
 REDUNDANT = 1e-6  # share of an aspect's variance that others must leave unexplained
@@ -153,6 +174,7 @@ def findings(
     """What a reader should know about columns, the outcome first, and rows."""
     yield from _missing(table, columns)
     yield from _constant(table, columns)
+    yield from _constant_within(table, columns)
     yield from _off_scale(table, columns, scales)
     yield from _shared_items(table)
     yield from _repeated(_own_items(table))
@@ -182,6 +204,68 @@ def _constant(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
         if _is_constant(table[column]):
             n_rows = int(table[column].count())
             yield Finding("always the same", column, n_rows, consequence, [column])
+
+
+def _constant_within(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
+    """Columns that never vary within an item, a system, a rater or a cluster."""
+    for column, unit in constant_within(table, columns).items():
+        n_rows = int(table[column].count())
+        what = f"never varies within {unit}"
+        yield Finding(what, column, n_rows, WITHIN[unit], [column])
+
+
+def constant_within(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+    """Tell of which unit a column is a property, not a mark of each rating.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Ratings as `ratings.recipes.read` returns them.
+    columns : sequence of str
+        Columns of marks.
+
+    Returns
+    -------
+    dict of str to str
+        The largest of the units ``"a system"``, ``"a rater"``, ``"a cluster"`` and
+        ``"an item"`` within which the column never varies, though there are several
+        ratings in it. Columns that do, or of which too few units tell it, are not
+        there: raters who agree on 95 % of unusual marks do so in `SURE_ITEMS` items in
+        a row once in a hundred times.
+
+    Examples
+    --------
+    >>> item = np.arange(40) // 2
+    >>> table = pd.DataFrame({"item_id": item, "prompt_id": item})
+    >>> table = table.assign(length=item * 1.0, tone=np.arange(40) % 5)
+    >>> constant_within(table, ["length", "tone"])
+    {'length': 'a cluster'}
+    """
+    found = {}
+    for column in columns:
+        known = table[table[column].notna()]
+        if known.empty or _is_constant(known[column]):
+            continue
+        for key, unit in UNITS.items():
+            if key in known and _is_property(known, column, key):
+                found[column] = unit
+                break
+    return found
+
+
+def _is_property(known: pd.DataFrame, column: str, key: str) -> bool:
+    """Tell whether a column has one value in each of enough units."""
+    by_unit = known.groupby(key, observed=True)[column]
+    ends = by_unit.agg(["min", "max", "size"])
+    ends = ends[ends["size"] > 1]
+    if ends.empty or (ends["min"] != ends["max"]).any():
+        return False
+    usual = known[column].mode().iloc[0]
+    unusual = ends[ends["min"] != usual]
+    if key in ("system_id", "rater_id"):  # these have many ratings each
+        return len(ends) > 1 and unusual["size"].sum() >= SURE_ITEMS
+    is_fine = known[column].nunique() > FEW_MARKS
+    return len(unusual) >= (SURE_VALUES if is_fine else SURE_ITEMS)
 
 
 def _is_constant(values: pd.Series) -> bool:
@@ -753,7 +837,7 @@ def _identity(study: Study) -> str:
     marks = np.unique(study.frame[study.outcome])
     is_rounded = _is_rounded(marks, residual, explained)
     if explained < COMPUTED and not is_rounded:
-        return ""
+        return _formula(study)
     smallest_part = PART * np.ptp(marks)
     parts = []
     for name, weight in zip(study.aspects, weights, strict=True):
@@ -763,6 +847,32 @@ def _identity(study: Study) -> str:
     if explained > 1 - REDUNDANT:
         precision = "exactly"
     return f"{study.outcome} is computed from {', '.join(parts)} ({precision})"
+
+
+def _formula(study: Study) -> str:
+    """Say that the outcome follows from the aspects by a formula that is no sum.
+
+    Wherever two ratings of different items have the same marks for all aspects, the
+    outcome is the same too.
+    """
+    if len(study.aspects) < 2:
+        return ""
+    marks = [pd.factorize(study.frame[name])[0] for name in study.aspects]
+    _, key = np.unique(np.column_stack(marks), axis=0, return_inverse=True)
+    outcome = study.frame[study.outcome].to_numpy()
+    item = pd.factorize(study.frame["item_id"])[0]
+    order = np.lexsort((item, key.ravel()))
+    one = order[:-1]
+    other = order[1:]
+    is_pair = (key.ravel()[one] == key.ravel()[other]) & (item[one] != item[other])
+    values, counts = np.unique(outcome, return_counts=True)
+    usual = values[counts.argmax()]
+    is_told = is_pair & ((outcome[one] != usual) | (outcome[other] != usual))
+    if is_told.sum() < SURE_ITEMS or (outcome[one] != outcome[other])[is_told].any():
+        return ""
+    parts = ", ".join(study.aspects)
+    pairs = f"{is_told.sum():,} pairs of ratings with the same marks for these"
+    return f"{study.outcome} follows from {parts} (it is the same in all {pairs})"
 
 
 def _is_rounded(marks: np.ndarray, residual: np.ndarray, explained: float) -> bool:

@@ -21,12 +21,14 @@ USUAL_NAMES = {
     "item": "item_id",
     "cluster": "prompt_id",
     "rater": "rater_id",
+    "system": "system_id",
     "covariate": "response_words",
 }
 RESERVED = (
     "item_id",
     "rater_id",
     "prompt_id",
+    "system_id",
     "source",
     "covariate",
     "position",
@@ -72,6 +74,10 @@ def interpret(
             labels, mistakes = _labels(cells[roles[role]])
             columns[USUAL_NAMES[role]] = labels
             problems += mistakes
+    if "system" in roles:
+        systems, mistakes = _labels(cells[roles["system"]], required=False)
+        columns["system_id"] = systems
+        problems += mistakes
     if "covariate" in roles:
         covariate, mistakes = _numbers_or_labels(cells[roles["covariate"]])
         columns["covariate"] = covariate
@@ -202,7 +208,7 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
             return np.nan, ""
         if _COMMA.fullmatch(text):
             return np.nan, "comma instead of a decimal point"
-        value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text)
+        value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text.rstrip("."))
     if not isinstance(value, bool | int | float | Decimal):
         return np.nan, NO_NUMBER
     if not -LARGEST <= value <= LARGEST:

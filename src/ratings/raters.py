@@ -13,16 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.sparse import csr_array
 
-from helpers.stats import bootstrap
 from helpers.stats.moments import cluster_sums
+from ratings import copies
 from ratings.intake import Finding, Study, cleaned, findings, sample_items
+from ratings.leave_out import reliability_of_means
 
 ENOUGH = 10  # ratings by one person, or shared by two, from which something can be told
 ALARM = 0.01  # chance of any false alarm of one kind
 BUSY = 3  # times the even share of a rater
-COPIED = 0.9  # of the items that two raters share, the same in all columns
 HARSH = 0.25  # of the outcome's scale, between a rater and the middle one
 HASTY = 1 / 3  # of the usual time
 TIMES = ("seconds", "duration", "lead_time")  # in the name of a covariate
@@ -39,6 +38,10 @@ MEANS = (1, 2, 3, 5, 10)  # ratings of an item in one mean
 POWER = 0.8
 MOST_TIMES = 1000  # as many ratings: more is out of reach
 TRIED = "conclusions are drawn without these ratings too"
+COPIES = (
+    "agreement is too high if they are one judgment written down twice; conclusions "
+    "are drawn without them too"
+)
 
 
 def check_raters(
@@ -47,6 +50,7 @@ def check_raters(
     aspects: Sequence[str],
     scales: Mapping[str, tuple[float, float]] | None = None,
     covariate: str = "",
+    repeated: Sequence[str] = (),
 ) -> pd.DataFrame:
     """List what a reader should know about columns, rows and raters, with consequences.
 
@@ -63,6 +67,8 @@ def check_raters(
     covariate : str, optional
         What the covariate is called in the file; if that is a time, hasty raters are
         looked for.
+    repeated : sequence of str, optional
+        Columns that hold one value for all ratings of an item: they tell no copies.
 
     Returns
     -------
@@ -83,9 +89,11 @@ def check_raters(
                                  what       where  rows
     0  rates opposite to the others  overall: 2    40
     """
-    rows = list(findings(table, [outcome, *aspects], scales or {}))
+    columns = [outcome, *aspects]
+    rows = list(findings(table, columns, scales or {}))
+    settled = cleaned(table, columns, scales or {}).reset_index(drop=True)
+    rows += _about_copied(settled, columns, repeated)
     if "rater_id" in table:
-        settled = cleaned(table, [outcome, *aspects], scales or {})
         rows += _about_raters(settled, outcome, aspects, covariate)
     if not rows:
         rows = [Finding("nothing", "", 0, "all ratings are used as they are", [])]
@@ -96,10 +104,7 @@ def _about_raters(
     table: pd.DataFrame, outcome: str, aspects: Sequence[str], covariate: str
 ) -> Iterator[Finding]:
     """Findings about raters."""
-    table = table.reset_index(drop=True)
-    columns = [outcome, *aspects]
-    yield from _about_reversed(table, columns)
-    yield from _about_copied(table, columns)
+    yield from _about_reversed(table, [outcome, *aspects])
     what = f"always the same {outcome}"
     yield from _about_some(table, what, _flat(table, outcome), TRIED)
     what = f"under a third of the usual {covariate}"
@@ -119,14 +124,23 @@ def _about_reversed(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Fin
         yield Finding("rates opposite to the others", where, n_rows, TRIED, ["all"])
 
 
-def _about_copied(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[Finding]:
-    """Raters whose ratings are those of another."""
-    is_copied = _copied(table, columns)
-    n_rows = int(is_copied.sum())
-    if n_rows:
-        n_raters = table["rater_id"][is_copied].nunique()
-        what = "the same in all columns as another rater"
-        yield Finding(what, f"{n_raters} raters", n_rows, TRIED, ["all"])
+def _about_copied(
+    table: pd.DataFrame, columns: Sequence[str], repeated: Sequence[str]
+) -> Iterator[Finding]:
+    """Rows that are the same as another of their item, too often for chance."""
+    rated = [column for column in columns if column not in repeated]
+    table = sample_items(table, MOST_ROWS)
+    found, is_copied = copies.copied_rows(table, rated)
+    if found.empty:
+        return
+    who = []
+    for row in found.itertuples(index=False):
+        counts = f"{row.same} of {row.items} items"
+        who.append(f"{row.who}: {counts}" if row.who else counts)
+    limit = f"at most {100 * found['limit'].iloc[0]:.0f} % by chance"
+    where = f"{_first_raters(who)}; {limit}"
+    what = "the same in all columns as another rating of the item"
+    yield Finding(what, where, int(is_copied.sum()), COPIES, ["all"])
 
 
 def _about_some(
@@ -235,69 +249,6 @@ def _hasty(table: pd.DataFrame, covariate: str) -> list:
     by_rater = times.agg(["count", "median"])
     is_fast = by_rater["median"] < HASTY * by_rater["median"].median()
     return list(by_rater.index[is_fast & (by_rater["count"] >= ENOUGH)])
-
-
-def _copied(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Tell which ratings are those of another rater in all columns, far too often.
-
-    Of two raters the ratings of the one who comes later in the table are marked. One
-    column alone does not tell copies from agreement.
-    """
-    is_copied = np.zeros(len(table), dtype=bool)
-    if len(columns) < 2:
-        return is_copied
-    is_whole = table[list(columns)].notna().all(axis="columns").to_numpy()
-    for first, second in _too_alike(sample_items(table[is_whole], MOST_ROWS), columns):
-        is_by_pair = table["rater_id"].isin([first, second]).to_numpy()
-        places = np.flatnonzero(is_whole & is_by_pair)
-        pair = table.iloc[places]
-        is_same = pair.duplicated(["item_id", *columns], keep=False)
-        is_later = pair["rater_id"] == second
-        is_copied[places[(is_same & is_later).to_numpy()]] = True
-    return is_copied
-
-
-def _too_alike(rows: pd.DataFrame, columns: Sequence[str]) -> list[tuple]:
-    """Pairs of raters who gave the same marks in all columns, too often for chance."""
-    if rows.empty:  # no row is complete in all columns
-        return []
-    rater, names = pd.factorize(rows["rater_id"])
-    item = pd.factorize(rows["item_id"])[0]
-    rating = rows.groupby(["item_id", *columns], observed=True).ngroup().to_numpy()
-    shared = _in_common(rater, item)
-    same = _in_common(rater, rating)
-    first, second = shared.nonzero()
-    n_shared = np.asarray(shared[first, second]).ravel()
-    is_pair = (first < second) & (n_shared >= ENOUGH)
-    if not is_pair.any():
-        return []
-    first = first[is_pair]
-    second = second[is_pair]
-    n_shared = n_shared[is_pair]
-    n_same = np.asarray(same[first, second]).ravel()
-    # How often all other pairs gave the same marks is what chance and the items do.
-    n_others = n_shared.sum() - n_shared
-    usual = np.full(len(n_shared), 0.5)  # where there is no other pair
-    np.divide(n_same.sum() - n_same, n_others, out=usual, where=n_others > 0)
-    usual = np.maximum(usual, _by_chance(rows, columns))
-    chance = stats.binom.sf(n_same - 1, n_shared, usual)
-    is_alike = (n_same >= COPIED * n_shared) & (chance < ALARM / len(n_shared))
-    pairs = zip(names[first[is_alike]], names[second[is_alike]], strict=True)
-    return list(pairs)
-
-
-def _in_common(rater: np.ndarray, what: np.ndarray) -> csr_array:
-    """How many things each two raters have in common."""
-    shape = (rater.max(initial=0) + 1, what.max(initial=0) + 1)
-    member = csr_array((np.ones(len(rater)), (rater, what)), shape=shape)
-    return (member @ member.T).tocsr()
-
-
-def _by_chance(rows: pd.DataFrame, columns: Sequence[str]) -> float:
-    """Share of pairs of ratings that are the same in all columns, whatever the item."""
-    counts = rows.groupby(list(columns), observed=True).size()
-    shares = counts / len(rows)
-    return float((shares**2).sum())
 
 
 def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[Finding]:
@@ -448,22 +399,20 @@ def doubtful(study: Study) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to numpy.ndarray of bool, shape (n_rows,)
-        Rows of raters who rate opposite to the others, rows copied from another rater,
-        and rows of raters who always give the same outcome; kinds that do not occur are
-        not there.
+        Rows that are the same as another of their item too often for chance, rows of
+        raters who rate opposite to the others, and rows of raters who always give the
+        same outcome; kinds that do not occur are not there.
     """
-    if "rater_id" not in study.frame:
-        return {}
     frame = study.frame
     columns = [study.outcome, *study.aspects]
-    reversed_ones = [rater for rater, _ in _reversed(frame, columns)]
-    flat = _flat(frame, study.outcome)
-    is_reversed = frame["rater_id"].isin(reversed_ones).to_numpy()
-    rows = {
-        "raters who rate opposite to the others": is_reversed,
-        "copied ratings": _copied(frame, columns),
-        "flat raters": frame["rater_id"].isin(flat).to_numpy(),
-    }
+    _, is_copied = copies.copied_rows(frame, columns)
+    rows = {"copied ratings": is_copied}
+    if "rater_id" in frame:
+        reversed_ones = [rater for rater, _ in _reversed(frame, columns)]
+        opposite = frame["rater_id"].isin(reversed_ones).to_numpy()
+        rows["raters who rate opposite to the others"] = opposite
+        flat = _flat(frame, study.outcome)
+        rows["flat raters"] = frame["rater_id"].isin(flat).to_numpy()
     return {kind: marked for kind, marked in rows.items() if marked.any()}
 
 
@@ -504,64 +453,40 @@ def by_rater(study: Study) -> pd.DataFrame:
     return counts.join(lenient).join(agreement).sort_index()
 
 
-def reliability(study: Study, n_boot: int, rng: np.random.Generator) -> pd.DataFrame:
+def reliability(study: Study) -> pd.DataFrame:
     """How reliable the mean of several ratings of an item is.
 
     Parameters
     ----------
     study : Study
         Ratings.
-    n_boot : int
-        Number of bootstrap replicates of clusters.
-    rng : numpy.random.Generator
 
     Returns
     -------
     pandas.DataFrame
         A row per number, indexed by ``ratings``: share of the variance of means of so
-        many ratings that lies between items (``estimate``, ``low``, ``high``). Empty if
-        no item has two.
+        many ratings that lies between items (``estimate``, ``low``, ``high``, ``df``).
+        Intervals allow for other items, and for other raters if five or more have
+        names. Empty if fewer than `ENOUGH` items have two ratings.
 
     References
     ----------
     Shrout and Fleiss (1979), Intraclass Correlations, case 1; Spearman (1910) and Brown
     (1910).
     """
-    outcome = study.frame[study.outcome]
-    items = study.frame.groupby(["cluster", "item_id"], observed=True)[study.outcome]
-    by_item = items.agg(["size", "sum", "var"]).reset_index()
-    n = by_item["size"].to_numpy(dtype=float)
-    if (n > 1).sum() < ENOUGH:
+    frame = study.frame
+    columns = ["item_id", "cluster", study.outcome]
+    if "rater_id" in frame:
+        columns.append("rater_id")
+    table = frame[columns]
+    if (table["item_id"].value_counts() > 1).sum() < ENOUGH:
         return pd.DataFrame()
-    # Sums of squares lose fewer digits around the mean.
-    total = by_item["sum"].to_numpy() - outcome.mean() * n
-    within = np.nan_to_num(by_item["var"].to_numpy()) * (n - 1)
-    parts = [np.ones(len(n)), n, total, total**2 / n, n**2, within]
-    sums = cluster_sums(np.column_stack(parts), by_item["cluster"])
-    replicates = bootstrap.cluster_weights(len(sums), n_boot, rng)
-    weights = bootstrap.with_everything_first(replicates)
-    shares = _reliability_of_means(weights @ sums)
-    index = pd.Index(MEANS, name="ratings")
-    return bootstrap.summary(shares[0], shares[1:], index)
-
-
-def _reliability_of_means(sums: np.ndarray) -> np.ndarray:
-    """Share of the variance of means that lies between items, by number of ratings.
-
-    One-way analysis of variance with items of several sizes. The columns of ``sums``:
-    items, ratings, their sum, and by item the sum of squares of its mean, of its size,
-    and within it.
-    """
-    n_items, n_ratings, total, between, squared_sizes, within = sums.T
-    noise = within / (n_ratings - n_items)
-    mean_square = (between - total**2 / n_ratings) / (n_items - 1)
-    # The mean square of items holds their variance n_0 times, where n_0 is the size
-    # that counts if sizes differ: (ratings - sum of n² / ratings) / (items - 1).
-    degrees = n_ratings - squared_sizes / n_ratings
-    item = np.maximum(mean_square - noise, 0) * (n_items - 1) / degrees
-    item = item[:, None]
-    with np.errstate(invalid="ignore"):  # where neither items nor ratings differ
-        return item / (item + noise[:, None] / np.array(MEANS))
+    if table["cluster"].nunique() < 2:
+        return pd.DataFrame()
+    sums, statistic = reliability_of_means(table, study.outcome, MEANS)
+    found = sums.table(statistic, list(MEANS)).rename_axis("ratings")
+    found["low"] = found["low"].clip(lower=0)
+    return found
 
 
 def sample_size(study: Study, weight: float) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from ratings import parsing
 from ratings.accounts import Account
 from ratings.formats import opened
 
-ROLES = ("item", "rater", "position", "cluster", "covariate", "words")
+ROLES = ("item", "rater", "position", "cluster", "system", "covariate", "words")
 KINDS = {
     # the file
     "about": str,
@@ -45,6 +45,7 @@ KINDS = {
     "rater": list,
     "position": list,
     "cluster": list,
+    "system": list,
     "covariate": str,
     "words": str,
     "outcome": str,
@@ -62,6 +63,7 @@ KIND_WORDS = {
 }
 LARGEST_RECIPE = 2**20  # bytes
 LONGEST_MATCH = 1.0  # seconds that a pattern may take for a name
+MOST_KINDS = 8  # of error, named in one line
 LONGEST_LIST = 10**6  # characters of a list written as text
 HEADER = """\
 # How to read {name}. Edit this file, then: ratings report {name} --recipe {recipe}
@@ -273,7 +275,7 @@ def read(
     pandas.DataFrame
         ``item_id``, ``prompt_id`` (the cluster), ``rater_id`` if there are raters,
         ``source`` ("simulated" if a column ``source`` holds this word, and no other
-        but "real"; else "real"),
+        but "real"; else "real"), ``system_id`` if there are systems,
         ``covariate`` if there is one, and outcome and aspects under their own names.
         Without items each row is one, without clusters each item. Raters are anonymous.
         If the recipe names no rater but the ``position`` of a rating among those of its
@@ -612,7 +614,7 @@ def to_wide(
     names_tell_aspects = "(?P<aspect>" in recipe.get("names", "")
     is_long = bool(recipe.get("long")) or names_tell_aspects
     if "count" in recipe:
-        wide = _counted(table, recipe, _identifying(recipe))
+        wide = _counted(table, recipe, _identifying(recipe), account)
         how = "rows of one item and rater are counted together"
     elif is_long:
         wide = _pivoted(table, recipe, _identifying(recipe))
@@ -681,7 +683,12 @@ def _single(value: object) -> object:
     return None if cell_text(value) == "" else value
 
 
-def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFrame:
+def _counted(
+    table: pd.DataFrame,
+    recipe: Mapping,
+    keys: list[str],
+    account: Account | None = None,
+) -> pd.DataFrame:
     """Count the rows of each kind by item and rater, and add up marks of a column."""
     kind = recipe["count"]
     added = recipe.get("sum")
@@ -693,6 +700,8 @@ def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
     kinds = _marked(table[kind], recipe).map(cell_text).to_numpy()
     counts = pd.crosstab(rows, kinds).drop(columns="", errors="ignore")
     values = [recipe.get("outcome"), *recipe.get("aspects", [])]
+    if account is not None and "aspects" in recipe:
+        _name_other_kinds(counts.sum(), values, recipe, account)
     others = [name for name in values if name in table and name not in (added, *keys)]
     is_first = ~pd.Series(rows).duplicated().to_numpy()
     wide = _beside(table[[*keys, *others]], is_first, counts)
@@ -701,6 +710,22 @@ def _counted(table: pd.DataFrame, recipe: Mapping, keys: list[str]) -> pd.DataFr
         marks = pd.to_numeric(_marked(table[added], recipe))
         wide[added] = marks.groupby(rows).sum(min_count=1).to_numpy()
     return wide
+
+
+def _name_other_kinds(
+    counts: pd.Series, values: Sequence[str], recipe: Mapping, account: Account
+) -> None:
+    """Write down which kinds of error are counted but are no aspects."""
+    called = recipe.get("call", {})
+    is_other = [called.get(kind, kind) not in values for kind in counts.index]
+    others = counts[is_other].sort_values(ascending=False)
+    if others.empty:
+        return
+    parts = [f"{cell(kind)} ({n:,})" for kind, n in others[:MOST_KINDS].items()]
+    more = len(others) - len(parts)
+    if more > 0:
+        parts.append(f"{more} more")
+    account.pass_over(f"kinds of error that are no aspects: {', '.join(parts)}")
 
 
 def to_ratings(
@@ -766,7 +791,7 @@ def _add_roles(
     """Add the columns that say what was rated by whom; give their names by role."""
     roles = {}
     named = {}  # the same columns in two roles are one
-    for role in ("item", "cluster", "rater", "covariate"):
+    for role in ("item", "cluster", "rater", "system", "covariate"):
         parts = tuple(as_names(recipe.get(role, [])))
         if not parts or not set(parts) <= set(table):
             continue
@@ -831,7 +856,8 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
         leading = LEADING.fullmatch(text) if begins_with_number else None
         if leading:
             return leading[1].replace(",", ".")
-        mark = marks.get(folded, text)
+        # a full stop after a word, as in Yes., changes nothing
+        mark = marks.get(folded, marks.get(folded.rstrip("."), text))
         return mark.replace(",", ".") if has_decimal_comma else mark
 
     texts = column.map(cell_text)

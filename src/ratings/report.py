@@ -7,7 +7,10 @@ notebook 53.
 """
 
 import base64
+import datetime
+import importlib.metadata
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +66,7 @@ INTERVALS = [
     ("change", "change low", "change high"),
     ("AC1", "AC1 low", "AC1 high"),
     ("leniency", "leniency low", "leniency high"),
+    ("pooled", "pooled low", "pooled high"),
     ("weight", "low", "high"),
     ("estimate", "low", "high"),
     ("agreement", "low", "high"),
@@ -79,6 +83,7 @@ NEEDED = (
 )
 COVARIATE = "With the covariate held constant"
 RANKING = "What weighs most"
+SYSTEMS = "With the system held equal"
 TEMPLATES = paths.DATA / "templates"
 WORDS = yaml.load((TEMPLATES / "sentences.yaml").read_bytes(), yaml.BaseLoader)
 ON_VERDICT = WORDS["aspects"]
@@ -367,6 +372,7 @@ def sentences(
     ranking: pd.DataFrame,
     agreement: pd.DataFrame,
     reliability: pd.DataFrame,
+    by_system: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Say what may be quoted, and what must not be read into it.
 
@@ -378,6 +384,8 @@ def sentences(
         From `ratings.inference`.
     reliability : pandas.DataFrame
         From `ratings.raters.reliability`.
+    by_system : pandas.DataFrame, optional
+        From `ratings.inference.systems`.
 
     Returns
     -------
@@ -386,13 +394,17 @@ def sentences(
     """
     on_raters = about_agreement(agreement, study.outcome)
     on_raters += _about_means(reliability, study)
-    on_aspects = _about_aspects(study, conclusions)
+    if by_system is None:
+        by_system = inference.not_done("")
+    on_aspects = _about_aspects(study, conclusions, by_system)
     on_aspects += _about_ranking(conclusions, ranking)
     on_aspects = on_aspects[: MOST_SENTENCES - len(on_raters)]
     return pd.DataFrame([*on_aspects, *on_raters], columns=QUOTED)
 
 
-def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, str]]:
+def _about_aspects(
+    study: Study, conclusions: pd.DataFrame, by_system: pd.DataFrame
+) -> list[tuple[str, str]]:
     """Sentences on the heaviest aspects of each verdict, then on the others."""
     if study.identity:
         text = (
@@ -406,7 +418,7 @@ def _about_aspects(study: Study, conclusions: pd.DataFrame) -> list[tuple[str, s
         table = conclusions[conclusions["verdict"] == verdict]
         n_single = MOST_ALIKE if verdict in ON_VERDICT else 0
         for aspect, row in table[:n_single].iterrows():
-            single.append(_on_aspect(study, aspect, row))
+            single.append(_on_aspect(study, aspect, row, by_system))
         rest = table[n_single:]
         if len(rest):
             together.append(_on_several(verdict, rest))
@@ -427,7 +439,9 @@ def _on_several(verdict: str, table: pd.DataFrame) -> tuple[str, str]:
     return f"{text}.", WORDS["rest"]["unknown"]
 
 
-def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
+def _on_aspect(
+    study: Study, aspect: str, row: pd.Series, by_system: pd.DataFrame
+) -> tuple[str, str]:
     """What was found about one aspect, and what not."""
     weight, low, high = row[["weight", "low", "high"]]
     alone, alone_low, alone_high = row[["alone", "alone low", "alone high"]]
@@ -446,11 +460,31 @@ def _on_aspect(study: Study, aspect: str, row: pd.Series) -> tuple[str, str]:
     }
     words["start"] = _start(study, aspect)
     words["beyond"] = _beyond(study, [low, high, alone_low, alone_high])
+    words["systems"] = _with_systems_equal(aspect, by_system)
+    words["within"] = _within_raters(row)
     words["held"] = ""
     if len(study.aspects) > 1:
         words["held"] = WORDS["held"].format_map(words)
     sentence, not_said = ON_VERDICT[row["verdict"]]
     return sentence.format_map(words), not_said.format_map(words)
+
+
+def _within_raters(row: pd.Series) -> str:
+    """Say that raters are compared with themselves, and what all ratings give."""
+    if np.isnan(row.get("pooled low", np.nan)):
+        return ""
+    pooled = signed(row["pooled"], row["pooled low"], row["pooled high"])
+    return WORDS["within"].format(pooled=pooled)
+
+
+def _with_systems_equal(aspect: str, by_system: pd.DataFrame) -> str:
+    """Say what is left of a weight among answers of one system, and of others."""
+    if aspect not in by_system.index or "other systems" not in by_system:
+        return ""
+    row = by_system.loc[aspect]
+    size = signed(row["estimate"], row["low"], row["high"])
+    kind = "extends" if row["other systems"] == "extends" else "not shown"
+    return WORDS["systems"][kind].format(size=size)
 
 
 def _beyond(study: Study, ends: Sequence[float]) -> str:
@@ -467,6 +501,8 @@ def _start(study: Study, aspect: str) -> str:
     is_flag = set(study.frame[aspect].unique()) <= {0.0, 1.0}
     start = WORDS["start"]["flag" if is_flag else "scale"]
     low, high = study.ends.loc[aspect, ["low", "high"]]
+    if study.frame[aspect].max() > high:  # see `_per_error`
+        start = WORDS["start"]["count"]
     return start.format(aspect=_cut(aspect), low=low, high=high)
 
 
@@ -550,6 +586,8 @@ def about_agreement(
         f"On “{_cut(first)}”, raters of the same item agree with a Krippendorff's "
         f"alpha of {alpha} (0 is chance, 1 full agreement)"
     )
+    if "scope" in known:
+        text += f", {WORDS['scope'][known.loc[first, 'scope']]}"
     if "same mark, %" in known and not np.isnan(known.loc[first, "same mark, %"]):
         same = known.loc[first, "same mark, %"]
         text += f"; two of them give the same mark in {same:.0f} % of cases"
@@ -588,6 +626,8 @@ def _about_means(reliability: pd.DataFrame, study: Study) -> list[tuple[str, str
         f"raters, a share of {signed(estimate, low, high)} is more than chance: the "
         "reliability of such a mean"
     )
+    if "scope" in reliability:
+        text += f", {WORDS['scope'][reliability.loc[3, 'scope']]}"
     most = most_ratings(study)
     if most < 3:
         text += f", projected from items with at most {most} ratings"
@@ -647,6 +687,10 @@ class Analysis:
         What to know before anything is quoted.
     study : Study, optional
         What the conclusions rest on.
+    to_do : list of str
+        What would tell more, where a computed power or a check says so.
+    methods : str
+        How it was done, for a paper.
     """
 
     description: str
@@ -656,6 +700,8 @@ class Analysis:
     not_run: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     study: Study | None = None
+    to_do: list[str] = field(default_factory=list)
+    methods: str = ""
 
     def add(self, name: str, table: pd.DataFrame) -> None:
         """Keep a table, or the reason why there is none."""
@@ -712,19 +758,40 @@ def analyse(
         analysis.not_run["Agreement on all ratings"] = WORDS["not run"]["drawn"]
     progress("checking raters and rows")
     covariate = recipe.get("covariate", "")
-    checked = raters.check_raters(table, columns[0], columns[1:], scales, covariate)
+    repeated = recipes.repeated_values(recipe)
+    # a sum of what is counted agrees wherever the counts do
+    no_marks = [*repeated, outcome] if "sum" in recipe else repeated
+    checked = raters.check_raters(
+        table, columns[0], columns[1:], scales, covariate, no_marks
+    )
     analysis.add(CHECKED, checked)
     progress("measuring agreement")
-    people = table.rename(columns={"position": "rater_id"})
-    repeated = recipes.repeated_values(recipe)
-    rated = [column for column in columns if column not in repeated]
-    agreement = inference.agreement(people, rated, N_BOOT, rng, scales)
+    within = intake.constant_within(table, columns)
+    shared = [name for name, unit in within.items() if unit != "a rater"]
+    rated = [name for name in columns if name not in repeated and name not in shared]
+    agreement = inference.agreement(table, rated, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if "estimate" in agreement:
+        without = [name for name in rated if name not in agreement.index]
+        by_item = table.groupby("item_id", observed=True)
+        full = [name for name in without if by_item[name].nunique().max() == 1]
+        if full:
+            names = ", ".join(f"“{_cut(name)}”" for name in full)
+            analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["full"]
+        too_rare = [name for name in without if name not in full]
+        if too_rare:
+            names = ", ".join(f"“{_cut(name)}”" for name in too_rare)
+            analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["too rare"]
     if repeated:
         names = ", ".join(f"“{_cut(name)}”" for name in repeated)
         analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["repeated"]
+    shared = [name for name in shared if name not in repeated]
+    if shared:
+        names = ", ".join(f"“{_cut(name)}”" for name in shared)
+        analysis.not_run[f"Agreement on {names}"] = WORDS["not run"]["shared"]
     try:
-        study = intake.prepare(table, outcome, aspects, rng, scales, account)
+        limits = scales | _per_error(table, recipe)
+        study = intake.prepare(table, outcome, aspects, rng, limits, account)
     except PlainError as error:
         analysis.account_for(account, len(table))
         analysis.not_run["What goes with an overall rating"] = str(error)
@@ -751,6 +818,18 @@ def _scale_in_words(study: Study) -> str:
     return f"{name} goes from {ends['low']:g} to {ends['high']:g} ({basis})."
 
 
+def _per_error(table: pd.DataFrame, recipe: Mapping) -> dict[str, tuple]:
+    """Scales by which the weight of a kind of error that is counted is that of one."""
+    if "count" not in recipe:
+        return {}
+    per_error = {}
+    for aspect in recipe.get("aspects", []):
+        marks = table[aspect].dropna()
+        if (marks >= 0).all() and (marks % 1 == 0).all() and marks.max() > 1:
+            per_error[aspect] = (0.0, 1.0)
+    return per_error
+
+
 def _judge_aspects(
     analysis: Analysis,
     study: Study,
@@ -765,19 +844,145 @@ def _judge_aspects(
     conclusions = inference.conclude(study, rng)
     ranking = inference.rank_aspects(study, N_BOOT, rng)
     controlled = only_judged(inference.confounder(study), conclusions)
-    reliability = raters.reliability(study, N_BOOT, rng)
+    reliability = raters.reliability(study)
     ends = study.ends.loc[study.outcome]
     small = inference.SMALL * (ends["high"] - ends["low"])
     analysis.conclusions = conclusions
     analysis.add(RANKING, ranking)
     analysis.add(COVARIATE, controlled)
+    by_system = inference.systems(study)
+    if "system_id" in study.frame:
+        analysis.add(SYSTEMS, by_system)
     if not outcome_is_repeated:
         analysis.add(PEOPLE, raters.by_rater(study))
     if outcome_is_repeated:
         reliability = pd.DataFrame()
     analysis.add(RELIABLE, projected(reliability, study))
-    analysis.add(NEEDED, raters.sample_size(study, small))
-    analysis.quotes = sentences(study, conclusions, ranking, agreement, reliability)
+    needed = raters.sample_size(study, small)
+    analysis.add(NEEDED, needed)
+    analysis.to_do = what_to_do(study, conclusions, needed, small)
+    analysis.quotes = sentences(
+        study, conclusions, ranking, agreement, reliability, by_system
+    )
+
+
+def what_to_do(
+    study: Study, conclusions: pd.DataFrame, needed: pd.DataFrame, small: float
+) -> list[str]:
+    """Say what would tell more of aspects that are not known, by the power computed.
+
+    Parameters
+    ----------
+    study : Study
+        Ratings.
+    conclusions : pandas.DataFrame
+        From `ratings.inference.conclude`.
+    needed : pandas.DataFrame
+        From `ratings.raters.sample_size`.
+    small : float
+        The weight that is to be found.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": range(40), "cluster": range(40)})
+    >>> study = intake.Study(frame, "overall", ["tone"], None, {})
+    >>> row = {"verdict": "not known", "because": "", "p Holm": 0.4}
+    >>> conclusions = pd.DataFrame(row, ["tone"])
+    >>> columns = ["times the items", "times the raters"]
+    >>> needed = pd.DataFrame([[3.2, np.nan]], ["tone"], columns)
+    >>> what_to_do(study, conclusions, needed, 0.4)[0][:53]
+    'To find 0.4 points for “tone” in four of five studies'
+    """
+    lines = []
+    unknown = conclusions[conclusions["verdict"] == "not known"]
+    for aspect, row in unknown[:MOST_ALIKE].iterrows():
+        name = f"“{_cut(aspect)}”"
+        if np.isnan(row["p Holm"]):
+            lines.append(WORDS["to do"]["rare"].format(aspect=name, why=row["because"]))
+            continue
+        ways = _more(study, needed.loc[aspect])
+        key = "more" if ways else "out of reach"
+        lines.append(
+            WORDS["to do"][key].format(aspect=name, points=f"{small:.2g}", ways=ways)
+        )
+    is_open = conclusions["verdict"] == "scale not settled"
+    for aspect, row in conclusions[is_open][:MOST_ALIKE].iterrows():
+        lines.append(f"“{_cut(aspect)}”: {row['because']}.")
+    return lines
+
+
+def _more(study: Study, row: pd.Series) -> str:
+    """Say how many items or raters it takes; nothing if neither suffices."""
+    ways = []
+    times = row["times the items"]
+    if np.isfinite(times):
+        n_items = study.frame["item_id"].nunique()
+        number = wording_number(times * n_items)
+        ways.append(f"about {number} items instead of {n_items:,}, rated as these were")
+    times = row["times the raters"]
+    if np.isfinite(times):
+        n_raters = study.frame["rater_id"].nunique()
+        number = wording_number(times * n_raters)
+        ways.append(f"about {number} raters instead of {n_raters:,}, on the same items")
+    return ", or ".join(ways)
+
+
+def wording_number(number: float) -> str:
+    """Write a number to two digits, rounded up, as a plan needs it.
+
+    Examples
+    --------
+    >>> wording_number(1284.2), wording_number(7.1)
+    ('1,300', '8')
+    """
+    step = 10 ** max(0, int(np.floor(np.log10(number))) - 1)
+    return f"{int(np.ceil(number / step) * step):,}"
+
+
+def methods_paragraph(analysis: Analysis, name: str) -> str:
+    """Describe how the results were computed, in words for a paper.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        From `analyse`.
+    name : str
+        Name of the file.
+
+    Returns
+    -------
+    str
+        With versions and the date.
+    """
+    parts = [f"{name}: {analysis.description}"]
+    study = analysis.study
+    if study is not None:
+        parts.append(WORDS["methods"]["weights"].format(outcome=_cut(study.outcome)))
+        key = "within" if study.is_within else "pooled"
+        parts.append(WORDS["methods"][key])
+        scope = "others" if study.for_others.all() else "these"
+        parts.append(WORDS["methods"][scope])
+        parts.append(WORDS["methods"]["rules"])
+        if SYSTEMS in analysis.tables:
+            parts.append(WORDS["methods"]["systems"])
+    if AGREEMENT in analysis.tables:
+        parts.append(WORDS["methods"]["agreement"])
+    versions = []
+    for package in ("numpy", "pandas", "scipy"):
+        versions.append(f"{package} {importlib.metadata.version(package)}")
+    parts.append(
+        WORDS["methods"]["versions"].format(
+            version=importlib.metadata.version("judging-language-models"),
+            packages=", ".join(versions),
+            python=platform.python_version(),
+            date=datetime.date.today().isoformat(),
+        )
+    )
+    return " ".join(parts)
 
 
 def write_page(
@@ -841,6 +1046,7 @@ def write_page(
     account = Account()
     table = recipes.read(file, recipe, account)
     analysis = analyse(table, recipe, progress, account)
+    analysis.methods = methods_paragraph(analysis, Path(file).name)
     progress("drawing")
     html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
     contents = {
@@ -901,7 +1107,7 @@ def _figure_of_weights(analysis: Analysis, source: str) -> list[dict[str, str]]:
 def _figure_of_agreement(analysis: Analysis, source: str) -> list[dict[str, str]]:
     """Draw the agreement on each column, if there is any number."""
     title = "How far raters of the same item agree"
-    table = analysis.tables[AGREEMENT].dropna(subset="estimate")[:MOST_ROWS]
+    table = analysis.tables[AGREEMENT].dropna(subset=ESTIMATE)[:MOST_ROWS]
     label_x = "Krippendorff's alpha; 0 is chance, 1 is full agreement"
     return [_figure(title, {"alpha": table}, label_x, source)] if len(table) else []
 
@@ -951,6 +1157,8 @@ def _in_one_column(table: pd.DataFrame, columns: tuple[str, str, str]) -> pd.Dat
     texts = []
     for estimate, low, high in table[list(columns)].itertuples(index=False):
         text = "" if np.isnan(estimate) else signed(estimate, low, high)
+        if np.isnan(low) and not np.isnan(estimate):  # nothing varies: no interval
+            text = f"{estimate:.2f}".replace("-", "−")
         texts.append(text)
     return table.assign(**{name: texts}).drop(columns=[name_low, name_high])
 
@@ -980,6 +1188,8 @@ def _json(analysis: Analysis) -> bytes:
         tables[name] = json.loads(text)["data"]
     content = {
         "ratings": analysis.description,
+        "methods": analysis.methods,
+        "what to do": analysis.to_do,
         "sentences": analysis.quotes.to_dict(orient="records"),
         "not run": analysis.not_run,
         "tables": tables,
