@@ -271,7 +271,9 @@ def test_the_rules_say_what_a_reader_says_by_hand_of_varied_claims(claim_id):
     empty = dict.fromkeys(["family", "readings", "elsewhere", "headline", "cause"], "")
     claim = rows[fixed].iloc[[0]].assign(**empty).set_axis([claim_id])
     claim = claim.assign(margin_place=claim["margin"])  # those that have one have both
-    numbers = rows[list(verdicts.NUMBERS)].replace("", np.nan).astype(float)
+    numbers = (
+        rows.reindex(columns=list(verdicts.NUMBERS)).replace("", np.nan).astype(float)
+    )
     entered = numbers.assign(
         claim_id=claim_id, part=rows["part"], holds=np.nan, reading=""
     )
@@ -603,6 +605,12 @@ def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
             "slip",
             "the number of another heading",
         ),
+        (
+            {"rate.low": {"estimate": 4.1, "rounded_first": 3.2}},
+            "slip",
+            "as if its parts were rounded first",
+        ),
+        ({"rate.low": {"estimate": 4.1, "rounded_first": 3.3}}, "contradicted", ""),
         ({"counts.outputs": 901}, "slip", "the paper prints 901 elsewhere"),
         ({"counts.outputs": 899}, "contradicted", ""),
         ({"text.flat": {"p_value": 0.2}}, "confirmed", "absence not shown"),

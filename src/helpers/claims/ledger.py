@@ -82,8 +82,9 @@ class Ledger:
             For each claim a number, a truth value, or a mapping or Series with some of
             `estimate`, `low`, `high`, `share` (of resamples), `p_value`, `p_family`
             (corrected over the whole family), `holds`, `other` (a number that would
-            explain a slip) and `shown` (words); a DataFrame of such columns with one
-            row for each part of the claim; a pair of one of these and words; or, for a
+            explain a slip), `rounded_first` (what comes of its parts, each rounded as
+            printed) and `shown` (words); a DataFrame of such columns with one row for
+            each part of the claim; a pair of one of these and words; or, for a
             claim with two readings, a mapping from reading to these. A bare number is
             the share of a ranking and the estimate of anything else.
 

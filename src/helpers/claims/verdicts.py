@@ -52,7 +52,16 @@ NEEDED = {
     "significance": ("p_value",),
     "no effect": ("estimate", "low"),
 }
-NUMBERS = ("estimate", "low", "high", "share", "p_value", "p_family", "other")
+NUMBERS = (
+    "estimate",
+    "low",
+    "high",
+    "share",
+    "p_value",
+    "p_family",
+    "other",
+    "rounded_first",
+)
 ENTERED = (
     "claim_id",
     "reading",
@@ -290,6 +299,9 @@ def _slip(claim: Mapping, row: Mapping) -> str:
     elsewhere = claim.get("elsewhere_published", "")
     if not pd.isna(row["other"]) and abs(row["other"] - printed) <= _half_unit(claim):
         return "the number of another heading"
+    rounded_first = row.get("rounded_first")
+    if not pd.isna(rounded_first) and abs(rounded_first - printed) <= SLACK:
+        return "as if its parts were rounded first"
     if elsewhere and abs(float(elsewhere) - value) <= _half_unit(claim):
         return f"the paper prints {elsewhere} elsewhere"
     far = _relative(value - printed, printed) > BLIND
