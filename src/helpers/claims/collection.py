@@ -195,6 +195,8 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
     numbers = verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS
     checked = verdicts.reasons(merged) == ""
     raw = _counts(merged[numbers & (merged["evidence"] == "raw")])
+    raw_sentences = _counts(merged[~numbers & (merged["evidence"] == "raw")])
+    raw_hold = raw_sentences[list(verdicts.HOLDING)].sum()
     failing = _counts(merged[~numbers & checked]).drop(list(verdicts.HOLDING))
     return [
         verdicts.counted(merged),
@@ -202,6 +204,7 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
         f"{raw['confirmed']} are confirmed and {raw['consistent']} consistent",
         _slips_and_inexact(raw),
         f"{raw['contradicted']} are contradicted: another number, or another count",
+        f"by raw data {raw_hold} of {raw_sentences.sum()}",
         f"of the {failing.sum()} that do not hold, {failing['leaning']} lean",
         f"{failing['open']} stay open, and {failing['contradicted']} are contradicted",
     ]
