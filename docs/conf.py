@@ -44,6 +44,7 @@ html_theme_options = {
     "toc_title": "On this page",
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "show_prev_next": False,  # each notebook names its neighbours
     "extra_footer": pages_of.colophon(repository_url),
     "footer_content_items": ["extra-footer.html"],
 }

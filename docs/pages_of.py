@@ -143,7 +143,8 @@ def cards(record: Record, target: Path) -> list[dict]:
     for finding in findings(record, target).short():
         file, alt = record.figure(published.loc[finding["headline"], "picture"])
         name = finding["notebook"]
-        finding["picture"] = _copied(small_version(file), target)
+        finding["picture"] = _copied(file, target)
+        finding["small"] = _copied(small_version(file), target)
         finding["alt"] = alt
         finding["page"] = f"notebooks/{name}.html"
         finding["question"] = record.notebooks[name].title
@@ -409,6 +410,8 @@ def _data_of(book: Notebook, record: Record) -> tuple[str, list[str]]:
     own_simulation = book.simulates and not simulated
     if own_simulation:
         sources.append("simulated data, which say nothing about people")
+    if not sources:
+        sources = ["tables of this project, named below"]
     lines = [f"<strong>Data of this page</strong>: {'; '.join(sources)}."]
     if book.name in record.missing:
         reason = record.missing[book.name]
@@ -457,7 +460,7 @@ def exhibits(record: Record, target: Path) -> list[dict]:
         row["alt"] = ""
         if figure:
             file, row["alt"] = record.figure(figure)
-            row["picture"] = _copied(small_version(file), target)
+            row["picture"] = _copied(file, target)
     return sorted(table, key=_order)
 
 

@@ -67,15 +67,17 @@ def own_text(section: nodes.section) -> str:
             words.append(" ")
 
     for child in section.children:
-        if not isinstance(child, nodes.section | nodes.title):
+        opens_a_part = isinstance(child, nodes.section | nodes.title)
+        if not opens_a_part and not is_left_out(child):
             collect(child)
     return " ".join("".join(words).split())
 
 
 def is_left_out(node: nodes.Node) -> bool:
-    """Tell whether a node is code, or a picture's data."""
+    """Tell whether a node is code, a remark or what stands on top of each page."""
     is_code = isinstance(node, nodes.container) and "cell_input" in node["classes"]
-    return is_code or isinstance(node, nodes.comment)
+    is_furniture = isinstance(node, nodes.raw) and 'class="about' in node.astext()
+    return is_code or is_furniture or isinstance(node, nodes.comment)
 
 
 def of_claims(claims: pd.DataFrame, studies: dict[str, str]) -> list[dict]:

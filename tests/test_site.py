@@ -58,6 +58,8 @@ FAULTS = r"""() => {
     const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     for (let text = walk.nextNode(); text; text = walk.nextNode()) {
       if (!seen(text.parentElement) || text.parentElement.closest("code")) continue;
+      const upright = getComputedStyle(text.parentElement).writingMode;
+      if (upright !== "horizontal-tb") continue;
       for (const word of text.textContent.matchAll(whole)) {
         range.setStart(text, word.index);
         range.setEnd(text, word.index + word[0].length);
@@ -538,11 +540,21 @@ def test_the_search_knows_the_words_and_numbers_that_readers_type(page):
     page.fill(".bd-search-container input[name=q]", "AC1 0.64")
     assert "0.64" in found.first.locator("mark").all_inner_texts()
     assert "0.641" not in " ".join(found.locator("mark").all_inner_texts())
+    page.fill(".bd-search-container input[name=q]", "power analysis")
+    assert "How large must a rating study be" in found.first.inner_text()
+    page.fill(".bd-search-container input[name=q]", "inter-rater reliability")
+    assert "10_annotation_quality" in " ".join(links_of(found))
     page.fill(".bd-search-container input[name=q]", "Krippendorff qwertz")
     assert "none has all" in page.inner_text("#hits")
     page.fill(".bd-search-container input[name=q]", "qwertz")
     assert page.inner_text("#hits") == "Nothing found. Try another word."
     assert found.count() == 0
+
+
+def links_of(found) -> list[str]:
+    """Addresses of the first five results."""
+    links = found.locator("a").all()[:5]
+    return [link.get_attribute("href") for link in links]
 
 
 def test_all_code_of_a_page_unfolds_with_one_click(page):

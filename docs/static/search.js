@@ -4,8 +4,13 @@ const PASSAGE = 260; // letters
 // Readers' words, and those that our pages use for the same.
 const ALSO = {
   annotator: ["rater", "worker"],
+  bias: ["prime", "priming"],
+  chatbot: ["model"],
+  child: ["age", "ages"],
+  comparisons: ["holm"],
   confidence: ["assertive", "confident"],
   confident: ["assertive"],
+  crowdworker: ["crowd worker", "worker"],
   factual: ["factuality"],
   hallucination: ["factual error", "factuality"],
   hallucinate: ["factual error", "factuality"],
@@ -17,14 +22,27 @@ const ALSO = {
   judge: ["evaluator"],
   kappa: ["alpha", "ac1"],
   llm: ["model"],
+  matter: ["weigh"],
+  multiple: ["holm"],
+  "p-hacking": ["specification", "ways to compute"],
   power: ["how large", "how many"],
+  preference: ["prefer"],
+  quality: ["rely on"],
+  reliability: ["agreement", "agree", "rely on"],
+  rlhf: ["human feedback"],
+  sample: ["how large", "how many"],
+  size: ["how large", "how many"],
   sycophancy: ["assertive"],
   toxicity: ["harm"],
   truthfulness: ["factuality"],
   verbosity: ["length"],
   verbose: ["length"],
+  vote: ["mode", "label"],
   wrong: ["contradicted"],
 };
+// Words that tell nothing of what is looked for.
+const COMMON = new Set("a an analysis and are as by can do does for how in is it most number of on or the to versus vs what which who with".split(" "));
+const ENDINGS = /(ations?|ings?|als?|ies|es|ed|s)$/;
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 // A number is found whole; a word where one begins with it.
@@ -34,10 +52,14 @@ const pattern = (word) =>
     : `(?<![\\p{L}\\d])${escaped(word)}`;
 
 function asked(query) {
-  const words = query.toLowerCase().split(/[\s"“”?!;:()]+/).filter((word) => word);
+  const typed = query.toLowerCase().split(/[\s"“”?!;:()]+/).filter((word) => word);
+  const telling = typed.filter((word) => !COMMON.has(word));
+  const words = telling.length ? telling : typed;
   return words.map((word) => {
-    const single = word.length > 4 ? word.replace(/s$/, "") : word;
-    const same = [single, ...(ALSO[single] ?? [])];
+    const stem = word.replace(ENDINGS, "");
+    const single = stem.length >= 4 ? stem : word;
+    const known = ALSO[word] ?? ALSO[word.replace(/s$/, "")] ?? [];
+    const same = [single, ...known];
     return {
       own: new RegExp(pattern(single), "giu"),
       any: new RegExp(same.map(pattern).join("|"), "giu"),
@@ -48,7 +70,9 @@ function asked(query) {
 const count = (text, expression) => [...text.matchAll(expression)].length;
 
 function score(entry, word) {
-  const places = [[entry.page, 4], [entry.heading, 4], [entry.text, 1]];
+  // a long text holds many words: what is said in a short one counts more
+  const share = 2 / Math.sqrt(1 + entry.text.length / 1000);
+  const places = [[entry.page, 4], [entry.heading, 4], [entry.text, share]];
   let sum = 0;
   for (const [text, weight] of places) {
     sum += weight * Math.log2(1 + count(text, word.any));

@@ -27,6 +27,7 @@ if (table) {
     const address = decodeURIComponent(location.hash.slice(1));
     const row = document.getElementById(address);
     for (const other of rows) other.classList.toggle("chosen", other === row);
+    if (rows.includes(row)) for (const field of form.elements) if (field.name) field.value = "";
     if (!row && address.includes("=")) {
       form.reset();
       for (const [name, value] of new URLSearchParams(address)) if (form.elements[name]) form.elements[name].value = value;
