@@ -45,9 +45,10 @@ def written(monkeypatch) -> findings.Findings:
 def test_counts_in_short_say_what_holding_is_worth():
     assert findings.short_counts(CLAIMS) == (
         "Of 4 claims 3 could be checked: 2 of 2 numbers and counts hold, and 1 of 1 "
-        "sentences. Of these 3, 1 could only have been contradicted, not confirmed: a "
-        "paper's own rounded numbers, or random splits of its data drawn anew, allow "
-        "them; 1 hold only before a correction for many tests."
+        "sentences. Of these 3, 2 are confirmed. The other 1 are only not refuted: all "
+        "there is to check them by are a paper's own rounded numbers, or random splits "
+        "of its data drawn anew. Of the 3, 1 hold only without a correction for many "
+        "tests."
     )
 
 

@@ -19,7 +19,7 @@ BEYOND = "<!-- findings beyond -->"
 
 
 def short_counts(judged: pd.DataFrame) -> str:
-    """Say in two sentences how many claims could be checked and how many hold.
+    """Say in a few sentences how many claims could be checked and how many hold.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ def short_counts(judged: pd.DataFrame) -> str:
     )
     if total["consistent"]:
         text += (
-            f" Of these {total['hold']:,}, {total['consistent']:,} could only have "
-            "been contradicted, not confirmed: a paper's own rounded numbers, or "
-            "random splits of its data drawn anew, allow them"
+            f" Of these {total['hold']:,}, {total['confirmed']:,} are confirmed. The "
+            f"other {total['consistent']:,} are only not refuted: all there is to "
+            "check them by are a paper's own rounded numbers, or random splits of its "
+            "data drawn anew."
         )
-        if total["uncorrected"]:
-            text += (
-                f"; {total['uncorrected']:,} hold only before a correction for many "
-                "tests"
-            )
-        text += "."
+    if total["uncorrected"]:
+        text += (
+            f" Of the {total['hold']:,}, {total['uncorrected']:,} hold only without a "
+            "correction for many tests."
+        )
     return text
 
 
