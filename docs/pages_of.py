@@ -133,7 +133,8 @@ def findings(record: Record, target: Path) -> Findings:
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     headlines = record.headlines.reset_index()
-    return Findings(claimed, headlines, picture, up="/", badge=badge)
+    said = elsewhere.sentences(elsewhere.latest(record.folder))
+    return Findings(claimed, headlines, picture, "/", badge, said)
 
 
 def cards(record: Record, target: Path) -> list[dict]:
@@ -177,8 +178,7 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
     counts = collection.verdict_counts(claimed)
-    of_run = elsewhere.read(record.folder / "atlas.csv")
-    other_sets = elsewhere.read() if of_run.empty else of_run
+    other_sets = elsewhere.latest(record.folder)
     with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
     problems = collection.problems(claimed)
     anchors = dict.fromkeys(STUDIES, "what-does-not-hold")

@@ -10,7 +10,7 @@ import papermill
 import pytest
 
 from helpers import paths
-from helpers.claims import collection, verdicts
+from helpers.claims import collection, elsewhere, verdicts
 from helpers.data.published import read_text
 from helpers.data.studies import titles
 from helpers.run import notebooks as run
@@ -172,7 +172,9 @@ def test_what_guides_say_of_findings_is_what_was_computed(guide, up):
     claims = read_text(paths.ROOT / "figures" / "claims.csv")
     headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
     text = (paths.ROOT / guide).read_text()
-    assert results.with_findings(text, claims, headlines, committed_alts(), up) == text
+    said = elsewhere.sentences(elsewhere.read())
+    alts = committed_alts()
+    assert results.with_findings(text, claims, headlines, alts, up, said) == text
 
 
 def committed_alts() -> dict[str, str]:

@@ -39,7 +39,13 @@ def written(monkeypatch) -> findings.Findings:
     sure = pd.Series(SURE).rename_axis("headline")
     monkeypatch.setattr(collection, "how_sure", lambda claims: sure)
     monkeypatch.setattr(studies, "read_studies", lambda: STUDIES)
-    return findings.Findings(CLAIMS, HEADLINES, lambda name: f"![{name}]()", "../")
+    return findings.Findings(
+        CLAIMS,
+        HEADLINES,
+        lambda name: f"![{name}]()",
+        "../",
+        elsewhere={"cost": "No other set can speak to it: none costs."},
+    )
 
 
 def test_counts_in_short_say_what_holding_is_worth():
@@ -78,6 +84,7 @@ def test_a_new_study_gets_a_section_before_what_is_beyond_the_papers(written):
     headings = [line for line in once.splitlines() if line.startswith("## ")]
     assert headings == ["## One", "## Late (2026)", "## Beyond"]
     full = "- *Holds.* The cost is 0.5. ([11](../notebooks/11_cost.ipynb))\n  - Or 0.6."
+    full += "\n  - No other set can speak to it: none costs."
     assert full in once
     assert "<!-- findings late -->\n\nNo headline finding is about it.\n" in once
     assert "- *Holds.* The size is 9. ([52](../notebooks/52_size.ipynb))" in once

@@ -36,6 +36,12 @@ def read(file: Path = RESULTS) -> pd.DataFrame:
     return read_text(file)
 
 
+def latest(folder: Path) -> pd.DataFrame:
+    """Read what a run found, or the committed results if it found nothing."""
+    of_run = read(folder / "atlas.csv")
+    return read() if of_run.empty else of_run
+
+
 def joined(folder: Path) -> pd.DataFrame:
     """Join what the notebooks on other sets have written into a folder of results."""
     tables = [pd.DataFrame(columns=COLUMNS)]

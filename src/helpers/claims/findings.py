@@ -5,7 +5,7 @@ Both have parts between two comments, such as `<!-- short findings -->` and
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -91,6 +91,9 @@ class Findings:
         From the text to the project root, such as "../".
     badge : callable, optional
         Marks a word that says how sure a finding is.
+    elsewhere : mapping of str to str, optional
+        What other sets of ratings say, by headline, as
+        `helpers.claims.elsewhere.sentences` gives it.
     """
 
     claims: pd.DataFrame
@@ -98,6 +101,7 @@ class Findings:
     picture: Callable[[str], str]
     up: str = ""
     badge: Callable[[str], str] = field(default=_in_italics)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def renew(self, text: str) -> str:
         """Write all marked parts of a text anew."""
@@ -179,12 +183,14 @@ class Findings:
         """The findings of a study in full, or those that go beyond all studies."""
         by_digit = studies.by_digit()
         lines = []
-        for row in self._rows().itertuples():
+        for row in self._rows().reset_index().itertuples():
             if by_digit.get(row.notebook[0], "beyond") == name:
                 link = self._link(row.notebook)
                 lines.append(f"- {self.badge(row.sure)} {row.sentence} {link}")
                 if row.alternatives:
                     lines.append(f"  - {row.alternatives}")
+                if row.headline in self.elsewhere:
+                    lines.append(f"  - {self.elsewhere[row.headline]}")
         return "\n".join(lines) or "No headline finding is about it."
 
     def _problems(self) -> str:

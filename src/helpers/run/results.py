@@ -176,6 +176,8 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     Figures of earlier runs go. READMEs list new notebooks. Sentences that state how
     many claims hold are renewed, and what README and docs/findings.md say of findings.
     """
+    from helpers.claims import elsewhere  # takes half a second
+
     claims = read_text(build / "claims.csv")
     if not claims["source"].isin(["", "real"]).all():
         raise PlainError(
@@ -214,8 +216,11 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     findings = root / "docs" / "findings.md"
     texts[findings] = findings.read_text(encoding="utf-8")
     headlines = read_text(build / "headlines.csv")
+    said_elsewhere = elsewhere.sentences(elsewhere.latest(build))
     for file, up in {root / "README.md": "", findings: "../"}.items():
-        texts[file] = with_findings(texts[file], claims, headlines, alts, up)
+        texts[file] = with_findings(
+            texts[file], claims, headlines, alts, up, said_elsewhere
+        )
     for file, text in texts.items():
         contents[file] = text.encode()
     replace_files(contents)
@@ -230,6 +235,7 @@ def with_findings(
     headlines: pd.DataFrame,
     alts: Mapping[str, str],
     up: str,
+    said_elsewhere: Mapping[str, str],
 ) -> str:
     """Write anew what a text says of findings; `up` leads from it to the root."""
     from helpers.claims.findings import Findings  # takes half a second
@@ -237,7 +243,8 @@ def with_findings(
     def picture(name: str) -> str:
         return f"![{alts[name]}]({up}figures/{name}.png)"
 
-    return Findings(claims, headlines, picture, up).renew(text)
+    writer = Findings(claims, headlines, picture, up, elsewhere=said_elsewhere)
+    return writer.renew(text)
 
 
 def _renewals(root: Path, claims: pd.DataFrame) -> dict[str, str]:
