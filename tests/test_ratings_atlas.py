@@ -1,6 +1,7 @@
 """Other sets of ratings: what was fixed, known answers, and a made-up set added."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from helpers import paths
 from helpers.claims import elsewhere
 from helpers.data.published import read_text
 from helpers.stats import meta_analysis
+from helpers.wording import with_interval
 from ratings.atlas import answers, ask, papers, readers, sets, summary
 
 RECIPE = """\
@@ -279,7 +281,7 @@ def test_what_sets_say_stands_beside_headlines(tmp_path):
     assert read["label"].tolist()[0] == papers.KAMODA
     said = elsewhere.sentences(read)
     assert "1 of 2 other sets, on the other in 1" in said["aspect_weights"]
-    assert said["tone_gap"].startswith("No other set can speak to it: ")
+    assert said["tone_gap"].startswith("No set in the atlas can speak to it: ")
     assert "crowd_misses" not in said  # nothing is known of it in this run
     (line,) = elsewhere.grid(read)
     assert line["n"] == {"sets": 2, "on": 1, "other": 1, "neither": 0}
@@ -347,3 +349,104 @@ def test_a_set_whose_outcome_is_called_otherwise_is_refused(added, monkeypatch):
     monkeypatch.setattr(sets, "questions", lambda: table)
     with pytest.raises(ValueError, match="calls the outcome 'score', the ratings have"):
         ask.length()
+
+
+# ---------------------------------------------------- numbers in the notebooks' Answers
+
+NOTEBOOKS = {
+    "aspects": "61_aspects_elsewhere",
+    "agreement": "62_agreement_elsewhere",
+    "length": "63_length_elsewhere",
+    "crowd": "64_crowds_elsewhere",
+    "judges": "65_judges_elsewhere",
+}
+# an estimate with its interval, such as 0.51 standard deviations [0.40, 0.62]
+INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")
+
+
+def notebook(question):
+    """A committed notebook: its Answer, and all numbers that its cells print."""
+    file = paths.ROOT / "notebooks" / f"{NOTEBOOKS[question]}.ipynb"
+    cells = json.loads(file.read_text())["cells"]
+    opening = "".join(cells[0]["source"])
+    answer = opening.partition("**Answer.**")[2].partition("**Paper.**")[0]
+    printed = json.dumps([cell.get("outputs", []) for cell in cells])
+    return answer, np.array(re.findall(r"-?\d+\.\d+|-?\d+", printed), dtype=float)
+
+
+def committed(question):
+    """Rows of figures/atlas.csv on a question, by set; papers and sets."""
+    table = elsewhere.read()
+    table = table[table["question"] == question].set_index("set")
+    ends = ["estimate", "low", "high"]
+    return table.assign(**table[ends].astype(float))
+
+
+def stands(number, known):
+    """Whether one of the known numbers, rounded alike, is the number as written."""
+    digits = len(number.partition(".")[2])
+    return (np.abs(known - float(number)) <= 0.5000001 * 10**-digits).any()
+
+
+@pytest.mark.parametrize("question", sets.QUESTIONS)
+def test_the_intervals_of_an_answer_are_those_of_the_results(question):
+    answer, printed = notebook(question)
+    rows = committed(question)
+    for low, high in INTERVAL.findall(answer):
+        of_a_set = [
+            stands(low, np.array([row.low])) and stands(high, np.array([row.high]))
+            for row in rows.itertuples()
+        ]
+        # the mean over sets, another group of people, false alarms: printed below
+        below = stands(low, printed) and stands(high, printed)
+        assert any(of_a_set) or below, f"[{low}, {high}]"
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "decimals"),
+    [
+        ("aspects", ["fed", "sf", "topical_chat", papers.KAMODA], 1),
+        ("agreement", ["realsumm", "hanna", "ttcw"], 2),
+        ("agreement", ["Hosking et al., factual errors"], 2),
+        ("length", ["dialsummeval", "hanna", "openmeva", "simpeval"], 2),
+        ("length", [papers.HOSKING, papers.KAMODA], 2),
+        ("crowd", ["dices_350", "medical_safety", papers.HOSKING], 0),
+    ],
+)
+def test_sets_that_an_answer_names_have_their_numbers_there(question, named, decimals):
+    answer, _ = notebook(question)
+    rows = committed(question)
+    for name in named:
+        row = rows.loc[name]
+        # "89 % [83, 92]", "0.51 standard deviations [0.40, 0.62]"
+        whole = with_interval(row["estimate"], row["low"], row["high"], decimals)
+        number, _, ends = whole.partition(" ")
+        ends = re.escape(ends)
+        assert re.search(rf"(?<![\d.]){number}( [a-z% ]+)? {ends}", answer), whole
+
+
+@pytest.mark.parametrize("question", sets.QUESTIONS)
+def test_the_counts_and_the_word_of_an_answer_are_those_of_the_results(question):
+    answer, _ = notebook(question)
+    rows = committed(question)
+    side = rows.loc[rows["kind"] == "set", "side"]
+    n = {name: int((side == name).sum()) for name in elsewhere.SIDES}
+    on, other, neither = [n[name] for name in elsewhere.SIDES]
+    words = dict(enumerate(("none", "one", "two", "three", "four", "five")))
+    words |= {number: str(number) for number in range(6, 30)}
+    said = {
+        "aspects": [f"in {words[on]} of them", f"in {words[neither]} it cannot"],
+        "agreement": [
+            f"In {on} of {len(side)} other sets",
+            f"in {words[other]}, which",
+        ],
+        "length": [
+            f"in {on} of {len(side)} other sets",
+            f"lower one in {other} (",
+            f"in {neither} it",
+        ],
+        "crowd": [f"In {words[other]} of {words[len(side)]} other sets"],
+        "judges": [f"In {other} of {len(side)} other sets"],
+    }
+    for part in [*said[question], f"*{rows['word'].iloc[0]}*"]:
+        assert part in answer, part

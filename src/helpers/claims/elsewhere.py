@@ -77,13 +77,13 @@ def sentences(results: pd.DataFrame) -> dict[str, str]:
     >>> sentences(results)["crowd_misses"].partition(": ")[2].partition(" (")[0]
     'on that side in 0 of 2 other sets, on the other in 1, on neither in 1'
     >>> sentences(results)["age_alignment"]
-    'No other set can speak to it: no other set has ages.'
+    'No set in the atlas can speak to it: no other set has ages.'
     """
     said = {}
     of_question = statements()
     for row in read_text(FOLDER / "headlines.csv").itertuples():
         if not row.question:
-            said[row.headline] = f"No other set can speak to it: {row.why}."
+            said[row.headline] = f"No set in the atlas can speak to it: {row.why}."
             continue
         sets = results[(results["question"] == row.question) & (results.kind == "set")]
         if len(sets) == 0:
