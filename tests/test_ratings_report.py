@@ -258,6 +258,14 @@ def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
     assert all(row["it does not say"] for row in found["sentences"])
 
 
+def test_errors_in_marks_are_told_once_where_a_weight_is_quoted(written):
+    page, results, _, _ = written
+    line = report.WORDS["label error"]
+    assert page.count(line) == 1
+    assert page.index("<h2>To quote") < page.index(line) < page.index("<h2>Checks")
+    assert results["errors in marks"] == line
+
+
 def test_hostile_names_and_formulas_stay_text(tmp_path):
     table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(
         columns="source"
