@@ -14,6 +14,7 @@ One pair of each item counts, drawn at random, so that the binomial test is exac
 independent items. Columns that follow from the others (a sum of them) are left out.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ STEP = 20.0  # between odds
 FOLLOWS = 0.9  # agreement of different items: the column is made of the others
 MOST_PAIRS = 300_000
 MOST_SHOWN = 3
+LARGEST_CODE = 2**62  # that fits into an integer
 FEWEST = 10  # items that can tell something
 ALARM = 0.01  # chance of any false alarm, over the file, its systems and its raters
 SEED = 0
@@ -162,19 +164,29 @@ def _follow(
     n_rows, n_columns = marks.shape
     follows = np.zeros(n_columns, dtype=bool)
     for column in range(n_columns):
-        others = np.delete(marks, column, axis=1)
-        _, key = np.unique(others, axis=0, return_inverse=True)
+        key = _row_codes(np.delete(marks, column, axis=1))
         # neighbours in a random order of the rows with the same other marks
-        order = np.lexsort((rng.random(n_rows), key.ravel()))
+        order = np.lexsort((rng.random(n_rows), key))
         a = order[:-1]
         b = order[1:]
-        is_pair = (key.ravel()[a] == key.ravel()[b]) & (item[a] != item[b])
+        is_pair = (key[a] == key[b]) & (item[a] != item[b])
         values = marks[:, column]
         is_unusual = (values[a] != usual[column]) | (values[b] != usual[column])
         is_told = is_pair & is_unusual
         if is_told.sum() >= FEWEST:
             follows[column] = (values[a] == values[b])[is_told].mean() > FOLLOWS
     return follows
+
+
+def _row_codes(marks: np.ndarray) -> np.ndarray:
+    """A number for each row of codes, in the order of the rows; the same for equals."""
+    sizes = [int(size) for size in marks.max(axis=0) + 1]
+    if math.prod(sizes) < LARGEST_CODE:  # digits of one number: no sorting of rows
+        code = np.zeros(len(marks), dtype=np.int64)
+        for size, column in zip(sizes, marks.T, strict=True):
+            code = code * size + column
+        return code
+    return np.unique(marks, axis=0, return_inverse=True)[1].ravel()
 
 
 def _compare(
@@ -216,10 +228,13 @@ def _groups(table: pd.DataFrame, rows: np.ndarray, pairs: Pairs) -> dict[str, di
         groups["system"] = pd.Series(everything).groupby(system).indices
     if "rater_id" in table:
         rater = table["rater_id"].astype(str).to_numpy()[rows]
-        one = rater[pairs.first].astype(object)
-        two = rater[pairs.second].astype(object)
-        names = np.where(one < two, one + " and " + two, two + " and " + one)
-        groups["raters"] = pd.Series(everything).groupby(names).indices
+        codes, names = pd.factorize(rater, sort=True)
+        one = np.minimum(codes[pairs.first], codes[pairs.second])
+        two = np.maximum(codes[pairs.first], codes[pairs.second])
+        by_pair = pd.Series(everything).groupby(one * len(names) + two).indices
+        for pair, members in by_pair.items():
+            who = f"{names[pair // len(names)]} and {names[pair % len(names)]}"
+            groups["raters"][who] = members
     return groups
 
 
