@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import gate_table, gates_agreement
+from ratings import report
 
 
 def test_a_share_is_judged_by_its_bounds_and_finished_designs_stay(tmp_path):
@@ -53,3 +54,20 @@ def test_every_committed_row_names_its_files_and_bound():
     at_most = table["percent"] <= table["at most"].fillna(100)
     is_judged = table["holds"].notna()
     assert ((at_least & at_most) == (table["holds"] == "yes"))[is_judged].all()
+
+
+def test_the_page_tells_what_the_gates_found():
+    table = pd.read_csv(gate_table.GATES).set_index(["design", "what"])["percent"]
+    false = "typos called higher or lower"
+    nameless = report.WORDS["not run"]["raters"]
+    assert f"{table['no names', false]:.0f} in 100 called" in nameless
+    assert f"truth in {table['no names', 'interval of typos holds']:.0f}" in nameless
+    systems = report.WORDS["not run"]["systems"]
+    design = "10 systems that differ"
+    assert f"outcome in {table[design, false]:.0f} of 100" in systems
+    for what in (
+        f"{false}, system held equal",
+        "typos said to extend to other systems",
+    ):
+        assert f"{table[design, what]:.0f}" == "5"
+    assert "in 5 each" in systems

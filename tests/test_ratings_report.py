@@ -424,6 +424,17 @@ def test_sentences_say_what_is_left_with_the_system_held_equal(written):
     assert "each rater compared with himself or herself (over all ratings" in written[0]
 
 
+def test_with_systems_the_page_says_of_whom_it_speaks(tmp_path, written):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table["system"] = pd.factorize(table["item_id"])[0] % 3
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = RECIPE | {"system": ["system"]}
+    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", print)
+    not_run = json.loads(page.with_suffix(".json").read_text())["not run"]
+    assert "these 3 systems only" in not_run["Other systems"]
+    assert "Other systems" not in written[1]["not run"]
+
+
 def test_what_would_tell_more_comes_from_the_power(written):
     page, results, _, _ = written
     assert "What would tell more" in page

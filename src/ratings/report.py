@@ -856,6 +856,10 @@ def _judge_aspects(
     by_system = inference.systems(study)
     if "system_id" in study.frame:
         analysis.add(SYSTEMS, by_system)
+        number = study.frame["system_id"].nunique()
+        if number > 1:
+            why = WORDS["not run"]["systems"].format(number=number)
+            analysis.not_run["Other systems"] = why
     if not outcome_is_repeated:
         analysis.add(PEOPLE, raters.by_rater(study))
     if outcome_is_repeated:
