@@ -71,3 +71,9 @@ def test_the_page_tells_what_the_gates_found():
     ):
         assert f"{table[design, what]:.0f}" == "5"
     assert "in 5 each" in systems
+    found = pd.read_csv(gate_table.GATES)
+    found = found[(found["gate"] == gates_agreement.GATE) & found["holds"].notna()]
+    is_many = (found["files"] >= 100) & ~found["design"].str.contains(", 5 clusters")
+    shares = found["percent"][is_many].round()
+    told = f"in {shares.min():.0f} to {shares.max():.0f} of 100"
+    assert told in report.WORDS["methods"]["agreement"]
