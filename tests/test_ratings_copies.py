@@ -50,9 +50,9 @@ def test_columns_that_follow_from_others_do_not_count():
 
 def test_rows_have_numbers_in_their_order(monkeypatch):
     marks = np.random.default_rng(0).integers(0, 3, (200, 4))
-    digits = copies._row_codes(marks)
-    monkeypatch.setattr(copies, "LARGEST_CODE", 0)
-    ranks = copies._row_codes(marks)
+    digits = intake.row_codes(marks)
+    monkeypatch.setattr(intake, "LARGEST_CODE", 0)
+    ranks = intake.row_codes(marks)
     order = np.lexsort(marks.T[::-1])
     for codes in (digits, ranks):
         step = np.diff(codes[order])

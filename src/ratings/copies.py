@@ -14,18 +14,18 @@ One pair of each item counts, drawn at random, so that the binomial test is exac
 independent items. Columns that follow from the others (a sum of them) are left out.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ratings.intake import row_codes
+
 STEP = 20.0  # between odds
 FOLLOWS = 0.9  # agreement of different items: the column is made of the others
 MOST_PAIRS = 300_000
 MOST_SHOWN = 3
-LARGEST_CODE = 2**62  # that fits into an integer
 FEWEST = 10  # items that can tell something
 ALARM = 0.01  # chance of any false alarm, over the file, its systems and its raters
 SEED = 0
@@ -164,7 +164,7 @@ def _follow(
     n_rows, n_columns = marks.shape
     follows = np.zeros(n_columns, dtype=bool)
     for column in range(n_columns):
-        key = _row_codes(np.delete(marks, column, axis=1))
+        key = row_codes(np.delete(marks, column, axis=1))
         # neighbours in a random order of the rows with the same other marks
         order = np.lexsort((rng.random(n_rows), key))
         a = order[:-1]
@@ -176,17 +176,6 @@ def _follow(
         if is_told.sum() >= FEWEST:
             follows[column] = (values[a] == values[b])[is_told].mean() > FOLLOWS
     return follows
-
-
-def _row_codes(marks: np.ndarray) -> np.ndarray:
-    """A number for each row of codes, in the order of the rows; the same for equals."""
-    sizes = [int(size) for size in marks.max(axis=0) + 1]
-    if math.prod(sizes) < LARGEST_CODE:  # digits of one number: no sorting of rows
-        code = np.zeros(len(marks), dtype=np.int64)
-        for size, column in zip(sizes, marks.T, strict=True):
-            code = code * size + column
-        return code
-    return np.unique(marks, axis=0, return_inverse=True)[1].ravel()
 
 
 def _compare(
