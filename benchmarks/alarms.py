@@ -1,6 +1,6 @@
 """Alarms of the checks of own ratings where there is no fault.
 
-Run `python benchmarks/alarms.py` (`--files 200` for a quick look). Files of many
+Run `python -m benchmarks.alarms` (`--files 200` for a quick look). Files of many
 designs in which every rater judges by himself or herself: reliable and unreliable
 raters, halo, items that are clear or contested, rare marks, ceilings, two columns or
 ten, an outcome computed from the aspects. Told are, in % of files, alarms of copied
@@ -9,13 +9,14 @@ copied rows, and how often they are found.
 """
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
+from benchmarks import gate_table
 from ratings.copies import copied_rows
 from ratings.raters import check_raters
 
@@ -169,13 +170,22 @@ def alarms(design: Raters, key: tuple[int, ...]) -> tuple[bool, bool]:
     return len(found) > 0, bool(told.any())
 
 
-def print_table(run: Callable, designs: dict, kind: int, n_files: int) -> None:
-    """Print the shares of files with alarms."""
+def print_table(given: argparse.Namespace, designs: dict, kind: int) -> None:
+    """Print the shares of files with alarms, and append them to the file."""
+    gate = ("alarms without a fault", "copied rows found")[kind]
+    run = Parallel(n_jobs=given.jobs)
     for place, (name, design) in enumerate(designs.items()):
-        keys = [(SEED, kind, place, number) for number in range(n_files)]
+        if given.only not in name or gate_table.stands_there(given.out, gate, name):
+            continue
+        keys = [(SEED, kind, place, number) for number in range(given.files)]
         found = run(delayed(alarms)(design, key) for key in keys)
         copied, any_rule = 100 * np.mean(found, axis=0)
-        fails = " FAILS" if kind == 0 and copied > AT_MOST else ""
+        rows = [
+            (given.files, "copied rows told", copied, None, None if kind else AT_MOST),
+            (given.files, "any rule tells", any_rule, None, None),
+        ]
+        all_hold = gate_table.append(given.out, gate, name, SEED, rows)
+        fails = "" if all_hold else " FAILS"
         print(f"  {name:40} {copied:6.2f} {any_rule:6.2f}{fails}", flush=True)
 
 
@@ -185,14 +195,13 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--only", default="", help="designs with this in their name")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=gate_table.GATES)
     given = parser.parse_args()
-    run = Parallel(n_jobs=given.jobs)
     for kind, (title, designs) in enumerate(
         {"No fault": HONEST, "Copied rows": COPIED}.items()
     ):
         print(f"{title}: % of {given.files} files told copied, told by any rule")
-        chosen = {name: each for name, each in designs.items() if given.only in name}
-        print_table(run, chosen, kind, given.files)
+        print_table(given, designs, kind)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,19 @@ def test_columns_that_follow_from_others_do_not_count():
     assert follows[0]
 
 
+def test_rows_have_numbers_in_their_order(monkeypatch):
+    marks = np.random.default_rng(0).integers(0, 3, (200, 4))
+    digits = intake.row_codes(marks)
+    monkeypatch.setattr(intake, "LARGEST_CODE", 0)
+    ranks = intake.row_codes(marks)
+    order = np.lexsort(marks.T[::-1])
+    for codes in (digits, ranks):
+        step = np.diff(codes[order])
+        is_same = (np.diff(marks[order], axis=0) == 0).all(axis=1)
+        assert ((step == 0) == is_same).all()
+        assert (step >= 0).all()
+
+
 def test_the_pairs_of_an_item_are_all_its_pairs():
     item = np.array([0, 1, 0, 1, 0, 2])
     first, second = copies._pairs(item, np.random.default_rng(0))

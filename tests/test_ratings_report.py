@@ -258,6 +258,14 @@ def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
     assert all(row["it does not say"] for row in found["sentences"])
 
 
+def test_errors_in_marks_are_told_once_where_a_weight_is_quoted(written):
+    page, results, _, _ = written
+    line = report.WORDS["label error"]
+    assert page.count(line) == 1
+    assert page.index("<h2>To quote") < page.index(line) < page.index("<h2>Checks")
+    assert results["errors in marks"] == line
+
+
 def test_hostile_names_and_formulas_stay_text(tmp_path):
     table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(
         columns="source"
@@ -414,6 +422,17 @@ def test_sentences_say_what_is_left_with_the_system_held_equal(written):
     assert text.startswith("; 0.50 [0.40, 0.60] among answers of the same system, and")
     assert report._with_systems_equal("typos", table) == ""
     assert "each rater compared with himself or herself (over all ratings" in written[0]
+
+
+def test_with_systems_the_page_says_of_whom_it_speaks(tmp_path, written):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table["system"] = pd.factorize(table["item_id"])[0] % 3
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = RECIPE | {"system": ["system"]}
+    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", print)
+    not_run = json.loads(page.with_suffix(".json").read_text())["not run"]
+    assert "these 3 systems only" in not_run["Other systems"]
+    assert "Other systems" not in written[1]["not run"]
 
 
 def test_what_would_tell_more_comes_from_the_power(written):

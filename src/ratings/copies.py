@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ratings.intake import row_codes
+
 STEP = 20.0  # between odds
 FOLLOWS = 0.9  # agreement of different items: the column is made of the others
 MOST_PAIRS = 300_000
@@ -162,13 +164,12 @@ def _follow(
     n_rows, n_columns = marks.shape
     follows = np.zeros(n_columns, dtype=bool)
     for column in range(n_columns):
-        others = np.delete(marks, column, axis=1)
-        _, key = np.unique(others, axis=0, return_inverse=True)
+        key = row_codes(np.delete(marks, column, axis=1))
         # neighbours in a random order of the rows with the same other marks
-        order = np.lexsort((rng.random(n_rows), key.ravel()))
+        order = np.lexsort((rng.random(n_rows), key))
         a = order[:-1]
         b = order[1:]
-        is_pair = (key.ravel()[a] == key.ravel()[b]) & (item[a] != item[b])
+        is_pair = (key[a] == key[b]) & (item[a] != item[b])
         values = marks[:, column]
         is_unusual = (values[a] != usual[column]) | (values[b] != usual[column])
         is_told = is_pair & is_unusual
@@ -216,10 +217,13 @@ def _groups(table: pd.DataFrame, rows: np.ndarray, pairs: Pairs) -> dict[str, di
         groups["system"] = pd.Series(everything).groupby(system).indices
     if "rater_id" in table:
         rater = table["rater_id"].astype(str).to_numpy()[rows]
-        one = rater[pairs.first].astype(object)
-        two = rater[pairs.second].astype(object)
-        names = np.where(one < two, one + " and " + two, two + " and " + one)
-        groups["raters"] = pd.Series(everything).groupby(names).indices
+        codes, names = pd.factorize(rater, sort=True)
+        one = np.minimum(codes[pairs.first], codes[pairs.second])
+        two = np.maximum(codes[pairs.first], codes[pairs.second])
+        by_pair = pd.Series(everything).groupby(one * len(names) + two).indices
+        for pair, members in by_pair.items():
+            who = f"{names[pair // len(names)]} and {names[pair % len(names)]}"
+            groups["raters"][who] = members
     return groups
 
 

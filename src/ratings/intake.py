@@ -24,6 +24,7 @@ from helpers.stats.clustered import Slopes, slopes
 from helpers.stats.moments import ROUNDING, cluster_sums
 from ratings.accounts import Account
 
+LARGEST_CODE = 2**62  # that fits into an integer
 MOST_CLUSTERS = 2000  # more are joined, see `prepare`
 MOST_ROWS = 20_000  # for methods that need the rows themselves, see `Study.sample`
 FEWEST_ROWS = 10
@@ -858,13 +859,13 @@ def _formula(study: Study) -> str:
     if len(study.aspects) < 2:
         return ""
     marks = [pd.factorize(study.frame[name])[0] for name in study.aspects]
-    _, key = np.unique(np.column_stack(marks), axis=0, return_inverse=True)
+    key = row_codes(np.column_stack(marks))
     outcome = study.frame[study.outcome].to_numpy()
     item = pd.factorize(study.frame["item_id"])[0]
-    order = np.lexsort((item, key.ravel()))
+    order = np.lexsort((item, key))
     one = order[:-1]
     other = order[1:]
-    is_pair = (key.ravel()[one] == key.ravel()[other]) & (item[one] != item[other])
+    is_pair = (key[one] == key[other]) & (item[one] != item[other])
     values, counts = np.unique(outcome, return_counts=True)
     usual = values[counts.argmax()]
     is_told = is_pair & ((outcome[one] != usual) | (outcome[other] != usual))
@@ -873,6 +874,23 @@ def _formula(study: Study) -> str:
     parts = ", ".join(study.aspects)
     pairs = f"{is_told.sum():,} pairs of ratings with the same marks for these"
     return f"{study.outcome} follows from {parts} (it is the same in all {pairs})"
+
+
+def row_codes(marks: np.ndarray) -> np.ndarray:
+    """Number rows of codes in their order; rows that are the same have one number.
+
+    Examples
+    --------
+    >>> row_codes(np.array([[1, 0], [0, 2], [1, 0]])).tolist()
+    [3, 2, 3]
+    """
+    sizes = [int(size) for size in marks.max(axis=0) + 1]
+    if math.prod(sizes) < LARGEST_CODE:  # digits of one number: no sorting of rows
+        code = np.zeros(len(marks), dtype=np.int64)
+        for size, column in zip(sizes, marks.T, strict=True):
+            code = code * size + column
+        return code
+    return np.unique(marks, axis=0, return_inverse=True)[1].ravel()
 
 
 def _is_rounded(marks: np.ndarray, residual: np.ndarray, explained: float) -> bool:

@@ -691,6 +691,8 @@ class Analysis:
         What would tell more, where a computed power or a check says so.
     methods : str
         How it was done, for a paper.
+    label_error : str
+        What errors in marks do to weights, where a weight is quoted.
     """
 
     description: str
@@ -702,6 +704,7 @@ class Analysis:
     study: Study | None = None
     to_do: list[str] = field(default_factory=list)
     methods: str = ""
+    label_error: str = ""
 
     def add(self, name: str, table: pd.DataFrame) -> None:
         """Keep a table, or the reason why there is none."""
@@ -853,6 +856,10 @@ def _judge_aspects(
     by_system = inference.systems(study)
     if "system_id" in study.frame:
         analysis.add(SYSTEMS, by_system)
+        number = study.frame["system_id"].nunique()
+        if number > 1:
+            why = WORDS["not run"]["systems"].format(number=number)
+            analysis.not_run["Other systems"] = why
     if not outcome_is_repeated:
         analysis.add(PEOPLE, raters.by_rater(study))
     if outcome_is_repeated:
@@ -864,6 +871,8 @@ def _judge_aspects(
     analysis.quotes = sentences(
         study, conclusions, ranking, agreement, reliability, by_system
     )
+    if not study.identity and conclusions["verdict"].isin(ON_VERDICT).any():
+        analysis.label_error = WORDS["label error"]
 
 
 def what_to_do(
@@ -1191,6 +1200,7 @@ def _json(analysis: Analysis) -> bytes:
         "methods": analysis.methods,
         "what to do": analysis.to_do,
         "sentences": analysis.quotes.to_dict(orient="records"),
+        "errors in marks": analysis.label_error,
         "not run": analysis.not_run,
         "tables": tables,
     }
