@@ -13,7 +13,7 @@
 ## make label_errors measure what models of label error find (ten minutes)
 ## make audit        measure what the rules of verdicts notice, and how often they err
 ## make sweep        run all notebooks with other values of each parameter (some minutes)
-## make gates        measure how often conclusions about own ratings err (half an hour)
+## make gates        measure how often conclusions about own ratings err (hours; it goes on where it stopped)
 ## make answers      let the model under test answer again (extra: models)
 ## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
 ## make clean        delete build/
