@@ -148,7 +148,7 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
     unlocked = merged.loc[sorted(set(needed.index[needed.isin(unpinned)]))]
     assert set(unlocked["evidence"]) == {"raw"}
-    assert len(unlocked) == 2 * 160 + 18
+    assert len(unlocked) == 2 * 160 + 19
     cells = unlocked[unlocked.index.str.contains("tablea")]
     assert "open" not in set(cells["verdict"])
     cell = "chatbench.tablea2.college_math.ai_free_text.answer_first.se_user_ai"

@@ -189,8 +189,9 @@ def stated_counts(merged: pd.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> stated_counts(read_text(paths.ROOT / "figures" / "claims.csv"))[3]
-    '2 are inexact by at most one in the last digit, 22 are slips'
+    >>> parts = stated_counts(read_text(paths.ROOT / "figures" / "claims.csv"))
+    >>> parts[0].partition(", ")[0]
+    'Of 1,137 claims'
     """
     numbers = verdicts.forms(merged) == verdicts.NUMBERS_AND_COUNTS
     checked = verdicts.reasons(merged) == ""
