@@ -10,7 +10,6 @@ copied rows, and how often they are found.
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -191,12 +190,7 @@ def print_table(given: argparse.Namespace, designs: dict, kind: int) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=2000)
-    parser.add_argument("--only", default="", help="designs with this in their name")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=gate_table.GATES)
-    given = parser.parse_args()
+    given = gate_table.options(__doc__.splitlines()[0], files=2000, jobs=2)
     for kind, (title, designs) in enumerate(
         {"No fault": HONEST, "Copied rows": COPIED}.items()
     ):

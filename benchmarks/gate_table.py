@@ -5,6 +5,7 @@ where a run is stopped, and a design that stands there is not measured again: de
 its rows, or the file, to do so.
 """
 
+import argparse
 import csv
 from pathlib import Path
 
@@ -20,6 +21,16 @@ COLUMNS = (
     "at most",
     "holds",
 )
+
+
+def options(description: str, files: int, jobs: int) -> argparse.Namespace:
+    """Read what the command line of a gate may say."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--files", type=int, default=files)
+    parser.add_argument("--only", default="", help="designs with this in their name")
+    parser.add_argument("--jobs", type=int, default=jobs)
+    parser.add_argument("--out", type=Path, default=GATES)
+    return parser.parse_args()
 
 
 def stands_there(path: Path, gate: str, design: str) -> bool:

@@ -14,11 +14,9 @@ file has raters of its own, and the truth is that of very many raters. Seeds wer
 before the first run.
 """
 
-import argparse
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -148,12 +146,7 @@ def look(raters: Raters, n_clusters: int, key: tuple[int, ...]) -> list[float]:
 
 def main() -> None:
     """Print the table, and append to the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=1000)
-    parser.add_argument("--only", default="", help="designs with this in their name")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=gate_table.GATES)
-    given = parser.parse_args()
+    given = gate_table.options(__doc__.splitlines()[0], files=1000, jobs=1)
     run = Parallel(n_jobs=given.jobs)
     print(f"{given.files} files each, seed {SEED}; %: given, holds if given, holds")
     designs = product(RATERS.items(), CLUSTERS)

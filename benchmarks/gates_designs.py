@@ -12,9 +12,7 @@ tone is true of them: there only typos are told. Every design is told, those tha
 too. Seeds were fixed before the first run.
 """
 
-import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -164,12 +162,7 @@ WHATS = (  # what a share is of, its least, its most
 
 def main() -> None:
     """Print the table, and append to the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=2000)
-    parser.add_argument("--only", default="", help="designs with this in their name")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=gate_table.GATES)
-    given = parser.parse_args()
+    given = gate_table.options(__doc__.splitlines()[0], files=2000, jobs=2)
     run = Parallel(n_jobs=given.jobs)
     print(f"{given.files} files each, seed {SEED}; %")
     columns = ("false", "tone", "typos", "equal", "extends")
