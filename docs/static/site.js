@@ -80,7 +80,11 @@ function unfold(button, folds, open) {
 const folds = [...document.querySelectorAll("details.hide")];
 if (folds.length) {
   document.body.classList.add("one-button");
-  const bySection = Map.groupBy ? Map.groupBy(folds, (fold) => fold.closest("section")) : new Map(folds.map((fold) => [fold.closest("section"), folds.filter((other) => other.closest("section") === fold.closest("section"))]));
+  const bySection = new Map();
+  for (const fold of folds) {
+    const section = fold.closest("section");
+    bySection.set(section, [...(bySection.get(section) ?? []), fold]);
+  }
   for (const [section, inside] of bySection) {
     const button = document.createElement("button");
     button.type = "button";
