@@ -45,7 +45,7 @@ ERRORS_1 = list(hosking.ERRORS_1)
 ERRORS_2 = list(hosking.ERRORS_2)
 GRADES = range(1, 6)
 NO_REFUSAL = [error for error in ERRORS_2 if error != "refusal"]
-# Words at which notebook 12 reads its curves, taken as given: quantiles 0.1, 0.5, 0.9
+# Words at which notebook 19 reads its curves, taken as given: quantiles 0.1, 0.5, 0.9
 # and 0.05, 0.95 of the responses of either experiment, and the peak of the score.
 SHORT, MIDDLE, LONG = 41.0, 83.5, 170.2
 ENDS = (26.0, 226.2)
@@ -1561,97 +1561,98 @@ STATISTICS = [
         FIRST,
         partial(priming, marks_by="other people"),
     ),
+    # 19
     Statistic(
-        "12", "adjusted slope", "slope past the peak", FIRST, slopes_past_the_peak
+        "19", "adjusted slope", "slope past the peak", FIRST, slopes_past_the_peak
     ),
     Statistic(
-        "12",
+        "19",
         f"curve, {AT_ONCE}",
         "score over length, band",
         FIRST,
         partial(length_band, outcome="quality_unbiased"),
     ),
     Statistic(
-        "12",
+        "19",
         "mean in a bin",
         "score in tenths of length",
         FIRST,
         partial(length_bins, outcome="quality_unbiased"),
     ),
     Statistic(
-        "12",
+        "19",
         ALONG,
         "score over length",
         FIRST,
         partial(length_changes, outcome="quality_unbiased"),
     ),
     Statistic(
-        "12",
+        "19",
         f"curve, {AT_ONCE}",
         "repetition over length, band",
         FIRST,
         partial(length_band, outcome="repetition"),
     ),
     Statistic(
-        "12",
+        "19",
         "mean in a bin",
         "repetition in tenths of length",
         FIRST,
         partial(length_bins, outcome="repetition"),
     ),
     Statistic(
-        "12",
+        "19",
         ALONG,
         "repetition over length",
         FIRST,
         partial(length_changes, outcome="repetition"),
     ),
     Statistic(
-        "12",
+        "19",
         f"curve, {AT_ONCE}",
         "factuality over length, band",
         FIRST,
         partial(length_band, outcome="factuality"),
     ),
     Statistic(
-        "12",
+        "19",
         "mean in a bin",
         "factuality in tenths of length",
         FIRST,
         partial(length_bins, outcome="factuality"),
     ),
     Statistic(
-        "12",
+        "19",
         ALONG,
         "factuality over length",
         FIRST,
         partial(length_changes, outcome="factuality"),
     ),
     Statistic(
-        "12",
+        "19",
         f"curve, {AT_ONCE}",
         "relevance over length, band",
         FIRST,
         partial(length_band, outcome="relevance"),
     ),
     Statistic(
-        "12",
+        "19",
         "mean in a bin",
         "relevance in tenths of length",
         FIRST,
         partial(length_bins, outcome="relevance"),
     ),
     Statistic(
-        "12",
+        "19",
         ALONG,
         "relevance over length",
         FIRST,
         partial(length_changes, outcome="relevance"),
     ),
     Statistic(
-        "12", ALONG, "other ways to read the curves", FIRST, other_length_changes
+        "19", ALONG, "other ways to read the curves", FIRST, other_length_changes
     ),
-    Statistic("12", ALONG, "experiment 2", SECOND, later_length_changes),
+    Statistic("19", ALONG, "experiment 2", SECOND, later_length_changes),
     # 13
     Statistic(
         "13",

@@ -244,7 +244,7 @@ def test_the_table_names_kind_notebook_and_statistic():
     chosen = [each for each in STATISTICS if each.title == "slope past the peak"]
     table = coverage.measure_all(chosen, 3, 9, 0, data_source="simulated")
     assert table.index.tolist() == [
-        ("adjusted slope", "12", f"slope past the peak: {name}")
+        ("adjusted slope", "19", f"slope past the peak: {name}")
         for name in ("alone", "adjusted", "explained")
     ]
     assert table[["covered", "missed", "undefined"]].sum(axis=1).tolist() == [3, 3, 3]
