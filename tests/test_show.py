@@ -189,6 +189,19 @@ def test_five_estimates_of_a_row_stay_within_their_row(ax):
     np.testing.assert_allclose(heights, [-0.32, -0.16, 0, 0.16, 0.32], atol=1e-12)
 
 
+def test_names_stand_beside_the_intervals_of_their_row(ax):
+    tables = {"people": estimates(1.0), "GPT-4": estimates(3.0)}
+    show.forest_plot(ax, tables)
+    show.name_beside(ax, tables, "b", {"people": "80 people"})
+    assert labels(ax.texts) == ["80 people", "GPT-4"]
+    assert [text.xy for text in ax.texts] == [(2, 0.875), (4, 1.125)]
+
+
+def test_names_need_a_row_that_is_drawn(ax):
+    with pytest.raises(ValueError, match=r"there is no row 'c': choose one of \['a'"):
+        show.name_beside(ax, {"people": estimates(1.0)}, "c")
+
+
 def test_tables_side_by_side_need_the_same_rows(ax):
     with pytest.raises(
         ValueError, match="table 'second' has other rows than the first: give all"
@@ -235,6 +248,8 @@ def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax)
     ends = [[bar.get_x() + bar.get_width() for bar in bars] for bars in ax.containers]
     assert ends == [[30, 5.5], [90, 94], [100, 100]]
     assert labels(ax.texts) == ["30", "", "60", "88", "10", "6"]
+    middles = [(15, 0), (2.75, 1), (60, 0), (49.75, 1), (95, 0), (97, 1)]
+    assert [text.get_position() for text in ax.texts] == middles
     assert labels(ax.get_yticklabels()) == ["Human", "Model"]
     outlines = [bars[0].get_linewidth() for bars in ax.containers]
     assert outlines[1] == 2
