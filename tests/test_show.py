@@ -87,7 +87,9 @@ def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path)
     for ax, name in zip(axes, "abc", strict=True):
         ax.plot([0, 1], label=f"line {name}")
     axes[0].legend()
-    fig.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center")
+    whose = "lines of a model whose name is so long that it is broken"
+    handles, names = axes[2].get_legend_handles_labels()
+    fig.legend(handles, names, loc="outside lower center", title=whose)
     axes[1].bar_label(axes[1].bar([0, 1], [1, 2]))
     fig.suptitle("A title of so many words that a phone does not have room for it")
     narrow = show._narrowed(copy.deepcopy(fig))
@@ -98,6 +100,8 @@ def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path)
     assert "\n" in narrow.get_suptitle()
     (legend,) = narrow.legends
     assert [text.get_text() for text in legend.get_texts()] == ["line c", "line a"]
+    assert legend.get_title().get_text().replace("\n", " ") == whose
+    assert "\n" in legend.get_title().get_text()
     assert len(fig.legends) == 1
     assert axes[0].get_legend()
     plt.close(fig)

@@ -250,8 +250,12 @@ def _put_legends_below(fig: Figure) -> int:
     if not names:
         return 0
     names = [_wrapped(name, NARROW_TITLE) for name in names]
+    rows = len(names)
+    if title:
+        title = _wrapped(title, NARROW_TITLE)
+        rows += title.count("\n")
     fig.legend(handles, names, title=title, loc="outside lower center")
-    return len(names)
+    return rows
 
 
 def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
