@@ -841,7 +841,7 @@ def costs_of_one_mark(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     return by_name(table)
 
 
-# --- Notebooks 20 to 24: Kamoda et al.
+# --- Notebooks 20 to 26: Kamoda et al.
 
 
 def unanimity(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
@@ -2155,54 +2155,54 @@ STATISTICS = [
         "Hosking 1, single",
         costs_of_one_mark,
     ),
-    # 20
-    Statistic("20", MEAN, "unanimous choices", KAMODA, unanimity),
+    # 20 and 26
+    Statistic("26", MEAN, "unanimous choices", KAMODA, unanimity),
     Statistic("20", MEAN, "ratings at best", KAMODA, at_best),
     Statistic("20", MEAN, "acceptability", KAMODA, acceptability_by_kind),
     Statistic("20", MEAN, "distances from the ideal", KAMODA, distances_by_kind),
     Statistic("20", MEAN, "model nearer to the ideal", KAMODA, nearer_to_ideal),
     Statistic("20", MEAN, "best model answers", KAMODA, best_model_answers),
-    Statistic("20", MEAN, "pairs with the same rating", KAMODA, same_rating),
-    Statistic("20", MEAN, "pairs alike, less factuality", KAMODA, disputed_aspects),
-    Statistic("20", MEAN, "alpha per answer", KAMODA, alpha_per_answer),
+    Statistic("26", MEAN, "pairs with the same rating", KAMODA, same_rating),
+    Statistic("26", MEAN, "pairs alike, less factuality", KAMODA, disputed_aspects),
+    Statistic("26", MEAN, "alpha per answer", KAMODA, alpha_per_answer),
     Statistic("20", MEAN, "minutes", WORKERS, minutes),
     Statistic(
-        "20",
+        "26",
         POOLED,
         "all aspects, nominal",
         KAMODA,
         partial(pooled_alpha, level="nominal"),
     ),
     Statistic(
-        "20",
+        "26",
         AGREEMENT,
         "aspects, nominal",
         KAMODA,
         partial(kamoda_agreement, level="nominal"),
     ),
     Statistic(
-        "20",
+        "26",
         POOLED,
         "all aspects, ordinal",
         KAMODA,
         partial(pooled_alpha, level="ordinal"),
     ),
     Statistic(
-        "20",
+        "26",
         AGREEMENT,
         "aspects, ordinal",
         KAMODA,
         partial(kamoda_agreement, level="ordinal"),
     ),
     Statistic(
-        "20",
+        "26",
         POOLED,
         "all aspects, interval",
         KAMODA,
         partial(pooled_alpha, level="interval"),
     ),
     Statistic(
-        "20",
+        "26",
         AGREEMENT,
         "aspects, interval",
         KAMODA,

@@ -87,7 +87,9 @@ def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path)
     for ax, name in zip(axes, "abc", strict=True):
         ax.plot([0, 1], label=f"line {name}")
     axes[0].legend()
-    fig.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center")
+    whose = "lines of a model whose name is so long that it is broken"
+    handles, names = axes[2].get_legend_handles_labels()
+    fig.legend(handles, names, loc="outside lower center", title=whose)
     axes[1].bar_label(axes[1].bar([0, 1], [1, 2]))
     fig.suptitle("A title of so many words that a phone does not have room for it")
     narrow = show._narrowed(copy.deepcopy(fig))
@@ -98,6 +100,8 @@ def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path)
     assert "\n" in narrow.get_suptitle()
     (legend,) = narrow.legends
     assert [text.get_text() for text in legend.get_texts()] == ["line c", "line a"]
+    assert legend.get_title().get_text().replace("\n", " ") == whose
+    assert "\n" in legend.get_title().get_text()
     assert len(fig.legends) == 1
     assert axes[0].get_legend()
     plt.close(fig)
@@ -189,6 +193,19 @@ def test_five_estimates_of_a_row_stay_within_their_row(ax):
     np.testing.assert_allclose(heights, [-0.32, -0.16, 0, 0.16, 0.32], atol=1e-12)
 
 
+def test_names_stand_beside_the_intervals_of_their_row(ax):
+    tables = {"people": estimates(1.0), "GPT-4": estimates(3.0)}
+    show.forest_plot(ax, tables)
+    show.name_beside(ax, tables, "b", {"people": "80 people"})
+    assert labels(ax.texts) == ["80 people", "GPT-4"]
+    assert [text.xy for text in ax.texts] == [(2, 0.875), (4, 1.125)]
+
+
+def test_names_need_a_row_that_is_drawn(ax):
+    with pytest.raises(ValueError, match=r"there is no row 'c': choose one of \['a'"):
+        show.name_beside(ax, {"people": estimates(1.0)}, "c")
+
+
 def test_tables_side_by_side_need_the_same_rows(ax):
     with pytest.raises(
         ValueError, match="table 'second' has other rows than the first: give all"
@@ -235,6 +252,8 @@ def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax)
     ends = [[bar.get_x() + bar.get_width() for bar in bars] for bars in ax.containers]
     assert ends == [[30, 5.5], [90, 94], [100, 100]]
     assert labels(ax.texts) == ["30", "", "60", "88", "10", "6"]
+    middles = [(15, 0), (2.75, 1), (60, 0), (49.75, 1), (95, 0), (97, 1)]
+    assert [text.get_position() for text in ax.texts] == middles
     assert labels(ax.get_yticklabels()) == ["Human", "Model"]
     outlines = [bars[0].get_linewidth() for bars in ax.containers]
     assert outlines[1] == 2

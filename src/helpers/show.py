@@ -250,8 +250,12 @@ def _put_legends_below(fig: Figure) -> int:
     if not names:
         return 0
     names = [_wrapped(name, NARROW_TITLE) for name in names]
+    rows = len(names)
+    if title:
+        title = _wrapped(title, NARROW_TITLE)
+        rows += title.count("\n")
     fig.legend(handles, names, title=title, loc="outside lower center")
-    return len(names)
+    return rows
 
 
 def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
@@ -479,8 +483,7 @@ def forest_plot(
     >>> plt.close(fig)
     """
     rows = list(next(iter(tables.values())).index)
-    middle = (len(tables) - 1) / 2
-    step = min(STEP, 0.8 / len(tables))
+    offsets = _offsets(len(tables))
     for number, (name, table) in enumerate(tables.items()):
         if list(table.index) != rows:
             raise ValueError(
@@ -490,10 +493,70 @@ def forest_plot(
             ax,
             table,
             color=colors[number],
-            offset=step * (number - middle),
+            offset=offsets[number],
             label=name,
             marker=MARKERS[number],
         )
+
+
+def name_beside(
+    ax: Axes,
+    tables: Mapping[str, pd.DataFrame],
+    row: object,
+    names: Mapping[str, str] | None = None,
+) -> None:
+    """Write the names of tables beside their intervals in one row, without a legend.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axis that `forest_plot` drew on.
+    tables : mapping of str to pandas.DataFrame
+        The tables that it drew.
+    row : object
+        Entry of their index: the row at which the names stand, right of the intervals.
+    names : mapping of str to str, optional
+        Other words for some of the names.
+
+    Raises
+    ------
+    ValueError
+        If the tables do not have this row.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> numbers = {"estimate": [1.0], "low": [0.5], "high": [1.5]}
+    >>> people = pd.DataFrame(numbers, index=["refusal"])
+    >>> tables = {"people": people, "GPT-4": people + 1}
+    >>> forest_plot(ax, tables)
+    >>> name_beside(ax, tables, "refusal", {"people": "80 people"})
+    >>> [text.get_text() for text in ax.texts]
+    ['80 people', 'GPT-4']
+    >>> plt.close(fig)
+    """
+    rows = list(next(iter(tables.values())).index)
+    if row not in rows:
+        raise ValueError(f"there is no row {row!r}: choose one of {rows}")
+    words = dict(names or {})
+    offsets = _offsets(len(tables))
+    for (name, table), offset in zip(tables.items(), offsets, strict=True):
+        ax.annotate(
+            words.get(name, name),
+            xy=(table.loc[row, "high"], rows.index(row) + offset),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
+
+
+def _offsets(n_tables: int) -> list[float]:
+    """Vertical places of the estimates of one row, in rows from its middle."""
+    step = min(STEP, 0.8 / n_tables)
+    middle = (n_tables - 1) / 2
+    return [step * (number - middle) for number in range(n_tables)]
 
 
 def weight_plot(
@@ -596,11 +659,14 @@ def share_plot(
     >>> plt.close(fig)
     """
     shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
+    middles = shares.cumsum(axis="columns") - shares / 2
     for part, bars in zip(shares, ax.containers, strict=True):
-        labels = []
-        for width in shares[part]:
-            labels.append(f"{width:.0f}" if width >= SMALLEST_LABELLED else "")
-        ax.bar_label(bars, labels, label_type="center", zorder=4)
+        for row, (middle, width) in enumerate(
+            zip(middles[part], shares[part], strict=True)
+        ):
+            label = f"{width:.0f}" if width >= SMALLEST_LABELLED else ""
+            # not bar_label: on a copy of the figure, as for phones, it loses its bar
+            ax.text(middle, row, label, ha="center", va="center", zorder=4)
         if part == marked:
             plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
     ax.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 100), ylabel="")
