@@ -10,6 +10,7 @@ from scipy.stats import norm
 from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 
 POWER = 0.8  # that a study should have
+LATE = 0.4  # of the largest size: what is written to the right of it does not fit
 NAMED_AT = 60  # percent of power at which a curve gets its name, on its right
 TICKS = (30, 100, 300, 1000, 3000, 10_000)  # sizes and costs to name on an axis
 
@@ -189,8 +190,8 @@ def name_curves(ax: Axes, power: pd.DataFrame) -> None:
     """Write the number of raters beside each curve of a panel.
 
     A curve is named on its right where its power first comes to 60 %, the uppermost on
-    its left where it comes to 80 %. One that stays below 60 % is named above its last
-    point but one.
+    its left where it comes to 80 %; also on its left if it comes to 60 % late. One that
+    stays below 60 % is named above its last point but one.
 
     Parameters
     ----------
@@ -224,8 +225,11 @@ def name_curves(ax: Axes, power: pd.DataFrame) -> None:
             point = (np.interp(100 * POWER, rising, sizes), 100 * POWER)
             look = {"xytext": (-4, 4), "ha": "right", "va": "bottom"}
         else:
-            point = (np.interp(NAMED_AT, rising, sizes), NAMED_AT)
+            size = np.interp(NAMED_AT, rising, sizes)
+            point = (size, NAMED_AT)
             look = {"xytext": (7, 0), "ha": "left", "va": "top"}
+            if size > LATE * sizes[-1]:
+                look = {"xytext": (-7, 0), "ha": "right", "va": "bottom"}
         ax.annotate(
             "1 rater" if raters == 1 else f"{raters} raters",
             point,
