@@ -50,11 +50,16 @@ def written(monkeypatch) -> findings.Findings:
 
 def test_counts_in_short_say_what_holding_is_worth():
     assert findings.short_counts(CLAIMS) == (
-        "Of 4 claims 3 could be checked: 2 of 2 numbers and counts hold, and 1 of 1 "
-        "sentences. Of these 3, 2 are confirmed. The other 1 are only not refuted: all "
-        "there is to check them by are a paper's own rounded numbers, or random splits "
-        "of its data drawn anew. Of the 3, 1 hold only without a correction for many "
-        "tests."
+        "Of 4 claims 3 could be checked, and 3 of these hold: 2 of 2 numbers and "
+        "counts, and 1 of 1 sentences. Of the 3 that hold, 1 are only not refuted, "
+        "because a paper's own rounded numbers, or random splits of its data drawn "
+        "anew, are all there is to check them by; 1 hold only without a correction "
+        "for many tests."
+    )
+    raw = CLAIMS.assign(evidence="raw", verdict="confirmed", after_correction="")
+    assert findings.short_counts(raw) == (
+        "Of 4 claims 4 could be checked, and 4 of these hold: 2 of 2 numbers and "
+        "counts, and 2 of 2 sentences."
     )
 
 

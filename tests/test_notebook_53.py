@@ -87,6 +87,15 @@ def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
         assert verdict == verdicts.get(
             aspect, "higher" if WEIGHTS[aspect] > 0 else "lower"
         )
+    # the Answer tells these as numbers
+    answer = NOTEBOOK.cells[0].source
+    for aspect in ("factuality", "completeness", "repetition"):
+        weight, low, high = found["conclusions"].loc[aspect, ["weight", "low", "high"]]
+        interval = f"[{low:.2f}, {high:.2f}]"
+        if weight < 0:
+            interval = f"[{-high:.2f}, {-low:.2f}]"
+        assert f"{abs(weight):.2f}" in answer
+        assert interval in answer
 
 
 @pytest.mark.parametrize("parameters", [{"aspects": []}, {"outcome": ""}])
@@ -175,3 +184,29 @@ def test_a_bad_file_leads_to_one_error_and_no_file(tmp_path, run, table):
         "  column 'tone', not a number: row 11 'good'",
     ]
     assert not (tmp_path / "run").exists()
+
+
+def test_estimates_are_named_in_the_first_row_that_has_all_of_them(run, table):
+    name_rows = run(table)["name_rows"]
+    one = pd.DataFrame(
+        {"estimate": [np.nan, 1.0], "low": [np.nan, 0.5], "high": [np.nan, 1.5]},
+        ["tone", "typos"],
+    )
+
+    def drawn(tables):
+        _, ax = plt.subplots()
+        show.forest_plot(ax, tables)
+        ax.set_xlim(0, 5)
+        ax.legend()
+        name_rows(ax, tables)
+        return ax
+
+    named = drawn({"here": one, "there": one + 3})
+    assert not named.get_legend()
+    sides = [(text.get_text(), text.get_ha(), text.xy[0]) for text in named.texts]
+    assert sides == [("here", "left", 1.5), ("there", "right", 3.5)]
+    assert [round(text.xy[1]) for text in named.texts] == [1, 1]
+    nowhere = drawn({"here": one, "there": one.iloc[::-1].set_axis(one.index)})
+    assert nowhere.get_legend()
+    assert not nowhere.texts
+    plt.close("all")

@@ -84,3 +84,30 @@ def test_a_panel_draws_a_curve_for_each_number_of_raters_and_marks_aim_and_real_
     assert not len(ax.get_xticks(minor=True))
     assert ax.get_title(loc="left") + ax.get_title() == "refusal: 1.50 points"
     plt.close(fig)
+
+
+def test_curves_are_named_on_the_side_where_there_is_room():
+    power = pd.DataFrame(
+        {
+            "estimate": [0.1, 0.3, 0.5, 0.9, 0.2, 0.7, 0.4, 0.95],
+            "x": [150, 3000] * 3 + [150, 9000],
+        },
+        index=[1, 1, 5, 5, 2, 2, 3, 3],
+    )
+    _, ax = plt.subplots()
+    study_size.name_curves(ax, power)
+    sides = {text.get_text(): text.get_horizontalalignment() for text in ax.texts}
+    expected = {
+        "1 rater": "right",  # stays low: named above, so that the text ends there
+        "2 raters": "right",  # late: there is no room on its right
+        "3 raters": "left",
+        "5 raters": "right",  # uppermost
+    }
+    assert sides == expected
+    _, ax = plt.subplots()
+    study_size.name_curves(ax, power.assign(estimate=0.9).iloc[:2])
+    assert ax.texts[0].get_horizontalalignment() == "left"  # nothing fits on the left
+    _, ax = plt.subplots()
+    study_size.name_curves(ax, power.iloc[:1])
+    assert ax.texts[0].xy == (150, 10)
+    plt.close("all")

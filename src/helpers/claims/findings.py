@@ -43,30 +43,32 @@ def short_counts(judged: pd.DataFrame) -> str:
     ...         "after_correction": ["", ""],
     ...     }
     ... )
-    >>> short_counts(judged).partition(", and")[0]
-    'Of 2 claims 2 could be checked: 1 of 1 numbers and counts hold'
+    >>> short_counts(judged).partition(": ")[0]
+    'Of 2 claims 2 could be checked, and 1 of these hold'
     """
     counts = verdicts.tally(judged)
     total = counts.loc["all"]
     numbers = counts.loc[verdicts.NUMBERS_AND_COUNTS]
     sentences = counts.loc[verdicts.SENTENCES]
     text = (
-        f"Of {total['claims']:,} claims {total['checked']:,} could be checked: "
-        f"{numbers['hold']:,} of {numbers['checked']:,} numbers and counts hold, and "
-        f"{sentences['hold']:,} of {sentences['checked']:,} sentences."
+        f"Of {total['claims']:,} claims {total['checked']:,} could be checked, and "
+        f"{total['hold']:,} of these hold: {numbers['hold']:,} of "
+        f"{numbers['checked']:,} numbers and counts, and {sentences['hold']:,} of "
+        f"{sentences['checked']:,} sentences."
     )
+    limits = []
     if total["consistent"]:
-        text += (
-            f" Of these {total['hold']:,}, {total['confirmed']:,} are confirmed. The "
-            f"other {total['consistent']:,} are only not refuted: all there is to "
-            "check them by are a paper's own rounded numbers, or random splits of its "
-            "data drawn anew."
+        limits.append(
+            f"{total['consistent']:,} are only not refuted, because a paper's own "
+            "rounded numbers, or random splits of its data drawn anew, are all there "
+            "is to check them by"
         )
     if total["uncorrected"]:
-        text += (
-            f" Of the {total['hold']:,}, {total['uncorrected']:,} hold only without a "
-            "correction for many tests."
+        limits.append(
+            f"{total['uncorrected']:,} hold only without a correction for many tests"
         )
+    if limits:
+        text += f" Of the {total['hold']:,} that hold, {'; '.join(limits)}."
     return text
 
 

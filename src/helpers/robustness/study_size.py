@@ -10,6 +10,8 @@ from scipy.stats import norm
 from helpers.show import COLORS, GREY, INK, MARKERS, binned_rates
 
 POWER = 0.8  # that a study should have
+LATE = 0.4  # of the largest size: what is written to the right of it does not fit
+NAMED_AT = 60  # percent of power at which a curve gets its name, on its right
 TICKS = (30, 100, 300, 1000, 3000, 10_000)  # sizes and costs to name on an axis
 
 
@@ -182,3 +184,58 @@ def power_panel(ax: Axes, title: str, power: pd.DataFrame, real: float) -> None:
     ticks = [tick for tick in TICKS if smallest <= tick <= largest]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
+
+
+def name_curves(ax: Axes, power: pd.DataFrame) -> None:
+    """Write the number of raters beside each curve of a panel.
+
+    A curve is named on its right where its power first comes to 60 %, the uppermost on
+    its left where it comes to 80 %; also on its left if it comes to 60 % late. One that
+    stays below 60 % is named above its last point but one.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        A panel that `power_panel` drew.
+    power : pandas.DataFrame
+        The same power.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> raters = [1, 1, 3, 3]
+    >>> power = pd.DataFrame({"estimate": [0.1, 0.2, 0.4, 0.9]}, index=raters)
+    >>> power = power.assign(x=[200, 5000, 200, 5000])
+    >>> name_curves(ax, power)
+    >>> [text.get_text() for text in ax.texts]
+    ['1 rater', '3 raters']
+    >>> plt.close(fig)
+    """
+    uppermost = power["estimate"].groupby(level=0).mean().idxmax()
+    for number, (raters, curve) in enumerate(power.groupby(level=0)):
+        percent = 100 * curve["estimate"].to_numpy()
+        sizes = curve["x"].to_numpy(dtype=float)
+        rising = np.maximum.accumulate(percent)
+        if rising[-1] < NAMED_AT:
+            last_but_one = max(len(sizes) - 2, 0)
+            point = (sizes[last_but_one], percent[last_but_one])
+            look = {"xytext": (0, 7), "ha": "right", "va": "bottom"}
+        elif raters == uppermost and rising[0] < 100 * POWER <= rising[-1]:
+            point = (np.interp(100 * POWER, rising, sizes), 100 * POWER)
+            look = {"xytext": (-4, 4), "ha": "right", "va": "bottom"}
+        else:
+            size = np.interp(NAMED_AT, rising, sizes)
+            point = (size, NAMED_AT)
+            look = {"xytext": (7, 0), "ha": "left", "va": "top"}
+            if size > LATE * sizes[-1]:
+                look = {"xytext": (-7, 0), "ha": "right", "va": "bottom"}
+        ax.annotate(
+            "1 rater" if raters == 1 else f"{raters} raters",
+            point,
+            textcoords="offset points",
+            color=COLORS[number % len(COLORS)],
+            fontsize=9,
+            fontweight="bold",
+            **look,
+        )
