@@ -198,11 +198,16 @@ def distractors(
     n_boot: int,
     rng: Rng,
     group: str,
-    compare: Callable,
-    columns: Sequence[str],
+    errors: Sequence[str],
+    scores: Sequence[str],
 ) -> pd.DataFrame:
-    """Marks of responses under a wrong prompt minus those of others."""
-    return by_name(compare(tables[group], list(columns), n_boot, rng))
+    """Marks and scores of distractors minus those of the responses beside them."""
+    return by_name(agreement.against_partner(tables[group], errors, scores))
+
+
+def same_text(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
+    """Marks of distractors minus those of the same texts under their own prompts."""
+    return by_name(agreement.against_same_text(tables["1: errors"], ERRORS_1))
 
 
 def distractor_ranks(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
@@ -216,7 +221,7 @@ def distractor_ranks(tables: Tables, n_boot: int, rng: Rng) -> pd.DataFrame:
     results = {}
     for group, score in scores.items():
         rows = tables[group].assign(raters=group)
-        shares = agreement.rank_shares(rows, score, "raters")
+        shares = agreement.rank_shares(rows, score, "raters", cluster="rater_id")
         for name in ("lower", "not_higher"):
             part = agreement.coefficient(shares, name)
             results[group.replace(":", ""), name] = part.set_axis(["all"])
@@ -1406,8 +1411,8 @@ STATISTICS = [
         partial(
             distractors,
             group="1: errors",
-            compare=agreement.against_partner,
-            columns=[*ERRORS_1, "quality_biased", *hosking.FACTORS],
+            errors=ERRORS_1,
+            scores=["quality_biased", *hosking.FACTORS],
         ),
     ),
     Statistic(
@@ -1418,34 +1423,11 @@ STATISTICS = [
         partial(
             distractors,
             group="2: errors",
-            compare=agreement.against_partner,
-            columns=[*ERRORS_2, "quality_biased"],
+            errors=ERRORS_2,
+            scores=["quality_biased"],
         ),
     ),
-    Statistic(
-        "10",
-        DISTRACTOR,
-        "same system, experiment 1",
-        GROUPS,
-        partial(
-            distractors,
-            group="1: errors",
-            compare=agreement.against_system,
-            columns=ERRORS_1,
-        ),
-    ),
-    Statistic(
-        "10",
-        DISTRACTOR,
-        "same text, experiment 1",
-        GROUPS,
-        partial(
-            distractors,
-            group="1: errors",
-            compare=agreement.against_same_text,
-            columns=ERRORS_1,
-        ),
-    ),
+    Statistic("10", DISTRACTOR, "same text, experiment 1", GROUPS, same_text),
     Statistic(
         "10", "share of checks (Wilson)", "distractors", GROUPS, distractor_ranks
     ),

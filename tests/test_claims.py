@@ -47,6 +47,8 @@ demo.text.small,demo,§2,D makes hardly a difference.,holds,,,no effect,,0.5,\
 §1: a drop of 0.5,,substitute,,,,
 demo.text.unclear,demo,§2,Pay is high.,holds,,,fact,> 13,,,,demo,\
 with breaks|without,,,
+demo.text.more,demo,§2,More do so.,holds,,,direction,+,,,demo 2,demo,\
+of people|of answers,,,
 demo.method.exact,demo,§2,The test is exact.,holds,,,fact,,,,,method,,,,
 demo.cost.total,demo,App. A,Total cost.,5064,USD,0,number,,,,,\
 not public: payment records,,,,
@@ -591,6 +593,21 @@ def test_holm_over_the_family_can_take_a_confirmation_back(ledger):
         "demo.text", {"higher": weak, "lower": {"estimate": 1, "low": -1, "high": 3}}
     )
     assert ledger.write()["after_correction"].tolist() == ["no", ""]
+
+
+def test_readings_are_one_test_of_their_family_with_the_largest_p_value(ledger):
+    sure = {"estimate": 3, "low": 1, "high": 5}
+    by_reading = {
+        "of people": {**sure, "p_value": 0.019},
+        "of answers": {**sure, "p_value": 0.02},
+    }
+    other = {**sure, "p_value": 0.03}
+    ledger.enter("demo.text", {"more": by_reading, "higher": other})
+    # by Holm 2 * 0.02 and 0.04; as three tests they would be 3 * 0.019 and more
+    assert ledger.write()["after_correction"].tolist() == ["yes", "yes"]
+    lower = {"estimate": -3, "low": -5, "high": -1, "p_value": 0.06}
+    ledger.enter("demo.text", {"lower": lower})  # 3 * 0.02
+    assert ledger.write()["after_correction"].tolist() == ["no", "no", "no"]
 
 
 @pytest.mark.parametrize(

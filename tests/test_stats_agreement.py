@@ -4,7 +4,11 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import ttest_rel
+from statsmodels.stats.proportion import (
+    confint_proportions_2indep,
+    proportion_confint,
+)
 
 from helpers.data.columns.hosking import ERRORS_1
 from helpers.stats import agreement
@@ -361,6 +365,7 @@ def checks(n=40):
         pd.DataFrame(
             {
                 "pair_id": number + offset * n,
+                "rater_id": [f"rater {each % 7}" for each in number],
                 "prompt_id": (number + shift) % n,
                 "item_id": [f"{each}-{place}" for each in number],
                 "response": [f"{kind} {each}" for each in number],
@@ -380,45 +385,58 @@ def checks(n=40):
     return pd.concat(sides, ignore_index=True)
 
 
-COMPARISONS = {
-    agreement.against_partner: 0.0,
-    agreement.against_system: 0.5,
-    agreement.against_same_text: 0.25,
-}
-
-
-def compare(function, ratings, n_boot=99):
-    table = function(ratings, ["factuality"], n_boot, np.random.default_rng(0))
-    return table.loc["factuality"]
-
-
-@pytest.mark.parametrize("function", COMPARISONS)
-def test_distractors_are_compared_with_the_right_responses(function):
-    row, other = compare(function, checks()), COMPARISONS[function]
-    expected = [1 - other, 1 - other, 1 - other, 0.02, 40]
-    assert row.tolist() == pytest.approx(expected)
+def test_distractors_are_compared_with_the_response_beside_them():
+    table = agreement.against_partner(checks(), ["factuality"]).loc["factuality"]
+    assert table[["estimate", "n", "differ"]].tolist() == [100, 40, 40]
     ratings = checks()
-    ratings["factuality"] = (
-        np.random.default_rng(0).integers(0, 2, len(ratings)).astype(float)
+    rng = np.random.default_rng(0)
+    ratings["factuality"] = rng.integers(0, 2, len(ratings))
+    ratings["score"] = rng.integers(1, 6, len(ratings))
+    ordered = agreement.against_partner(ratings, ["factuality"], ["score"])
+    shuffled = ratings.sample(frac=1, random_state=1)
+    again = agreement.against_partner(shuffled, ["factuality"], ["score"])
+    pd.testing.assert_frame_equal(ordered, again)
+
+
+def test_with_a_check_a_person_the_interval_is_that_of_a_paired_t_test():
+    ratings = checks()
+    rng = np.random.default_rng(3)
+    ratings["score"] = rng.normal(size=len(ratings))
+    ratings["rater_id"] = ratings["pair_id"].map("rater {}".format)
+    ratings["response"] = np.arange(len(ratings)).astype(str)  # each text once
+    row = agreement.against_partner(ratings, [], ["score"]).loc["score"]
+    pairs = ratings[ratings["pair_id"] < 40].pivot(
+        index="pair_id", columns="is_distractor", values="score"
     )
-    shuffled = compare(function, ratings.sample(frac=1, random_state=1))
-    np.testing.assert_allclose(shuffled, compare(function, ratings))
+    paired = ttest_rel(pairs[True], pairs[False])
+    expected = paired.confidence_interval(0.95)
+    assert row["low"] == pytest.approx(expected.low)
+    assert row["high"] == pytest.approx(expected.high)
+    assert row["p_value"] == pytest.approx(paired.pvalue)
 
 
-def test_each_system_counts_as_much_as_among_the_distractors():
-    ratings = checks(4).assign(system=["x", "x", "x", "y"] * 4)
-    own = ratings["pair_id"] >= 4
-    ratings.loc[own, "factuality"] = (ratings["system"] == "y").astype(float)
-    unbalanced = pd.concat([ratings, ratings[own & (ratings["system"] == "y")]])
-    unheard = ratings[own].assign(system="z", factuality=1.0)  # of no distractor
-    row = compare(agreement.against_system, pd.concat([unbalanced, unheard]))
-    assert row["estimate"] == pytest.approx(0.75)
+def test_where_few_checks_differ_the_interval_is_newcombes_and_there_is_no_test():
+    ratings = checks()
+    ratings["factuality"] = 0
+    distractor = ratings["is_distractor"] & (ratings["pair_id"] < 3)
+    ratings.loc[distractor, "factuality"] = 1
+    ratings["rater_id"] = ratings["pair_id"].map("rater {}".format)
+    row = agreement.against_partner(ratings, ["factuality"]).loc["factuality"]
+    expected = confint_proportions_2indep(3, 40, 0, 40, method="newcomb")
+    assert row[["low", "high"]].tolist() == pytest.approx(100 * np.array(expected))
+    assert np.isnan(row["p_value"])
+
+
+def test_distractors_are_compared_with_their_text_under_its_own_prompt():
+    row = agreement.against_same_text(checks(), ["factuality"]).loc["factuality"]
+    assert row[["estimate", "n", "differ"]].tolist() == [75, 40, 40]
 
 
 def test_texts_of_several_outputs_are_left_out():
     ratings = checks(4)
     again = ratings[ratings["item_id"] == "2-own"].assign(item_id="another", pair_id=99)
-    assert compare(agreement.against_same_text, pd.concat([ratings, again]))["n"] == 3
+    table = agreement.against_same_text(pd.concat([ratings, again]), ["factuality"])
+    assert table["n"].tolist() == [3]
 
 
 def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
@@ -461,7 +479,7 @@ def test_shares_of_people_who_judge_several_pairs_alike_are_less_sure():
 
 def test_distractors_without_a_text_of_their_own_are_refused():
     with pytest.raises(ValueError, match="no distractor was rated under its "):
-        compare(agreement.against_same_text, checks().assign(response="same"))
+        agreement.against_same_text(checks().assign(response="same"), ["factuality"])
 
 
 def test_factual_errors_are_charged_to_real_distractors(real_data):
@@ -469,15 +487,12 @@ def test_factual_errors_are_charged_to_real_distractors(real_data):
         1, "errors", real_data, texts=True
     )
     errors = list(ERRORS_1)
-    rng = np.random.default_rng(0)
-    table = agreement.against_partner(ratings, errors, 200, rng)
+    table = agreement.against_partner(ratings, errors)
     assert table["n"].eq(240).all()
-    assert (
-        table.loc[["factuality", "contradiction", "relevance", "refusal"], "low"] > 0
-    ).all()
+    rise = ["factuality", "contradiction", "relevance", "refusal"]
+    assert (table.loc[rise, "low"] > 0).all()
     assert table.loc["repetition", "low"] < 0 < table.loc["repetition", "high"]
-    rng = np.random.default_rng(0)
-    table = agreement.against_same_text(ratings, errors, 200, rng)
+    table = agreement.against_same_text(ratings, errors)
     assert table["n"].eq(109).all()
     assert table.loc["factuality", "low"] > 0
 

@@ -622,14 +622,25 @@ def counted(judged: pd.DataFrame) -> str:
 
 
 def _corrected(entered: pd.DataFrame, published: pd.DataFrame) -> pd.Series:
-    """Correct p-values over the family entered, where the notebook has not done so."""
+    """Correct p-values over the family entered, where the notebook has not done so.
+
+    Readings of a statement are ways to take its words, and all have to hold: they are
+    one test, whose p-value is the largest.
+    """
     standard_error = (entered["high"] - entered["low"]) / (2 * norm.ppf(0.975))
     from_interval = 2 * norm.sf((entered["estimate"] / standard_error).abs())
     p_values = entered["p_value"].fillna(pd.Series(from_interval, entered.index))
-    family = entered["claim_id"].map(published["family"])
-    in_family = p_values[family != ""].dropna()
-    holm = in_family.groupby([entered["notebook"], family]).transform(adjust)
-    return entered["p_family"].fillna(holm)
+    tests = entered[["notebook", "claim_id", "part"]].assign(p_value=p_values)
+    tests["family"] = entered["claim_id"].map(published["family"])
+    tests = tests[tests["family"] != ""].dropna(subset="p_value")
+    keys = ["notebook", "family", "claim_id", "part"]
+    tests["p_value"] = tests.groupby(keys)["p_value"].transform("max")
+    once = tests.drop_duplicates(keys)
+    once = once.assign(
+        holm=once.groupby(["notebook", "family"])["p_value"].transform(adjust)
+    )
+    of_row = tests[keys].merge(once, on=keys)["holm"].set_axis(tests.index)
+    return entered["p_family"].fillna(of_row)
 
 
 def _room(claim: Mapping, row: Mapping) -> float:

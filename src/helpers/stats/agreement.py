@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers.stats import jackknife
 from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import (
-    bootstrap_means,
     bootstrap_ratio,
     cluster_weights,
     interval,
-    summary,
     with_everything_first,
 )
 from helpers.stats.checks import check_clusters, check_numeric
@@ -26,6 +25,7 @@ from helpers.stats.moments import cluster_sums, ratio
 from helpers.stats.rates import error_rates
 
 MEASUREMENT_LEVELS = ("nominal", "ordinal", "interval")
+FEWEST_DIFFERENT = 10  # checks: with fewer that differ a jackknife says too little
 TWO_PEOPLE = ["marks", "marks none", "same", "ac1", "alpha"]  # see `two_people`
 
 
@@ -754,105 +754,67 @@ def rank_shares(
 
 
 def against_partner(
-    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
+    ratings: pd.DataFrame, errors: Sequence[str], scores: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Rate distractors against the response beside them, given by the same person.
 
+    One person judges several checks, and one text is a distractor in several. So each
+    person and each text is left out in turn for the intervals. Where fewer than ten
+    checks differ in an error, that says too little: there the interval joins those of
+    the two rates (Wilson's) by Newcombe's rule, and there is no test.
+
     Parameters
     ----------
     ratings : pandas.DataFrame
-        One row per response and submission.
-    aspects : sequence of str
-        Columns of ratings.
-    n_boot : int
-        Number of bootstrap replicates of prompts.
-    rng : numpy.random.Generator
+        One row per response and submission, with the columns ``rater_id`` and
+        ``response``, its text.
+    errors : sequence of str
+        Columns of marks, 0 or 1.
+    scores : sequence of str, optional
+        Columns of scores.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by aspect: ``estimate`` (mean rating of the distractor less that of the
-        other response), ``low``, ``high`` (95 %), a two-sided bootstrap ``p_value`` and
-        ``n`` distractors.
+        Indexed by error and score: ``estimate`` (mean of the distractors less that of
+        the other responses; errors in percentage points, scores in points of their
+        scale), ``standard_error``, ``low``, ``high`` (95 %), ``p_value``, ``df``, ``n``
+        checks, and ``differ``, how many of them differ.
+
+    Raises
+    ------
+    ValueError
+        If all checks are by one person or show one text.
 
     References
     ----------
-    Hosking et al. (2024), section 2.2, Figure 2.
+    Hosking et al. (2024), section 2.2, Figure 2; Newcombe (1998), method 10.
 
     Examples
     --------
     >>> ratings = pd.DataFrame(
-    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
-    ...      "prompt_id": list("aabb"), "relevance": [1.0, 0.0, 1.0, 0.0]})
-    >>> table = against_partner(ratings, ["relevance"], 99, np.random.default_rng(0))
-    >>> table[["n", "estimate"]]
-               n  estimate
-    relevance  2       1.0
+    ...     {"pair_id": np.repeat(range(20), 2), "is_distractor": [True, False] * 20,
+    ...      "rater_id": np.repeat(list("abcd"), 10),
+    ...      "response": [f"text {number}" for number in range(40)],
+    ...      "relevance": [1, 0] * 12 + [0, 0] * 8})
+    >>> against_partner(ratings, ["relevance"])[["estimate", "n", "differ"]]
+               estimate   n  differ
+    relevance      60.0  20      12
     """
     distractor, partner = _split_checks(ratings)
-    prompts = distractor["prompt_id"]
-    return _paired_differences(distractor, partner, aspects, prompts, n_boot, rng)
+    columns = [*errors, *scores]
+    changes = distractor[columns].astype(float) - partner[columns]
+    changes[list(errors)] *= 100
+    table = _mean_changes(changes, distractor)
+    few = table["differ"] < FEWEST_DIFFERENT
+    checks = ratings[_in_check(ratings)]
+    for error in table.index[few].intersection(list(errors)):
+        table.loc[error, ["low", "high"]] = _newcombe(checks, error)
+    table["p_value"] = table["p_value"].mask(few)
+    return table
 
 
-def against_system(
-    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Rate distractors against all that the same systems wrote to prompts of their own.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per response and submission.
-    aspects, n_boot, rng
-        As in `against_partner`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `against_partner`; the other responses are those outside of checks, each
-        system counting as much as among the distractors.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame(
-    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False, False, False],
-    ...      "system": list("ssst"), "prompt_id": list("aabb"),
-    ...      "relevance": [1.0, 0.5, 0.0, 1.0]})
-    >>> table = against_system(ratings, ["relevance"], 99, np.random.default_rng(0))
-    >>> table[["n", "estimate"]]
-               n  estimate
-    relevance  1       1.0
-    """
-    columns = list(aspects)
-    distractor, _ = _split_checks(ratings)
-    of_same_systems = ratings["system"].isin(distractor["system"])
-    outputs = ratings[~_in_check(ratings) & of_same_systems]
-
-    # weights give the outputs the distractors' mix of systems
-    n_distractors = distractor["system"].value_counts()
-    n_outputs = outputs["system"].value_counts()
-    weights = outputs["system"].map(n_distractors / n_outputs)
-    means = np.average(outputs[columns], axis=0, weights=weights)
-
-    # One table with columns of their own for distractors and outputs: both are means
-    # of the same replicates of prompts.
-    of_distractors = distractor[columns].add_prefix("distractor ")
-    both = pd.concat([of_distractors, outputs[columns]])
-    both_columns = list(both)
-    both["prompt_id"] = pd.concat([distractor["prompt_id"], outputs["prompt_id"]])
-    both["weight"] = np.concatenate([np.ones(len(distractor)), weights])
-    draws = bootstrap_means(
-        both, both_columns, "prompt_id", n_boot, rng, weight="weight"
-    )
-    differences = draws[:, : len(columns)] - draws[:, len(columns) :]
-    return _difference_table(
-        distractor[columns], pd.Series(means, columns), differences
-    )
-
-
-def against_same_text(
-    ratings: pd.DataFrame, aspects: Sequence[str], n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
+def against_same_text(ratings: pd.DataFrame, errors: Sequence[str]) -> pd.DataFrame:
     """Rate distractors against the very same text where it answers its own prompt.
 
     Whatever depends on the text alone should not change. Distractors that were not
@@ -860,16 +822,14 @@ def against_same_text(
 
     Parameters
     ----------
-    ratings : pandas.DataFrame
-        One row per response and submission, with the column ``response``.
-    aspects, n_boot, rng
+    ratings, errors
         As in `against_partner`.
 
     Returns
     -------
     pandas.DataFrame
-        As from `against_partner`; ``other`` is the mean over raters of the text under
-        its own prompt. The prompts that the texts were written to are resampled.
+        As from `against_partner`; a distractor's marks are compared with the mean marks
+        of its text under its own prompt, and there is a test however few differ.
 
     Raises
     ------
@@ -879,27 +839,25 @@ def against_same_text(
     Examples
     --------
     >>> ratings = pd.DataFrame(
-    ...     {"pair_id": [0, 0, 1, 1, 2, 2], "prompt_id": list("aabbcd"),
+    ...     {"pair_id": [0, 0, 1, 1, 2, 2], "rater_id": list("aabbcc"),
     ...      "is_distractor": [True, False, True, False, False, False],
     ...      "item_id": list("uvwxyz"), "response": list("yvzxyz"),
-    ...      "factuality": [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
-    >>> table = against_same_text(ratings, ["factuality"], 99, np.random.default_rng(0))
-    >>> table[["n", "estimate"]]
-                n  estimate
-    factuality  2       0.5
+    ...      "factuality": [1, 0, 1, 0, 0, 1]})
+    >>> against_same_text(ratings, ["factuality"])[["estimate", "n"]]
+                estimate  n
+    factuality      50.0  2
     """
     by_text = ratings[~_in_check(ratings)].groupby("response")
-    means = by_text[list(aspects)].mean().assign(prompt_id=by_text["prompt_id"].first())
     is_of_one_output = by_text["item_id"].nunique().eq(1)
-    means = means[is_of_one_output]
-    has_own_rating = ratings["response"].isin(means.index)
+    own = by_text[list(errors)].mean()[is_of_one_output]
+    has_own_rating = ratings["response"].isin(own.index)
     distractor = ratings[ratings["is_distractor"] & has_own_rating]
     if distractor.empty:
         raise ValueError(
             "no distractor was rated under its own prompt: compare with the partner"
         )
-    own = means.loc[distractor["response"]].set_index(distractor.index)
-    return _paired_differences(distractor, own, aspects, own["prompt_id"], n_boot, rng)
+    own_marks = own.loc[distractor["response"]].to_numpy()
+    return _mean_changes(100 * (distractor[list(errors)] - own_marks), distractor)
 
 
 def _in_check(ratings: pd.DataFrame) -> pd.Series:
@@ -916,24 +874,31 @@ def _split_checks(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return distractor, partner
 
 
-def _paired_differences(
-    distractor: pd.DataFrame,
-    other: pd.DataFrame,
-    aspects: Sequence[str],
-    prompts: pd.Series,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Compare row by row, resampling prompts."""
-    columns = list(aspects)
-    differences = (distractor[columns] - other[columns]).assign(prompt_id=prompts)
-    draws = bootstrap_means(differences, columns, "prompt_id", n_boot, rng)
-    return _difference_table(distractor[columns], other[columns].mean(), draws)
+def _mean_changes(changes: pd.DataFrame, distractor: pd.DataFrame) -> pd.DataFrame:
+    """Mean changes, people and texts of distractors left out in turn."""
+    values = changes.to_numpy(dtype=float)
+
+    def means(weights: np.ndarray) -> np.ndarray:
+        return weights @ values / weights.sum(axis=1, keepdims=True)
+
+    clusters = distractor[["rater_id", "response"]].reset_index(drop=True)
+    table = jackknife.leave_one_out(means, clusters, list(changes))
+    return table.assign(n=len(changes), differ=(changes != 0).sum())
 
 
-def _difference_table(
-    distractor: pd.DataFrame, other_means: pd.Series, draws: np.ndarray
-) -> pd.DataFrame:
-    """Difference of means with its interval, and the number of distractors."""
-    difference = distractor.mean() - other_means
-    return summary(difference, draws).assign(n=len(distractor))
+def _newcombe(checks: pd.DataFrame, error: str) -> tuple[float, float]:
+    """Interval of the difference of two rates, from the intervals of both."""
+    rates = error_rates(checks, [error], "is_distractor", "rater_id")
+    rates = rates.set_index("is_distractor")
+    distractor = rates.loc[True]
+    partner = rates.loc[False]
+    change = distractor["estimate"] - partner["estimate"]
+    below = np.hypot(
+        distractor["estimate"] - distractor["low"],
+        partner["high"] - partner["estimate"],
+    )
+    above = np.hypot(
+        distractor["high"] - distractor["estimate"],
+        partner["estimate"] - partner["low"],
+    )
+    return change - below, change + above
