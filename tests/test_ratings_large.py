@@ -1,5 +1,8 @@
 """Sums part by part give what one piece gives."""
 
+import os
+import sys
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -55,15 +58,99 @@ def test_weights_and_intervals_are_those_in_one_piece(tmp_path, rater, n_raters)
     assert (
         found.loc[few, informative].tolist() == expected.loc[few, informative].tolist()
     )
-    numbers = [*inference.ALONE, *inference.HELD, "p", "p Holm"]
+    numbers = [*inference.ALONE, *inference.HELD, *inference.POOLED, "p", "p Holm"]
     pd.testing.assert_frame_equal(found[numbers], expected[numbers], rtol=1e-7)
 
 
-def test_batches_may_be_summed_side_by_side(folder, monkeypatch):
+def test_batches_may_be_summed_side_by_side(folder):
     alone = large.sum_parts(folder, "overall", SCALES, "prompt_id", "rater_id")
-    with joblib.parallel_config("threading"):
-        both = large.sum_parts(folder, "overall", SCALES, "prompt_id", "rater_id", 2)
-    pd.testing.assert_frame_equal(alone.estimates(), both.estimates())
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend):
+            both = large.sum_parts(
+                folder, "overall", SCALES, "prompt_id", "rater_id", 2
+            )
+        pd.testing.assert_frame_equal(alone.conclude(), both.conclude())
+
+
+@pytest.fixture(scope="module")
+def dask_client():
+    distributed = pytest.importorskip(
+        "distributed", reason="the extra dask is not installed"
+    )
+    with distributed.Client(
+        n_workers=1, threads_per_worker=2, dashboard_address=":0", host="127.0.0.1"
+    ) as client:
+        yield client
+
+
+def test_batches_are_summed_by_the_workers_of_a_dask_scheduler(
+    folder, dask_client, monkeypatch
+):
+    address = dask_client.scheduler.address
+    columns = ("overall", SCALES, "prompt_id", "rater_id")
+    alone = large.sum_parts(folder, *columns)
+    with large.on_workers(address):
+        found = large.sum_parts(folder, *columns)
+    pd.testing.assert_frame_equal(alone.conclude(), found.conclude())
+    sums = large._sums
+
+    def tell_process(*given):
+        return sums(*given)._replace(ends=(os.getpid(), os.getpid()))
+
+    monkeypatch.setattr(large, "_sums", tell_process)
+    with large.on_workers(address):
+        found = large.sum_parts(folder, *columns)
+    (worker,) = dask_client.run(os.getpid).values()
+    assert found.ends == (worker, worker)
+    found = large.sum_parts(folder, *columns)  # nothing of Dask is left behind
+    assert found.ends == (os.getpid(), os.getpid())
+
+
+def test_the_command_names_a_dask_scheduler(folder, dask_client, recipe, tmp_path):
+    expected = run_command(folder, recipe, tmp_path / "alone.csv")
+    found = run_command(
+        folder, recipe, tmp_path / "dask.csv", dask_client.scheduler.address
+    )
+    pd.testing.assert_frame_equal(expected, found)
+
+
+def run_command(folder, recipe, out, scheduler=""):
+    arguments = ["large", str(folder), "--recipe", str(recipe), "--out", str(out)]
+    result = CliRunner().invoke(cli.main, [*arguments, "--scheduler", scheduler])
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(out)
+
+
+def test_a_scheduler_that_does_not_answer_or_has_no_worker_is_named(monkeypatch):
+    distributed = pytest.importorskip(
+        "distributed", reason="the extra dask is not installed"
+    )
+    monkeypatch.setattr(large, "ANSWER", 1)
+    for address in ("tcp://127.0.0.1:1", "nonsense://here"):
+        with (
+            pytest.raises(
+                OptionError, match=f"no Dask scheduler answers at '{address}"
+            ),
+            large.on_workers(address),
+        ):
+            pass
+    with (
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address=":0", host="127.0.0.1"
+        ) as cluster,
+        pytest.raises(OptionError, match="has no worker: start one with `dask worker"),
+        large.on_workers(cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_without_dask_a_scheduler_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with (
+        pytest.raises(OptionError, match="install the extra dask"),
+        large.on_workers("tcp://127.0.0.1:8786"),
+    ):
+        pass
 
 
 def test_very_many_clusters_are_joined(folder, monkeypatch):
@@ -89,20 +176,119 @@ def test_what_sums_cannot_do_is_refused(folder, monkeypatch):
         large.sum_parts(folder / "0.parquet", "overall", SCALES, "prompt_id")
 
 
-def test_the_command_says_what_sums_do_not_tell(folder, tmp_path):
-    recipe = tmp_path / "recipe.yaml"
-    recipe.write_text(
+@pytest.fixture
+def recipe(tmp_path_factory):
+    file = tmp_path_factory.mktemp("recipe") / "recipe.yaml"
+    file.write_text(
         "outcome: overall\naspects: [tone, typos]\ncluster: prompt_id\n"
-        "rater: rater_id\nscales: {tone: [1, 5], typos: [0, 1]}\n"
+        "rater: rater_id\nscales: {tone: [1, 5], typos: [0, 1], overall: [-3, 10]}\n"
     )
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    for file in folder.glob("*.parquet"):
-        file.rename(parts / file.name)
-    out = tmp_path / "w.csv"
-    arguments = ["large", str(parts), "--recipe", str(recipe), "--out", str(out)]
+    return file
+
+
+def test_the_command_says_what_sums_do_not_tell(folder, recipe, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out") / "w.csv"
+    arguments = ["large", str(folder), "--recipe", str(recipe), "--out", str(out)]
     result = CliRunner().invoke(cli.main, arguments)
     assert result.exit_code == 0, result.output
     assert "1,187 ratings used; 13 rows left" in result.output
     assert "agreement and reliability" in result.output
-    assert pd.read_csv(out)["aspect"].tolist() == ["tone", "typos"]
+    assert "tone: higher" in result.output
+    assert pd.read_csv(out)["verdict"].tolist() == ["higher", "hardly any link"]
+
+
+def test_columns_of_another_kind_are_told_with_their_names(folder):
+    table = ratings()
+    columns = ("overall", SCALES, "prompt_id", "rater_id")
+    table.assign(rater_id="Ann").to_parquet(folder / "5.parquet")
+    with pytest.raises(BadTableError, match="'rater_id' should hold int64, as in"):
+        large.sum_parts(folder, *columns)
+    table.assign(tone="fair").to_parquet(folder / "5.parquet")
+    with pytest.raises(BadTableError, match="'tone' should hold numbers only"):
+        large.sum_parts(folder, *columns)
+    table.drop(columns="tone").to_parquet(folder / "5.parquet")
+    with pytest.raises(BadTableError, match=r"5\.parquet: there is no column 'tone'"):
+        large.sum_parts(folder, *columns)
+    (folder / "5.parquet").write_text("tone,typos")
+    with pytest.raises(BadTableError, match=r"5\.parquet cannot be read as Parquet"):
+        large.sum_parts(folder, *columns)
+    (folder / "empty").mkdir()
+    with pytest.raises(BadTableError, match=r"no file that ends with \.parquet or"):
+        large.sum_parts(folder / "empty", *columns)
+
+
+def test_labels_mean_the_same_in_files_that_store_them_otherwise(tmp_path, monkeypatch):
+    table = ratings()
+    table.to_parquet(tmp_path / "one.parquet")
+    expected = large.sum_parts(tmp_path, "overall", SCALES, "prompt_id", "rater_id")
+    (tmp_path / "one.parquet").unlink()
+    table[:500].to_parquet(tmp_path / "a.parquet")
+    # with an empty cell, numbers are stored with a decimal point
+    other = table[500:].astype({"prompt_id": float, "rater_id": "category"})
+    empty = other[:1].assign(prompt_id=np.nan)
+    pd.concat([other, empty]).to_parquet(tmp_path / "b.parquet")
+    for most in (2000, 50):
+        monkeypatch.setattr(large, "MOST_CLUSTERS", most)
+        found = large.sum_parts(tmp_path, "overall", SCALES, "prompt_id", "rater_id")
+        if most == 2000:
+            pd.testing.assert_frame_equal(expected.conclude(), found.conclude())
+        assert found.n_left_out == expected.n_left_out + 1
+        assert found.keys["cluster"].nunique() <= min(most, 100)
+
+
+def verdicts(table, aspects, scales, folder):
+    """In one piece and part by part, of four files."""
+    rng = np.random.default_rng(0)
+    study = prepare(table, "overall", aspects, rng, scales)
+    one_piece = inference.conclude(study, rng)
+    for number, part in enumerate(np.array_split(np.arange(len(table)), 4)):
+        table.iloc[part].to_parquet(folder / f"{number}.parquet")
+    in_order = {name: scales[name] for name in [*aspects, "overall"]}
+    summed = large.sum_parts(folder, "overall", in_order, "prompt_id", "rater_id")
+    return one_piece, summed.conclude()
+
+
+def test_verdicts_and_reasons_are_those_in_one_piece(tmp_path):
+    table = ratings(3000)
+    rng = np.random.default_rng(1)
+    table["polite"] = rng.integers(1, 6, len(table))  # has no link
+    table["rare"] = 0.0
+    table.loc[:8, "rare"] = 1.0  # in one cluster
+    table["tone again"] = table["tone"] + 0.01 * rng.normal(size=len(table))
+    table["slight"] = rng.integers(0, 2, len(table))
+    table["overall"] += 0.8 * table["slight"]
+    scales = SCALES | {"polite": (1, 5), "rare": (0, 1), "overall": (0, 7)}
+    scales |= {"tone again": (1, 5), "slight": (0, 1)}
+    first = ["tone", "typos", "words", "polite", "rare", "slight"]
+    for name, aspects in {"few": first, "all": [*first, "tone again"]}.items():
+        (tmp_path / name).mkdir()
+        expected, found = verdicts(table, aspects, scales, tmp_path / name)
+        pd.testing.assert_frame_equal(found, expected.loc[aspects], check_dtype=False)
+    assert set(found["verdict"]) >= {"not told apart", "lower", "not known"}
+
+
+def test_an_outcome_that_is_a_sum_and_too_many_aspects_are_told(tmp_path):
+    table = ratings()
+    table["overall"] = table["tone"] + 2 * table["typos"]
+    (tmp_path / "sum").mkdir()
+    scales = SCALES | {"overall": (1, 7)}
+    expected, found = verdicts(table, list(SCALES), scales, tmp_path / "sum")
+    assert set(found["verdict"]) == {"computed from others"}
+    assert found["because"].tolist() == expected["because"].tolist()
+    rng = np.random.default_rng(0)
+    names = [f"aspect {number}" for number in range(60)]
+    marks = pd.DataFrame(rng.integers(1, 6, (len(table), 60)), columns=names)
+    table = pd.concat([table, marks], axis="columns")
+    scales |= dict.fromkeys(names, (1, 5))
+    (tmp_path / "many").mkdir()
+    expected, found = verdicts(table, names, scales, tmp_path / "many")
+    assert set(found["verdict"]) == {"not told apart"}
+    assert found["because"].tolist() == expected["because"].tolist()
+    assert found["weight"].isna().all()
+
+
+def test_without_a_scale_of_the_outcome_nothing_counts_as_small(folder):
+    summed = large.sum_parts(folder, "overall", SCALES, "prompt_id", "rater_id")
+    row = summed.conclude().loc["words"]
+    assert row["verdict"] == "not known"
+    assert "nothing counts as small" in row["because"]

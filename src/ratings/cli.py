@@ -268,9 +268,21 @@ def report(
 @main.command("large")
 @click.argument("folder")
 @click.option("--recipe", "recipe_file", metavar="YAML", required=True)
-@click.option("--jobs", default=1, help="Batches at the same time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Batches at the same time; one if not given, or all that Dask has room for.",
+)
+@click.option(
+    "--scheduler",
+    default="",
+    metavar="ADDRESS",
+    help="A Dask scheduler whose workers sum, such as tcp://127.0.0.1:8786.",
+)
 @click.option("--out", metavar="CSV", help="FOLDER.weights.csv here if not given.")
-def large(folder: str, recipe_file: str, jobs: int, out: str | None) -> None:
+def large(
+    folder: str, recipe_file: str, jobs: int | None, scheduler: str, out: str | None
+) -> None:
     """Weights from Parquet files that do not fit in memory, summed part by part."""
     from helpers import paths
     from helpers.data.tables import PlainError, to_csv_bytes
@@ -280,8 +292,11 @@ def large(folder: str, recipe_file: str, jobs: int, out: str | None) -> None:
     recipe = recipes.from_yaml(recipe_file)
     if not Path(folder).exists():
         raise PlainError(f"{folder}: there is no such file or folder")
-    summed = sums.from_recipe(folder, recipe, jobs)
-    found = summed.estimates()
+    with sums.on_workers(scheduler):
+        summed = sums.from_recipe(folder, recipe, jobs)
+    found = summed.conclude()
+    for aspect, verdict in found["verdict"].items():
+        click.echo(f"{aspect}: {verdict}")
     target = _beside_user(out, Path(folder).name, ".weights.csv")
     table = to_csv_bytes(found.rename_axis("aspect"), float_format="%.6g")
     paths.replace_files({target: table})

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ratings.intake import row_codes
+from ratings.intake import row_codes, together
 
 STEP = 20.0  # between odds
 FOLLOWS = 0.9  # agreement of different items: the column is made of the others
@@ -125,7 +125,7 @@ def copied_rows(table: pd.DataFrame, columns: list) -> tuple[pd.DataFrame, np.nd
 def _codes(table: pd.DataFrame, columns: list) -> np.ndarray:
     """Number the marks of each column; -1 where there is none."""
     codes = [pd.factorize(table[column], sort=True)[0] for column in columns]
-    return np.column_stack(codes)
+    return np.array(codes).T  # column by column in memory, as they are read
 
 
 def _pairs(item: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -137,14 +137,15 @@ def _pairs(item: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     most = sizes.max()
     if n_pairs > MOST_PAIRS:
         # neighbours in a random order of the rows of each item
-        order = np.lexsort((rng.random(len(item)), item))
+        order = together(item, _shuffled(len(item), rng))
         most = max(2, int(MOST_PAIRS / max((sizes > 1).sum(), 1)) + 1)
     first = []
     second = []
+    numbers = np.arange(len(item)) - starts[item[order]]
+    n_of_item = sizes[item[order]]
     for distance in range(1, most):
         # the two rows of a pair stand so far apart among the rows of their item
-        numbers = np.arange(len(item)) - starts[item[order]]
-        has_other = numbers + distance < sizes[item[order]]
+        has_other = numbers + distance < n_of_item
         place = np.flatnonzero(has_other)
         if not len(place):
             break
@@ -157,6 +158,14 @@ def _pairs(item: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return np.concatenate(first), np.concatenate(second)
 
 
+def _shuffled(n_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Give each row a place in a random order."""
+    order = np.argsort(rng.random(n_rows))
+    places = np.empty(n_rows, dtype=np.int64)
+    places[order] = np.arange(n_rows)
+    return places
+
+
 def _follow(
     marks: np.ndarray, item: np.ndarray, usual: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
@@ -166,10 +175,12 @@ def _follow(
     for column in range(n_columns):
         key = row_codes(np.delete(marks, column, axis=1))
         # neighbours in a random order of the rows with the same other marks
-        order = np.lexsort((rng.random(n_rows), key))
-        a = order[:-1]
-        b = order[1:]
-        is_pair = (key[a] == key[b]) & (item[a] != item[b])
+        order = together(key, _shuffled(n_rows, rng))
+        in_order = key[order]
+        place = np.flatnonzero(in_order[:-1] == in_order[1:])
+        a = order[place]
+        b = order[place + 1]
+        is_pair = item[a] != item[b]
         values = marks[:, column]
         is_unusual = (values[a] != usual[column]) | (values[b] != usual[column])
         is_told = is_pair & is_unusual

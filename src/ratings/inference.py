@@ -128,7 +128,7 @@ def conclude(study: Study, rng: np.random.Generator) -> pd.DataFrame:
         without[kind] = estimates(rest)
     verdicts = {}
     for aspect in study.aspects:
-        verdicts[aspect] = _judge(study, aspect, table, methods, without)
+        verdicts[aspect] = judge(study, aspect, table, methods, without)
     for aspect in study.left_out:
         verdicts[aspect] = _why_not_judged(study, aspect)
     columns = ["verdict", "because"]
@@ -197,8 +197,13 @@ def _fit(study: Study, alone: bool = False, within: bool | None = None) -> pd.Da
     They allow for other raters and items if enough raters vary in the aspect, else for
     other items only.
     """
-    slopes = study.slopes(alone, within)
-    return _errors(study, slopes)[PARTS].reindex(study.aspects)
+    if within is None:
+        within = study.is_within
+    name = ("fit", alone, within)
+    if name not in study.kept:
+        errors = _errors(study, study.slopes(alone, within))
+        study.kept[name] = errors[PARTS].reindex(study.aspects)
+    return study.kept[name].copy()
 
 
 def _errors(study: Study, slopes: Slopes) -> pd.DataFrame:
@@ -210,9 +215,12 @@ def _errors(study: Study, slopes: Slopes) -> pd.DataFrame:
     names = slopes.value.index
     aspects = pd.Index(study.aspects)
     for_others = study.for_others[aspects.get_indexer(names)]
-    table = slopes.table(study.frame[["cluster"]])
+    if for_others.all():
+        return slopes.table(study.members)
+    *_, by_cluster = study.members[:2]  # by raters first, if they have names
+    table = slopes.table([by_cluster])
     if for_others.any():
-        by_both = slopes.table(study.frame[["rater", "cluster"]])
+        by_both = slopes.table(study.members)
         table.loc[names[for_others]] = by_both.loc[names[for_others]]
     return table
 
@@ -261,7 +269,7 @@ def _without_doubtful(study: Study) -> dict[str, Study]:
     return studies
 
 
-def _judge(
+def judge(
     study: Study,
     aspect: str,
     table: pd.DataFrame,

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from helpers.data.registry import DATA_SOURCES
 from helpers.data.tables import BadTableError, OptionError
-from helpers.stats.clustered import Slopes, slopes
+from helpers.stats.clustered import Slopes, cluster_members, slopes
 from helpers.stats.moments import ROUNDING, cluster_sums
 from ratings.accounts import Account
 
@@ -256,10 +256,12 @@ def constant_within(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, st
 
 def _is_property(known: pd.DataFrame, column: str, key: str) -> bool:
     """Tell whether a column has one value in each of enough units."""
+    if _varies_within(known[column].to_numpy(), pd.factorize(known[key])[0]):
+        return False
     by_unit = known.groupby(key, observed=True)[column]
     ends = by_unit.agg(["min", "max", "size"])
     ends = ends[ends["size"] > 1]
-    if ends.empty or (ends["min"] != ends["max"]).any():
+    if ends.empty:
         return False
     usual = known[column].mode().iloc[0]
     unusual = ends[ends["min"] != usual]
@@ -267,6 +269,15 @@ def _is_property(known: pd.DataFrame, column: str, key: str) -> bool:
         return len(ends) > 1 and unusual["size"].sum() >= SURE_ITEMS
     is_fine = known[column].nunique() > FEW_MARKS
     return len(unusual) >= (SURE_VALUES if is_fine else SURE_ITEMS)
+
+
+def _varies_within(values: np.ndarray, unit: np.ndarray) -> bool:
+    """Tell whether a unit holds two different values; rows without a unit are none."""
+    values = values[unit >= 0]
+    unit = unit[unit >= 0]
+    any_of_unit = np.empty(unit.max(initial=-1) + 1)
+    any_of_unit[unit] = values
+    return bool((any_of_unit[unit] != values).any())
 
 
 def _is_constant(values: pd.Series) -> bool:
@@ -488,7 +499,8 @@ class Study:
         rater = pd.factorize(self.frame["rater"], sort=True)[0]
         n_ratings = np.bincount(rater)
         means = cluster_sums(self.values, rater) / n_ratings[:, None]
-        return self.values - means[rater]
+        centred = means[rater]
+        return np.subtract(self.values, centred, out=centred)
 
     def slopes(self, alone: bool = False, within: bool | None = None) -> Slopes:
         """Slopes of the aspects that vary, of values `centred` as told by ``within``.
@@ -528,6 +540,17 @@ class Study:
         """
         columns = ["rater", "cluster"] if self.for_others.all() else ["cluster"]
         return self.frame[columns]
+
+    @cached_property
+    def members(self) -> list[csr_array]:
+        """What adds up rows by rater, cluster and both; by cluster without raters."""
+        columns = ["rater", "cluster"] if "rater" in self.frame else ["cluster"]
+        return cluster_members(self.frame[columns])
+
+    @cached_property
+    def kept(self) -> dict:
+        """What was computed from these ratings and may be needed again, by name."""
+        return {}
 
     def items_averaged(self) -> "Study":
         """One row per item, without raters."""
@@ -754,7 +777,8 @@ def _require_enough(frame: pd.DataFrame, outcome: str) -> None:
 
 def _varies(x: np.ndarray) -> np.ndarray:
     """Tell which centred columns are more than rounding errors."""
-    return np.abs(x).max(axis=0) > ROUNDING
+    largest = np.maximum(x.max(axis=0), -x.min(axis=0))  # without a copy of x
+    return largest > ROUNDING
 
 
 def _without_redundant(study: Study) -> Study:
@@ -839,15 +863,26 @@ def _identity(study: Study) -> str:
     is_rounded = _is_rounded(marks, residual, explained)
     if explained < COMPUTED and not is_rounded:
         return _formula(study)
-    smallest_part = PART * np.ptp(marks)
+    length = np.ptp(marks)
+    return computed_from(study.outcome, study.aspects, weights, explained, length)
+
+
+def computed_from(
+    outcome: str,
+    aspects: Sequence[str],
+    weights: np.ndarray,
+    explained: float,
+    length: float,
+) -> str:
+    """Say of which aspects an outcome with marks so far apart is computed."""
     parts = []
-    for name, weight in zip(study.aspects, weights, strict=True):
-        if abs(weight) > smallest_part:
+    for name, weight in zip(aspects, weights, strict=True):
+        if abs(weight) > PART * length:
             parts.append(name)
     precision = f"{100 * explained:.0f} % of its variance"
     if explained > 1 - REDUNDANT:
         precision = "exactly"
-    return f"{study.outcome} is computed from {', '.join(parts)} ({precision})"
+    return f"{outcome} is computed from {', '.join(parts)} ({precision})"
 
 
 def _formula(study: Study) -> str:
@@ -862,7 +897,7 @@ def _formula(study: Study) -> str:
     key = row_codes(np.column_stack(marks))
     outcome = study.frame[study.outcome].to_numpy()
     item = pd.factorize(study.frame["item_id"])[0]
-    order = np.lexsort((item, key))
+    order = together(key, item)
     one = order[:-1]
     other = order[1:]
     is_pair = (key[one] == key[other]) & (item[one] != item[other])
@@ -891,6 +926,20 @@ def row_codes(marks: np.ndarray) -> np.ndarray:
             code = code * size + column
         return code
     return np.unique(marks, axis=0, return_inverse=True)[1].ravel()
+
+
+def together(key: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Order rows so that those with one key stand together, the lowest rank first.
+
+    Faster than `numpy.lexsort`: which key comes first does not matter.
+
+    Examples
+    --------
+    >>> together(np.array([7, 5, 7, 5]), np.array([1, 0, 0, 1])).tolist()
+    [2, 0, 1, 3]
+    """
+    codes = pd.factorize(key)[0]
+    return np.argsort(codes * len(codes) + rank, kind="stable")
 
 
 def _is_rounded(marks: np.ndarray, residual: np.ndarray, explained: float) -> bool:

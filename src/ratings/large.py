@@ -2,18 +2,21 @@
 
 A slope and its leave-one-out error need of each rater and cluster of items only the
 sums of products of the columns. So a folder of Parquet files, or one large file, is
-read batch by batch, each batch is added to a table with one row for each rater and
-cluster, and the batches are forgotten. Weights, intervals and p-values are those that
-`ratings.inference.estimates` gives in one piece, to rounding.
+read batch by batch, each batch is added to one table with a column for each rater and
+cluster, and the batches are forgotten. The table has its full size from the first batch
+on, so that memory does not grow with the file. Weights, intervals, p-values and
+verdicts are those of `ratings.inference.conclude` in one piece, to rounding, as far as
+sums tell them; `NOT_DONE` says what they do not tell: the whole table would be needed.
 
-Batches go through joblib: threads here, or workers of Dask where
-`joblib.parallel_config("dask")` names a scheduler.
-
-`NOT_DONE` says what sums do not tell: the whole table would be needed.
+Batches go through joblib: one after the other, on several processes of this machine,
+or on the workers of a Dask scheduler, named with `on_workers` or with
+`joblib.parallel_config("dask")`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,15 +24,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.dataset
 import pyarrow.parquet
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 
 from helpers.data.tables import BadTableError, OptionError
 from helpers.stats import bootstrap
 from helpers.stats.clustered import COLLINEAR, Slopes
 from helpers.stats.moments import cluster_sums
-from ratings.inference import ALONE, ENDS, FEWEST_INFORMATIVE, HELD
+from ratings import inference, intake
+from ratings.inference import ALONE, ENDS, FEWEST_INFORMATIVE, HELD, POOLED
 from ratings.intake import (
     FEW_MARKS,
     FEWEST_RATERS,
@@ -41,17 +44,49 @@ from ratings.intake import (
 from ratings.recipes import scales as scales_of
 
 BATCH = 1_000_000  # rows that are read at once
+ENDINGS = (".parquet", ".pq")  # of files in a folder; others are passed over
 MOST_RATERS = 1000
 MOST_KEYS = 100_000  # raters times clusters: the sums of so many take 100 MB
+ANSWER = 20  # seconds within which a scheduler and a worker must answer
 FEWEST_JOINED = 200  # clusters, however many raters there are
 NOT_DONE = (
     "an item rated twice by one person (all of its ratings count)",
     "clusters that share an item (they count as several)",
-    "weights on means of items and with ordered marks, so no verdict “depends on "
-    "choices”",
+    "marks that are not on their scale, if the scale in the recipe is wrong",
+    "weights on means of items and with ordered marks, and weights without doubtful "
+    "ratings: a verdict that would depend on one of these choices",
+    "an outcome that is computed from the aspects by another formula than a sum",
     "copied rows, raters who rate opposite to the others, and other checks of raters",
+    "weights with the system or a covariate held equal, and which aspect weighs most",
     "agreement and reliability",
 )
+
+
+class Groups(NamedTuple):
+    """Raters or clusters, numbered from 0.
+
+    Parameters
+    ----------
+    labels : pandas.Index or None
+        The label of each number; None if there are very many, and labels are joined at
+        random.
+    n : int
+        How many numbers there are.
+    """
+
+    labels: pd.Index | None
+    n: int
+
+    def numbers(self, column: pa.Array) -> np.ndarray:
+        """Number of each row."""
+        encoded = column.dictionary_encode()
+        names = encoded.dictionary.to_pandas()
+        if self.labels is None:  # the same label has the same number in each batch
+            hashed = pd.util.hash_array(names.to_numpy(), categorize=False)
+            of_name = (hashed % self.n).astype(int)
+        else:
+            of_name = self.labels.get_indexer(names)
+        return of_name[encoded.indices.to_numpy()]
 
 
 class Part(NamedTuple):
@@ -59,20 +94,21 @@ class Part(NamedTuple):
 
     Parameters
     ----------
-    keys : pandas.DataFrame
-        ``rater`` and ``cluster`` of each row of sums.
-    products : numpy.ndarray, shape (n_keys, n_columns, n_columns)
-        Sums of products of (1, aspects, outcome).
-    marks : dict of str to pandas.Series
-        How often each mark of an aspect occurs, by rater and cluster, for aspects with
-        few marks.
+    products : numpy.ndarray, shape (n_pairs, n_raters * n_clusters)
+        Sums of products of each two of (1, aspects, outcome), for each rater and
+        cluster.
+    marks : dict of str to dict
+        How often each mark of an aspect occurs, by ``"rater"`` and by ``"cluster"``:
+        tables with a column for each mark, for aspects with few marks.
+    ends : tuple of float
+        Lowest and highest outcome.
     n_left_out : int
         Rows that are not complete.
     """
 
-    keys: pd.DataFrame
     products: np.ndarray
-    marks: dict[str, pd.Series]
+    marks: dict[str, dict[str, pd.DataFrame]]
+    ends: tuple[float, float]
     n_left_out: int
 
 
@@ -85,8 +121,12 @@ class Summed:
     outcome, aspects
         Columns.
     scales : mapping of str to (float, float)
-        Lowest and highest mark of each aspect.
-    keys, products, marks, n_left_out
+        Lowest and highest mark of each aspect, and of the outcome if it is known.
+    keys : pandas.DataFrame
+        ``rater`` and ``cluster`` of each row of sums.
+    products : numpy.ndarray, shape (n_keys, n_columns, n_columns)
+        Sums of products of (1, aspects, outcome).
+    marks, ends, n_left_out
         As for `Part`, of all batches.
     has_raters : bool
         Whether raters have names.
@@ -97,7 +137,8 @@ class Summed:
     scales: Mapping[str, tuple[float, float]]
     keys: pd.DataFrame
     products: np.ndarray
-    marks: dict[str, pd.Series]
+    marks: dict[str, dict[str, pd.DataFrame]]
+    ends: tuple[float, float]
     n_left_out: int
     has_raters: bool
 
@@ -106,9 +147,11 @@ class Summed:
         """Complete ratings."""
         return round(self.products[:, 0, 0].sum())
 
-    def slopes(self, alone: bool = False) -> Slopes:
+    def slopes(self, alone: bool = False, within: bool | None = None) -> Slopes:
         """Slopes as `ratings.intake.Study.slopes` gives them, a row for each key."""
-        centred = self._centred()
+        if within is None:
+            within = self.is_within
+        centred = self._within_raters if within else self._around_means
         xx = centred[:, 1:-1, 1:-1]
         xy = centred[:, 1:-1, -1]
         total_xx = xx.sum(axis=0)
@@ -127,24 +170,37 @@ class Summed:
         if alone:
             explained = np.diagonal(xx, axis1=1, axis2=2) * value
         influence = (xy - explained) @ inverse
-        weighed = np.einsum("ij,gjk,ki->gi", inverse, xx, inverse)
+        # of each key: inverse' xx inverse, of which the diagonal is needed
+        weighed = ((xx @ inverse) * inverse).sum(axis=1)
         leverage = weighed / np.diagonal(inverse)
         return Slopes(pd.Series(value, self.aspects), influence, leverage)
 
-    def _centred(self) -> np.ndarray:
-        """Sums of products less the means of each rater, or of all ratings."""
-        scaled = self._scaled()
-        n = scaled[:, 0, 0]
-        sums = scaled[:, 0]
-        group = np.zeros(len(n), dtype=int)
-        if self.is_within:
-            group = self.keys["rater"].to_numpy()
+    @cached_property
+    def _within_raters(self) -> np.ndarray:
+        """Sums of products less the means of each rater."""
+        return self._centred(self.keys["rater"].to_numpy())
+
+    @cached_property
+    def _around_means(self) -> np.ndarray:
+        """Sums of products less the means of all ratings."""
+        return self._centred(np.zeros(len(self.keys), dtype=int))
+
+    def _centred(self, group: np.ndarray) -> np.ndarray:
+        """Sums of products less the means of each group of keys."""
+        centred = self._scaled()
+        n = centred[:, 0, 0].copy()
+        sums = centred[:, 0].copy()
         totals = cluster_sums(sums, group)
         _, place = np.unique(group, return_inverse=True)
         means = (totals / totals[:, :1])[place]
+        # one table of full size at a time
         cross = sums[:, :, None] * means[:, None, :]
-        squares = n[:, None, None] * means[:, :, None] * means[:, None, :]
-        return scaled - cross - cross.transpose(0, 2, 1) + squares
+        centred -= cross
+        centred -= cross.transpose(0, 2, 1)
+        np.multiply(means[:, :, None], means[:, None, :], out=cross)
+        cross *= n[:, None, None]
+        centred += cross
+        return centred
 
     def _scaled(self) -> np.ndarray:
         """Sums of products with aspects from 0 to 1."""
@@ -170,11 +226,18 @@ class Summed:
             if aspect not in self.marks:  # of many marks hardly any is the usual one
                 counts.append(self.keys[by].nunique())
                 continue
-            marks = self.marks[aspect]
-            usual = marks.groupby(level="mark").sum().idxmax()
-            others = marks[marks.index.get_level_values("mark") != usual]
-            counts.append(others.index.get_level_values(by).nunique())
+            marks = self.marks[aspect][by]
+            usual = marks.sum().idxmax()
+            others = marks.drop(columns=usual)
+            counts.append(int((others > 0).any(axis=1).sum()))
         return np.array(counts)
+
+    @cached_property
+    def for_others(self) -> np.ndarray:
+        """Aspects in which enough raters vary to speak of others."""
+        if not self.has_raters:
+            return np.zeros(len(self.aspects), dtype=bool)
+        return self.informative("rater") >= FEWEST_RATERS
 
     def estimates(self) -> pd.DataFrame:
         """Weights with intervals, as `ratings.inference.estimates` gives them.
@@ -182,31 +245,146 @@ class Summed:
         Returns
         -------
         pandas.DataFrame
-            A row per aspect: alone, with others held equal, ``p``, ``p Holm``,
-            ``informative clusters`` and ``scope``.
+            A row per aspect: alone, with others held equal, ``p``, over all ratings,
+            ``p Holm``, ``informative clusters`` and ``scope``.
         """
-        for_others = np.zeros(len(self.aspects), dtype=bool)
-        if self.has_raters:
-            for_others = self.informative("rater") >= FEWEST_RATERS
-        parts = []
-        for alone in (True, False):
-            slopes = self.slopes(alone)
-            table = slopes.table(self.keys[["cluster"]])
-            if for_others.any():
-                by_both = slopes.table(self.keys[["rater", "cluster"]])
-                table.loc[for_others] = by_both.loc[for_others]
-            parts.append(table)
-        by_one, held = parts
-        found = pd.concat([by_one[ENDS], held[[*ENDS, "p_value"]]], axis="columns")
+        alone = self._fit(alone=True)
+        held = self._fit()
+        found = pd.concat([alone[ENDS], held[[*ENDS, "p_value"]]], axis="columns")
         found.columns = [*ALONE, *HELD, "p"]
+        if self.too_many:
+            found[[*HELD, "p"]] = np.nan
+        found[POOLED] = np.nan
+        if self.is_within and not self.too_many:
+            found[POOLED] = self._fit(within=False)[ENDS]
         n_informative = self.informative("cluster")
         is_judged = (n_informative >= FEWEST_INFORMATIVE) & found["p"].notna()
+        for group in self.collinear:
+            is_judged[group] = False
         found["p Holm"] = np.nan
         if is_judged.any():
             found.loc[is_judged, "p Holm"] = bootstrap.adjust(found["p"][is_judged])
         found["informative clusters"] = n_informative
-        found["scope"] = np.where(for_others, OTHERS, THESE)
+        found["scope"] = np.where(self.for_others, OTHERS, THESE)
         return found
+
+    def _fit(self, alone: bool = False, within: bool | None = None) -> pd.DataFrame:
+        """Slopes with intervals that allow for other raters where enough vary."""
+        slopes = self.slopes(alone, within)
+        table = slopes.table(self.keys[["cluster"]])
+        if self.for_others.any():
+            by_both = slopes.table(self.keys[["rater", "cluster"]])
+            table.loc[self.for_others] = by_both.loc[self.for_others]
+        return table
+
+    @cached_property
+    def too_many(self) -> str:
+        """Why no weight is told, if there are more aspects than ratings tell."""
+        n_clusters = self.keys["cluster"].nunique()
+        return intake._too_many(len(self.aspects), self.n_ratings, n_clusters)
+
+    @cached_property
+    def collinear(self) -> list[list[str]]:
+        """Aspects that move together, as in `ratings.intake.Study`."""
+        if self.too_many:
+            return []
+        centred = self._within_raters if self.is_within else self._around_means
+        products = centred[:, 1:-1, 1:-1].sum(axis=0)
+        length = np.sqrt(np.diagonal(products))
+        return intake._collinear(products / np.outer(length, length), self.aspects)
+
+    @cached_property
+    def identity(self) -> str:
+        """How the outcome is summed up from the aspects, if it is."""
+        if self.too_many:
+            return ""
+        total = self._around_means.sum(axis=0)
+        weights = np.linalg.pinv(total[1:-1, 1:-1], hermitian=True) @ total[1:-1, -1]
+        explained = weights @ total[1:-1, -1] / total[-1, -1]
+        if explained < intake.COMPUTED:
+            return ""
+        length = self.ends[1] - self.ends[0]
+        return intake.computed_from(
+            self.outcome, self.aspects, weights, explained, length
+        )
+
+    def conclude(self) -> pd.DataFrame:
+        """Judge each aspect as `ratings.inference.conclude` does, from sums alone.
+
+        Of the choices on which a verdict may depend, sums know two: raters compared
+        with themselves or all ratings taken together, and an aspect alone or others
+        held equal.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `estimates`, with ``verdict`` and ``because``.
+        """
+        found = self.estimates()
+        methods = {}
+        if self.is_within:
+            methods["within raters"] = self._fit(within=True)
+        methods["all ratings"] = self._fit(within=False)
+        ends = {name: (*scale, "declared") for name, scale in self.scales.items()}
+        ends.setdefault(self.outcome, (*self.ends, "not known"))
+        study = intake.Study(
+            frame=pd.DataFrame(),
+            outcome=self.outcome,
+            aspects=self.aspects,
+            ends=pd.DataFrame.from_dict(
+                ends, "index", columns=["low", "high", "known"]
+            ),
+            left_out={},
+            identity=self.identity,
+            collinear=self.collinear,
+            too_many=self.too_many,
+        )
+        words = {}
+        for aspect in self.aspects:
+            words[aspect] = inference.judge(study, aspect, found, methods, {})
+        columns = ["verdict", "because"]
+        return found.join(pd.DataFrame.from_dict(words, "index", columns=columns))
+
+
+@contextmanager
+def on_workers(scheduler: str) -> Iterator[None]:
+    """Send batches to the workers of a Dask scheduler; "" means this machine.
+
+    Parameters
+    ----------
+    scheduler : str
+        Its address, such as ``tcp://127.0.0.1:8786``.
+
+    Raises
+    ------
+    tables.OptionError
+        If Dask is not installed, or no scheduler or no worker answers.
+    """
+    if not scheduler:
+        yield
+        return
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise OptionError(
+            "Dask is not installed: install the extra dask of this package"
+        ) from None
+    try:
+        client = Client(scheduler, timeout=ANSWER)
+    except (OSError, ValueError) as error:
+        raise OptionError(
+            f"no Dask scheduler answers at {scheduler!r}: {error}"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=ANSWER)
+        except OSError:  # as which a timeout counts
+            raise OptionError(
+                f"the Dask scheduler at {scheduler!r} has no worker: start one with "
+                f"`dask worker {scheduler}`"
+            ) from None
+        with parallel_config("dask"):
+            yield
 
 
 def sum_parts(
@@ -215,7 +393,7 @@ def sum_parts(
     scales: Mapping[str, tuple[float, float]],
     cluster: str,
     rater: str = "",
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> Summed:
     """Sum a folder of Parquet files, or one, batch by batch.
 
@@ -226,7 +404,8 @@ def sum_parts(
     outcome : str
         Column of numbers to explain.
     scales : mapping of str to (float, float)
-        The aspects, columns of numbers, each with its lowest and highest mark.
+        The aspects, columns of numbers, each with its lowest and highest mark; and
+        those of the outcome, if they are known: without them no weight counts as small.
     cluster : str
         Column of groups of items that belong together. More than
         `ratings.intake.MOST_CLUSTERS` are joined at random, as in one piece; with many
@@ -234,7 +413,8 @@ def sum_parts(
     rater : str, optional
         Column of raters.
     n_jobs : int, optional
-        Batches that are summed at the same time; each takes memory of its own.
+        Batches that are summed at the same time; each takes memory of its own. By
+        default one, or as many as Dask's workers have threads.
 
     Returns
     -------
@@ -245,7 +425,7 @@ def sum_parts(
     tables.OptionError
         If a column is not there, or there are more raters than `MOST_RATERS`.
     tables.BadTableError
-        If no row is complete.
+        If no row is complete, or a column holds something else than in other files.
 
     Examples
     --------
@@ -262,32 +442,59 @@ def sum_parts(
            weight   low  high
     typos   -1.01 -1.09 -0.94
     """
-    data = pa.dataset.dataset(Path(files), format="parquet")
-    aspects = list(scales)
-    columns = [*aspects, outcome, cluster]
-    if rater:
-        columns.append(rater)
-    missing = [name for name in columns if name not in data.schema.names]
+    paths = _parquet_files(Path(files))
+    aspects = [name for name in scales if name != outcome]
+    labels = [cluster, rater] if rater else [cluster]
+    columns = [*aspects, outcome, *labels]
+    with _opened(paths[0]) as file:
+        schema = file.schema_arrow
+    missing = [name for name in columns if name not in schema.names]
     if missing:
         raise OptionError(f"there is no column {', '.join(map(repr, missing))}")
-    people = None
+    types = dict.fromkeys(columns, pa.float64())
+    for name in labels:
+        types[name] = _plain(schema.field(name).type)
+    raters = Groups(None, 1)
     if rater:
-        people = _labels(data, rater, MOST_RATERS)
-        if people is None:
+        names = _labels(paths, rater, types[rater], MOST_RATERS)
+        if names is None:
             raise OptionError(f"more than {MOST_RATERS:,} raters: give none")
-    n_people = 1 if people is None else len(people)
-    most = min(max(MOST_KEYS // n_people, FEWEST_JOINED), MOST_CLUSTERS)
-    clusters = _labels(data, cluster, most)
-    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch=n_jobs)
-    roles = (outcome, cluster, rater)
-    parts = run(
-        delayed(_sums)(batch, aspects, roles, clusters, people, most)
-        for batch in _batches(data, columns)
+        raters = Groups(names, max(len(names), 1))
+    most = min(max(MOST_KEYS // raters.n, FEWEST_JOINED), MOST_CLUSTERS)
+    names = _labels(paths, cluster, types[cluster], most)
+    clusters = Groups(names, most if names is None else max(len(names), 1))
+    # no more batches are read than are being summed
+    run = Parallel(
+        n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs"
     )
-    return _together(parts, outcome, scales, bool(rater))
+    parts = run(
+        delayed(_sums)(batch, types, labels, clusters, raters)
+        for batch in _batches(paths, columns)
+    )
+    total = _together(parts)
+    if total is None:
+        raise BadTableError("no row is complete in all columns")
+    rated = np.flatnonzero(total.products[0])
+    by_rater, by_cluster = np.divmod(rated, clusters.n)
+    keys = pd.DataFrame({"rater": by_rater, "cluster": by_cluster})
+    products = _squares(total.products, rated, len(aspects) + 2)
+    few = {name: marks for name, marks in total.marks.items() if name in aspects}
+    return Summed(
+        outcome,
+        aspects,
+        scales,
+        keys,
+        products,
+        few,
+        total.ends,
+        total.n_left_out,
+        bool(rater),
+    )
 
 
-def from_recipe(files: str | Path, recipe: Mapping, n_jobs: int = 1) -> Summed:
+def from_recipe(
+    files: str | Path, recipe: Mapping, n_jobs: int | None = None
+) -> Summed:
     """Sum Parquet files as a recipe says, which must name outcome, scales and cluster.
 
     Keys that change the shape of a table or the meaning of cells cannot be followed.
@@ -307,30 +514,83 @@ def from_recipe(files: str | Path, recipe: Mapping, n_jobs: int = 1) -> Summed:
         )
     if len(names[1]) > 1:
         raise OptionError("sums need one column of raters, or none")
+    outcome = recipe["outcome"]
+    columns = [*aspects, outcome] if outcome in limits else aspects
     return sum_parts(
         files,
-        recipe["outcome"],
-        {aspect: limits[aspect] for aspect in aspects},
+        outcome,
+        {column: limits[column] for column in columns},
         cluster=names[0][0],
         rater="".join(names[1]),
         n_jobs=n_jobs,
     )
 
 
-def _batches(data: pa.dataset.Dataset, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Read batch by batch, file by file: a scan of all would keep what it has read."""
-    for path in data.files:
+def _parquet_files(files: Path) -> list[Path]:
+    """A file, or the Parquet files of a folder and of those in it, by name."""
+    if not files.is_dir():
+        return [files]
+    found = [path for path in files.rglob("*") if path.suffix in ENDINGS]
+    if not found:
+        endings = " or ".join(ENDINGS)
+        raise BadTableError(f"{files}: there is no file that ends with {endings}")
+    return sorted(found)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pyarrow.parquet.ParquetFile]:
+    """A Parquet file; an error names it."""
+    try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(
+            yield file
+    except pa.ArrowInvalid as error:
+        raise BadTableError(f"{path.name} cannot be read as Parquet: {error}") from None
+
+
+def _batches(paths: Sequence[Path], columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Read batch by batch, file by file: a scan of all would keep what it has read."""
+    for path in paths:
+        with _opened(path) as file:
+            missing = [name for name in columns if name not in file.schema_arrow.names]
+            if missing:
+                names = ", ".join(map(repr, missing))
+                raise BadTableError(f"{path.name}: there is no column {names}")
+            batches = file.iter_batches(
                 batch_size=BATCH, columns=columns, use_threads=False
             )
+            for batch in batches:
+                yield batch.select(columns)
 
 
-def _labels(data: pa.dataset.Dataset, column: str, most: int) -> pd.Index | None:
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of labels themselves, where a file stores them as a list and numbers."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _cast(column: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+    """A column with the type that it has in all files."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if pa.types.is_floating(kind):
+            expected = "numbers only"
+        else:
+            expected = f"{kind}, as in the first file"
+        raise BadTableError(
+            f"column {name!r} should hold {expected}: {error}"
+        ) from None
+
+
+def _labels(
+    paths: Sequence[Path], column: str, kind: pa.DataType, most: int
+) -> pd.Index | None:
     """All labels of a column, sorted; nothing if there are more than wanted."""
     seen = set()
-    for batch in _batches(data, [column]):
-        seen.update(pa.compute.unique(batch.column(0)).to_pylist())
+    for batch in _batches(paths, [column]):
+        labels = _cast(batch.column(0), kind, column)
+        seen.update(pa.compute.unique(labels).to_pylist())
         seen.discard(None)
         if len(seen) > most:
             return None
@@ -339,85 +599,95 @@ def _labels(data: pa.dataset.Dataset, column: str, most: int) -> pd.Index | None
 
 def _sums(
     batch: pa.RecordBatch,
-    aspects: Sequence[str],
-    roles: tuple[str, str, str],
-    clusters: pd.Index | None,
-    people: pd.Index | None,
-    most: int,
+    types: Mapping[str, pa.DataType],
+    labels: Sequence[str],
+    clusters: Groups,
+    raters: Groups,
 ) -> Part:
-    """Sum the complete rows of a batch by rater and cluster."""
-    outcome, cluster, rater = roles
-    table = batch.to_pandas()
-    whole = table.dropna()
-    if clusters is None:  # too many: joined at random, the same in each batch
-        hashed = pd.util.hash_array(whole[cluster].to_numpy(), categorize=False)
-        in_cluster = (hashed % most).astype(int)
-    else:
-        in_cluster = clusters.get_indexer(whole[cluster])
-    by = np.zeros(len(whole), dtype=int)
-    if people is not None:
-        by = people.get_indexer(whole[rater])
-    values = np.ones((len(whole), len(aspects) + 2))
-    values[:, 1:] = whole[[*aspects, outcome]].to_numpy(dtype=float)
-    key = by * most + in_cluster
-    names, place = np.unique(key, return_inverse=True)
-    size = values.shape[1]
-    products = np.empty((len(names), size, size))
-    for number in range(size):
-        for other in range(number + 1):
-            # column by column, so that no product of all rows is kept
-            product = values[:, number] * values[:, other]
-            summed = np.bincount(place, product, minlength=len(names))
-            products[:, number, other] = summed
-            products[:, other, number] = summed
-    rater_code, cluster_code = np.divmod(names, most)
-    keys = pd.DataFrame({"rater": rater_code, "cluster": cluster_code})
+    """Sum the complete rows of a batch by rater and cluster.
+
+    Columns are the aspects, the outcome, and the labels: the cluster, and the rater if
+    there is one.
+    """
+    columns = {}
+    is_whole = np.ones(len(batch), dtype=bool)
+    for name, kind in types.items():
+        columns[name] = _cast(batch.column(name), kind, name)
+        is_missing = columns[name].is_null(nan_is_null=True)
+        is_whole &= ~is_missing.to_numpy(zero_copy_only=False)
+    whole = pa.array(is_whole)
+    columns = {name: column.filter(whole) for name, column in columns.items()}
+    numeric = [name for name in types if name not in labels]
+    in_cluster = clusters.numbers(columns[labels[0]])
+    by = np.zeros(len(in_cluster), dtype=int)
+    if len(labels) == 2:
+        by = raters.numbers(columns[labels[1]])
+    values = np.ones((len(numeric) + 1, len(by)))
+    for place, name in enumerate(numeric, start=1):
+        values[place] = columns[name].to_numpy()
+    key = by * clusters.n + in_cluster
+    pairs = np.transpose(np.triu_indices(len(values)))
+    products = np.empty((len(pairs), raters.n * clusters.n))
+    for place, (one, other) in enumerate(pairs):
+        # pair by pair, so that no product of all rows is kept
+        product = values[one] * values[other]
+        products[place] = np.bincount(key, product, minlength=products.shape[1])
     marks = {}
-    for number, aspect in enumerate(aspects, start=1):
-        distinct, code = np.unique(values[:, number], return_inverse=True)
+    for name, value in zip(numeric, values[1:], strict=True):
+        distinct, code = np.unique(value, return_inverse=True)
         if len(distinct) > FEW_MARKS:
             continue
-        both, counts = np.unique(key * len(distinct) + code, return_counts=True)
-        of_key, of_mark = np.divmod(both, len(distinct))
-        of_rater, of_cluster = np.divmod(of_key, most)
-        levels = [of_rater, of_cluster, distinct[of_mark]]
-        index = pd.MultiIndex.from_arrays(levels, names=["rater", "cluster", "mark"])
-        marks[aspect] = pd.Series(counts, index)
-    return Part(keys, products, marks, len(table) - len(whole))
-
-
-def _together(
-    parts: Iterator[Part],
-    outcome: str,
-    scales: Mapping[str, tuple[float, float]],
-    has_raters: bool,
-) -> Summed:
-    """Add the sums of batches, each as soon as it comes."""
-    keys = None
-    n_left_out = 0
-    marks = None
-    for part in parts:
-        n_left_out += part.n_left_out
-        if keys is None:
-            keys, products, marks, _ = part
-            continue
-        both = pd.concat([keys, part.keys], ignore_index=True)
-        place = both.groupby(["rater", "cluster"]).ngroup().to_numpy()
-        products = cluster_sums(np.concatenate([products, part.products]), place)
-        keys = both.drop_duplicates().sort_values(["rater", "cluster"])
-        keys = keys.reset_index(drop=True)
-        # an aspect with many marks in one batch has many in all
-        marks = {
-            aspect: marks[aspect].add(part.marks[aspect], fill_value=0)
-            for aspect in marks
-            if aspect in part.marks
+        marks[name] = {
+            "rater": _counts(by, raters.n, distinct, code),
+            "cluster": _counts(in_cluster, clusters.n, distinct, code),
         }
-    if keys is None or keys.empty:
-        raise BadTableError("no row is complete in all columns")
-    few = {
-        aspect: counts
-        for aspect, counts in marks.items()
-        if counts.index.get_level_values("mark").nunique() <= FEW_MARKS
-    }
-    aspects = list(scales)
-    return Summed(outcome, aspects, scales, keys, products, few, n_left_out, has_raters)
+    outcome = values[-1]
+    ends = (outcome.min(initial=np.inf), outcome.max(initial=-np.inf))
+    return Part(products, marks, ends, len(batch) - len(by))
+
+
+def _counts(
+    group: np.ndarray, n_groups: int, distinct: np.ndarray, code: np.ndarray
+) -> pd.DataFrame:
+    """How often each mark occurs in each group: a row a group, a column a mark."""
+    both = group * len(distinct) + code
+    counts = np.bincount(both, minlength=n_groups * len(distinct))
+    return pd.DataFrame(counts.reshape(n_groups, -1), columns=distinct)
+
+
+def _together(parts: Iterable[Part]) -> Part | None:
+    """Add the sums of batches, each as soon as it comes; nothing if all are empty."""
+    total = None
+    for part in parts:
+        if total is None:
+            total = part
+            # what comes from another process cannot be written to
+            products = np.array(part.products)
+            continue
+        products += part.products
+        marks = {}
+        for aspect in total.marks.keys() & part.marks.keys():
+            # an aspect with many marks in one batch has many in all
+            both = {
+                by: counts.add(part.marks[aspect][by], fill_value=0)
+                for by, counts in total.marks[aspect].items()
+            }
+            if both["rater"].shape[1] <= FEW_MARKS:
+                marks[aspect] = both
+        ends = (min(total.ends[0], part.ends[0]), max(total.ends[1], part.ends[1]))
+        n_left_out = total.n_left_out + part.n_left_out
+        total = Part(products, marks, ends, n_left_out)
+    if total is None or not total.products[0].any():
+        return None
+    return total
+
+
+def _squares(products: np.ndarray, keys: np.ndarray, size: int) -> np.ndarray:
+    """Matrices of products of some keys, from a row for each pair of columns."""
+    squares = np.empty((len(keys), size, size))
+    for row, (one, other) in zip(
+        products, np.transpose(np.triu_indices(size)), strict=True
+    ):
+        squares[:, one, other] = row[keys]
+        squares[:, other, one] = row[keys]
+    return squares

@@ -17,10 +17,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
+from scipy.sparse import csr_array
 from scipy.stats import chi2, ncx2, t
 
 from helpers.stats import checks
-from helpers.stats.moments import ROUNDING, cluster_moments, cluster_sums
+from helpers.stats.moments import (
+    ROUNDING,
+    cluster_moments,
+    cluster_sums,
+    membership,
+)
 
 # a feature that differs from its usual value in fewer clusters tells nothing for sure
 FEWEST_INFORMATIVE = 10
@@ -250,7 +256,7 @@ class Slopes(Estimates):
 
     leverage: np.ndarray
 
-    def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
+    def table(self, clusters: pd.DataFrame | list[csr_array]) -> pd.DataFrame:
         """Set out the slopes with intervals by leaving out each cluster in turn.
 
         The influence of a cluster is divided by 1 less its leverage, as if the slope
@@ -260,7 +266,8 @@ class Slopes(Estimates):
         Parameters
         ----------
         clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-            The clusters of each row, for example its rater and its prompt.
+            The clusters of each row, for example its rater and its prompt. Or what
+            `cluster_members` makes of it, where many slopes of the same rows follow.
 
         Returns
         -------
@@ -278,7 +285,9 @@ class Slopes(Estimates):
         standard_error, df = self.errors_and_df(clusters)
         return t_table(self.value, standard_error, df).assign(df=df)
 
-    def errors_and_df(self, clusters: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def errors_and_df(
+        self, clusters: pd.DataFrame | list[csr_array]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Compute leave-one-out standard errors (CR3), and degrees of freedom."""
         variances, n_effective = self.variances(clusters)
         variance = joined_variance(variances)
@@ -286,19 +295,21 @@ class Slopes(Estimates):
         df = np.maximum(fewest - 1, 1)
         return standard_error_of(variance), df
 
-    def variances(self, clusters: pd.DataFrame) -> tuple[list, list]:
+    def variances(self, clusters: pd.DataFrame | list[csr_array]) -> tuple[list, list]:
         """Variances by each kind of cluster, then by both, and effective numbers."""
+        if isinstance(clusters, pd.DataFrame):
+            clusters = cluster_members(clusters)
         variances = []
         n_effective = []
-        for codes in cluster_codes(clusters):
-            variance, number = self._leave_one_out(codes)
+        for members in clusters:
+            variance, number = self._leave_one_out(members)
             variances.append(variance)
             n_effective.append(number)
         return variances, n_effective
 
-    def _leave_one_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _leave_one_out(self, members: csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Variance by one kind of cluster, and the effective number of clusters."""
-        change, leverage = self._changes(codes)
+        change, leverage = self._changes(members)
         variance = (change**2).sum(axis=0)
         n_effective = 1 / (leverage**2).sum(axis=0)
         return variance, n_effective
@@ -307,15 +318,14 @@ class Slopes(Estimates):
         """What leaving out each cluster changes of some slopes; as `variances`."""
         positions = self.value.index.get_indexer(list(names))
         return [
-            self._changes(codes)[0][:, positions] for codes in cluster_codes(clusters)
+            self._changes(members)[0][:, positions]
+            for members in cluster_members(clusters)
         ]
 
-    def _changes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _changes(self, members: csr_array) -> tuple[np.ndarray, np.ndarray]:
         """What leaving out each cluster changes, and the leverage of each."""
-        both = np.stack([self.influence, self.leverage], axis=1)
-        sums = cluster_sums(both, codes)
-        influence = sums[:, 0]
-        leverage = sums[:, 1]
+        influence = cluster_sums(self.influence, members)
+        leverage = cluster_sums(self.leverage, members)
         # Without the cluster a slope rests on this share of its variation. It is kept
         # from zero, where a cluster has all of it.
         remaining = np.maximum(1 - leverage, ROUNDING)
@@ -330,6 +340,11 @@ def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:
         # a code for each pair of a rater and a prompt
         codes.append(first * (second.max() + 1) + second)
     return codes
+
+
+def cluster_members(clusters: pd.DataFrame) -> list[csr_array]:
+    """Matrices that add up rows, by each kind of cluster; of two also by both."""
+    return [membership(codes) for codes in cluster_codes(clusters)]
 
 
 def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:
@@ -375,8 +390,10 @@ def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) ->
     fitted = unit * unit_slopes if alone else fitted_together
     residual = y[:, None] - fitted
     value = pd.Series(unit_slopes / length, index=list(names))
-    influence = weights * residual / length
-    leverage = weights**2 / np.diagonal(inverse)
+    influence = weights * residual
+    influence /= length  # in place: with a million rows a copy takes a tenth of a GB
+    leverage = weights**2
+    leverage /= np.diagonal(inverse)
     return Slopes(value, influence, leverage)
 
 

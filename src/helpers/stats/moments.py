@@ -21,18 +21,22 @@ LARGE = 200  # from so many rows in a cluster on, clusters are taken one by one
 ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
-def cluster_sums(values: np.ndarray, labels: ArrayLike) -> np.ndarray:
-    """Sums of rows within clusters."""
-    membership = _membership(labels)
-    n_clusters = membership.shape[0]
+def cluster_sums(values: np.ndarray, clusters: ArrayLike | csr_array) -> np.ndarray:
+    """Sums of rows within clusters, given as labels of rows or as `membership`."""
+    is_prepared = isinstance(clusters, csr_array)
+    members = clusters if is_prepared else membership(clusters)
+    n_clusters = members.shape[0]
     row_shape = values.shape[1:]
     # The sparse matrix multiplies tables only: other axes become columns and return.
     table = np.asarray(values).reshape(len(values), prod(row_shape))
-    return (membership @ table).reshape(n_clusters, *row_shape)
+    return (members @ table).reshape(n_clusters, *row_shape)
 
 
-def _membership(labels: ArrayLike) -> csr_array:
-    """Matrix of clusters by rows that adds up rows: 1 where a row is in a cluster."""
+def membership(labels: ArrayLike) -> csr_array:
+    """Matrix of clusters by rows that adds up rows: 1 where a row is in a cluster.
+
+    To make it takes longer than to add up: make it once where sums are many.
+    """
     codes, clusters = pd.factorize(np.asarray(labels), sort=True)
     if (codes < 0).any():
         raise ValueError(
@@ -204,30 +208,30 @@ def cluster_moments(
     rows = np.ones((len(frame), len(features) + 2))
     rows[:, 1:] = frame[[*features, outcome]].to_numpy(dtype=float)
     labels = np.arange(len(frame)) if cluster is None else frame[cluster]
-    membership = _membership(labels)
-    n_clusters = membership.shape[0]
+    members = membership(labels)
+    n_clusters = members.shape[0]
     if len(rows) > LARGE * n_clusters:
-        products = _products_of_large(rows, membership)
+        products = _products_of_large(rows, members)
     else:
-        products = _products(rows, membership)
+        products = _products(rows, members)
     return ClusterMoments(tuple(features), outcome, products)
 
 
-def _products(rows: np.ndarray, membership: csr_array) -> np.ndarray:
+def _products(rows: np.ndarray, members: csr_array) -> np.ndarray:
     """Cross-products within clusters, column by column for all clusters at once."""
-    n_clusters = membership.shape[0]
+    n_clusters = members.shape[0]
     n_columns = rows.shape[1]
     products = np.empty((n_clusters, n_columns, n_columns))
     scaled = np.empty_like(rows)  # filled anew for each column
     for number, column in enumerate(rows.T):
         np.multiply(rows, column[:, None], out=scaled)
-        products[:, number] = membership @ scaled
+        products[:, number] = members @ scaled
     return products
 
 
-def _products_of_large(rows: np.ndarray, membership: csr_array) -> np.ndarray:
+def _products_of_large(rows: np.ndarray, members: csr_array) -> np.ndarray:
     """Cross-products cluster by cluster: faster if each has many rows."""
     # the sparse matrix lists its rows, the clusters, one after the other
-    sorted_rows = rows[membership.indices]
-    clusters = np.split(sorted_rows, membership.indptr[1:-1])
+    sorted_rows = rows[members.indices]
+    clusters = np.split(sorted_rows, members.indptr[1:-1])
     return np.stack([cluster.T @ cluster for cluster in clusters])
