@@ -627,3 +627,23 @@ def test_a_quality_of_a_summary_is_a_mark_and_a_summary_is_none(look):
 def test_where_nothing_is_understood_the_columns_are_named(look):
     seen, _ = look("who,what\n" + "anna,something or other\n" * 5)
     assert told(seen, "the columns are 'who', 'what'. Name those with marks")
+
+
+def test_objects_by_name_of_their_rater_are_turned(look):
+    marks = iter(waves(80))
+    rows = []
+    for n in range(20):
+        people = ["anna", "ben", "cleo"][n % 2 : n % 2 + 2]
+        ratings = {
+            name: {"tone": next(marks), "overall": next(marks)} for name in people
+        }
+        rows.append({"id": f"r{n}", "ratings": ratings})
+    seen, found = look(rows, "a.json")
+    names = r"ratings\.(?P<rater>anna|ben|cleo)\.(?P<aspect>overall|tone)"
+    assert seen.recipe["names"] == names
+    assert told(seen, "not sure: overall, tone: a column each for anna, ben, cleo")
+    assert (found["rater_id"].nunique(), len(found)) == (3, 40)
+    rows = [{"id": row["id"], "given": row["ratings"]} for row in rows]
+    seen, _ = look(rows, "a.json")
+    assert "names" not in seen.recipe
+    assert any("given\\.(?P<rater>anna|ben|cleo)" in line for line in seen.to_check)

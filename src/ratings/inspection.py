@@ -492,6 +492,8 @@ class _Tagged:
     stems: list[str]
     tags: list[str]
     pattern: str
+    gap: str
+    end: str
     told: str = ""
     is_sure: bool = True
 
@@ -516,6 +518,10 @@ def _raters_in_names(raw: pd.DataFrame, usable: Sequence[str]) -> _Tagged | None
                     continue
                 if _are_answers(form, found, list(map(str, raw))):
                     line = "answers in names"
+                elif line == "tags in names" and _are_aspects(form, found):
+                    found, is_of_ratings = _turned(found)
+                    if is_of_ratings:
+                        line = "raters in names"
                 found.is_sure = line == "raters in names"
                 found.told = ASSUMPTIONS[line].format(
                     ", ".join(found.stems[:MOST_SHOWN]),
@@ -546,8 +552,12 @@ def _tagged(
             stems_of.setdefault(tuple(sorted(tags)), []).append(stem)
         for tags, stems in stems_of.items():
             if len(tags) > 1 and are_tags(tags, stems):
-                pattern = _names(form, stems, tags, gap, end)
-                yield _Tagged(stems, list(tags), pattern)
+                stem = _one_of("aspect", stems)
+                tag = _one_of("rater", tags)
+                tag_is_first = form.index("<tag>") < form.index("<stem>")
+                first, last = (tag, stem) if tag_is_first else (stem, tag)
+                pattern = f"{first}{_escaped(gap)}{last}{_escaped(end)}"
+                yield _Tagged(stems, list(tags), pattern, gap, end)
 
 
 def _are_raters(tags: Sequence[str], stems: Sequence[str]) -> bool:
@@ -572,15 +582,33 @@ def _may_be_raters(tags: Sequence[str], stems: Sequence[str]) -> bool:
     return are_numbers or (are_words and len(stems) > 1)
 
 
-def _names(
-    form: str, stems: Sequence[str], tags: Sequence[str], gap: str, end: str
-) -> str:
-    """Write the pattern of names that a recipe needs."""
-    stem = f"(?P<aspect>{'|'.join(map(_escaped, stems))})"
-    tag = f"(?P<rater>{'|'.join(map(_escaped, tags))})"
-    tag_is_first = form.index("<tag>") < form.index("<stem>")
-    first, last = (tag, stem) if tag_is_first else (stem, tag)
-    return f"{first}{_escaped(gap)}{last}{_escaped(end)}"
+def _are_aspects(form: str, found: _Tagged) -> bool:
+    """Tell whether tags at the end are aspects, so that the stems may be raters."""
+    is_outcome = [bool(_place(tag, NAMES["outcome"])) for tag in found.tags]
+    of_stems = [bool(_place(stem, NAMES["outcome"])) for stem in found.stems]
+    tag_is_last = form.index("<stem>") < form.index("<tag>")
+    return tag_is_last and any(is_outcome) and not any(of_stems)
+
+
+def _turned(found: _Tagged) -> tuple[_Tagged, bool]:
+    """Take stems for raters and tags for aspects.
+
+    In JSON they may stand in an object that says so, as in ratings.anna.tone.
+    """
+    parents = {stem.rpartition(".")[0] for stem in found.stems}
+    parent = parents.pop() if len(parents) == 1 else ""
+    is_of_ratings = parent.rpartition(".")[2] in TAGS["parents"].split()
+    start = f"{parent}." if parent else ""
+    people = [stem.removeprefix(start) for stem in found.stems]
+    pattern = _escaped(start) + _one_of("rater", people) + _escaped(found.gap)
+    pattern += _one_of("aspect", found.tags) + _escaped(found.end)
+    turned = _Tagged(found.tags, people, pattern, found.gap, found.end)
+    return turned, is_of_ratings
+
+
+def _one_of(group: str, texts: Sequence[str]) -> str:
+    """Write a named group that fits each of some texts."""
+    return f"(?P<{group}>{'|'.join(map(_escaped, texts))})"
 
 
 def _escaped(text: str) -> str:
@@ -590,12 +618,12 @@ def _escaped(text: str) -> str:
 
 def _are_one_mark(raw: pd.DataFrame, found: _Tagged) -> bool:
     """Tell whether the columns of each stem hold the same kind of marks."""
-    for stem in found.stems:
-        columns = []
-        for name in raw:
-            match = re.fullmatch(found.pattern, str(name))
-            if match and match["aspect"] == stem:
-                columns.append(raw[name])
+    columns_of = {}
+    for name in raw:
+        match = re.fullmatch(found.pattern, str(name))
+        if match:
+            columns_of.setdefault(match["aspect"], []).append(raw[name])
+    for columns in columns_of.values():
         kinds = {_kind(column) for column in columns}
         if len(kinds) > 1 or kinds & {"nothing", "lists", "text"}:
             return False
@@ -1167,6 +1195,7 @@ def _propose_scales(
         seen.to_check.append(f"{ends}: {', '.join(names)}")
     for words, names in columns_by_words.items():
         line = f"words without a known order, not used: {', '.join(names)}: {words}"
+        line += "; to use them, give each a number in marks"
         seen.to_check.append(line)
     for key, proposed in (("marks", marks), ("scales", scales)):
         if proposed:
