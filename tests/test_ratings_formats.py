@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 
 import pandas as pd
 import pyarrow as pa
@@ -204,3 +205,30 @@ def test_a_recipe_that_skips_no_title_gets_a_hint(tmp_path):
     sheet = workbook(tmp_path, [["Pilot"], ["tone", "b"], [1, 2], [3, 4], [2, 2]])
     with pytest.raises(BadTableError, match=f"{hint} to the recipe"):
         recipes.read(sheet, {"aspects": ["tone"]})
+
+
+def test_a_sheet_with_nothing_to_read_is_named(tmp_path):
+    path = workbook(tmp_path, [["tone"], [1]])
+    opened = formats.opened(path, {}, ["1", "2"])
+    with pytest.raises(BadTableError, match="the sheet is empty"), opened:
+        pass
+    assert formats.above_header(workbook(tmp_path, []), {}) is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("xl/workbook.xml", "there is no sheet in this Excel file"),
+        ("xl/worksheets/s1.xml", "cannot be read as an Excel file"),
+        ("", "cannot be read as an Excel file"),  # that is, all of it
+    ],
+)
+def test_half_a_workbook_is_no_excel_file(tmp_path, left_out, message):
+    whole = workbook(tmp_path, [["tone"], [1]])
+    half = tmp_path / "half.xlsx"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(half, "w") as new:
+        for name in old.namelist():
+            if left_out and name != left_out:
+                new.writestr(name, old.read(name))
+    with pytest.raises(BadTableError, match=message):
+        cells(half)

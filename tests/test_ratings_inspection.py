@@ -13,7 +13,7 @@ import pytest
 
 from ratings import recipes
 from ratings.accounts import Account
-from ratings.inspection import inspect
+from ratings.inspection import inspect, recipe_for
 
 
 @pytest.fixture
@@ -446,6 +446,12 @@ def test_columns_with_other_marks_are_not_one_mark_by_several(look, first, secon
     assert "names" not in seen.recipe
 
 
+def test_a_rater_who_never_varies_is_one_of_several(look):
+    marks = {"overall_A": [1, 2, 4] * 10, "overall_B": [3] * 30}
+    seen, _ = look(columns(item=[f"i{k}" for k in range(30)], **marks))
+    assert seen.recipe["rater"] == ["rater"]
+
+
 def test_columns_that_are_named_stay_as_they_are_with_a_warning(look):
     marks = {f"Overall_{letter}": waves(30) for letter in "ABC"}
     seen, found = look(
@@ -647,3 +653,27 @@ def test_objects_by_name_of_their_rater_are_turned(look):
     seen, _ = look(rows, "a.json")
     assert "names" not in seen.recipe
     assert any("given\\.(?P<rater>anna|ben|cleo)" in line for line in seen.to_check)
+
+
+def test_rows_that_a_recipe_skips_are_skipped_and_no_others(look):
+    text = "A title\n" + columns(overall=waves(9), tone=waves(9))
+    seen, found = look(text, skip=["1", "3"])
+    assert seen.recipe["skip"] == ["1", "3"]
+    assert len(found) == 8
+
+
+def test_columns_named_by_hand_leave_behind_the_scales_of_others(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "outcome: overall\naspects: [tone, clear]\n"
+        "scales: {overall: [1, 5], clear: [1, 3]}\n"
+    )
+    seen = recipe_for("a.csv", file, aspects=["tone"])
+    assert seen.recipe["scales"] == {"overall": ["1", "5"]}
+    seen = recipe_for("a.csv", file, outcome="words", aspects=["tone"])
+    assert "scales" not in seen.recipe
+    file.write_text("outcome: overall\naspects: [tone]\n")
+    assert recipe_for("a.csv", file, outcome="tone", aspects=["overall"]).recipe == {
+        "outcome": "tone",
+        "aspects": ["overall"],
+    }

@@ -332,8 +332,8 @@ def test_a_recipe_breaks_no_text_over_lines(tmp_path):
         "names": pattern,
         "outcome": "How good is the answer? " * 20,
         "marks": {"a flag": {"x": "1", "": "0"}, "odd\nname": {"'": "1"}},
-        "missing": ["a word: " * 30, "#" + " b" * 60],
-        "scales": {"How far: " * 30: ["1", "5"]},
+        "missing": ["a word: " * 30, "#" + " b" * 60, "\x07 bell" * 30],
+        "scales": {"How far: " * 30: ["1", "5"], "How long: " * 150: ["1", "5"]},
     }
     path = tmp_path / "a.yaml"
     recipes.write_yaml(recipe, path, "my.csv")

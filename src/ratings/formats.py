@@ -418,9 +418,12 @@ def _sheet_names(path: Path) -> list[str]:
     """Name the sheets of an Excel file."""
     with readable(path, "an Excel file"):
         try:
-            return calamine.load_workbook(path).sheet_names
+            names = calamine.load_workbook(path).sheet_names
         except (calamine.CalamineError, calamine.PasswordError) as error:
             raise unreadable(path, "an Excel file", error) from None
+    if not names:
+        raise bad_table(path.name, ["there is no sheet in this Excel file"])
+    return names
 
 
 def _excel_sheet(path: Path, sheet: str | None) -> pd.DataFrame:
