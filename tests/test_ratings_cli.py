@@ -1,5 +1,6 @@
 """The command `ratings`."""
 
+import io
 import logging
 import re
 import signal
@@ -13,6 +14,7 @@ import pandas as pd
 import papermill
 import pytest
 from click.testing import CliRunner
+from workbooks import workbook
 
 from helpers import paths
 from helpers.data import registry
@@ -280,6 +282,77 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
         "mine.report.rows.csv",
     }
     assert "there is no such file" in ratings("report", "other.csv", code=1)
+
+
+def marks(n=90):
+    """Thirty items, each rated by three people."""
+    return "item,rater,overall,tone\n" + "".join(
+        f"i{k // 3},r{k % 3},{1 + k * 7 % 5},{1 + k * 3 % 4}\n" for k in range(n)
+    )
+
+
+def test_a_recipe_beside_the_file_is_used_and_told(ratings):
+    Path("there").mkdir()
+    Path("there/mine.csv").write_text(marks())
+    recipe = "outcome: tone\naspects: [overall]\nitem: item\n"
+    Path("there/mine.recipe.yaml").write_text(recipe)
+    said = ratings("report", "there/mine.csv")
+    assert "read as there/mine.recipe.yaml says (to do without: --no-recipe)" in said
+    assert "tone" in Path("mine.report.csv").with_suffix(".json").read_text()
+    assert "nobody has checked it" not in Path("mine.report.html").read_text()
+    # one in the working folder, where inspect writes it, comes first
+    Path("mine.recipe.yaml").write_text("outcome: nothing\naspects: [tone]\n")
+    said = ratings("report", "there/mine.csv", code=1)
+    assert "read as mine.recipe.yaml says" in said
+    said = ratings("report", "there/mine.csv", "--no-recipe")
+    assert "read as" not in said
+    assert "Going on as this says" in said
+    page = Path("mine.report.html").read_text()
+    assert "nobody has checked it" in page
+    assert "no scale is known" in page
+
+
+def test_inspect_goes_on_with_a_recipe_and_leaves_it_alone(ratings):
+    Path("mine.csv").write_text(marks())
+    known = "outcome: tone\n"
+    Path("mine.recipe.yaml").write_text(known)
+    assert "check it with --recipe" in ratings("inspect", "mine.csv", code=1)
+    said = ratings("inspect", "mine.csv", "--recipe", "mine.recipe.yaml")
+    assert "mine.recipe.yaml stays as it is. What could be added to it" in said
+    assert "aspects: [overall]" in said
+    assert "outcome: tone" not in said.partition("What could be added")[2]
+    assert Path("mine.recipe.yaml").read_text() == known
+    ratings(
+        "inspect", "mine.csv", "--recipe", "mine.recipe.yaml", "--out", "whole.yaml"
+    )
+    whole = Path("whole.yaml").read_text()
+    assert "outcome: tone" in whole
+    assert "# scales:\n#   tone: [1, 4]\n#   overall: [1, 5]\n" in whole
+    said = ratings("inspect", "mine.csv", "--recipe", "whole.yaml")
+    assert "whole.yaml says all that is needed" in said
+    Path("bad.yaml").write_text("outcme: tone\n")
+    said = ratings("inspect", "mine.csv", "--recipe", "bad.yaml", code=1)
+    assert "did you mean 'outcome'?" in said
+
+
+def test_a_sheet_can_be_named_and_a_sheet_without_ratings_leaves_no_recipe(ratings):
+    table = pd.read_csv(io.StringIO(marks()))
+    rows = [list(table), *table.to_numpy().tolist()]
+    workbook(Path(), [["Code book"], ["overall 1 to 5"]], {"wave 1": rows})
+    said = ratings("inspect", "a.xlsx")
+    assert "no recipe is written: this sheet holds no ratings" in said
+    assert "ratings inspect a.xlsx --sheet 'wave 1'" in said
+    assert not Path("a.recipe.yaml").exists()
+    said = ratings("inspect", "a.xlsx", "--sheet", "wave 1")
+    assert "understood as 90 ratings of 30 items" in said
+    assert "file: {sheet: wave 1}" in Path("a.recipe.yaml").read_text()
+    said = ratings("inspect", "a.xlsx", "--sheet", "wave", code=1)
+    assert "there is no sheet 'wave'; there are 'S', 'wave 1'" in said
+
+
+def test_a_name_with_a_comma_stands_in_quotation_marks():
+    assert cli._column_names('tone, "polite, and kind"') == ["tone", "polite, and kind"]
+    assert cli._column_names(None) == []
 
 
 def test_a_claim_tells_how_it_came_to_its_verdict():

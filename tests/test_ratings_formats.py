@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from workbooks import workbook
 
 from helpers.data.tables import BadTableError, OptionError
 from ratings import formats, inspection, recipes
@@ -60,48 +61,6 @@ def test_every_format_gives_the_same_ratings_also_packed(tmp_path, ending, packe
         ["a", 4, 1],
         ["ü", 5, 2],
     ]
-
-
-def workbook(tmp_path, rows, others=()):
-    """The smallest Excel file: a sheet with its cells in place, maybe more like it."""
-    path = tmp_path / "a.xlsx"
-    main = "http://schemas.openxmlformats.org"
-    package = f"{main}/package/2006"
-    office = f"{main}/officeDocument/2006/relationships"
-    sheet = f"{main}/spreadsheetml/2006/main"
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
-    cells = ""
-    for row in rows:
-        cells += "<row>" + "".join(map(_cell, row)) + "</row>"
-    more = ""
-    for number, name in enumerate(others, start=2):
-        more += f'<sheet name="{name}" sheetId="{number}" r:id="r1"/>'
-    parts = {
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{office}/officeDocument" '
-        'Target="xl/workbook.xml"/></Relationships>',
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}"/></Types>',
-        "xl/workbook.xml": f'<workbook xmlns="{sheet}" xmlns:r="{office}">'
-        '<sheets><sheet name="S" sheetId="1" r:id="r1"/>'
-        f"{more}</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{office}/worksheet" '
-        'Target="worksheets/s.xml"/></Relationships>',
-        "xl/worksheets/s.xml": f'<worksheet xmlns="{sheet}"><sheetData>'
-        f"{cells}</sheetData></worksheet>",
-    }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, text in parts.items():
-            file.writestr(name, text)
-    return path
-
-
-def _cell(value):
-    if isinstance(value, str):
-        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-    return f"<c><v>{value}</v></c>"
 
 
 @pytest.mark.parametrize(
@@ -186,9 +145,90 @@ def test_an_unknown_encoding_is_named(tmp_path):
 
 def test_other_sheets_of_a_workbook_are_named(tmp_path):
     rows = [["text", "tone"], ["a", 1], ["b", 2]]
-    path = workbook(tmp_path, rows, others=["notes"])
+    path = workbook(tmp_path, rows, others={"notes": rows})
     line = "other sheets of the file are not read: 'notes'; name one in the recipe"
     seen = inspection.inspect(path)
     assert any(line in each for each in seen.to_check)
     assert formats.other_sheets(path, {"sheet": "notes"}) == ["S"]
     assert formats.other_sheets(workbook(tmp_path, rows), {}) == []
+
+
+def test_a_sheet_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    path = workbook(tmp_path, [["tone"], [1]], {"notes": [["tone"]]})
+    with pytest.raises(BadTableError, match=r"no sheet 'note'; there are 'S', 'notes'"):
+        cells(path, sheet="note")
+
+
+def test_a_title_above_a_sheet_and_empty_rows_are_skipped(tmp_path):
+    rows = [["Pilot"], [], ["item", "overall", "tone"]]
+    rows += [[f"i{n}", n % 5, n % 3] for n in range(20)]
+    rows += [[], ["i20", 1, 2]]
+    path = workbook(tmp_path, rows)
+    assert formats.above_header(path, {}).rows == {1: "Pilot"}
+    seen = inspection.inspect(path)
+    assert seen.recipe["skip"] == ["1"]
+    found = recipes.read(path, seen.recipe)
+    assert found["tone"].tolist() == [*(n % 3 for n in range(20)), 2]
+    assert found.index[0] == 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,2\n3,4\n",
+        "a\n1\n2\n",
+        "a,b,c\n1,2\n3,4,5,6\n7,8,9\n1,2,3\n",  # ragged rows are told elsewhere
+        ',"x;y;z"\n1,"p;q;r"\n2,"p;q;r"\n',
+        "",
+        "\n\n",
+    ],
+)
+def test_a_table_without_a_title_has_none(tmp_path, content):
+    assert formats.above_header(written(tmp_path, "a.csv", content), {}) is None
+
+
+def test_a_title_is_looked_for_with_the_delimiter_that_is_told(tmp_path):
+    path = written(tmp_path, "a.csv", "Pilot\na~b~c\n1~2~3\n4~5~6\n7~8~9\n")
+    assert formats.above_header(path, {}) is None
+    above = formats.above_header(path, {"delimiter": "~", "quotes": "none"})
+    assert (above.header, above.delimiter) == (2, "~")
+
+
+def test_a_recipe_that_skips_no_title_gets_a_hint(tmp_path):
+    path = written(tmp_path, "a.csv", "Pilot\ntone;b\n1;2\n3;4\n2;2\n1;1\n")
+    hint = r"row 2 seems to hold the names of columns: add 'skip: \[1\]'"
+    with pytest.raises(BadTableError, match=hint):
+        recipes.read(path, {"aspects": ["tone"]})
+    with pytest.raises(BadTableError) as caught:
+        recipes.read(path, {"aspects": ["tone"], "skip": ["9"]})
+    assert "seems to hold" not in str(caught.value)
+    sheet = workbook(tmp_path, [["Pilot"], ["tone", "b"], [1, 2], [3, 4], [2, 2]])
+    with pytest.raises(BadTableError, match=f"{hint} to the recipe"):
+        recipes.read(sheet, {"aspects": ["tone"]})
+
+
+def test_a_sheet_with_nothing_to_read_is_named(tmp_path):
+    path = workbook(tmp_path, [["tone"], [1]])
+    opened = formats.opened(path, {}, ["1", "2"])
+    with pytest.raises(BadTableError, match="the sheet is empty"), opened:
+        pass
+    assert formats.above_header(workbook(tmp_path, []), {}) is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("xl/workbook.xml", "there is no sheet in this Excel file"),
+        ("xl/worksheets/s1.xml", "cannot be read as an Excel file"),
+        ("", "cannot be read as an Excel file"),  # that is, all of it
+    ],
+)
+def test_half_a_workbook_is_no_excel_file(tmp_path, left_out, message):
+    whole = workbook(tmp_path, [["tone"], [1]])
+    half = tmp_path / "half.xlsx"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(half, "w") as new:
+        for name in old.namelist():
+            if left_out and name != left_out:
+                new.writestr(name, old.read(name))
+    with pytest.raises(BadTableError, match=message):
+        cells(half)

@@ -13,7 +13,7 @@ import pytest
 
 from ratings import recipes
 from ratings.accounts import Account
-from ratings.inspection import inspect
+from ratings.inspection import inspect, recipe_for
 
 
 @pytest.fixture
@@ -111,7 +111,9 @@ def test_words_get_an_order_that_is_told(look):
         "'strongly disagree' is taken as lowest, 'strongly agree' as highest: tone",
     )
     assert found["tone"].dropna().tolist() == [5, 4, 3, 2] * 2
-    assert recipes.scales(seen.recipe) == {"tone": (1, 5)}
+    assert "scales" not in seen.recipe  # nobody said "strongly disagree"
+    assert seen.seen_ends == {"overall": ["0", "3"], "tone": ["2", "5"]}
+    assert told(seen, "no scale is known")
 
 
 @pytest.mark.parametrize(
@@ -322,6 +324,7 @@ def test_mqm(look):
     rows = [
         ("s1", "d", "1", "r1", "Fluency/Grammar", "Minor"),
         ("s1", "d", "1", "r1", "Style", "Major"),
+        ("s1", "d", "1", "r1", "Untranslated text", "Neutral"),
         ("s2", "d", "1", "r1", "No-error", "No-error"),
         ("s2", "d", "2", "r2", "Style", "HOTW-test"),
         ("s1", "d", "2", "r2", "Style", "Minor"),
@@ -330,7 +333,8 @@ def test_mqm(look):
     text = "system\tdoc\tseg_id\trater\tcategory\tseverity\tsource\n" + "\n".join(lines)
     seen, found = look(text, "mqm.tsv")
     assert told(seen, "data/recipes/mqm.yaml")
-    assert seen.recipe["aspects"] == ["Fluency/Grammar", "Style"]
+    assert seen.recipe["aspects"] == ["Fluency/Grammar", "Style", "Untranslated text"]
+    assert not seen.seen_ends  # numbers of errors have no scale
     assert found["severity"].tolist() == [6, 0, 1]
     assert found["Style"].tolist() == [1, 0, 1]
 
@@ -356,6 +360,320 @@ def test_what_is_known_is_not_asked_again(look):
 
 
 def test_a_column_without_a_name_is_not_proposed_as_outcome(look):
-    seen, _ = look(",word\n" + "".join(f"{n},text {n}\n" for n in range(30)))
+    seen, _ = look(",word\n" + "".join(f"{n % 7},text {n}\n" for n in range(30)))
     assert told(seen, "no column looks like an overall rating")
     assert "outcome" not in seen.recipe
+
+
+def waves(n):
+    """Marks from 1 to 5 that rise and fall."""
+    return [1 + k * 7 % 5 for k in range(n)]
+
+
+def columns(**cells):
+    """Write columns as CSV."""
+    return pd.DataFrame(cells).to_csv(index=False)
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern", "role", "n_raters"),
+    [
+        (["Overall_A", "Overall_B", "Overall_C"], "_(?P<rater>A|B|C)", "rater", 3),
+        (["tone (R1)", "tone (R2)"], r" \((?P<rater>R1|R2)\)", "position", 2),
+        (["tone.rater_B", "tone.rater_C"], r"\.(?P<rater>rater_B|rater_C)", "rater", 2),
+        (["R1_tone", "R2_tone"], "(?P<rater>R1|R2)_", "position", 2),
+        (
+            ["Coder A: tone", "Coder B: tone"],
+            "(?P<rater>Coder A|Coder B): ",
+            "rater",
+            2,
+        ),
+        (["overall_JM", "tone_JM", "overall_KW", "tone_KW"], "JM|KW", "rater", 2),
+        (["coder_A", "coder_B", "coder_C"], "(?P<rater>[A-Z])", "position", 3),
+    ],
+)
+def test_raters_as_columns_without_numbers_are_told_and_proposed(
+    look, names, pattern, role, n_raters
+):
+    cells = {name: waves(30)[k:] + waves(k) for k, name in enumerate(names)}
+    seen, found = look(columns(item=[f"i{k}" for k in range(30)], **cells))
+    assert pattern in seen.recipe["names"]
+    assert seen.recipe[role] == ["rater"]
+    assert len(found) == 30 * n_raters
+    if role == "rater":
+        assert told(seen, "not sure: ")
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        (["q1", "q2", "q3"], ""),
+        (["score_flu", "score_coh", "score_rel"], ""),
+        (["gpt_tone", "gpt_overall", "bard_tone", "bard_overall"], "not sure: "),
+        (["GPT_tone", "GPT_overall", "BART_tone", "BART_overall"], "not sure: "),
+        (["MT_overall", "MT_tone", "REF_overall", "REF_tone"], "not sure: "),
+        (["tone_1", "tone_2"], "not sure: tone: a column each for 1, 2; each column"),
+    ],
+)
+def test_columns_that_may_be_something_else_are_left_as_they_are(look, names, line):
+    cells = {name: waves(30)[k:] + waves(k) for k, name in enumerate(names)}
+    seen, _ = look(columns(item=[f"i{k}" for k in range(30)], **cells))
+    assert "names" not in seen.recipe
+    assert {*seen.recipe["aspects"], seen.recipe.get("outcome")} >= set(names)
+    assert told(seen, line) or not line
+
+
+def test_two_answers_that_are_compared_are_no_raters(look):
+    marks = {"score_a": waves(30), "score_b": waves(30)[::-1]}
+    texts = {"response_a": "one two", "response_b": "three"}
+    seen, _ = look(columns(item=[f"i{k}" for k in range(30)], **marks, **texts))
+    assert "names" not in seen.recipe
+    assert any("a column each for a, b, as have" in line for line in seen.to_check)
+    seen, _ = look(columns(item=range(30, 60), **marks, preferred=["a", "b"] * 15))
+    assert any("a column each for a, b, as have" in line for line in seen.to_check)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([1, 2, 3] * 10, [10, 90, 40] * 10),
+        ([1, 2, 3] * 10, ["low", "high", "low"] * 10),
+        ([1, 2, 3] * 10, [None] * 30),
+    ],
+)
+def test_columns_with_other_marks_are_not_one_mark_by_several(look, first, second):
+    seen, _ = look(columns(item=range(40, 70), overall_A=first, overall_B=second))
+    assert "names" not in seen.recipe
+
+
+def test_a_rater_who_never_varies_is_one_of_several(look):
+    marks = {"overall_A": [1, 2, 4] * 10, "overall_B": [3] * 30}
+    seen, _ = look(columns(item=[f"i{k}" for k in range(30)], **marks))
+    assert seen.recipe["rater"] == ["rater"]
+
+
+def test_columns_that_are_named_stay_as_they_are_with_a_warning(look):
+    marks = {f"Overall_{letter}": waves(30) for letter in "ABC"}
+    seen, found = look(
+        columns(**marks), outcome="Overall_A", aspects=["Overall_B", "Overall_C"]
+    )
+    assert "names" not in seen.recipe
+    assert told(seen, "Overall_A, Overall_B, Overall_C: these look like one mark by")
+    assert "Overall_B" in found
+
+
+def test_a_sign_or_nothing_is_a_flag(look):
+    flags = {
+        "false": ["x", "", "", "X", "x"] * 6,
+        "rude": ["1", "", "", "", "1"] * 6,
+        "always": ["x"] * 30,
+        "once": ["x", *[""] * 29],
+        "comment": ["fine", ""] * 15,
+        "denied": ["no", ""] * 15,
+    }
+    seen, found = look(columns(overall=waves(30), **flags))
+    assert seen.recipe["aspects"][:2] == ["false", "rude"]
+    assert seen.recipe["marks"] == {
+        "false": {"x": "1", "": "0"},
+        "rude": {"1": "1", "": "0"},
+    }
+    assert told(seen, "not sure: one sign or nothing in false, rude")
+    assert found["false"].tolist() == [1, 0, 0, 1, 1] * 6
+    assert found["rude"].tolist() == [1, 0, 0, 0, 1] * 6
+
+
+def test_a_title_above_the_names_is_skipped_and_told(look):
+    table = columns(item=range(30), overall=waves(30), tone=waves(30))
+    for title, rows in [
+        ("Pilot; wave 2\n", ["1"]),
+        ("Pilot, wave 2\nDate,2026\n\n", ["1", "2"]),
+        (",,\nPilot,,\n,,\n", ["2"]),
+    ]:
+        seen, found = look(title + table)
+        assert seen.recipe["skip"] == rows
+        assert told(seen, "above the names of columns stand other words")
+        assert found["overall"].tolist() == waves(30)
+        assert found.index[0] == title.count("\n") + 2
+
+
+def test_the_delimiter_is_that_of_the_table_not_of_the_title(look):
+    marks = [f"{mark},5" for mark in waves(30)]
+    table = pd.DataFrame({"item": range(30), "overall": marks, "tone": marks})
+    seen, found = look("Pilot, wave 2\n" + table.to_csv(index=False, sep=";"))
+    assert seen.recipe["file"] == {"delimiter": ";"}
+    assert seen.recipe["skip"] == ["1"]
+    assert found["overall"].tolist() == [mark + 0.5 for mark in waves(30)]
+
+
+def test_a_second_header_below_a_title_is_skipped_too(look):
+    table = columns(overall=["How good?", *waves(9)], tone=["Polite?", *waves(9)])
+    seen, found = look("A title of the table\n" + table)
+    assert seen.recipe["skip"] == ["1", "3"]
+    assert len(found) == 9
+
+
+def test_named_columns_keep_what_is_proposed_for_their_words(look):
+    text = columns(
+        overall=waves(30),
+        tone=["poor", "fair", "good"] * 10,
+        clear=["never", "always", "often"] * 10,
+        other=["low", "medium", "high"] * 10,
+    )
+    seen, found = look(text, outcome="overall", aspects=["tone", "clear"])
+    assert set(seen.recipe["marks"]) == {"tone", "clear"}
+    assert found["tone"].tolist() == [1, 2, 3] * 10
+    assert recipes.scales(seen.recipe) == {"clear": (1, 5)}
+    seen, found = look(text, aspects=["tone"])
+    assert seen.recipe["outcome"] == "overall"
+    assert set(seen.recipe["marks"]) == {"tone"}
+
+
+def test_what_a_recipe_says_of_marks_stays(look):
+    text = columns(overall=waves(30), tone=["bad", "good", "fair"] * 10)
+    marks = {"tone": {"bad": "0", "fair": "4", "good": "10"}}
+    scales = {"tone": ["0", "10"]}
+    seen, found = look(text, marks=marks, scales=scales)
+    assert (seen.recipe["marks"], seen.recipe["scales"]) == (marks, scales)
+    assert set(found["tone"]) == {0, 4, 10}
+
+
+def test_scales_are_taken_from_names_if_the_marks_fit(look):
+    cells = {
+        "quality (0-100)": [20, 40, 90] * 10,
+        "tone 1-5": [2, 3, 4] * 10,
+        "clear [1 to 3]": [1, 2, 4] * 10,
+        "polite": [2, 3, 4] * 10,
+        "since 2019-04": [2, 3, 4] * 10,
+        "flag": [0, 1, 1] * 10,
+    }
+    seen, _ = look(columns(**cells))
+    assert recipes.scales(seen.recipe) == {
+        "quality (0-100)": (0, 100),
+        "tone 1-5": (1, 5),
+    }
+    assert told(seen, "scales are taken from the names of columns: quality (0-100) 0")
+    assert told(seen, "clear [1 to 3]: its name says 1 to 3, its marks go 1 to 4")
+    assert seen.seen_ends == {
+        "clear [1 to 3]": ["1", "4"],
+        "polite": ["2", "4"],
+        "since 2019-04": ["2", "4"],
+    }
+    assert told(seen, "no scale is known")
+
+
+def test_lists_of_annotators_are_raters(look):
+    rows = [
+        {
+            "id": n,
+            "annotators": [f"a{n % 5}", f"a{(n + 1) % 5}"],
+            "scores": [n % 5, (n + 1) % 4],
+            "votes": [1, 0, 1],
+        }
+        for n in range(20)
+    ]
+    seen, found = look(rows, "a.json")
+    assert seen.recipe["lists"] == {"annotators": "position", "scores": "position"}
+    assert seen.recipe["rater"] == ["annotators"]
+    assert told(seen, "annotators is taken for the person")
+    assert told(seen, "there are other lists, not used: votes")
+    assert (found["rater_id"].nunique(), len(found)) == (5, 40)
+
+
+def test_objects_in_lists_may_name_their_raters(look):
+    rows = [
+        {
+            "uid": f"u{n}",
+            "annotations": [
+                {"annotator": {"id": f"a{(n + k) % 4}"}, "labels": {"tone": n % 3 + k}}
+                for k in range(2)
+            ],
+        }
+        for n in range(12)
+    ]
+    seen, found = look(rows, "a.json")
+    assert seen.recipe["rater"] == ["annotations.annotator.id"]
+    assert seen.recipe["item"] == ["uid"]
+    assert (found["rater_id"].nunique(), len(found)) == (4, 24)
+
+
+def test_questions_as_names_are_marks_whatever_words_they_hold(look):
+    question = "How good is the answer, as an expert sees it?"
+    seen, found = look(
+        columns(
+            **{
+                "Timestamp": [f"2026/11/0{n % 9 + 1} 10:00" for n in range(30)],
+                "Email Address": [f"{'abc'[n % 3]}@uni.example" for n in range(30)],
+                "Which answer did you read on the card?": [n // 2 for n in range(30)],
+                question: waves(30),
+                "It is correct.": ["agree", "disagree", "Strongly agree"] * 10,
+            }
+        )
+    )
+    assert seen.recipe["rater"] == ["Email Address"]
+    assert seen.recipe["item"] == ["Which answer did you read on the card?"]
+    assert seen.recipe["aspects"] == [question, "It is correct."]
+    assert len(found) == 30
+
+
+def test_numbers_of_rows_and_what_never_varies_are_passed_over(look):
+    seen, _ = look(
+        columns(**{"Lfd": range(1, 31), "overall": waves(30), "heat": [0.7] * 30})
+    )
+    assert told(seen, "not used: Lfd, heat")
+    assert "aspects" not in seen.recipe
+
+
+def test_a_quality_of_a_summary_is_a_mark_and_a_summary_is_none(look):
+    seen, _ = look(
+        columns(overall=waves(30), summary_quality=waves(30), summary_b=waves(30))
+    )
+    assert seen.recipe["aspects"] == ["summary_quality"]
+
+
+def test_where_nothing_is_understood_the_columns_are_named(look):
+    seen, _ = look("who,what\n" + "anna,something or other\n" * 5)
+    assert told(seen, "the columns are 'who', 'what'. Name those with marks")
+
+
+def test_objects_by_name_of_their_rater_are_turned(look):
+    marks = iter(waves(80))
+    rows = []
+    for n in range(20):
+        people = ["anna", "ben", "cleo"][n % 2 : n % 2 + 2]
+        ratings = {
+            name: {"tone": next(marks), "overall": next(marks)} for name in people
+        }
+        rows.append({"id": f"r{n}", "ratings": ratings})
+    seen, found = look(rows, "a.json")
+    names = r"ratings\.(?P<rater>anna|ben|cleo)\.(?P<aspect>overall|tone)"
+    assert seen.recipe["names"] == names
+    assert told(seen, "not sure: overall, tone: a column each for anna, ben, cleo")
+    assert (found["rater_id"].nunique(), len(found)) == (3, 40)
+    rows = [{"id": row["id"], "given": row["ratings"]} for row in rows]
+    seen, _ = look(rows, "a.json")
+    assert "names" not in seen.recipe
+    assert any("given\\.(?P<rater>anna|ben|cleo)" in line for line in seen.to_check)
+
+
+def test_rows_that_a_recipe_skips_are_skipped_and_no_others(look):
+    text = "A title\n" + columns(overall=waves(9), tone=waves(9))
+    seen, found = look(text, skip=["1", "3"])
+    assert seen.recipe["skip"] == ["1", "3"]
+    assert len(found) == 8
+
+
+def test_columns_named_by_hand_leave_behind_the_scales_of_others(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "outcome: overall\naspects: [tone, clear]\n"
+        "scales: {overall: [1, 5], clear: [1, 3]}\n"
+    )
+    seen = recipe_for("a.csv", file, aspects=["tone"])
+    assert seen.recipe["scales"] == {"overall": ["1", "5"]}
+    seen = recipe_for("a.csv", file, outcome="words", aspects=["tone"])
+    assert "scales" not in seen.recipe
+    file.write_text("outcome: overall\naspects: [tone]\n")
+    assert recipe_for("a.csv", file, outcome="tone", aspects=["overall"]).recipe == {
+        "outcome": "tone",
+        "aspects": ["overall"],
+    }

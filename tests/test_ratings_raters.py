@@ -115,6 +115,16 @@ def test_a_rater_who_never_varies_and_one_who_is_hasty_are_found():
     assert found(timed, covariate="words") == [["nothing", "", 0]]
 
 
+def test_a_harsh_rater_of_yes_or_no_is_told_in_percentage_points():
+    table = agreeing()
+    accepts = (table["overall"] > table["overall"].median()).astype(float)
+    table = changed(table.assign(overall=accepts), "a", overall=0.0)
+    # half of what the others accept is refused
+    lines = [what for what, *_ in found(table) if what.startswith("harsher")]
+    assert len(lines) == 1
+    assert lines[0].endswith(" percentage points")
+
+
 def test_a_harsh_rater_is_found_and_measured():
     table = agreeing()
     table = changed(table, "a", overall=table["overall"] - 2)

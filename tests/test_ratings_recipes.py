@@ -324,3 +324,32 @@ def test_a_pattern_that_takes_for_ever_is_refused(read, monkeypatch):
         OptionError, match=r"takes longer than 0.05 s on the column 'aaaa"
     ):
         read("id," + "a" * 60 + "\n1,2\n", item="id", names=slow, outcome="overall")
+
+
+def test_a_recipe_breaks_no_text_over_lines(tmp_path):
+    pattern = "(?P<aspect>.+?)[ _.-](?i:(?:" + "|".join(["rater one"] * 20) + "))"
+    recipe = {
+        "names": pattern,
+        "outcome": "How good is the answer? " * 20,
+        "marks": {"a flag": {"x": "1", "": "0"}, "odd\nname": {"'": "1"}},
+        "missing": ["a word: " * 30, "#" + " b" * 60, "\x07 bell" * 30],
+        "scales": {"How far: " * 30: ["1", "5"], "How long: " * 150: ["1", "5"]},
+    }
+    path = tmp_path / "a.yaml"
+    recipes.write_yaml(recipe, path, "my.csv")
+    text = path.read_text()
+    assert f"names: {pattern}\n" in text
+    assert "a flag: {x: 1, '': 0}" in text
+    assert recipes.from_yaml(path) == recipe
+
+
+def test_ends_that_were_seen_become_a_remark_that_can_be_used(tmp_path):
+    path = tmp_path / "a.yaml"
+    known = {"outcome": "tone", "scales": {"tone": ["0", "9"]}}
+    recipes.write_yaml(known, path, "my.csv", {"b": ["1", "4"]})
+    assert recipes.from_yaml(path) == known
+    lines = path.read_text().split("# scales:")[1]
+    used = "scales:" + lines.replace("\n# ", "\n")
+    path.write_text(used)
+    scales = {"tone": ["0", "9"], "b": ["1", "4"]}
+    assert recipes.from_yaml(path) == {"scales": scales}

@@ -479,3 +479,83 @@ def test_full_agreement_is_no_number_to_quote(tmp_path):
     results = json.loads(page.with_suffix(".json").read_text())
     assert "no two raters" in results["not run"]["Agreement on “tone”"]
     assert [row["index"] for row in results["tables"][report.AGREEMENT]] == ["depth"]
+
+
+@pytest.fixture(scope="module")
+def yes_no(tmp_path_factory):
+    """The page of answers that are accepted or not, by six people who differ."""
+    rng = np.random.default_rng(3)
+    n = 240
+    tone = rng.integers(1, 6, n)
+    who = np.arange(n) % 6
+    chance = np.clip(0.1 + 0.15 * (tone - 1) + 0.1 * (who % 2), 0, 1)
+    table = pd.DataFrame(
+        {
+            "item": np.arange(n) // 6,
+            "who": who,
+            "tone": tone,
+            "typo": rng.random(n) < 0.3,
+            "accept": rng.random(n) < chance,
+        }
+    )
+    folder = tmp_path_factory.mktemp("yes_no")
+    table.to_csv(folder / "a.csv", index=False)
+    recipe = {
+        "item": "item",
+        "rater": "who",
+        "outcome": "accept",
+        "aspects": ["tone", "typo"],
+        "scales": {"tone": ["1", "5"]},
+    }
+    page = report.write_page(
+        folder / "a.csv", recipe, folder / "b.html", lambda _: None
+    )
+    results = json.loads(page.with_suffix(".json").read_text())
+    return page.read_text(), results, table
+
+
+def test_weights_on_yes_or_no_are_percentage_points(yes_no):
+    page, results, table = yes_no
+    x = table[["tone", "typo", "accept"]].astype(float)
+    x -= x.groupby(table["who"]).transform("mean")
+    slope, _ = np.linalg.lstsq(x[["tone", "typo"]], x["accept"], rcond=None)[0]
+    said = [row["sentence"] for row in results["sentences"]]
+    assert f"“accept” is {400 * slope:.1f} [" in said[0]
+    assert "] percentage points higher" in said[0]
+    assert "“accept” is yes (1) or no (0)." in page
+    assert "in percentage points from the lowest" in results["methods"]
+    assert "To find 10 percentage points for “typo”" in "".join(results["what to do"])
+    assert "the tables and the files beside this page have shares" in page
+    row = next(row for row in results["tables"][report.ON_ASPECTS] if row["alone"])
+    assert row["weight"] == pytest.approx(4 * slope)
+    assert "as a share of accept" in row["because"]
+    assert f"others held equal: tone {400 * slope:.2f} [" in page  # the figure
+
+
+def test_a_page_tells_what_made_it_and_no_bare_inf(yes_no, monkeypatch):
+    page, *_ = yes_no
+    assert "Made by <code>ratings report</code> of judging-language-models 0." in page
+    assert report._cell_on_page(np.inf) == "more than 1,000"
+    assert report._cell_on_page(np.nan) == ""
+    metadata = {"Project-URL": ["Other, x", "Repository, https://example.org/a, b"]}
+
+    class Metadata:
+        get_all = metadata.get
+
+    monkeypatch.setattr(report.importlib.metadata, "metadata", lambda _: Metadata)
+    assert report._address() == "https://example.org/a, b"
+    metadata.clear()
+    assert report._address() == ""
+
+
+def test_what_nobody_checked_stands_on_the_page(tmp_path):
+    page = report.write_page(
+        EXAMPLE,
+        RECIPE,
+        tmp_path / "a.html",
+        lambda _: None,
+        assumed=["x is taken as <b>y</b>"],
+    )
+    text = page.read_text()
+    assert "nobody has checked it" in text
+    assert "<li>x is taken as &lt;b&gt;y&lt;/b&gt;</li>" in text

@@ -309,9 +309,13 @@ def test_words_without_marks_and_marks_off_their_scale_say_what_to_do(tmp_path):
 
 def test_a_line_for_excel_is_named(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("sep=,\ntext,tone\na,1\n")
+    path.write_text("sep=,\ntext,tone\na,1\nb,2\n")
+    recipe = {"aspects": ["tone"]}
     with pytest.raises(BadTableError, match=r"row 1 says 'sep=', .*: delete this row"):
-        inspection.inspect(path)
+        recipes.read(path, recipe)
+    seen = inspection.inspect(path)
+    assert seen.recipe["skip"] == ["1"]
+    assert seen.recipe["outcome"] == "tone"
 
 
 def test_a_second_header_is_skipped_and_told(page):

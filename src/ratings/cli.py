@@ -8,6 +8,7 @@ from helpers.run import say_stopped
 STOPPED = "stopped: nothing half-written is left"
 say_stopped(STOPPED)  # before the other imports, which take a moment
 
+import csv
 import json
 import os
 import shutil
@@ -208,23 +209,56 @@ def kernel_faults() -> Iterator[str]:
 
 @main.command("inspect")
 @click.argument("file")
+@click.option("--recipe", "recipe_file", metavar="YAML", help="One to check and go on.")
+@click.option("--sheet", help="Of an Excel file; the first if not given.")
 @click.option(
     "--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given."
 )
-def propose_recipe(file: str, out: str | None) -> None:
-    """Say what the file of ratings FILE seems to hold, and write a recipe for it."""
+def propose_recipe(
+    file: str, recipe_file: str | None, sheet: str | None, out: str | None
+) -> None:
+    """Say what the file of ratings FILE seems to hold, and write a recipe for it.
+
+    With --recipe, what that says is kept and only the rest is proposed.
+    """
     from ratings import inspection, recipes
 
-    seen = inspection.inspect(file)
+    known = recipes.from_yaml(recipe_file) if recipe_file else {}
+    if sheet:
+        known["file"] = {**known.get("file", {}), "sheet": sheet}
+    seen = inspection.inspect(file, known)
     path = _beside_user(out, seen.name, ".recipe.yaml")
+    if recipe_file and not out:
+        click.echo(seen)
+        _say_what_is_new(seen.recipe, known, file, recipe_file)
+        return
     if path.exists():
         raise FileExistsError(
-            f"{path.name} exists: name another with --out, or delete it"
+            f"{path.name} exists: check it with --recipe {path.name}, name another "
+            "with --out, or delete it"
         )
     click.echo(seen)
-    recipes.write_yaml(seen.recipe, path, seen.name)
+    if seen.sample.empty and seen.other_sheets:
+        click.echo("\nno recipe is written: this sheet holds no ratings. Try")
+        click.echo(f"    ratings inspect {file} --sheet {seen.other_sheets[0]!r}")
+        return
+    recipes.write_yaml(seen.recipe, path, seen.name, seen.seen_ends)
     click.echo(f"\n{path.name} written: edit it, then")
     click.echo(f"    ratings report {file} --recipe {path.name}")
+
+
+def _say_what_is_new(recipe: dict, known: dict, file: str, recipe_file: str) -> None:
+    """Print what a recipe lacks; the file of the recipe stays as it is."""
+    from ratings import recipes
+
+    new = {key: value for key, value in recipe.items() if known.get(key) != value}
+    if new:
+        click.echo(f"\n{recipe_file} stays as it is. What could be added to it")
+        click.echo("(or written to another file, with --out):\n")
+        click.echo(recipes.as_yaml(new))
+    else:
+        click.echo(f"\n{recipe_file} says all that is needed")
+    click.echo(f"    ratings report {file} --recipe {recipe_file}")
 
 
 @main.command()
@@ -233,8 +267,10 @@ def propose_recipe(file: str, out: str | None) -> None:
     "--recipe",
     "recipe_file",
     metavar="YAML",
-    help="From `ratings inspect`, maybe edited.",
+    help="From `ratings inspect`, maybe edited; FILE.recipe.yaml, if it is here or "
+    "beside FILE, needs not be named.",
 )
+@click.option("--no-recipe", is_flag=True, help="Use none, also if there is one.")
 @click.option("--outcome", help="The column to explain.")
 @click.option("--aspects", help="The columns that may explain it, with commas between.")
 @click.option(
@@ -244,6 +280,7 @@ def propose_recipe(file: str, out: str | None) -> None:
 def report(
     file: str,
     recipe_file: str | None,
+    no_recipe: bool,
     outcome: str | None,
     aspects: str | None,
     out: str | None,
@@ -254,15 +291,41 @@ def report(
     from ratings import inspection
     from ratings import report as pages
 
-    names = aspects.split(",") if aspects else ()
-    seen = inspection.recipe_for(file, recipe_file, outcome, names)
+    if not recipe_file and not no_recipe:
+        recipe_file = _recipe_nearby(file)
+    names = _column_names(aspects)
+    seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
     if seen.contents:
         click.echo(seen)
+        if seen.to_check:
+            click.echo("\nGoing on as this says. If it is wrong, write a recipe:")
+            click.echo(f"    ratings inspect {file}\n")
     page = _beside_user(out, Path(file).name, ".report.html")
-    click.echo(pages.write_page(file, seen.recipe, page, click.echo))
+    click.echo(
+        pages.write_page(file, seen.recipe, page, click.echo, assumed=seen.to_check)
+    )
     if cite:
         results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
         click.echo(f"\n{results['methods']}")
+
+
+def _recipe_nearby(file: str) -> str | None:
+    """Find the recipe that `ratings inspect` writes for a file, and say so."""
+    name = f"{_stem(Path(file).name)}.recipe.yaml"
+    for folder in (Path(), Path(file).parent):
+        path = folder / name
+        if path.is_file():
+            click.echo(f"read as {path} says (to do without: --no-recipe)")
+            return str(path)
+    return None
+
+
+def _column_names(text: str | None) -> list[str]:
+    """Take apart names with commas between; quotation marks hold a name together."""
+    if not text:
+        return []
+    (names,) = csv.reader([text], skipinitialspace=True)
+    return [name.strip() for name in names]
 
 
 @main.command("large")
@@ -309,5 +372,9 @@ def large(
 
 def _beside_user(out: str | None, name: str, ending: str) -> Path:
     """Place a new file in the working folder, by default under the name of another."""
-    stem = name.partition(".")[0]
-    return Path(out or f"{stem}{ending}").absolute()
+    return Path(out or f"{_stem(name)}{ending}").absolute()
+
+
+def _stem(name: str) -> str:
+    """Take off the end of the name of a file."""
+    return name.partition(".")[0]

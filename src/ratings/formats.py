@@ -16,7 +16,7 @@ import json
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
 HEAD = 100  # objects whose keys are the names of the columns
 BLOCK = 2**24  # bytes that are unpacked at once
+ALIKE = 0.8  # of the rows below the names of columns have as many cells
+TOP = 60  # rows in which the names of columns are looked for
 
 # The number of each object, the object or None, and what is wrong with it.
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
@@ -60,27 +62,37 @@ class OpenFile(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(file: str | Path, reading: Mapping[str, str]) -> Iterator[OpenFile]:
+def opened(
+    file: str | Path, reading: Mapping[str, str], skip: Collection[str] = ()
+) -> Iterator[OpenFile]:
     """Open a file, and unpack it for as long as it is open.
 
     How to read it may be told: ``delimiter``, ``encoding``, ``quotes`` ("none"),
-    ``sheet`` and ``records`` (the key of the list that counts in a JSON file).
+    ``sheet`` and ``records`` (the key of the list that counts in a JSON file). In
+    delimited text and Excel the names of columns stand in the first row that is not
+    empty and whose number is not in ``skip``.
     """
+    with _plain_file(file) as path:
+        open_format = FORMATS[path.suffix.lower()]
+        columns, load = open_format(path, reading, skip)
+        yield OpenFile(path.name, columns, load)
+
+
+@contextlib.contextmanager
+def _plain_file(file: str | Path) -> Iterator[Path]:
+    """Find a file of a known format, unpacked for as long as it is needed."""
     path = tables.find(file)
     with tempfile.TemporaryDirectory() as folder:
         if path.suffix.lower() == ".gz":
             path = _unpacked(path, Path(folder) / path.stem)
-        ending = path.suffix.lower()
-        if ending not in FORMATS:
+        if path.suffix.lower() not in FORMATS:
             raise tables.BadTableError(
                 f"{path.name}: the format is told by the end of the name, and known "
                 f"are {', '.join(FORMATS)}, each also as .gz. Save the file as one of "
                 "these."
             )
         _require_size(path, path.stat().st_size)
-        open_format = FORMATS[ending]
-        columns, load = open_format(path, reading)
-        yield OpenFile(path.name, columns, load)
+        yield path
 
 
 def _require_size(path: Path, n_bytes: int) -> None:
@@ -118,24 +130,27 @@ def _utf_8(path: Path, encoding: str | None) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)
 
 
-def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+def _open_delimited(
+    path: Path, reading: Mapping[str, str], skip: Collection[str]
+) -> tuple[list[str], _Load]:
     """Name the columns of a CSV or TSV file, and give what reads some of them."""
     content = _utf_8(path, reading.get("encoding"))
-    delimiter = reading.get("delimiter") or _likely_delimiter(content)
-    quoting = csv.QUOTE_MINIMAL
-    if reading.get("quotes") == "none":
-        quoting = csv.QUOTE_NONE
-    names, lengths, n_empty = _layout(path, content, delimiter, quoting)
+    delimiter = reading.get("delimiter") or _likely_delimiter(content, skip)
+    quoting = _quoting(reading)
+    layout = _layout(path, content, delimiter, quoting, skip)
+    names = layout.names
+    lengths = layout.lengths
+    n_above = layout.header  # rows up to the one with the names
     if names and names[0].startswith("sep="):
         problem = (
-            f"row {n_empty + 1} says {names[0]!r}, which is meant for Excel: delete "
+            f"row {n_above} says {names[0]!r}, which is meant for Excel: delete "
             "this row"
         )
         raise bad_table(path.name, [problem])
     if not any(names):
         problem = "all rows are empty; the names of the columns must stand in the first"
         raise bad_table(path.name, [problem])
-    n_above = n_empty + 1  # lines up to the one with the names
+    widest = max(len(names), layout.widest_above, lengths.max(initial=0))
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         once, problems = choose(columns, names)
@@ -145,7 +160,7 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
                 io.BytesIO(content),
                 sep=delimiter,
                 # Rows that are too long are read too: they are reported, not cut.
-                names=range(lengths.max(initial=len(names))),
+                names=range(widest),
                 # One column at least: it tells how many rows there are.
                 usecols=list(called) or [0],
                 dtype=str,
@@ -167,31 +182,53 @@ def _open_delimited(path: Path, reading: Mapping[str, str]) -> tuple[list[str], 
     return names, load
 
 
-def _likely_delimiter(content: bytes) -> str:
-    """Choose the delimiter that stands most often in the first line."""
-    first_line = content.lstrip().partition(b"\n")[0].decode(errors="replace")
+def _quoting(reading: Mapping[str, str]) -> int:
+    """Tell whether quotation marks around a cell are part of it, as `csv` calls it."""
+    if reading.get("quotes") == "none":
+        return csv.QUOTE_NONE
+    return csv.QUOTE_MINIMAL
+
+
+def _likely_delimiter(content: bytes, skip: Collection[str] = ()) -> str:
+    """Choose the delimiter that stands most often in the first line that counts."""
+    first_line = ""
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        if line.strip() and str(number) not in skip:
+            first_line = line.decode(errors="replace")
+            break
     return max(DELIMITERS, key=first_line.count)
 
 
+class _Layout(NamedTuple):
+    """Names of columns, the row they stand in, and the cells of the rows around it."""
+
+    names: list[str]
+    header: int
+    lengths: np.ndarray
+    widest_above: int
+
+
 def _layout(
-    path: Path, content: bytes, delimiter: str, quoting: int
-) -> tuple[list[str], np.ndarray, int]:
+    path: Path, content: bytes, delimiter: str, quoting: int, skip: Collection[str]
+) -> _Layout:
     """Name the columns, and count the cells of each row below; 0 if all are empty.
 
-    The names stand in the first row that is not empty; how many are empty above it is
-    told, too.
+    The names stand in the first row that is neither empty nor skipped.
     """
     csv.field_size_limit(LONGEST_FIELD)
     lines = map(bytes.decode, io.BytesIO(content))
     rows = csv.reader(lines, delimiter=delimiter, quoting=quoting)
-    n_empty = 0
+    header = 0
+    widest_above = 0
     names = []
     try:
         for row in rows:
-            names = [name.strip() for name in row]
-            if any(names):
-                break
-            n_empty += 1
+            header += 1
+            if str(header) not in skip:
+                names = [name.strip() for name in row]
+                if any(names):
+                    break
+            widest_above = max(widest_above, len(row))
         lengths = np.fromiter(map(_length, rows), int)
     except UnicodeDecodeError:
         line = rows.line_num + 1
@@ -202,7 +239,7 @@ def _layout(
         raise bad_table(path.name, [problem]) from None
     except csv.Error as error:
         raise unreadable(path, "a table of cells", error) from None
-    return names, lengths, n_empty
+    return _Layout(names, header, lengths, widest_above)
 
 
 def _length(row: list[str]) -> int:
@@ -211,7 +248,9 @@ def _length(row: list[str]) -> int:
     return len(row) if has_text else 0
 
 
-def _open_json(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+def _open_json(
+    path: Path, reading: Mapping[str, str], skip: Collection[str]
+) -> tuple[list[str], _Load]:
     """Name the keys in a JSON file, and give what reads some of them."""
     with readable(path, "JSON"):
         try:
@@ -254,7 +293,9 @@ def _are_objects(value: object) -> bool:
     return all(isinstance(element, dict) for element in value)
 
 
-def _open_json_lines(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+def _open_json_lines(
+    path: Path, reading: Mapping[str, str], skip: Collection[str]
+) -> tuple[list[str], _Load]:
     """Name the keys in a file of JSON objects, one a line, and give what reads some."""
 
     def records() -> Iterator[tuple[int, dict | None, str]]:
@@ -321,7 +362,9 @@ def _with_whole_characters(value: object) -> object:
     return value
 
 
-def _open_parquet(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+def _open_parquet(
+    path: Path, reading: Mapping[str, str], skip: Collection[str]
+) -> tuple[list[str], _Load]:
     """Name the columns of a Parquet file, and give what reads some of them."""
     with readable(path, "a Parquet file"):
         file = pyarrow.parquet.ParquetFile(path)
@@ -339,14 +382,19 @@ def _open_parquet(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _L
     return names, load
 
 
-def _open_excel(path: Path, reading: Mapping[str, str]) -> tuple[list[str], _Load]:
+def _open_excel(
+    path: Path, reading: Mapping[str, str], skip: Collection[str]
+) -> tuple[list[str], _Load]:
     """Name the columns of a sheet, by default the first, and give what reads some."""
-    sheet = _excel_sheet(path, reading.get("sheet", 0))
-    if sheet.empty:
+    sheet = _excel_sheet(path, reading.get("sheet"))
+    sheet.index = pd.RangeIndex(1, len(sheet) + 1, name="row")
+    may_be_header = sheet.notna().any(axis="columns")
+    may_be_header &= ~sheet.index.map(str).isin(skip)
+    if not may_be_header.any():
         raise bad_table(path.name, ["the sheet is empty"])
-    names = [str(name).strip() for name in sheet.iloc[0]]
-    table = sheet[1:].astype(object)
-    table.index = pd.RangeIndex(2, len(sheet) + 1, name="row")
+    header = may_be_header.idxmax()
+    names = ["" if pd.isna(name) else str(name).strip() for name in sheet.loc[header]]
+    table = sheet.loc[header + 1 :].astype(object)
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         once, problems = choose(columns, names)
@@ -361,27 +409,146 @@ def other_sheets(file: str | Path, reading: Mapping[str, str]) -> list[str]:
     path = tables.find(file)
     if path.suffix.lower() != ".xlsx":
         return []
-    with readable(path, "an Excel file"):
-        names = calamine.load_workbook(path).sheet_names
+    names = _sheet_names(path)
     sheet = reading.get("sheet", names[0])
     return [name for name in names if name != sheet]
 
 
-def _excel_sheet(path: Path, sheet: str | int) -> pd.DataFrame:
+def _sheet_names(path: Path) -> list[str]:
+    """Name the sheets of an Excel file."""
+    with readable(path, "an Excel file"):
+        try:
+            names = calamine.load_workbook(path).sheet_names
+        except (calamine.CalamineError, calamine.PasswordError) as error:
+            raise unreadable(path, "an Excel file", error) from None
+    if not names:
+        raise bad_table(path.name, ["there is no sheet in this Excel file"])
+    return names
+
+
+def _excel_sheet(path: Path, sheet: str | None) -> pd.DataFrame:
     """Read all cells of a sheet, without taking its first row for names."""
     with readable(path, "an Excel file"):
         try:
             # An Excel file is a packed folder: what counts is its size unpacked.
             with zipfile.ZipFile(path) as parts:
                 n_bytes = sum(part.file_size for part in parts.infolist())
-            _require_size(path, n_bytes)
-            return pd.read_excel(path, sheet_name=sheet, header=None, engine="calamine")
-        except (
-            zipfile.BadZipFile,
-            calamine.CalamineError,
-            calamine.PasswordError,
-        ) as error:
+        except zipfile.BadZipFile as error:
             raise unreadable(path, "an Excel file", error) from None
+    _require_size(path, n_bytes)
+    names = _sheet_names(path)
+    if sheet is None:
+        sheet = names[0]
+    if sheet not in names:
+        there_are = ", ".join(map(tables.cell, names))
+        problem = f"there is no sheet {tables.cell(sheet)}; there are {there_are}"
+        raise bad_table(path.name, [problem])
+    with readable(path, "an Excel file"):
+        try:
+            return pd.read_excel(path, sheet_name=sheet, header=None, engine="calamine")
+        except calamine.CalamineError as error:
+            raise unreadable(path, "an Excel file", error) from None
+
+
+class Above(NamedTuple):
+    """What stands above the names of columns.
+
+    Parameters
+    ----------
+    rows : dict of int to str
+        The first text of each such row, by its number.
+    header : int
+        The row with the names.
+    delimiter : str
+        What divides its cells; empty in Excel.
+    """
+
+    rows: dict[int, str]
+    header: int
+    delimiter: str
+
+
+def above_header(file: str | Path, reading: Mapping[str, str]) -> Above | None:
+    """Find a title or other words above the names of columns; None if there are none.
+
+    The names are taken for the first row that has as many cells as most rows, each with
+    a letter in it, if the first row of all is no such row.
+    """
+    with _plain_file(file) as path:
+        if path.suffix.lower() == ".xlsx":
+            sheet = _excel_sheet(path, reading.get("sheet"))[:TOP].astype(object)
+            rows = sheet.where(sheet.notna(), "").map(str).to_numpy().tolist()
+            return _above(rows, "")
+        if FORMATS[path.suffix.lower()] is not _open_delimited:
+            return None
+        content = _utf_8(path, reading.get("encoding"))[:BLOCK]
+        text = content.decode(errors="replace")
+    delimiters = [_likely_delimiter(text.encode()), *DELIMITERS]
+    if "delimiter" in reading:
+        delimiters = [reading["delimiter"]]
+    rows = _top(text, delimiters[0], _quoting(reading))
+    is_told_apart = len(_first_filled(rows)) > 1
+    if is_told_apart and _are_alike(rows):
+        return None
+    found = []
+    for delimiter in delimiters:
+        rows = _top(text, delimiter, _quoting(reading))
+        above = _above(rows, delimiter)
+        if above:
+            found.append((-_usual_width(rows), above.header, above))
+    return min(found)[-1] if found else None
+
+
+def _top(text: str, delimiter: str, quoting: int) -> list[list[str]]:
+    """Split the first rows of a delimited text into cells."""
+    csv.field_size_limit(LONGEST_FIELD)
+    rows = csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting)
+    try:
+        return list(itertools.islice(rows, TOP))
+    except csv.Error:
+        return []
+
+
+def _n_filled(row: Sequence[str]) -> int:
+    """Count the cells of a row that are not empty."""
+    return sum(bool(cell.strip()) for cell in row)
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> float:
+    """How many cells a row has that are not empty: the median."""
+    widths = [_n_filled(row) for row in rows]
+    return float(np.median([width for width in widths if width] or [0]))
+
+
+def _first_filled(rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Take the first row that is not empty."""
+    return next(filter(_n_filled, rows), [])
+
+
+def _are_alike(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether nearly all rows are as long as the first, which is mostly full."""
+    filled = [row for row in rows if _n_filled(row)]
+    if not filled:
+        return True
+    n_alike = sum(len(row) == len(filled[0]) for row in filled)
+    is_full = _n_filled(filled[0]) > _usual_width(filled) / 2
+    return is_full and n_alike > ALIKE * len(filled)
+
+
+def _above(rows: Sequence[Sequence[str]], delimiter: str) -> Above | None:
+    """Find what stands above the names of columns, if anything does."""
+    usual = _usual_width(rows)
+    above = {}
+    for number, row in enumerate(rows, start=1):
+        texts = [cell.strip() for cell in row if cell.strip()]
+        is_wide = len(texts) >= max(usual, 2)
+        are_names = all(any(map(str.isalpha, text)) for text in texts)
+        if is_wide and are_names and _are_alike(rows[number - 1 :]):
+            is_first = not above or _are_alike(rows)
+            return None if is_first else Above(above, number, delimiter)
+        if texts:
+            above[number] = texts[0]
+    return None
 
 
 FORMATS = {

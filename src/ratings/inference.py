@@ -299,7 +299,8 @@ def judge(
         return "depends on choices", disagreement
     held = _points(row[HELD])
     alone = _points(row[ALONE])
-    because = f"others held equal {held} points of {study.outcome}; alone {alone}"
+    unit = "as a share of" if study.is_yes_no else "points of"
+    because = f"others held equal {held} {unit} {study.outcome}; alone {alone}"
     if _is_small(row["low"], row["high"], small):
         if _is_small(row["alone low"], row["alone high"], small):
             return "hardly any link", because

@@ -8,19 +8,27 @@ import collections
 import fnmatch
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import regex
 import yaml
 
 from helpers import paths
 from helpers.data.tables import BadTableError, PlainError, bad_table, cell
 from ratings import parsing
 from ratings.accounts import Account
-from ratings.formats import opened, other_sheets
+from ratings.formats import above_header, opened, other_sheets
 from ratings.recipes import (
     LEADING,
     ROLES,
@@ -32,6 +40,7 @@ from ratings.recipes import (
     columns_used,
     from_yaml,
     is_simulated,
+    marked,
     parse,
     read,
     scales,
@@ -39,6 +48,7 @@ from ratings.recipes import (
     to_wide,
 )
 
+LONGEST_NAME = 3  # words of a name; more are a question
 FEW_WORDS = 12  # of a column that holds words with an order, not text
 LONGEST_WORD = 40  # characters of such a word
 LONGEST_GRADE = 60  # characters of a cell such as 4 - Good
@@ -52,11 +62,18 @@ MOST_REPEATED = 10**7  # cells beside those that hold ratings
 SAMPLE = 10  # ratings that are shown
 LOOKED_AT = 20_000  # cells that tell what a column holds
 LISTS_LOOKED_AT = 1000
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+FEWEST_COUNTED = 20  # rows, for numbers of rows and flags to be told from marks
+LONGEST_SIGN = 4  # characters, of a sign such as x or yes; words need more rows
+FEWEST_FLAGS = 2  # cells with a sign such as x, for a column to be one of flags
+MOST_UNLIKE = 3  # times that columns of one mark may differ in length of scale
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
 NAMES = GUESSES["names"]
 NO_MARKS = GUESSES["nothing"]
 ASSUMPTIONS = GUESSES["told"]
 CODES = [float(code) for code in GUESSES["codes"]]
+TAGS = GUESSES["tags"]
+_RANGE = re.compile(GUESSES["range"])
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -76,6 +93,13 @@ class Inspection:
         What was assumed, and what is not understood.
     sample : pandas.DataFrame
         Ten ratings as understood; none if there are problems.
+    seen_ends : dict
+        Lowest and highest mark that was given, of outcome and aspects whose scale is
+        not known: a guess.
+    given : mapping
+        What was known before.
+    other_sheets : list of str
+        Sheets of an Excel file that were not looked at.
     """
 
     name: str
@@ -83,6 +107,9 @@ class Inspection:
     contents: list[str] = field(default_factory=list)
     to_check: list[str] = field(default_factory=list)
     sample: pd.DataFrame = field(default_factory=pd.DataFrame)
+    seen_ends: dict[str, list[str]] = field(default_factory=dict)
+    given: Mapping = field(default_factory=dict)
+    other_sheets: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         size, *others = self.contents
@@ -125,40 +152,65 @@ def inspect(file: str | Path, recipe: Mapping | None = None) -> Inspection:
     >>> proposal["outcome"], proposal["rater"], proposal["cluster"]
     ('overall', ['rater_id'], ['prompt_id'])
     """
-    known = dict(recipe or {})
+    given = dict(recipe or {})
+    known = dict(given)
     reading = dict(known.get("file", {}))
     to_check = []
+    if "skip" not in known:
+        _skip_above(file, reading, known, to_check)
+    skip = known.get("skip", ())
     try:
-        name, raw, repeated = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading, skip)
     except BadTableError as error:
         if "not UTF-8" not in str(error):
             raise
         reading["encoding"] = "cp1252"
         to_check.append(ASSUMPTIONS["cp1252"])
-        name, raw, repeated = _all_cells(file, reading)
+        name, raw, repeated = _all_cells(file, reading, skip)
     if raw.empty:
         raise bad_table(name, ["there are no rows"])
     if reading:
         known["file"] = reading
-    seen = Inspection(name, known, to_check=to_check)
+    seen = Inspection(name, known, to_check=to_check, given=given)
     seen.contents.append(f"{len(raw):,} rows, {raw.shape[1]:,} columns")
     if repeated:
         names = ", ".join(map(cell, repeated))
         seen.to_check.append(ASSUMPTIONS["repeated"].format(names))
-    sheets = other_sheets(file, reading)
-    if sheets:
-        names = ", ".join(map(cell, sheets))
+    seen.other_sheets = other_sheets(file, reading)
+    if seen.other_sheets:
+        names = ", ".join(map(cell, seen.other_sheets))
         seen.to_check.append(ASSUMPTIONS["sheets"].format(names))
-    raw = _without_second_header(raw, seen)
+    if "skip" in given:
+        is_skipped = raw.index.map(str).isin(given["skip"])
+        raw = raw[~is_skipped]
+    else:
+        raw = _without_second_header(raw, seen)
     try:
         _propose(raw, seen)
         _try_out(file, seen)
     except PlainError as error:
         seen.to_check.append(f"not yet understood: {error}")
+        if not _values(seen.recipe) and "long" not in seen.recipe:
+            names = ", ".join(map(cell, list(raw)[:MOST_SHOWN]))
+            seen.to_check.append(ASSUMPTIONS["no marks"].format(names))
     for key in ("outcome", "aspects", *ROLES, "long", "names", "lists", "count", "sum"):
         if key in seen.recipe:
             seen.contents.append(f"{key:<10} {_on_one_line(seen.recipe[key])}")
     return seen
+
+
+def _skip_above(
+    file: str | Path, reading: dict, known: dict, to_check: list[str]
+) -> None:
+    """Skip a title above the names of columns, and say so."""
+    above = above_header(file, reading)
+    if above is None:
+        return
+    known["skip"] = [str(number) for number in above.rows]
+    if above.delimiter:
+        reading["delimiter"] = above.delimiter
+    texts = ", ".join(f"row {n} {cell(text)}" for n, text in above.rows.items())
+    to_check.append(ASSUMPTIONS["above"].format(texts, above.header))
 
 
 def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
@@ -207,14 +259,11 @@ def _without_repeated_cells(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame
 
 def _without_second_header(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
     """Skip first rows that hold words in columns of numbers, and say so."""
-    if "skip" in seen.recipe:
-        is_skipped = raw.index.map(str).isin(seen.recipe["skip"])
-        return raw[~is_skipped]
     for n_headers in range(MOST_HEADERS, 0, -1):
         if not _are_headers(raw.iloc[:n_headers], raw.iloc[n_headers:LOOKED_AT]):
             continue
         skipped = [str(row) for row in raw.index[:n_headers]]
-        seen.recipe["skip"] = skipped
+        seen.recipe["skip"] = [*seen.recipe.get("skip", []), *skipped]
         rows = ", ".join(f"{raw.index.name} {row}" for row in skipped)
         seen.to_check.append(ASSUMPTIONS["headers"].format(rows))
         return raw.iloc[n_headers:]
@@ -294,11 +343,23 @@ def recipe_for(
     'tone'
     """
     recipe = from_yaml(recipe_file) if recipe_file else {}
-    recipe |= parse({"outcome": outcome, "aspects": list(aspects)})
+    named = parse({"outcome": outcome, "aspects": list(aspects)})
+    if named:
+        recipe = _for_values(recipe | named)
     names_aspects = "aspects" in recipe or "count" not in recipe
     if recipe_file and names_aspects:
         return Inspection(Path(file).name, recipe)
     return inspect(file, recipe)
+
+
+def _for_values(recipe: dict) -> dict:
+    """Leave out scales of columns that are no longer outcome or aspect."""
+    values = _values(recipe)
+    if "aspects" not in recipe or "scales" not in recipe:
+        return recipe
+    kept = {name: ends for name, ends in recipe["scales"].items() if name in values}
+    others = {key: value for key, value in recipe.items() if key != "scales"}
+    return {**others, "scales": kept} if kept else others
 
 
 def _on_one_line(value: object) -> str:
@@ -310,13 +371,13 @@ def _on_one_line(value: object) -> str:
 
 
 def _all_cells(
-    file: str | Path, reading: Mapping
+    file: str | Path, reading: Mapping, skip: Collection[str]
 ) -> tuple[str, pd.DataFrame, list[str]]:
     """Load the columns of a file that have a name of their own; name the others."""
-    with opened(file, reading) as (name, names, load):
+    with opened(file, reading, skip) as (name, names, load):
         counts = collections.Counter(names)
         once = [each for each, count in counts.items() if count == 1]
-        repeated = [each for each, count in counts.items() if count > 1]
+        repeated = [each for each, count in counts.items() if each and count > 1]
         table, _ = load(once)
     return name, table, repeated
 
@@ -371,15 +432,41 @@ def _propose_shape(raw: pd.DataFrame, seen: Inspection) -> None:
     for name in columns:
         if not _place(name, NAMES["not rated"]) and _kind(raw[name]) != "text":
             usable.append(name)
+    raw = _propose_names(raw, usable, seen)
+    _propose_lists(raw, seen)
+
+
+def _propose_names(
+    raw: pd.DataFrame, usable: Sequence[str], seen: Inspection
+) -> pd.DataFrame:
+    """Find raters and aspects in names of columns; give the cells that are ratings."""
     for family in GUESSES["families"]:
         if _fits(family, usable):
-            seen.recipe["names"] = family
-            raw = to_long(raw, {"names": family})[["score"]]
-            if "rater" in family:
-                seen.recipe["position"] = ["rater"]
-                seen.to_check.append(ASSUMPTIONS["columns"])
+            tagged = None
             break
-    _propose_lists(raw, seen)
+    else:
+        tagged = _raters_in_names(raw, usable)
+        if tagged is None:
+            return raw
+        family = tagged.pattern
+    values = _values(seen.recipe)
+    named = [name for name in values if re.fullmatch(family, name)]
+    if named:
+        line = ASSUMPTIONS["named as they are"].format(", ".join(named), family)
+        seen.to_check.append(line)
+        return raw
+    if tagged is not None:
+        seen.to_check.append(tagged.told)
+        if not tagged.is_sure:
+            return raw
+    seen.recipe["names"] = family
+    if tagged is not None and not tagged.has_numbers:
+        seen.recipe["rater"] = ["rater"]
+    elif "rater" in family:
+        seen.recipe["position"] = ["rater"]
+        if tagged is None:
+            seen.to_check.append(ASSUMPTIONS["columns"])
+    return to_long(raw, {"names": family})[["score"]]
 
 
 def _fits(family: str, names: Sequence[str]) -> bool:
@@ -398,33 +485,252 @@ def _fits(family: str, names: Sequence[str]) -> bool:
     return len(counts) > 1 or names_raters
 
 
+@dataclass
+class _Tagged:
+    """Columns whose names are those of marks, each with the same short additions."""
+
+    stems: list[str]
+    tags: list[str]
+    pattern: str
+    gap: str
+    end: str
+    told: str = ""
+    is_sure: bool = True
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the additions are numbered, as R1 and R2."""
+        return all(tag[-1].isdigit() for tag in self.tags)
+
+
+def _raters_in_names(raw: pd.DataFrame, usable: Sequence[str]) -> _Tagged | None:
+    """Find columns such as tone_A and tone_B, or tone (R1) and tone (R2).
+
+    Where tags may stand for something else than raters, they are told, not proposed.
+    """
+    for are_tags, line in (
+        (_are_raters, "raters in names"),
+        (_may_be_raters, "tags in names"),
+    ):
+        for form in TAGS["forms"]:
+            for found in _tagged(form, usable, are_tags):
+                if not _are_one_mark(raw, found):
+                    continue
+                if _are_answers(form, found, list(map(str, raw))):
+                    line = "answers in names"
+                elif line == "tags in names" and _are_aspects(form, found):
+                    found, is_of_ratings = _turned(found)
+                    if is_of_ratings:
+                        line = "raters in names"
+                found.is_sure = line == "raters in names"
+                found.told = ASSUMPTIONS[line].format(
+                    ", ".join(found.stems[:MOST_SHOWN]),
+                    ", ".join(found.tags[:MOST_SHOWN]),
+                    found.pattern,
+                    ASSUMPTIONS["places"] if found.has_numbers else "",
+                )
+                return found
+    return None
+
+
+def _tagged(
+    form: str,
+    names: Sequence[str],
+    are_tags: Callable[[Sequence[str], Sequence[str]], bool],
+) -> Iterator[_Tagged]:
+    """Take names apart into stems and tags, the same tags for each stem."""
+    parts = {}  # by what stands between and after: the tags of each stem
+    for name in names:
+        match = re.fullmatch(form, name)
+        if match:
+            around = match["gap"], match.groupdict().get("end", "")
+            tags = parts.setdefault(around, {}).setdefault(match["stem"], [])
+            tags.append(match["tag"])
+    for (gap, end), tags_of in parts.items():
+        stems_of = {}
+        for stem, tags in tags_of.items():
+            stems_of.setdefault(tuple(sorted(tags)), []).append(stem)
+        for tags, stems in stems_of.items():
+            if len(tags) > 1 and are_tags(tags, stems):
+                stem = _one_of("aspect", stems)
+                tag = _one_of("rater", tags)
+                tag_is_first = form.index("<tag>") < form.index("<stem>")
+                first, last = (tag, stem) if tag_is_first else (stem, tag)
+                pattern = f"{first}{_escaped(gap)}{last}{_escaped(end)}"
+                yield _Tagged(stems, list(tags), pattern, gap, end)
+
+
+def _are_raters(tags: Sequence[str], stems: Sequence[str]) -> bool:
+    """Tell whether tags are those of raters: A, B, C … or R1, R2 … or rater words."""
+    letters = "".join(tags).lower()
+    if len(letters) == len(tags) and ALPHABET.startswith(letters):
+        return True
+    for pattern in TAGS["raters"]:
+        matches = [re.fullmatch(pattern, tag) for tag in tags]
+        if all(matches):
+            return len({match["word"].lower() for match in matches}) == 1
+    are_initials = all(re.fullmatch(TAGS["initials"], tag) for tag in tags)
+    are_systems = any(tag.lower() in TAGS["systems"].split() for tag in tags)
+    has_outcome = any(_place(stem, NAMES["outcome"]) for stem in stems)
+    return are_initials and has_outcome and not are_systems and len(stems) > 1
+
+
+def _may_be_raters(tags: Sequence[str], stems: Sequence[str]) -> bool:
+    """Tell whether tags could be those of raters: numbers, or words that recur."""
+    are_numbers = all(tag.isdecimal() for tag in tags)
+    are_words = all(re.fullmatch(TAGS["word"], tag) for tag in tags)
+    return are_numbers or (are_words and len(stems) > 1)
+
+
+def _are_aspects(form: str, found: _Tagged) -> bool:
+    """Tell whether tags at the end are aspects, so that the stems may be raters."""
+    is_outcome = [bool(_place(tag, NAMES["outcome"])) for tag in found.tags]
+    of_stems = [bool(_place(stem, NAMES["outcome"])) for stem in found.stems]
+    tag_is_last = form.index("<stem>") < form.index("<tag>")
+    return tag_is_last and any(is_outcome) and not any(of_stems)
+
+
+def _turned(found: _Tagged) -> tuple[_Tagged, bool]:
+    """Take stems for raters and tags for aspects.
+
+    In JSON they may stand in an object that says so, as in ratings.anna.tone.
+    """
+    parents = {stem.rpartition(".")[0] for stem in found.stems}
+    parent = parents.pop() if len(parents) == 1 else ""
+    is_of_ratings = parent.rpartition(".")[2] in TAGS["parents"].split()
+    start = f"{parent}." if parent else ""
+    people = [stem.removeprefix(start) for stem in found.stems]
+    pattern = _escaped(start) + _one_of("rater", people) + _escaped(found.gap)
+    pattern += _one_of("aspect", found.tags) + _escaped(found.end)
+    turned = _Tagged(found.tags, people, pattern, found.gap, found.end)
+    return turned, is_of_ratings
+
+
+def _one_of(group: str, texts: Sequence[str]) -> str:
+    """Write a named group that fits each of some texts."""
+    return f"(?P<{group}>{'|'.join(map(_escaped, texts))})"
+
+
+def _escaped(text: str) -> str:
+    """Write a text as a pattern that fits it alone."""
+    return regex.escape(text, special_only=True, literal_spaces=True)
+
+
+def _are_one_mark(raw: pd.DataFrame, found: _Tagged) -> bool:
+    """Tell whether the columns of each stem hold the same kind of marks."""
+    columns_of = {}
+    for name in raw:
+        match = re.fullmatch(found.pattern, str(name))
+        if match:
+            columns_of.setdefault(match["aspect"], []).append(raw[name])
+    for columns in columns_of.values():
+        kinds = {_kind(column) for column in columns}
+        if len(kinds) > 1 or kinds & {"nothing", "lists", "text"}:
+            return False
+        if kinds == {"numbers"} and not _have_like_ranges(columns):
+            return False
+    return True
+
+
+def _have_like_ranges(columns: Sequence[pd.Series]) -> bool:
+    """Tell whether numbers in columns are spread alike, as those on one scale."""
+    lengths = []
+    lows = []
+    highs = []
+    for column in columns:
+        numbers = pd.to_numeric(column, errors="coerce").dropna()
+        lows.append(numbers.min())
+        highs.append(numbers.max())
+        length = numbers.max() - numbers.min()
+        if length > 0:
+            lengths.append(length)
+    return not lengths or max(highs) - min(lows) <= MOST_UNLIKE * min(lengths)
+
+
+def _are_answers(form: str, found: _Tagged, names: Sequence[str]) -> bool:
+    """Tell whether tags seem to stand for answers that are compared, not for raters."""
+    words = f"{NAMES['system']} {NAMES['item']} {TAGS['answers']}"
+    tags_of = {}
+    for name in names:
+        match = re.fullmatch(form, name)
+        if match and _place(match["stem"], words):
+            tags_of.setdefault(match["stem"], set()).add(match["tag"])
+    if any(set(found.tags) <= tags for tags in tags_of.values()):
+        return True
+    has_choice = any(_place(name, NAMES["choice"]) for name in names)
+    return has_choice and len(found.tags) == 2
+
+
 def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
     """Find the lists that hold ratings."""
     lists = {}
     for name in raw:
         if _kind(raw[name]) == "lists":
             lists[str(name)] = _kind_of_elements(raw[name])
+    people = _lists_of_people(lists)
     of_marks = []
     of_objects = []
     for name, kind in lists.items():
-        if kind in ("numbers", "graded", "words"):
-            of_marks.append(name)
-        elif kind == "objects":
+        if kind == "objects":
             of_objects.append(name)
+        elif kind != "text" and kind != "nothing" and name not in people:
+            of_marks.append(name)
     chosen = of_marks[:1] or of_objects[:1]
-    if len(of_marks) > 1:
-        lengths = raw[of_marks].map(as_list).map(len)
-        if not any_row_differs(lengths):
-            chosen = of_marks
+    if len(of_marks) > 1 and _have_one_length(raw, of_marks):
+        chosen = of_marks
+    person = None
+    for name in people:
+        beside = [each for each in of_marks if _have_one_length(raw, [name, each])]
+        if beside:
+            person = name
+            chosen = [name, *beside]
+            break
     if not chosen:
         return
     seen.recipe["lists"] = dict.fromkeys(chosen, "position")
-    seen.recipe["position"] = ["position"]
-    seen.to_check.append(ASSUMPTIONS["lists"].format(", ".join(chosen)))
+    if chosen == of_objects[:1]:
+        person = _person_in_objects(raw[chosen[0]], chosen[0])
+    if person is None:
+        seen.recipe["position"] = ["position"]
+        seen.to_check.append(ASSUMPTIONS["lists"].format(", ".join(chosen)))
+    else:
+        seen.recipe.setdefault("rater", [person])
+        seen.to_check.append(ASSUMPTIONS["people"].format(person))
     others = [name for name in lists if name not in chosen]
     if others:
         names = ", ".join(others)
         seen.to_check.append(f"there are other lists, not used: {names}")
+
+
+def _lists_of_people(lists: Mapping[str, str]) -> list[str]:
+    """Name the lists whose names are those of raters, such as annotators."""
+    people = []
+    for name, kind in lists.items():
+        is_person = _place(name, NAMES["rater"])
+        is_person = is_person or _place(name.removesuffix("s"), NAMES["rater"])
+        if is_person and kind != "objects":
+            people.append(name)
+    return people
+
+
+def _have_one_length(raw: pd.DataFrame, columns: list[str]) -> bool:
+    """Tell whether the lists in some columns are of one length in each row."""
+    return not any_row_differs(raw[columns].map(as_list).map(len))
+
+
+def _person_in_objects(column: pd.Series, name: str) -> str | None:
+    """Find the part of the objects in lists that says whose they are."""
+    elements = column[:LISTS_LOOKED_AT].map(as_list).explode()
+    objects = [element for element in elements if isinstance(element, dict)]
+    parts = pd.json_normalize(objects)
+    places = {}
+    for part in map(str, parts):
+        two_words = "_".join(part.split(".")[-2:])  # as in annotator.id
+        place = _place(two_words, NAMES["rater"])
+        if place and (parts[part].map(cell_text) != "").all():
+            places[part] = place
+    best = min(places, key=places.get, default=None)
+    return None if best is None else f"{name}.{best}"
 
 
 def _kind_of_elements(column: pd.Series) -> str:
@@ -436,7 +742,7 @@ def _kind_of_elements(column: pd.Series) -> str:
 
 def _place(name: str, words: str) -> int:
     """Tell how early in a list of words a word of a name stands; 0 if none does."""
-    last = name.rpartition(".")[2]
+    last = name if " " in name else name.rpartition(".")[2]
     with_spaces = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)  # camelCase
     parts = {*re.split(r"[^a-z0-9]+", with_spaces.lower()), name.lower()}
     for place, word in enumerate(words.split(), start=1):
@@ -503,16 +809,20 @@ def _propose_roles(table: pd.DataFrame, seen: Inspection) -> None:
     counts = {name: table[name].map(cell_text).nunique() for name in names}
     # A column that never varies tells nothing, save where a pattern made it.
     names = [name for name in names if counts[name] > 1 or name in ("rater", "item")]
+    names = [name for name in names if not _asks_for_mark(name, table[name])]
+    names = [name for name in names if not _place(_last_word(name), NAMES["outcome"])]
     _propose_long(table, counts, names, recipe)
     in_long = recipe.get("long", {}).values()
     names = [name for name in names if name not in in_long]
     whole = [name for name in names if (table[name].map(cell_text) != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
-    rater = None if "position" in recipe else _best("rater", repeated)
+    rater = None
+    if "rater" not in recipe and "position" not in recipe:
+        rater = _best("rater", repeated)
     cluster = _best("cluster", repeated)
     no_lists = [name for name in names if _kind(table[name]) != "lists"]
     system = _best("system", no_lists)
-    taken = [rater, cluster]
+    taken = [rater, cluster, *columns_used(recipe)]
     if system in repeated:  # it wrote many texts, and is none itself
         taken.append(system)
     may_be_item = []
@@ -578,16 +888,22 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     recipe = seen.recipe
     is_called = "call" in recipe
     table = _with_short_names(table, recipe)
-    kinds = _pass_over(_kinds_of_marks(table, recipe), seen)
-    words = [name for name, kind in kinds.items() if kind == "words"]
-    ordered = _propose_scales(table, words, seen)
+    kinds = _pass_over(table, _kinds_of_marks(table, recipe), seen)
+    known = recipe.get("marks", {})
+    flags = _propose_flags(table, kinds, seen)
+    open_words = []
+    for name, kind in kinds.items():
+        if kind == "words" and name not in known and name not in flags:
+            open_words.append(name)
+    ordered = _propose_scales(table, open_words, seen)
     graded = [name for name, kind in kinds.items() if kind == "graded"]
     values = []
     for name, kind in kinds.items():
-        if kind in ("numbers", "graded") or name in ordered:
+        has_order = name in ordered or name in known or name in flags
+        if kind in ("numbers", "graded") or has_order:
             values.append(name)
     if graded:
-        recipe["marks"] = recipe.get("marks", {}) | dict.fromkeys(graded, "number")
+        recipe["marks"] = dict.fromkeys(graded, "number") | recipe.get("marks", {})
         names = ", ".join(graded)
         seen.to_check.append(f"the number counts with which a cell begins: {names}")
     _propose_missing(table[values], seen)
@@ -597,38 +913,202 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         recipe.setdefault("decimal", ",")
         seen.to_check.append("a comma in a number is taken as a decimal point")
     _propose_outcome(values, seen)
+    _keep_only_values(seen)
+    if "count" not in recipe:  # numbers of errors have no scale
+        _propose_ends(table, seen)
+    _rename_reserved(seen)
     if not is_called:
         _keep_short_names_in_use(recipe)
 
 
 def _kinds_of_marks(table: pd.DataFrame, recipe: Mapping) -> dict[str, str]:
-    """Tell what each column holds that plays no other part."""
-    used = set(columns_used(recipe))
-    used.update(as_names(recipe.get("lists", {}).values()))
+    """Tell what each column holds that plays no other part.
+
+    Where outcome and aspects are named, only these are looked at; where only aspects
+    are, the outcome may be any other column.
+    """
+    used = set(as_names(recipe.get("lists", {}).values()))
+    for role in ROLES:
+        used.update(as_names(recipe.get(role, [])))
+    values = _values(recipe)
+    are_all_named = "outcome" in recipe and "aspects" in recipe
     kinds = {}
     for name in table:
-        if name not in used:
+        may_be_mark = name not in used and not are_all_named
+        if may_be_mark or name in values:
             kinds[str(name)] = _kind(table[name])
     return kinds
 
 
+def _propose_flags(
+    table: pd.DataFrame, kinds: Mapping[str, str], seen: Inspection
+) -> list[str]:
+    """Take an empty cell for "not marked" where all others have the same sign."""
+    known = seen.recipe.get("marks", {})
+    marks = {}
+    for name, kind in kinds.items():
+        texts = table[name].map(cell_text)
+        signs = {text.casefold() for text in texts} - {""}
+        is_full = (texts != "").all()
+        if name in known or is_full or len(signs) != 1 or not _may_be_flag(name, kind):
+            continue
+        sign = signs.pop()
+        is_sign = kind == "words" or sign == "1"
+        is_sign &= len(sign) <= LONGEST_SIGN or len(table) >= FEWEST_COUNTED
+        says_no = sign in TAGS["no flag"] or _stands_for_nothing(sign)
+        if is_sign and not says_no and (texts != "").sum() >= FEWEST_FLAGS:
+            marks[name] = {sign: "1", "": "0"}
+    if marks:
+        seen.recipe["marks"] = marks | known
+        seen.to_check.append(ASSUMPTIONS["flags"].format(", ".join(marks)))
+    return list(marks)
+
+
+def _may_be_flag(name: str, kind: str) -> bool:
+    """Tell whether a column could hold flags: it is no comment."""
+    return kind in ("words", "numbers") and not _place(name, TAGS["comments"])
+
+
+def _keep_only_values(seen: Inspection) -> None:
+    """Forget marks and scales proposed for what is neither outcome nor aspect."""
+    recipe = seen.recipe
+    values = _values(recipe)
+    if "count" in recipe:  # kinds of error have marks before they are columns
+        return
+    for key in ("marks", "scales"):
+        kept = {}
+        for name, each in recipe.pop(key, {}).items():
+            if name in values or name in seen.given.get(key, {}):
+                kept[name] = each
+        if kept:
+            recipe[key] = kept
+
+
+def _propose_ends(table: pd.DataFrame, seen: Inspection) -> None:
+    """Take scales from names of columns, as in tone (1-5); tell what the others hold.
+
+    A range of marks that were given is no scale: it goes into the recipe as a remark.
+    """
+    recipe = seen.recipe
+    values = _values(recipe)
+    from_names = {}
+    for name in values:
+        if name not in table or name in recipe.get("scales", {}):
+            continue
+        numbers = pd.to_numeric(marked(table[name], recipe), errors="coerce").dropna()
+        if numbers.nunique() < 2 or set(numbers) == {0, 1}:
+            continue
+        told = _range_in(name)
+        if told and numbers.between(*map(float, told)).all():
+            from_names[name] = told
+            continue
+        ends = [f"{numbers.min():g}", f"{numbers.max():g}"]
+        if told:
+            words = (name, " to ".join(told), " to ".join(ends))
+            seen.to_check.append(ASSUMPTIONS["beyond name"].format(*words))
+        seen.seen_ends[name] = ends
+    if from_names:
+        recipe["scales"] = recipe.get("scales", {}) | from_names
+        texts = [f"{name} {low} to {high}" for name, (low, high) in from_names.items()]
+        seen.to_check.append(ASSUMPTIONS["ends in names"].format("; ".join(texts)))
+    if seen.seen_ends:
+        seen.to_check.append(ASSUMPTIONS["ends"].format(_ends_in_words(seen.seen_ends)))
+
+
+def _ends_in_words(ends: Mapping[str, list[str]]) -> str:
+    """Say from where to where columns go, those that are alike together."""
+    names_of = {}
+    for name, (low, high) in ends.items():
+        names_of.setdefault(f"{low} to {high}", []).append(name)
+    parts = []
+    for each, names in names_of.items():
+        shown = ", ".join(names[:MOST_SHOWN])
+        more = len(names) - MOST_SHOWN
+        parts.append(f"{each} ({shown}{f' and {more} more' if more > 0 else ''})")
+    return "; ".join(parts)
+
+
+def _range_in(name: str) -> list[str] | None:
+    """Find a range of marks in the name of a column."""
+    match = _RANGE.search(name)
+    if match is None or float(match["low"]) >= float(match["high"]):
+        return None
+    return [match["low"], match["high"]]
+
+
+def _values(recipe: Mapping) -> list[str]:
+    """Name outcome and aspects."""
+    return [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+
+
+def _is_question(name: str) -> bool:
+    """Tell whether the name of a column is a sentence, as in exports of forms."""
+    return len(re.findall(r"\w+", name)) > LONGEST_NAME
+
+
+def _asks_for_mark(name: str, column: pd.Series) -> bool:
+    """Tell whether a name is a question that is answered by one of a few marks.
+
+    The words in it, such as answer or expert, say nothing on its part.
+    """
+    if not _is_question(name):
+        return False
+    texts = _distinct_texts(column)
+    kind = _kind(column)
+    if kind in ("numbers", "graded"):
+        return len(texts) <= FEW_WORDS
+    return kind == "words" and _word_scale(texts) is not None
+
+
+def _last_word(name: str) -> str:
+    """Take the last word of a name, without single letters such as A and B."""
+    words = re.findall(r"[^\W\d_]{2,}", name.lower())
+    return words[-1] if words else ""
+
+
 def _is_no_mark(name: str) -> bool:
     """Tell whether the name of a column is that of something that nobody rated."""
-    not_rated = f"{NAMES['not rated']} {NAMES['item']}"
-    parts = re.split(r"[^a-z0-9]+", name.lower())
-    tells_person = parts[-1] in NAMES["person"].split()
-    return bool(_place(name, not_rated)) or tells_person
+    if _is_question(name):
+        return False
+    last = _last_word(name)
+    # the quality of a summary is a mark, but a summary is none
+    tells_item = _place(name, NAMES["id"]) or _place(last, NAMES["item"])
+    tells_person = last in NAMES["person"].split()
+    return bool(_place(name, NAMES["not rated"]) or tells_item or tells_person)
 
 
-def _pass_over(kinds: dict[str, str], seen: Inspection) -> dict[str, str]:
-    """Leave out columns that are no marks by their names, and say which."""
-    named = seen.recipe.get("outcome"), *seen.recipe.get("aspects", [])
-    passed = [name for name in kinds if _is_no_mark(name) and name not in named]
+def _pass_over(
+    table: pd.DataFrame, kinds: dict[str, str], seen: Inspection
+) -> dict[str, str]:
+    """Leave out columns that are no marks by their names, and say which.
+
+    Nor are numbers that count rows. Kinds of error that were counted all stay.
+    """
+    if "count" in seen.recipe:
+        return kinds
+    named = _values(seen.recipe)
+    passed = []
+    for name, kind in kinds.items():
+        is_number = kind == "numbers" and _counts_rows(table[name])
+        is_full = (table[name].map(cell_text) != "").all()
+        is_constant = is_full and len(_distinct_texts(table[name])) == 1
+        if kind == "numbers" and not _place(name, NAMES["outcome"]):
+            is_number |= is_constant
+        if name not in named and (is_number or _is_no_mark(name)):
+            passed.append(name)
     could_be = ("numbers", "graded", "words")
     told = [name for name in passed if kinds[name] in could_be]
     if told:
         seen.to_check.append(ASSUMPTIONS["passed over"].format(", ".join(told)))
     return {name: kind for name, kind in kinds.items() if name not in passed}
+
+
+def _counts_rows(column: pd.Series) -> bool:
+    """Tell whether a column holds the numbers 0, 1, 2 … or others in a row, once."""
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    if len(numbers) < FEWEST_COUNTED or np.isnan(numbers).any():
+        return False
+    return bool((np.diff(np.sort(numbers)) == 1).all())
 
 
 def _ask_about_ties(
@@ -655,13 +1135,12 @@ def _propose_outcome(values: Sequence[str], seen: Inspection) -> None:
     others = [name for name in values if name != recipe.get("outcome")]
     if others:
         recipe.setdefault("aspects", others)
-    _rename_reserved(seen)
 
 
 def _rename_reserved(seen: Inspection) -> None:
     """Give marks another name if theirs stands for something else in ratings."""
     recipe = seen.recipe
-    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    values = _values(recipe)
     called = dict(recipe.get("call", {}))
     before = {short: long for long, short in called.items()}
     new_names = {}
@@ -708,26 +1187,32 @@ def _propose_scales(
             lowest = 0 if len(scale) == 2 else 1
             numbers = range(lowest, lowest + len(scale))
             marks[name] = {word: str(n) for word, n in zip(scale, numbers, strict=True)}
-            scales[name] = [str(numbers[0]), str(numbers[-1])]
+            if {scale[0], scale[-1]} <= _folded(texts):  # else the ends are a guess
+                scales[name] = [str(numbers[0]), str(numbers[-1])]
             columns_by_ends.setdefault((scale[0], scale[-1]), []).append(name)
     for (lowest, highest), names in columns_by_ends.items():
         ends = f"{lowest!r} is taken as lowest, {highest!r} as highest"
         seen.to_check.append(f"{ends}: {', '.join(names)}")
     for words, names in columns_by_words.items():
         line = f"words without a known order, not used: {', '.join(names)}: {words}"
+        line += "; to use them, give each a number in marks"
         seen.to_check.append(line)
-    if marks:
-        seen.recipe.setdefault("marks", marks)
-        seen.recipe.setdefault("scales", scales)
+    for key, proposed in (("marks", marks), ("scales", scales)):
+        if proposed:
+            seen.recipe[key] = proposed | seen.recipe.get(key, {})
     return ordered
 
 
 def _word_scale(texts: Iterable[str]) -> list[str] | None:
     """Find the shortest known scale that has all these words."""
-    words = {text.casefold() for text in texts} - {*parsing.NOTHING, *NO_MARKS}
-    words = {word.rstrip(".") for word in words}
+    words = _folded(texts) - {*parsing.NOTHING, *NO_MARKS}
     fitting = [scale for scale in GUESSES["scales"] if words <= set(scale)]
     return min(fitting, key=len, default=None)
+
+
+def _folded(texts: Iterable[str]) -> set[str]:
+    """Write words as they are compared: in small letters, without a full stop."""
+    return {text.casefold().rstrip(".") for text in texts}
 
 
 def _with_short_names(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
@@ -735,8 +1220,9 @@ def _with_short_names(table: pd.DataFrame, recipe: dict) -> pd.DataFrame:
     used = columns_used(recipe)
     last_parts = {}
     for name in map(str, table):
-        if name not in used and "." in name:
-            last_parts[name] = name.rpartition(".")[2]
+        last = name.rpartition(".")[2]
+        if name not in used and "." in name and last and " " not in name:
+            last_parts[name] = last
     counts = collections.Counter([*last_parts.values(), *table])
     short = {name: part for name, part in last_parts.items() if counts[part] == 1}
     if short and "call" not in recipe:

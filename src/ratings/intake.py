@@ -476,6 +476,14 @@ class Study:
         n_raters = len(pd.unique(self.frame["rater"]))
         return len(self.frame) >= ROWS_PER_RATER * n_raters
 
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the outcome is 1 or 0, so that its weights are shares."""
+        low, high = self.ends.loc[self.outcome, ["low", "high"]]
+        if (low, high) != (0, 1):
+            return False
+        return set(self.frame[self.outcome].unique()) <= {0.0, 1.0}
+
     @cached_property
     def values(self) -> np.ndarray:
         """Aspects from 0 to 1, and the outcome in the last column."""

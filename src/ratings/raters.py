@@ -260,15 +260,21 @@ def _harsh(table: pd.DataFrame, outcome: str) -> Iterator[Finding]:
     is_sure = np.abs(by_rater["z"]) > limit
     is_far = np.abs(distance) > HARSH * np.ptp(table[outcome].dropna())
     is_odd = is_sure & is_far
-    yield from _on_one_side(by_rater[is_odd & (distance < 0)], "harsher", outcome)
-    yield from _on_one_side(by_rater[is_odd & (distance > 0)], "more lenient", outcome)
+    is_yes_no = set(table[outcome].dropna().unique()) <= {0.0, 1.0}
+    for is_side, word in ((distance < 0, "harsher"), (distance > 0, "more lenient")):
+        yield from _on_one_side(by_rater[is_odd & is_side], word, outcome, is_yes_no)
 
 
-def _on_one_side(raters: pd.DataFrame, word: str, outcome: str) -> Iterator[Finding]:
+def _on_one_side(
+    raters: pd.DataFrame, word: str, outcome: str, is_yes_no: bool
+) -> Iterator[Finding]:
     """Raters who are all harsher, or all more lenient, if there are any."""
     if raters.empty:
         return
-    points = f"{raters['from the middle'].abs().max():.1f} points"
+    largest = raters["from the middle"].abs().max()
+    points = f"{largest:.1f} points"
+    if is_yes_no:
+        points = f"{100 * largest:.0f} percentage points"
     if len(raters) > 1:
         points = f"up to {points}"
     what = f"{word} than the middle rater, by {points}"

@@ -19,10 +19,10 @@ import yaml
 
 from helpers import paths
 from helpers.data import tables
-from helpers.data.tables import OptionError, bad_table, cell
+from helpers.data.tables import OptionError, PlainError, bad_table, cell
 from ratings import parsing
 from ratings.accounts import Account
-from ratings.formats import opened
+from ratings.formats import above_header, opened
 
 ROLES = ("item", "rater", "position", "cluster", "system", "covariate", "words")
 KINDS = {
@@ -62,12 +62,16 @@ KIND_WORDS = {
     dict: "pairs 'name: value'",
 }
 LARGEST_RECIPE = 2**20  # bytes
+LONGEST_KEY = 900  # characters of a key that YAML reads on one line
 LONGEST_MATCH = 1.0  # seconds that a pattern may take for a name
 MOST_KINDS = 8  # of error, named in one line
 LONGEST_LIST = 10**6  # characters of a list written as text
 HEADER = """\
 # How to read {name}. Edit this file, then: ratings report {name} --recipe {recipe}
 # Each key is explained in data/recipes/README.md.
+"""
+SEEN_ENDS = """\
+# The scales, as far as marks tell: a guess. Correct them and take off "# " to use them.
 """
 
 # A number at the start of a cell, such as 4 - Good, 4/5 or 80 %.
@@ -303,8 +307,19 @@ def read(
     3    rater-002      5.0   4.0
     """
     recipe = parse(dict(recipe))
-    account = account or Account()
-    with opened(file, recipe.get("file", {})) as (name, names, load):
+    try:
+        return _read(file, recipe, account or Account())
+    except PlainError as error:
+        hint = _hint_of_header(file, recipe)
+        if not hint:
+            raise
+        raise type(error)(f"{error}\n  {hint}") from None
+
+
+def _read(file: str | Path, recipe: dict, account: Account) -> pd.DataFrame:
+    """Read ratings step by step."""
+    reading = recipe.get("file", {})
+    with opened(file, reading, recipe.get("skip", ())) as (name, names, load):
         recipe = _with_usual_names(recipe, names)
         raw, problems = load(columns_to_load(recipe, names))
     account.start(raw)
@@ -314,6 +329,24 @@ def read(
     if is_simulated(raw):
         ratings["source"] = SIMULATED
     return ratings
+
+
+def _hint_of_header(file: str | Path, recipe: Mapping) -> str:
+    """Say which rows to skip if a title stands above the names of columns."""
+    if "skip" in recipe:
+        return ""
+    try:
+        above = above_header(file, recipe.get("file", {}))
+    except PlainError:  # it says what is wrong already
+        return ""
+    if above is None:
+        return ""
+    rows = ", ".join(map(str, above.rows))
+    hint = f"row {above.header} seems to hold the names of columns: add "
+    hint += f"'skip: [{rows}]'"
+    if above.delimiter:
+        hint += f" and 'file: {{delimiter: \"{above.delimiter}\"}}'"
+    return f"{hint} to the recipe"
 
 
 def is_simulated(raw: pd.DataFrame) -> bool:
@@ -697,7 +730,7 @@ def _counted(
         needed.append(added)
     _require(table, needed, "count")
     rows = table[keys].map(cell_text).groupby(keys, sort=False).ngroup().to_numpy()
-    kinds = _marked(table[kind], recipe).map(cell_text).to_numpy()
+    kinds = marked(table[kind], recipe).map(cell_text).to_numpy()
     counts = pd.crosstab(rows, kinds).drop(columns="", errors="ignore")
     values = [recipe.get("outcome"), *recipe.get("aspects", [])]
     if account is not None and "aspects" in recipe:
@@ -707,7 +740,7 @@ def _counted(
     wide = _beside(table[[*keys, *others]], is_first, counts)
     if added:
         wide = _make_way(wide, [added])
-        marks = pd.to_numeric(_marked(table[added], recipe))
+        marks = pd.to_numeric(marked(table[added], recipe))
         wide[added] = marks.groupby(rows).sum(min_count=1).to_numpy()
     return wide
 
@@ -761,7 +794,7 @@ def to_ratings(
             continue
         is_added_up = column == added_up  # its words have become numbers already
         marks = table[column]
-        cells[column] = marks if is_added_up else _marked(marks, recipe)
+        cells[column] = marks if is_added_up else marked(marks, recipe)
     roles = _add_roles(table, recipe, cells)
     is_position = "position" in recipe and "rater" not in recipe
     if is_position:
@@ -835,7 +868,7 @@ def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     return texts.agg(" / ".join, axis="columns").where(is_whole, None)
 
 
-def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
+def marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     """Put marks in the place of words, and nothing in the place of missing codes."""
     meaning = recipe.get("marks", {}).get(column.name)
     missing = recipe.get("missing", [])
@@ -865,7 +898,9 @@ def _marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     return texts.map({text: mark_of(text) for text in texts.unique()})
 
 
-def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
+def write_yaml(
+    recipe: Mapping, path: Path, name: str, seen_ends: Mapping | None = None
+) -> None:
     """Write a recipe that people can edit, with a line on top that says how.
 
     Parameters
@@ -876,6 +911,9 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
         The new file.
     name : str
         Name of the file of ratings.
+    seen_ends : mapping, optional
+        Lowest and highest mark that was given, where no scale is known. It becomes a
+        remark, since marks that were not given may belong to the scale.
 
     Examples
     --------
@@ -891,6 +929,10 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
     <BLANKLINE>
     """
     text = HEADER.format(name=name, recipe=path.name) + as_yaml(recipe)
+    if seen_ends:
+        all_scales = {**recipe.get("scales", {}), **seen_ends}
+        lines = as_yaml({"scales": all_scales}).splitlines()
+        text += SEEN_ENDS + "".join(f"# {line}\n" for line in lines)
     paths.replace_files({path: text.encode()})
 
 
@@ -910,7 +952,27 @@ def as_yaml(recipe: Mapping) -> str:
 class _Bare(yaml.SafeDumper):
     """Write text without quotes where the loader, which takes all as text, needs none.
 
-    A dumper without resolvers sees no difference between the text 1 and a number.
+    A dumper without resolvers sees no difference between the text 1 and a number. A
+    text stays on one line: a pattern broken at its spaces could not be copied.
     """
 
     yaml_implicit_resolvers: ClassVar = {}
+
+    def check_simple_key(self) -> bool:
+        """Write a key that is empty or long as others, not after a question mark."""
+        is_text = isinstance(self.event, yaml.ScalarEvent)
+        if is_text and len(self.event.value) < LONGEST_KEY:
+            return "\n" not in self.event.value
+        return super().check_simple_key()
+
+    def write_plain(self, text: str, split: bool = True) -> None:
+        """Write a text without quotes."""
+        super().write_plain(text, split=False)
+
+    def write_single_quoted(self, text: str, split: bool = True) -> None:
+        """Write a text in single quotes."""
+        super().write_single_quoted(text, split=False)
+
+    def write_double_quoted(self, text: str, split: bool = True) -> None:
+        """Write a text in double quotes."""
+        super().write_double_quoted(text, split=False)

@@ -14,6 +14,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 import matplotlib as mpl
@@ -46,6 +47,7 @@ N_BOOT = 500
 SEED = 20240917
 WIDTH = 6.8  # of a figure, in inches
 MARKS = ("higher", "lower")
+PACKAGE = "judging-language-models"
 KINDS = {
     "hardly any link": "small",
     "hardly anything of its own": "small",
@@ -87,6 +89,32 @@ SYSTEMS = "With the system held equal"
 TEMPLATES = paths.DATA / "templates"
 WORDS = yaml.load((TEMPLATES / "sentences.yaml").read_bytes(), yaml.BaseLoader)
 ON_VERDICT = WORDS["aspects"]
+
+
+class Unit(NamedTuple):
+    """In what weights are told, and how a number of the tables becomes it."""
+
+    name: str
+    times: float
+    decimals: int
+
+
+POINTS = Unit("points", 1, 2)
+# of a yes/no outcome, whose weights are differences between shares
+PERCENT = Unit("percentage points", 100, 1)
+
+
+def unit_of(study: Study) -> Unit:
+    """Tell in what the weights of a study are told.
+
+    Examples
+    --------
+    >>> ends = pd.DataFrame({"low": [0], "high": [1]}, ["accept"])
+    >>> frame = pd.DataFrame({"accept": [0, 1, 1]})
+    >>> unit_of(intake.Study(frame, "accept", ["tone"], ends, {})).name
+    'percentage points'
+    """
+    return PERCENT if study.is_yes_no else POINTS
 
 
 def height(n_rows: int) -> float:
@@ -445,23 +473,25 @@ def _on_aspect(
     """What was found about one aspect, and what not."""
     weight, low, high = row[["weight", "low", "high"]]
     alone, alone_low, alone_high = row[["alone", "alone low", "alone high"]]
-    size = with_interval(weight, low, high)
+    unit = unit_of(study)
+    size = _unsigned(weight, low, high, unit)
     if weight < 0:  # "points lower" takes no sign
-        size = with_interval(-weight, -high, -low)
+        size = _unsigned(-weight, -high, -low, unit)
     words = {
         "verdict": row["verdict"],
         "because": row["because"],
         "aspect": _cut(aspect),
         "outcome": _cut(study.outcome),
         "size": size,
-        "weight": signed(weight, low, high),
-        "alone": _beside(row["verdict"], alone, alone_low, alone_high),
+        "unit": unit.name,
+        "weight": signed(weight, low, high, unit),
+        "alone": _beside(row["verdict"], alone, alone_low, alone_high, unit),
         "scope": WORDS["scope"][row["scope"]],
     }
     words["start"] = _start(study, aspect)
     words["beyond"] = _beyond(study, [low, high, alone_low, alone_high])
-    words["systems"] = _with_systems_equal(aspect, by_system)
-    words["within"] = _within_raters(row)
+    words["systems"] = _with_systems_equal(aspect, by_system, unit)
+    words["within"] = _within_raters(row, unit)
     words["held"] = ""
     if len(study.aspects) > 1:
         words["held"] = WORDS["held"].format_map(words)
@@ -469,20 +499,22 @@ def _on_aspect(
     return sentence.format_map(words), not_said.format_map(words)
 
 
-def _within_raters(row: pd.Series) -> str:
+def _within_raters(row: pd.Series, unit: Unit) -> str:
     """Say that raters are compared with themselves, and what all ratings give."""
     if np.isnan(row.get("pooled low", np.nan)):
         return ""
-    pooled = signed(row["pooled"], row["pooled low"], row["pooled high"])
+    pooled = signed(row["pooled"], row["pooled low"], row["pooled high"], unit)
     return WORDS["within"].format(pooled=pooled)
 
 
-def _with_systems_equal(aspect: str, by_system: pd.DataFrame) -> str:
+def _with_systems_equal(
+    aspect: str, by_system: pd.DataFrame, unit: Unit = POINTS
+) -> str:
     """Say what is left of a weight among answers of one system, and of others."""
     if aspect not in by_system.index or "other systems" not in by_system:
         return ""
     row = by_system.loc[aspect]
-    size = signed(row["estimate"], row["low"], row["high"])
+    size = signed(row["estimate"], row["low"], row["high"], unit)
     kind = "extends" if row["other systems"] == "extends" else "not shown"
     return WORDS["systems"][kind].format(size=size)
 
@@ -493,7 +525,8 @@ def _beyond(study: Study, ends: Sequence[float]) -> str:
     length = high - low
     if known == "not known" or not np.nanmax(np.abs(ends)) > length:
         return ""
-    return WORDS["beyond"].format(length=length)
+    unit = unit_of(study)
+    return WORDS["beyond"].format(length=unit.times * length, unit=unit.name)
 
 
 def _start(study: Study, aspect: str) -> str:
@@ -506,18 +539,26 @@ def _start(study: Study, aspect: str) -> str:
     return start.format(aspect=_cut(aspect), low=low, high=high)
 
 
-def _beside(verdict: str, estimate: float, low: float, high: float) -> str:
+def _beside(
+    verdict: str, estimate: float, low: float, high: float, unit: Unit = POINTS
+) -> str:
     """Write a weight alone; beside "points higher" in words, not with a sign."""
     if verdict not in MARKS:
-        return signed(estimate, low, high)
+        return signed(estimate, low, high, unit)
     if estimate < 0:
-        return f"{signed(-estimate, -high, -low)} lower"
-    return f"{signed(estimate, low, high)} higher"
+        return f"{signed(-estimate, -high, -low, unit)} lower"
+    return f"{signed(estimate, low, high, unit)} higher"
 
 
-def signed(estimate: float, low: float, high: float) -> str:
+def signed(estimate: float, low: float, high: float, unit: Unit = POINTS) -> str:
     """Write an estimate with its interval, and with the sign for minus."""
-    return with_interval(estimate, low, high).replace("-", "−")
+    return _unsigned(estimate, low, high, unit).replace("-", "−")
+
+
+def _unsigned(estimate: float, low: float, high: float, unit: Unit) -> str:
+    """Write an estimate with its interval in the unit in which it is told."""
+    numbers = [unit.times * number for number in (estimate, low, high)]
+    return with_interval(*numbers, decimals=unit.decimals)
 
 
 def _about_ranking(
@@ -818,6 +859,8 @@ def _scale_in_words(study: Study) -> str:
     ends = study.ends.loc[study.outcome]
     basis = WORDS["ends"][ends["known"]]
     name = f"“{_cut(study.outcome)}”"
+    if study.is_yes_no:
+        return f"{name} is yes (1) or no (0)."
     return f"{name} goes from {ends['low']:g} to {ends['high']:g} ({basis})."
 
 
@@ -867,7 +910,7 @@ def _judge_aspects(
     analysis.add(RELIABLE, projected(reliability, study))
     needed = raters.sample_size(study, small)
     analysis.add(NEEDED, needed)
-    analysis.to_do = what_to_do(study, conclusions, needed, small)
+    analysis.to_do = what_to_do(study, conclusions, needed, small, unit_of(study))
     analysis.quotes = sentences(
         study, conclusions, ranking, agreement, reliability, by_system
     )
@@ -876,7 +919,11 @@ def _judge_aspects(
 
 
 def what_to_do(
-    study: Study, conclusions: pd.DataFrame, needed: pd.DataFrame, small: float
+    study: Study,
+    conclusions: pd.DataFrame,
+    needed: pd.DataFrame,
+    small: float,
+    unit: Unit = POINTS,
 ) -> list[str]:
     """Say what would tell more of aspects that are not known, by the power computed.
 
@@ -890,6 +937,8 @@ def what_to_do(
         From `ratings.raters.sample_size`.
     small : float
         The weight that is to be found.
+    unit : Unit, optional
+        In what it is told.
 
     Returns
     -------
@@ -915,9 +964,8 @@ def what_to_do(
             continue
         ways = _more(study, needed.loc[aspect])
         key = "more" if ways else "out of reach"
-        lines.append(
-            WORDS["to do"][key].format(aspect=name, points=f"{small:.2g}", ways=ways)
-        )
+        points = f"{unit.times * small:.2g} {unit.name}"
+        lines.append(WORDS["to do"][key].format(aspect=name, points=points, ways=ways))
     is_open = conclusions["verdict"] == "scale not settled"
     for aspect, row in conclusions[is_open][:MOST_ALIKE].iterrows():
         lines.append(f"“{_cut(aspect)}”: {row['because']}.")
@@ -970,7 +1018,8 @@ def methods_paragraph(analysis: Analysis, name: str) -> str:
     parts = [f"{name}: {analysis.description}"]
     study = analysis.study
     if study is not None:
-        parts.append(WORDS["methods"]["weights"].format(outcome=_cut(study.outcome)))
+        words = {"outcome": _cut(study.outcome), "unit": unit_of(study).name}
+        parts.append(WORDS["methods"]["weights"].format(**words))
         key = "within" if study.is_within else "pooled"
         parts.append(WORDS["methods"][key])
         scope = "others" if study.for_others.all() else "these"
@@ -985,7 +1034,7 @@ def methods_paragraph(analysis: Analysis, name: str) -> str:
         versions.append(f"{package} {importlib.metadata.version(package)}")
     parts.append(
         WORDS["methods"]["versions"].format(
-            version=importlib.metadata.version("judging-language-models"),
+            version=importlib.metadata.version(PACKAGE),
             packages=", ".join(versions),
             python=platform.python_version(),
             date=datetime.date.today().isoformat(),
@@ -999,6 +1048,7 @@ def write_page(
     recipe: Mapping,
     out: str | Path,
     progress: Callable[[str], object] = print,
+    assumed: Sequence[str] = (),
 ) -> Path:
     """Write a page on ratings, and beside it the results as CSV and JSON.
 
@@ -1015,6 +1065,9 @@ def write_page(
         The page, ``.html``; the others have the same name with another end.
     progress : callable, optional
         Told what is being done.
+    assumed : sequence of str, optional
+        What nobody has checked in the recipe: ``to_check`` of
+        `ratings.inspection.inspect`. It stands on the page.
 
     Returns
     -------
@@ -1056,8 +1109,11 @@ def write_page(
     table = recipes.read(file, recipe, account)
     analysis = analyse(table, recipe, progress, account)
     analysis.methods = methods_paragraph(analysis, Path(file).name)
+    if assumed:
+        analysis.warnings.insert(0, WORDS["assumed"])
     progress("drawing")
-    html = _html(Path(file).name, intake.source(table, "auto"), analysis, recipe)
+    source = intake.source(table, "auto")
+    html = _html(Path(file).name, source, analysis, recipe, assumed)
     contents = {
         page: html.encode(),
         csv_file: _csv(analysis),
@@ -1068,7 +1124,13 @@ def write_page(
     return page
 
 
-def _html(name: str, source: str, analysis: Analysis, recipe: Mapping) -> str:
+def _html(
+    name: str,
+    source: str,
+    analysis: Analysis,
+    recipe: Mapping,
+    assumed: Sequence[str] = (),
+) -> str:
     """Fill in the page."""
     tables = [
         (title, _as_text(table), len(table)) for title, table in _all_tables(analysis)
@@ -1081,7 +1143,18 @@ def _html(name: str, source: str, analysis: Analysis, recipe: Mapping) -> str:
         tables=tables,
         most=MOST_ROWS,
         recipe=recipes.as_yaml(recipe),
+        assumed=assumed,
+        version=importlib.metadata.version(PACKAGE),
+        address=_address(),
+        is_yes_no=analysis.study is not None and analysis.study.is_yes_no,
     )
+
+
+def _address() -> str:
+    """Find where the project lives, if the package says so; else nothing."""
+    addresses = importlib.metadata.metadata(PACKAGE).get_all("Project-URL") or []
+    places = dict(line.split(", ", 1) for line in addresses)
+    return places.get("Repository", "")
 
 
 def _template() -> jinja2.Template:
@@ -1106,8 +1179,11 @@ def _figure_of_weights(analysis: Analysis, source: str) -> list[dict[str, str]]:
     """Draw what each aspect weighs, if there is any weight."""
     outcome = analysis.study.outcome
     title = weights_title(analysis.conclusions, outcome)
+    unit = unit_of(analysis.study)
     tables = held_and_alone(analysis.conclusions)
-    label_x = f"points of {label(outcome)}, highest against lowest mark"
+    if "estimate" in next(iter(tables.values()), ()):
+        tables = {name: unit.times * table for name, table in tables.items()}
+    label_x = f"{unit.name} of {label(outcome)}, highest against lowest mark"
     if list(tables) == ["alone"]:
         label_x += ", each aspect alone"
     return [_figure(title, tables, label_x, source)] if tables else []
@@ -1175,6 +1251,8 @@ def _in_one_column(table: pd.DataFrame, columns: tuple[str, str, str]) -> pd.Dat
 def _cell_on_page(value: object) -> str:
     """Write a cell of a table."""
     if isinstance(value, float):
+        if np.isinf(value):  # see `ratings.raters.sample_size`
+            return WORDS["no number"]
         return "" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
     if isinstance(value, list):
         return ", ".join(map(_cut, value))
