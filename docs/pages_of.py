@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import textwrap
 import tomllib
 from html import escape
 from pathlib import Path
@@ -41,6 +42,8 @@ GUIDES = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 )
+VERDICTS = (*verdicts.VERDICTS, verdicts.NOT_CHECKED)
+LONGEST_CHOICE = 130  # letters of a sentence in a list to choose from
 PACKAGE = Path("src/helpers")
 OWN_RATINGS = Path("src/ratings")
 SIMULATED_PAGE = (
@@ -48,8 +51,16 @@ SIMULATED_PAGE = (
     "written from real data; under each figure stands, framed in green, that of the "
     "last run on real data, and the claims show its verdicts."
 )
+WAY_BACK = '<p><a href="../own.html">Back: how to get a page like this one</a></p>'
 COMMENT = re.compile(r"<!-- [\w ]+ -->\n*")
 READS = re.compile(r"^\*\*Reads\*\*.+$", re.MULTILINE)
+BOLD_VERDICT = re.compile(rf"\*\*({'|'.join(verdicts.VERDICTS)})\*\*")
+# A cell of a notebook's table that holds a verdict, perhaps with its evidence.
+JUDGED = re.compile(
+    rf"<td[^>]*>({'|'.join(verdicts.VERDICTS)})(, not after correction)?"
+    r"(?: \((\w+)\))?</td>"
+)
+EXHIBIT = re.compile(r"(?:Figure|Table) [A-Z]?\d+[a-z]?")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -65,6 +76,7 @@ def write(record: Record, target: Path, address: str) -> None:
         if file.stem == "findings":
             text = findings(record, target).renew(text)
             text = COMMENT.sub("", text)
+            text = BOLD_VERDICT.sub(r'<span class="verdict \1">\1</span>', text)
         _put(target / file.name, mirrored(text, Path("docs"), target))
     for guide in GUIDES:
         text = (paths.ROOT / guide).read_text(encoding="utf-8")
@@ -107,6 +119,11 @@ def example_report(folder: Path) -> None:
     page = str(folder / "report.html")
     with contextlib.redirect_stdout(io.StringIO()):
         cli.main(["report", ratings, "--out", page], standalone_mode=False)
+    back = (
+        '<p><a href="../own.html">Back: how to get such a page of your ratings</a></p>'
+    )
+    report = Path(page).read_text(encoding="utf-8")
+    _put(Path(page), report.replace("<body>", f"<body>\n{back}", 1))
 
 
 def _put(file: Path, text: str) -> None:
@@ -177,6 +194,7 @@ def context_of(record: Record, target: Path) -> dict:
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     claimed = claimed.assign(shown=claim_table.shown)
+    claimed["exhibits"] = claimed["where"].map(exhibits_named)
     counts = collection.verdict_counts(claimed)
     other_sets = elsewhere.latest(record.folder)
     with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
@@ -188,6 +206,7 @@ def context_of(record: Record, target: Path) -> dict:
     return {
         "anchors": anchors,
         "cards": cards(record, target),
+        "choices": choices(record, claimed),
         "citations": {row["name"]: row["citation"] for row in read_studies()},
         "claims": claimed.to_dict("records"),
         "commit": commit(),
@@ -197,7 +216,7 @@ def context_of(record: Record, target: Path) -> dict:
         "drawing": claim_table.drawing,
         "elsewhere": elsewhere.grid(other_sets),
         "elsewhere_columns": elsewhere.columns(other_sets),
-        "exhibits": exhibits(record, target),
+        "exhibits": exhibits(record, target, claimed),
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
         "papers": {name: STUDIES[name] for name in STUDIES if name != OTHER_DATA},
@@ -209,13 +228,57 @@ def context_of(record: Record, target: Path) -> dict:
         "tally": verdicts.tally(claimed),
         "touches": collection.TOUCHES,
         "unchecked": unchecked_conclusions(claimed).to_dict("records"),
-        "verdicts": [*verdicts.VERDICTS, verdicts.NOT_CHECKED],
+        "verdicts": VERDICTS,
         "without_words": [
             study
             for study in STUDIES
             if study != OTHER_DATA and not (PAPERS / f"{study}.md").is_file()
         ],
     }
+
+
+def choices(record: Record, claimed: pd.DataFrame) -> dict[str, list[tuple[str, str]]]:
+    """Values that the table of claims can be filtered by, with the words for each."""
+
+    def words_of(field: str, column: str) -> list[tuple[str, str]]:
+        if field == "touches":
+            return [(value, value) for value in collection.TOUCHES]
+        if field == "verdict":
+            return [(value, value) for value in VERDICTS]
+        values = sorted(set(claimed[column]) - {""})
+        return [(value, words[field].get(value, value)) for value in values]
+
+    causes = claimed.drop_duplicates("cause").set_index("cause")
+    sentences = record.headlines["sentence"]
+    words = {
+        "evidence": {},
+        "cause": {
+            cause: f"{STUDIES[row['study']]}: {_shortened(row['explanation'])}"
+            for cause, row in causes.iterrows()
+        },
+        "headline": {name: _shortened(text) for name, text in sentences.items()},
+        "notebook": {
+            name: f"{name[:2]} {book.title}" for name, book in record.notebooks.items()
+        },
+    }
+    columns = {
+        "touches": "touches",
+        "verdict": "shown",
+        "evidence": "evidence",
+        "notebook": "notebook",
+        "headline": "headline",
+        "cause": "cause",
+    }
+    found = {field: words_of(field, column) for field, column in columns.items()}
+    named = {exhibit for exhibits in claimed["exhibits"] for exhibit in exhibits}
+    ordered = sorted(named, key=_place_in_paper)
+    found["exhibit"] = [(exhibit, exhibit) for exhibit in ordered]
+    return found
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a sentence, as long as a list can show."""
+    return textwrap.shorten(text, LONGEST_CHOICE, placeholder=" …")
 
 
 def unchecked_conclusions(claimed: pd.DataFrame) -> pd.DataFrame:
@@ -323,6 +386,7 @@ def notebook_page(
         tags = cell.metadata.setdefault("tags", [])
         tags.append("hide-input")
         _describe(cell)
+        _colour_verdicts(cell)
         cells += _small_versions(cell, record)
         if cell.source in last:
             cells.append(_shown_last(last[cell.source]))
@@ -346,6 +410,23 @@ def _describe(cell: NotebookNode) -> None:
             known = output.metadata.get("image/png", {})
             width = f"{known['width']}px" if "width" in known else "100%"
             cell.metadata["mystnb"] = {"image": {"alt": alt_of(output), "width": width}}
+
+
+def _colour_verdicts(cell: NotebookNode) -> None:
+    """Write the verdicts in a cell's tables as all other pages write them."""
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if "text/html" in data:
+            data["text/html"] = JUDGED.sub(_badge, "".join(data["text/html"]))
+
+
+def _badge(found: re.Match) -> str:
+    """Cell of a table with a verdict as a badge, and its evidence beside it."""
+    verdict, corrected, evidence = found.groups("")
+    words = f'<span class="verdict {verdict}">{verdict}{corrected}</span>'
+    if evidence:
+        words += f' <span class="evidence">{evidence}</span>'
+    return f'<td style="text-align:left">{words}</td>'
 
 
 def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
@@ -447,8 +528,12 @@ def _links_of(book: Notebook, record: Record, address: str) -> list[str]:
     return links
 
 
-def exhibits(record: Record, target: Path) -> list[dict]:
-    """Figures and tables of the papers, with the place and picture of our version."""
+def exhibits(record: Record, target: Path, claimed: pd.DataFrame) -> list[dict]:
+    """Figures and tables of the papers, with what became of each.
+
+    That is the place and the picture of our version, and how many claims whose place
+    names the figure or table have which verdict.
+    """
     table = read_text(paths.PUBLISHED / "figures.csv").to_dict("records")
     for row in table:
         heading, figure = "", ""
@@ -460,15 +545,39 @@ def exhibits(record: Record, target: Path) -> list[dict]:
         row["alt"] = ""
         if figure:
             file, row["alt"] = record.figure(figure)
-            row["picture"] = _copied(file, target)
+            # the column is as narrow as a phone: the large one could not be read
+            row["picture"] = _copied(small_version(file), target)
+        row["verdicts"] = _verdicts_of(row, claimed)
     return sorted(table, key=_order)
+
+
+def exhibits_named(where: str) -> list[str]:
+    """Figures and tables that the place of a claim names.
+
+    >>> exhibits_named("§3.2; Figure 4 caption; Table A1")
+    ['Figure 4', 'Table A1']
+    """
+    return EXHIBIT.findall(where)
+
+
+def _verdicts_of(row: dict, claimed: pd.DataFrame) -> dict[str, int]:
+    """Count the verdicts of the claims that a figure or table carries, worst first."""
+    of_study = claimed[claimed["study"] == row["study"]]
+    carried = [row["exhibit"] in named for named in of_study["exhibits"]]
+    counts = of_study.loc[carried, "shown"].value_counts()
+    return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}
 
 
 def _order(row: dict) -> tuple[int, str, str]:
     """Order of an exhibit: by study, figures first, those of appendices last."""
-    kind, number = row["exhibit"].split()[:2]
+    return place(row["study"]), *_place_in_paper(row["exhibit"])
+
+
+def _place_in_paper(exhibit: str) -> tuple[str, str]:
+    """What an exhibit is sorted by within its paper: its kind, then its number."""
+    kind, number = exhibit.split()[:2]
     padded = re.sub(r"\d+", lambda digits: digits[0].zfill(3), number)
-    return place(row["study"]), kind[:5], padded
+    return kind[:5], padded
 
 
 def _version(record: Record, name: str, exhibit: str) -> tuple[str, str]:

@@ -47,9 +47,14 @@ FAULTS = r"""() => {
     node !== column &&
     (/auto|scroll|hidden/.test(style(node)) || scrolled(node.parentElement));
   const right = (node) => node.getBoundingClientRect().right;
+  // wide tables may use the side of the page
+  const edge = (node) => (node.closest(".full-width") ? innerWidth : right(column) + 2);
   for (const node of column.querySelectorAll("table, img, pre, div, p, svg"))
-    if (seen(node) && right(node) > right(column) + 2 && !scrolled(node.parentElement))
+    if (seen(node) && right(node) > edge(node) && !scrolled(node.parentElement))
       found.push(`wide: ${node.outerHTML.slice(0, 80)}`);
+  for (const node of column.querySelectorAll(".cell_output pre"))
+    if (seen(node) && node.scrollWidth > node.clientWidth + 1)
+      found.push(`cut: ${node.textContent.slice(0, 80)}`);
   for (const node of column.querySelectorAll("caption")) {
     range.selectNodeContents(node);
     if (right(range) > innerWidth) found.push(`cut: ${node.textContent}`);
@@ -306,7 +311,9 @@ def test_a_term_is_linked_where_a_page_first_uses_it(pages):
 def test_a_finished_report_on_own_ratings_is_one_link_away(pages):
     links = [link.get("href") for link in pages["index.html"].select("article a")]
     assert "example/report.html" in links
-    assert "SIMULATED" in pages["example/report.html"].get_text().upper()
+    report = pages["example/report.html"]
+    assert "SIMULATED" in report.get_text().upper()
+    assert report.find("body").find("a")["href"] == "../own.html"
 
 
 def test_each_finding_says_how_sure_it_is(pages):
@@ -359,14 +366,90 @@ def test_a_page_says_where_its_answers_are_simulated(pages):
 
 
 def test_exhibits_stand_in_the_order_of_the_papers(pages):
-    heads = [
-        head.get_text()
-        for head in pages["figures.html"].select("table.exhibits tbody th")
-    ]
-    hosking = [head.partition(", ")[2] for head in heads if head.startswith("Hosking")]
+    def heads(study: str) -> list[str]:
+        rows = pages["figures.html"].select(f"#exhibits-{study} tbody th")
+        return [row.find(string=True).strip() for row in rows]
+
+    hosking = heads("hosking")
     assert hosking[:3] == ["Figure 1", "Figure 2", "Figure 3"]
     assert hosking[-4:] == ["Table 1", "Table 2", "Table 3", "Table 4"]
-    assert heads.index("ChatBench, Figure 6") < heads.index("ChatBench, Figure A1")
+    chatbench = heads("chatbench")
+    assert chatbench.index("Figure 6") < chatbench.index("Figure A1")
+
+
+def test_each_exhibit_says_its_page_its_claims_and_where_it_is_redone_or_why_not(pages):
+    exhibits = read_text(paths.PUBLISHED / "figures.csv")
+    page = pages["figures.html"]
+    assert len(page.select("table.exhibits tbody tr")) == len(exhibits)
+    for row in exhibits.itertuples():
+        (cells,) = [
+            shown.find_all(["th", "td"])
+            for shown in page.select(f"#exhibits-{row.study} tbody tr")
+            if shown.find("th").find(string=True).strip() == row.exhibit
+        ]
+        said = f"page {row.page}" if row.page else "page not known"
+        assert cells[0].find(class_="note").get_text() == said
+        here = cells[3]
+        if row.notebook:
+            assert here.find("a")["href"].startswith(f"notebooks/{row.notebook}.html")
+        else:
+            assert here.get_text(strip=True) == f"Not recomputed: {row.reason}"
+
+
+def test_an_exhibit_counts_the_verdicts_of_the_claims_that_name_it(pages):
+    table = read_text(paths.ROOT / "figures" / "claims.csv")
+    of_humbel = table[table["study"] == "humbel"]
+    carried = of_humbel[of_humbel["where"].str.contains(r"Table 3\b")]
+    unchecked = verdicts.reasons(carried) != ""
+    wanted = carried["verdict"].mask(unchecked, verdicts.NOT_CHECKED).value_counts()
+    (cell,) = [
+        row.find(class_="carried")
+        for row in pages["figures.html"].select("#exhibits-humbel tbody tr")
+        if row.find("th").find(string=True).strip() == "Table 3"
+    ]
+    shown = {
+        link.find(class_="verdict").get_text(): int(link.get_text().split()[-1])
+        for link in cell.find_all("a")
+    }
+    assert shown == wanted.to_dict()
+    rank = [*verdicts.VERDICTS, verdicts.NOT_CHECKED].index
+    assert list(shown) == sorted(shown, key=rank)
+
+
+def test_every_figure_or_table_that_claims_name_is_listed(pages):
+    exhibits = read_text(paths.PUBLISHED / "figures.csv")
+    known = {(row.study, row.exhibit) for row in exhibits.itertuples()}
+    named = set()
+    for row in pages["claims.html"].select("#claim-table tbody tr"):
+        for exhibit in filter(None, row["data-exhibit"].split("|")):
+            named.add((row["data-study"], exhibit))
+    assert named
+    assert named <= known
+
+
+def test_verdicts_look_alike_on_all_pages(pages):
+    known = "|".join(verdicts.VERDICTS)
+    verdict_alone = re.compile(rf"({known})(, not after correction)?( \(?\w+\)?)?")
+    bare = []
+    for place, page in pages.items():
+        if place.startswith("example"):
+            continue
+        for cell in page.select("article td"):
+            words = cell.get_text(" ", strip=True)
+            if verdict_alone.fullmatch(words) and not cell.select(".verdict"):
+                bare.append((place, words))
+    assert bare == []
+    said = pages["notebooks/14_assertiveness_confound.html"].select("td .verdict")
+    assert {"leaning", "confirmed"} <= {word.get_text() for word in said}
+    assert pages["findings.html"].select("li span.verdict.contradicted")
+
+
+def test_claims_are_filtered_by_sentences_not_by_names_of_code(pages):
+    for field in ("cause", "headline", "notebook"):
+        options = pages["claims.html"].select(f"select[name={field}] option[value]")
+        words = [option.get_text() for option in options if option["value"]]
+        assert words
+        assert not [word for word in words if "_" in word.split()[0]], field
 
 
 def test_the_reference_holds_descriptions_and_nothing_of_the_machine_that_built_it(
@@ -442,6 +525,48 @@ def test_figures_stay_on_white_in_the_dark(page):
         page.evaluate(f"getComputedStyle({image}).backgroundColor")
         == "rgb(255, 255, 255)"
     )
+    # a mat around it and less glare
+    assert float(page.evaluate(f"parseFloat(getComputedStyle({image}).paddingTop)")) > 5
+    assert page.evaluate(f"getComputedStyle({image}).filter") == "brightness(0.86)"
+
+
+def test_a_wide_table_uses_the_empty_side_and_the_list_of_sections_makes_room(page):
+    page.at("notebooks/51_crowd_vs_expert.html")
+    table = page.locator(
+        "table", has=page.locator("caption", has_text="By what counts")
+    )
+    if page.viewport_size["width"] < 600:
+        assert page.locator(".full-width").count() == 0
+        return
+    table.scroll_into_view_if_needed()
+    last = table.locator("thead th", has_text="single rater").bounding_box()
+    assert last["x"] + last["width"] <= page.viewport_size["width"]
+    box = page.locator(".full-width", has=table)
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    page.wait_for_selector(".bd-sidebar-secondary.hide")
+
+
+def test_an_open_claim_uses_the_width_of_the_table(page):
+    page.at(f"claims.html#{CLAIM}")
+    row = page.locator(f"[id='{CLAIM}']")
+    told, whole = row.locator("dl").bounding_box(), row.bounding_box()
+    assert told["width"] > 0.9 * whole["width"]
+    verdict = row.locator("td.verdict").bounding_box()
+    is_phone = page.viewport_size["width"] < 600
+    assert (told["y"] > verdict["y"]) != is_phone
+
+
+def test_a_figure_of_a_paper_leads_to_its_claims(page):
+    page.at("figures.html")
+    cell = page.locator("#exhibits-hosking tr", has_text="Figure 1").first
+    link = cell.locator(".carried a").first
+    number = int(link.inner_text().split()[-1])
+    link.click()
+    found = "document.getElementById('found')?.textContent"
+    page.wait_for_function(f"{found}.startsWith('{number} of ')")
+    assert len(shown(page)) == number
+    exhibits = page.locator("select[name=exhibit]")
+    assert exhibits.input_value() == "Figure 1"
 
 
 def test_axe_finds_nothing_serious(page):

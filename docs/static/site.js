@@ -11,7 +11,7 @@ if (table) {
   let shown = page;
 
   const fits = (row, wanted) => wanted.every(([name, value]) =>
-    name === "q" ? value.toLowerCase().split(/\s+/).every((word) => text.get(row).includes(word)) : row.dataset[name] === value);
+    name === "q" ? value.toLowerCase().split(/\s+/).every((word) => text.get(row).includes(word)) : row.dataset[name].split("|").includes(value));
 
   function show() {
     const wanted = [...new FormData(form)].filter(([, value]) => value.trim());
@@ -124,8 +124,22 @@ for (const table of document.querySelectorAll(".cell_output table:has(td:first-c
   for (const row of table.tBodies[0].rows)
     for (const cell of row.cells) cell.dataset.label = table.tHead.rows[0].cells[cell.cellIndex].textContent.trim();
 
-for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article :is(.cell_output, .text_html), .pst-scrollable-table-container"))
-  if (box.scrollWidth > box.clientWidth) {
+// A table that does not fit, or whose sentences stand in narrow columns, uses the empty
+// side of a wide screen; the theme hides the list of sections while one is in sight.
+const LINES = 5; // of a cell
+const LETTER = 7; // pixels
+const isSqueezed = (box) =>
+  box.scrollWidth > box.clientWidth ||
+  [...box.querySelectorAll("td")].some((cell) => cell.textContent.length * LETTER > LINES * cell.clientWidth);
+if (matchMedia("(min-width: 1200px)").matches)
+  for (const box of document.querySelectorAll(".bd-article :is(.text_html, .pst-scrollable-table-container, .scroll):has(> table)"))
+    if (isSqueezed(box)) {
+      box.style.maxWidth = `${document.documentElement.clientWidth - box.getBoundingClientRect().left - 24}px`;
+      box.classList.add("full-width");
+    }
+
+for (const box of document.querySelectorAll(".bd-article p:has(> img), .bd-article :is(.cell_output, .text_html, .scroll), .pst-scrollable-table-container"))
+  if (box.scrollWidth > box.clientWidth && !box.querySelector(".full-width")) {
     box.tabIndex = 0;
     box.classList.add("wider");
   }

@@ -195,7 +195,7 @@ def as_png(fig: Figure, source: str) -> bytes:
 
 def _small_version(fig: Figure, source: str) -> bytes:
     """The figure for phones; empty if it does not fit there."""
-    narrowed = _narrowed(copy.deepcopy(fig))  # it cannot be made wide again
+    narrowed = _narrowed(_copied(fig))  # it cannot be made wide again
     try:
         with warnings.catch_warnings(action="error", category=UserWarning):
             small = as_png(narrowed, source)
@@ -205,6 +205,23 @@ def _small_version(fig: Figure, source: str) -> bytes:
         plt.close(narrowed)  # else pyplot shows it, too
     too_wide = Image.open(BytesIO(small)).width > WIDEST * NARROW * SAVE_DPI
     return b"" if too_wide else small
+
+
+def _copied(fig: Figure) -> Figure:
+    """Copy a figure, with the labels of its bars.
+
+    The place of such a label is a function that knows the bars of the original only.
+    """
+    copied = copy.deepcopy(fig)
+    for ax, its_copy in zip(fig.axes, copied.axes, strict=True):
+        for label, to_place in zip(ax.texts, its_copy.texts, strict=True):
+            place = getattr(label, "xycoords", None)
+            if callable(place):
+                bar = place(None)  # of bars no renderer is asked
+                point = bar.p0 + bar.size * label.xy
+                to_place.xycoords = "data"
+                to_place.xy = ax.transData.inverted().transform(point)
+    return copied
 
 
 def _narrowed(fig: Figure) -> Figure:
@@ -218,6 +235,7 @@ def _narrowed(fig: Figure) -> Figure:
         if grid.ncols > 1:
             _stack(panels, GridSpec(len(panels), 1, figure=fig))
             height *= STACKED * len(panels) / grid.nrows
+        _label_lowest(fig, panels)
     title = _wrapped(fig.get_suptitle(), NARROW_TITLE)
     if title:
         fig.suptitle(title, fontsize=NARROW_TITLE_SIZE)
@@ -250,12 +268,11 @@ def _put_legends_below(fig: Figure) -> int:
     if not names:
         return 0
     names = [_wrapped(name, NARROW_TITLE) for name in names]
-    rows = len(names)
-    if title:
-        title = _wrapped(title, NARROW_TITLE)
-        rows += title.count("\n")
-    fig.legend(handles, names, title=title, loc="outside lower center")
-    return rows
+    # One long line would make the figure wider than a phone, so that it is left out.
+    heading = _wrapped(title, NARROW_TITLE) if title else None
+    fig.legend(handles, names, title=heading, loc="outside lower center")
+    rows_of_heading = heading.count("\n") if heading else 0
+    return len(names) + rows_of_heading
 
 
 def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
@@ -268,6 +285,15 @@ def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
     for row, ax in enumerate(sorted(panels, key=place)):
         ax.set_subplotspec(grid[row])
         ax.tick_params(labelleft=True, labelbottom=True)
+
+
+def _label_lowest(fig: Figure, panels: Sequence[Axes]) -> None:
+    """Write the label of all panels below the lowest: a legend would cover it."""
+    words = fig.get_supxlabel()
+    if words:
+        fig.supxlabel("")
+        lowest = max(panels, key=lambda ax: ax.get_subplotspec().rowspan.start)
+        lowest.set_xlabel("; ".join(filter(None, [lowest.get_xlabel(), words])))
 
 
 def _wrapped(words: str, width: int) -> str:
@@ -659,14 +685,11 @@ def share_plot(
     >>> plt.close(fig)
     """
     shares.plot.barh(stacked=True, ax=ax, color=list(colors), width=0.72, legend=False)
-    middles = shares.cumsum(axis="columns") - shares / 2
     for part, bars in zip(shares, ax.containers, strict=True):
-        for row, (middle, width) in enumerate(
-            zip(middles[part], shares[part], strict=True)
-        ):
-            label = f"{width:.0f}" if width >= SMALLEST_LABELLED else ""
-            # not bar_label: on a copy of the figure, as for phones, it loses its bar
-            ax.text(middle, row, label, ha="center", va="center", zorder=4)
+        labels = []
+        for width in shares[part]:
+            labels.append(f"{width:.0f}" if width >= SMALLEST_LABELLED else "")
+        ax.bar_label(bars, labels, label_type="center", zorder=4)
         if part == marked:
             plt.setp(bars.patches, edgecolor=INK, linewidth=2, zorder=3)
     ax.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 100), ylabel="")
