@@ -4,7 +4,8 @@
 and ratings of each set of notebook 62 that has fewer than fifty clusters, and writes
 data/atlas/coverage.csv; a number after it, such as ``20``, is that of studies, and then
 nothing is written. What is drawn, and what is given, was written down before in
-data/atlas/README.md, "Coverage of intervals of agreement". Four minutes on two cores.
+data/atlas/README.md, "Coverage of intervals of agreement". Nine minutes of processor
+time.
 """
 
 import sys

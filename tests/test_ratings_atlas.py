@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from benchmarks import atlas_agreement
 from helpers import paths
 from helpers.claims import elsewhere
 from helpers.data.published import read_text
@@ -350,6 +351,44 @@ def test_a_set_whose_outcome_is_called_otherwise_is_refused(added, monkeypatch):
     monkeypatch.setattr(sets, "questions", lambda: table)
     with pytest.raises(ValueError, match="calls the outcome 'score', the ratings have"):
         ask.length()
+
+
+# ----------------------------------------------- how often intervals hold the truth
+
+
+def test_simulated_studies_have_the_numbers_and_the_alpha_of_a_design():
+    design = (30, 4, 3, 0.5, 101, "interval")
+    table = atlas_agreement.draw(design, 0.25, 30, np.random.default_rng(0))
+    assert len(table) == 30 * 4 * 3
+    assert table.groupby("cluster")["item_id"].nunique().eq(4).all()
+    assert table["mark"].between(1, 101).all()
+    alpha = atlas_agreement.truth(design, 0.25, np.random.default_rng(1))
+    assert alpha == pytest.approx(0.5, abs=0.03)
+
+
+def test_coverage_and_the_factor_by_hand():
+    numbers = pd.DataFrame({"estimate": np.arange(5.0)})
+    numbers["low"] = numbers["estimate"] - 1.0
+    numbers["high"] = numbers["estimate"] + 2.0
+    found = atlas_agreement.coverage(numbers, 2.0)
+    # truth in -1 to 2 (0), 0 to 3 and 1 to 4, 2 to 5; not in 3 to 6
+    assert found["holds"] == 80.0
+    ratios = [2 / 2, 1 / 2, 0.0, 1 / 1, 2 / 1]
+    assert found["factor"] == np.round(np.quantile(ratios, 0.95), 2)
+
+
+def test_intervals_of_few_clusters_are_measured_as_written_down():
+    row = atlas_agreement.held("ttcw", 0.25, 4)
+    assert row["holds"] in (0, 25, 50, 75, 100)
+    table = pd.read_csv(sets.FOLDER / "coverage.csv")
+    measured = list(zip(table["set"], table["between clusters"], strict=True))
+    designs = atlas_agreement.DESIGNS
+    expected = [(name, share) for name in designs for share in atlas_agreement.BETWEEN]
+    assert measured == expected
+    assert (table["studies"] == atlas_agreement.N_SETS).all()
+    answer, _ = notebook("agreement")
+    for lowest in table.groupby("set")["holds"].min():
+        assert re.search(rf"\b{lowest:.0f}\b", answer)
 
 
 # ---------------------------------------------------- numbers in the notebooks' Answers
