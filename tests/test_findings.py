@@ -19,14 +19,15 @@ CLAIMS = pd.DataFrame(
 )
 HEADLINES = pd.DataFrame(
     {
-        "headline": ["gap", "cost", "size"],
-        "notebook": ["14_gap", "11_cost", "52_size"],
-        "short": ["Is it 2.5 or 3? It is 3.", "A 2.5 rule. It costs 0.5.", ""],
-        "sentence": ["The gap is 3.", "The cost is 0.5.", "The size is 9."],
-        "alternatives": ["", "Or 0.6.", ""],
+        "headline": ["gap", "cost", "size", "sets", "unknown"],
+        "notebook": ["14_gap", "11_cost", "52_size", "61_sets", "62_unknown"],
+        "short": ["Is it 2.5 or 3? It is 3.", "A 2.5 rule. It costs 0.5.", "", "", ""],
+        "sentence": ["The gap is 3.", "The cost is 0.5.", "The size is 9.", "5.", ""],
+        "alternatives": ["", "Or 0.6.", "", "", ""],
     }
 )
 SURE = {"cost": "holds", "size": "holds", "gap": "not settled"}
+SURE |= {"sets": "depends on the task", "unknown": "not known"}
 STUDIES = [
     {"name": "first", "title": "First", "citation": "First (2024)", "digit": "1"},
     {"name": "late", "title": "Late", "citation": "Late (2026)", "digit": "6"},
@@ -65,7 +66,8 @@ def test_counts_in_short_say_what_holding_is_worth():
 
 def test_short_findings_begin_with_a_bold_sentence_and_how_sure_it_is(written):
     assert written.write("short findings").splitlines() == [
-        "- **A 2.5 rule.** *Holds.* It costs 0.5. ([11](../notebooks/11_cost.ipynb))",
+        "- **A 2.5 rule.** *Holds.* It costs 0.5. No other set can speak to it: none "
+        "costs. ([11](../notebooks/11_cost.ipynb))",
         "- **Is it 2.5 or 3?** *Not settled.* It is 3. "
         "([14](../notebooks/14_gap.ipynb))",
     ]
@@ -91,7 +93,10 @@ def test_a_new_study_gets_a_section_before_what_is_beyond_the_papers(written):
     full = "- *Holds.* The cost is 0.5. ([11](../notebooks/11_cost.ipynb))\n  - Or 0.6."
     full += "\n  - No other set can speak to it: none costs."
     assert full in once
-    assert "<!-- findings late -->\n\nNo headline finding is about it.\n" in once
+    # a finding without results is left out
+    late = "- *Depends on the task.* 5. ([61](../notebooks/61_sets.ipynb))\n\n<!-- end"
+    assert f"<!-- findings late -->\n\n{late}" in once
+    assert written.write("findings nobody") == "No headline finding is about it."
     assert "- *Holds.* The size is 9. ([52](../notebooks/52_size.ipynb))" in once
     assert written.renew(once) == once
 

@@ -26,6 +26,8 @@ COLUMNS = [
     "word",
 ]
 SIDES = ("on the side", "on the other side", "neither")
+# how far a statement holds, by the rules of data/atlas/README.md
+WORDS = ("holds widely", "depends on the task", "was seen only there", "not known")
 SIGNS = dict(zip(SIDES, ("+", "−", "·"), strict=True))
 
 
@@ -77,18 +79,18 @@ def sentences(results: pd.DataFrame) -> dict[str, str]:
     >>> sentences(results)["crowd_misses"].partition(": ")[2].partition(" (")[0]
     'on that side in 0 of 2 other sets, on the other in 1, on neither in 1'
     >>> sentences(results)["age_alignment"]
-    'No set in the atlas can speak to it: no other set has ages.'
+    'No set gathered here can speak to it: no other set has ages.'
     """
     said = {}
     of_question = statements()
     for row in read_text(FOLDER / "headlines.csv").itertuples():
         if not row.question:
-            said[row.headline] = f"No set in the atlas can speak to it: {row.why}."
+            said[row.headline] = f"No set gathered here can speak to it: {row.why}."
             continue
         sets = results[(results["question"] == row.question) & (results.kind == "set")]
         if len(sets) == 0:
             continue
-        n = _counts(sets["side"])
+        n = counts(sets["side"])
         statement = of_question.loc[row.question, "statement"]
         said[row.headline] = (
             f"Elsewhere, “{statement}”: on that side in {n['on']} of {n['sets']} other "
@@ -144,13 +146,19 @@ def grid(results: pd.DataFrame) -> list[dict]:
                 text = f"{before['text']}; {cells[name]['text']}"
                 cells[name] = before | {"text": text}
         line = told.to_dict() | {"word": rows["word"].iloc[0], "cells": cells}
-        line["n"] = _counts(rows[rows["kind"] == "set"]["side"])
+        line["n"] = counts(rows[rows["kind"] == "set"]["side"])
         lines.append(line)
     return lines
 
 
-def _counts(side: pd.Series) -> dict[str, int]:
-    """How many sets there are, and how many lie on which side."""
+def counts(side: pd.Series) -> dict[str, int]:
+    """Count sets, and how many lie on which side.
+
+    Examples
+    --------
+    >>> counts(pd.Series(["on the side", "neither"]))
+    {'sets': 2, 'on': 1, 'other': 0, 'neither': 1}
+    """
     on_side, other, neither = [int((side == name).sum()) for name in SIDES]
     return {"sets": len(side), "on": on_side, "other": other, "neither": neither}
 

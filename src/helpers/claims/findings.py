@@ -156,8 +156,8 @@ class Findings:
         Returns
         -------
         list of dict
-            Each with `headline`, `notebook`, `sure`, `lead` (the first sentence) and
-            `rest`.
+            Each with `headline`, `notebook`, `sure`, `lead` (the first sentence),
+            `rest`, and `elsewhere`: what other sets of ratings say, or nothing.
         """
         found = []
         for row in self._rows().reset_index().itertuples():
@@ -169,6 +169,7 @@ class Findings:
                     "sure": row.sure,
                     "lead": lead + mark,
                     "rest": rest,
+                    "elsewhere": self.elsewhere.get(row.headline, ""),
                 }
                 found.append(finding)
         return found
@@ -178,7 +179,8 @@ class Findings:
         lines = []
         for row in self.short():
             lead = f"**{row['lead']}** {self.badge(row['sure'])}"
-            lines.append(f"- {lead} {row['rest']} {self._link(row['notebook'])}")
+            parts = [lead, row["rest"], row["elsewhere"], self._link(row["notebook"])]
+            lines.append("- " + " ".join(part for part in parts if part))
         return "\n".join(lines)
 
     def _list_of(self, name: str) -> str:
@@ -186,7 +188,8 @@ class Findings:
         by_digit = studies.by_digit()
         lines = []
         for row in self._rows().reset_index().itertuples():
-            if by_digit.get(row.notebook[0], "beyond") == name:
+            is_here = by_digit.get(row.notebook[0], "beyond") == name
+            if is_here and row.sentence:  # empty where its notebook has no results
                 link = self._link(row.notebook)
                 lines.append(f"- {self.badge(row.sure)} {row.sentence} {link}")
                 if row.alternatives:

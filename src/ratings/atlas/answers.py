@@ -314,14 +314,35 @@ def length_slope(items: pd.DataFrame, outcome: str) -> pd.Series:
     >>> round(float(slope * items["overall"].std()), 3)  # in points
     1.0
     """
-    rows = items.dropna(subset=[outcome, "words"]).reset_index(drop=True)
-    rows = rows[rows["words"] > 0].reset_index(drop=True)
+    rows = items.dropna(subset=[outcome, "words"])
+    rows = rows[rows["words"] > 0]
+    return slope_within(rows, np.log2(rows["words"].astype(float)), outcome)
+
+
+def slope_within(items: pd.DataFrame, x: pd.Series, outcome: str) -> pd.Series:
+    """Change of the mean rating with something, within prompts and systems.
+
+    Parameters
+    ----------
+    items : pandas.DataFrame
+        A row per text: ``prompt_id``, ``system``, ``cluster``, the outcome.
+    x : pandas.Series
+        Of the same texts.
+    outcome : str
+        Column of mean ratings.
+
+    Returns
+    -------
+    pandas.Series
+        As `length_slope`.
+    """
+    rows = items.reset_index(drop=True)
     y = rows[outcome].to_numpy() / rows[outcome].std()
-    length = np.log2(rows["words"].to_numpy(dtype=float))
-    alone = np.polyfit(length, y, 1)[0]
-    both = pd.DataFrame({"length": length, "rating": y})
+    x = x.to_numpy(dtype=float)
+    alone = np.polyfit(x, y, 1)[0]
+    both = pd.DataFrame({"x": x, "rating": y})
     rest = _without_levels(both, [rows["prompt_id"], rows["system"]])
-    row = _slope(rest["length"], rest["rating"], rows[["cluster"]])
+    row = _slope(rest["x"], rest["rating"], rows[["cluster"]])
     row["alone"] = alone
     row["texts"] = len(rows)
     row["clusters"] = rows["cluster"].nunique()

@@ -193,11 +193,16 @@ def length(data_source: str = "auto") -> pd.DataFrame:
         A row per set, see `answers.length_slope`.
     """
     rows = {}
-    for name, row in sets.admitted("length").iterrows():
-        ratings = sets.load(name, data_source)
-        outcome = outcome_of(name, _first_word(row), ratings)
-        rows[name] = answers.length_slope(ratings.items(), outcome)
+    for name in sets.admitted("length").index:
+        rows[name] = answers.length_slope(*rated_texts(name, data_source))
     return pd.DataFrame(rows).T
+
+
+def rated_texts(name: str, data_source: str = "auto") -> tuple[pd.DataFrame, str]:
+    """Texts of a set with their mean marks, and the column that 63 judges."""
+    row = sets.admitted("length").loc[name]
+    ratings = sets.load(name, data_source)
+    return ratings.items(), outcome_of(name, _first_word(row), ratings)
 
 
 def _first_word(row: pd.Series) -> dict:

@@ -99,7 +99,7 @@ def _recipe(name: str, **changes: object) -> dict:
     return recipes.from_yaml(paths.DATA / "recipes" / f"{name}.yaml") | changes
 
 
-def _json(file: Path) -> object:
+def read_json(file: Path) -> object:
     """Read JSON, or JSON lines as a list."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".jsonl":
@@ -138,7 +138,9 @@ def fed(files: Files) -> Ratings:
     file = files["fed/fed_data.json"]
     without = {"response": "", "system": ["Human"]}
     read = read_recipe(file, _recipe("fed", without=without))
-    chats = [record["context"] for record in _json(file) if "response" not in record]
+    chats = [
+        record["context"] for record in read_json(file) if "response" not in record
+    ]
     contexts = read.frame["cluster"].unique()
     chat_of = {}
     for context in contexts:
@@ -156,7 +158,7 @@ def newsroom(files: Files) -> Ratings:
     read = read_recipe(file, _recipe("newsroom"))
     article = {
         str(each["id"]): each["instance"].partition("### Source Article")[2].strip()
-        for each in _json(file)["instances"]
+        for each in read_json(file)["instances"]
     }
     read.frame["cluster"] = read.frame["item_id"].map(article)
     read.frame["prompt_id"] = read.frame["cluster"]
@@ -167,7 +169,9 @@ def rewritten_recipes(files: Files) -> Ratings:
     """Recipes in four versions by machines; the original is by people."""
     file = files["recipes/meta_evaluation_recipes.json"]
     read = read_recipe(file, _recipe("judge_bench_recipes"))
-    words = {each["id"]: n_words(each["instance"]) for each in _json(file)["instances"]}
+    words = {
+        each["id"]: n_words(each["instance"]) for each in read_json(file)["instances"]
+    }
     frame = read.frame.assign(words=read.frame["item_id"].map(words))
     versions = r"^(.+?)_(original|context|no_context|coref|dependency)$"
     parts = frame["item_id"].str.extract(versions)
@@ -241,7 +245,7 @@ def dialsummeval_crowd(files: Files) -> Ratings:
     text.
     """
     item_of = {}
-    for each in _json(files["dialsummeval/human_judgment.jsonl"]):
+    for each in read_json(files["dialsummeval/human_judgment.jsonl"]):
         key = each["model_id"], _letters(each["summary"])
         item_of[key] = each["id"]
     rows = []
@@ -279,7 +283,7 @@ def squality(files: Files) -> Ratings:
     file = files["squality/all-responses.jsonl"]
     read = read_recipe(file, _recipe("squality", without={"system": ["human"]}))
     words = {}
-    for story in _json(file):
+    for story in read_json(file):
         for number, question in story["questions"].items():
             for system, answer in question.items():
                 item = f"{story['passage-id']} / {number} / {system}"
@@ -300,7 +304,7 @@ def finegrained_rlhf(files: Files) -> Ratings:
     Marks are 1 where there is no such error, 0 where there is.
     """
     rows = []
-    for each in _json(files["finegrained_rlhf/dev_feedback.json"]):
+    for each in read_json(files["finegrained_rlhf/dev_feedback.json"]):
         kinds = {error["error type"] for error in each["feedback"]["errors"]}
         preferred = [PREFERENCE[code] for code in each["preference"][:3]]
         row = {
@@ -329,7 +333,7 @@ def topical_chat(files: Files) -> Ratings:
         "engagingness": (1, 3),
         "groundedness": (0, 1),
     }
-    frame = _means(_json(files["unieval/topical_chat_result.json"]))
+    frame = _means(read_json(files["unieval/topical_chat_result.json"]))
     by_people = frame["system"].isin(["Original Ground Truth", "New Human Generated"])
     return in_one_form(frame[~by_people], scales, people_known=False)
 
@@ -339,7 +343,7 @@ def sf(files: Files) -> Ratings:
     parts = []
     for name, file in files.items():
         part = re.search(r"/(sf\w+)_result", name)[1]
-        frame = _means(_json(file)).assign(part=part)
+        frame = _means(read_json(file)).assign(part=part)
         frame["item_id"] = part + " " + frame["item_id"]
         frame["prompt_id"] = part + " " + frame["prompt_id"]
         parts.append(frame)
@@ -364,7 +368,7 @@ def _means(records: Iterable[Mapping]) -> pd.DataFrame:
 def openmeva(files: Files) -> Ratings:
     """Stories by five systems to two hundred first lines; means of five people."""
     rows = []
-    for each in _json(files["openmeva_mans/openmeva.json"]):
+    for each in read_json(files["openmeva_mans/openmeva.json"]):
         for system, story in each["gen"].items():
             row = {
                 "item_id": f"{each['doc_id']} / {system}",
@@ -447,9 +451,9 @@ def ttcw(files: Files) -> Ratings:
 
 def ttcw_verdicts(files: Files) -> Ratings:
     """Yes or no to each of fourteen tests, by expert."""
-    table = pd.DataFrame(_json(files["ttcw/ttcw_annotations.json"]))
+    table = pd.DataFrame(read_json(files["ttcw/ttcw_annotations.json"]))
     table = table[~table["story_id"].str.contains("NewYorker")]
-    stories = _json(files["ttcw/ttcw_short_stories.json"])
+    stories = read_json(files["ttcw/ttcw_short_stories.json"])
     words = {story["story_id"]: n_words(story["content"]) for story in stories}
     frame = pd.DataFrame(
         {
@@ -469,7 +473,7 @@ def qags(files: Files) -> Ratings:
     """Sentences of summaries: does the article support them? Three workers each."""
     rows = []
     for name, file in files.items():
-        for number, each in enumerate(_json(file)):
+        for number, each in enumerate(read_json(file)):
             summary = f"{name} {number}"
             for place, sentence in enumerate(each["summary_sentences"]):
                 for answer in sentence["responses"]:
@@ -511,7 +515,7 @@ def lfqa_experts(files: Files) -> Ratings:
     rows = []
     for name, file in files.items():
         field = re.search(r"/([A-Za-z]+)_\d+_", name)[1]
-        for each in _json(file):
+        for each in read_json(file):
             if not each["answer1_label"].startswith("HM"):
                 continue
             texts = each["q_id"], each["answer1"], each["answer2"]
@@ -557,7 +561,7 @@ def medical_safety(files: Files) -> Ratings:
 
 def dices_expert(files: Files) -> pd.Series:
     """Give the expert's label of each conversation: 1 not safe, 3 safe."""
-    instances = _json(files["dices/dices_350_expert.json"])["instances"]
+    instances = read_json(files["dices/dices_350_expert.json"])["instances"]
     code = {"No": 1.0, "Unsure": 2.0, "Yes": 3.0}
     labels = {}
     for each in instances:
@@ -618,7 +622,7 @@ WINNERS = {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}
 
 def mtbench(files: Files) -> Ratings:
     """Which of two chats is better, by three people."""
-    given = _json(files["alttest/mtbench_human_annotations.json"])
+    given = read_json(files["alttest/mtbench_human_annotations.json"])
     frame = _labels(given)
     frame["label"] = frame["label"].map(WINNERS)
     frame["prompt_id"] = frame["item_id"].str.split("__").str[0]
@@ -669,7 +673,7 @@ def _finegrained_pairs(files: Files) -> list[list]:
     """Six pairs of four answers of one model to each question."""
     places = [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
     rows = []
-    for each in _json(files["finegrained_rlhf/dev_feedback.json"]):
+    for each in read_json(files["finegrained_rlhf/dev_feedback.json"]):
         words = {n: n_words(each[f"prediction {n}"]) for n in range(1, 5)}
         for (first, second), code in zip(places, each["preference"], strict=True):
             row = [each["question"], words[first], words[second], "", ""]
@@ -679,8 +683,8 @@ def _finegrained_pairs(files: Files) -> list[list]:
 
 def _faireval_pairs(files: Files) -> list[list]:
     """Eighty questions, the same two systems, the majority of people."""
-    first = _json(files["faireval/answer_gpt35.jsonl"])
-    second = _json(files["faireval/answer_vicuna-13b.jsonl"])
+    first = read_json(files["faireval/answer_gpt35.jsonl"])
+    second = read_json(files["faireval/answer_vicuna-13b.jsonl"])
     verdicts = files["faireval/review_gpt35_vicuna-13b_human.txt"].read_text().split()
     code = {"CHATGPT": 1.0, "TIE": 0.5, "VICUNA13B": 0.0}
     rows = []
@@ -694,7 +698,7 @@ def _faireval_pairs(files: Files) -> list[list]:
 def _mtbench_pairs(files: Files) -> list[list]:
     """Pairs of chats, the mean verdict of people."""
     means = mtbench(files).items().set_index("item_id")["winner"]
-    prompts = _json(files["alttest/mtbench_prompts.json"])
+    prompts = read_json(files["alttest/mtbench_prompts.json"])
     rows = []
     for item, preferred in means.items():
         question, first, second, _ = item.split("__")
@@ -725,8 +729,8 @@ def judged_labels(name: str, files: Files) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     if name == "ttcw":
         return _ttcw_labels(files)
-    people = _labels(_json(files[f"alttest/{name}_human_annotations.json"]))
-    models = pd.DataFrame(_json(files[f"alttest/{name}_llm_annotations.json"]))
+    people = _labels(read_json(files[f"alttest/{name}_human_annotations.json"]))
+    models = pd.DataFrame(read_json(files[f"alttest/{name}_llm_annotations.json"]))
     if name == "summeval":  # the last part of an item is its aspect
         people["text"] = people["item_id"].str.rpartition("__")[0]
         people["label"] = people["label"].astype(float)
@@ -756,7 +760,7 @@ def _ttcw_labels(files: Files) -> tuple[pd.DataFrame, pd.DataFrame]:
             continue
         first_word = {
             each["id"]: re.match(r"\W*(\w*)", each["response"])[1].lower()
-            for each in _json(file)
+            for each in read_json(file)
         }
         models[found[1]] = pd.Series(first_word).map({"yes": 1.0, "no": 0.0})
     return people, pd.DataFrame(models)
@@ -801,7 +805,7 @@ def order_verdicts(files: Files) -> pd.DataFrame:
     rows = []
     for name, file in files.items():
         part, judge = re.search(r"/([^/_]+)_([^_]+)_Vanilla", name).groups()
-        for number, each in enumerate(_json(file)):
+        for number, each in enumerate(read_json(file)):
             (result,) = each["results"][:1]
             one = result["swap = False"]["winner"]
             other = result["swap = True"]["winner"]

@@ -13,10 +13,7 @@ from helpers.stats import bootstrap, meta_analysis
 from ratings.atlas import sets
 
 ON_SIDE, OTHER_SIDE, NEITHER = elsewhere.SIDES
-HOLDS = "holds widely"
-DEPENDS = "depends on the task"
-ONLY_THERE = "was seen only there"
-NOT_KNOWN = "not known"
+HOLDS, DEPENDS, ONLY_THERE, NOT_KNOWN = elsewhere.WORDS
 FEWEST_SETS = 5
 HELD_SHARE = 0.75
 COVERAGE = 93.5  # of an interval for a next set, in percent
