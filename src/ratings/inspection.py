@@ -947,11 +947,13 @@ def _propose_flags(
     known = seen.recipe.get("marks", {})
     marks = {}
     for name, kind in kinds.items():
-        texts = table[name].map(cell_text)
-        signs = {text.casefold() for text in texts} - {""}
-        is_full = (texts != "").all()
-        if name in known or is_full or len(signs) != 1 or not _may_be_flag(name, kind):
+        if name in known or not _may_be_flag(name, kind):
             continue
+        texts = table[name].map(cell_text)
+        signs = {text.casefold() for text in texts.unique()}
+        if len(signs) != 2 or "" not in signs:
+            continue
+        signs.remove("")
         sign = signs.pop()
         is_sign = kind == "words" or sign == "1"
         is_sign &= len(sign) <= LONGEST_SIGN or len(table) >= FEWEST_COUNTED
@@ -1089,12 +1091,8 @@ def _pass_over(
     named = _values(seen.recipe)
     passed = []
     for name, kind in kinds.items():
-        is_number = kind == "numbers" and _counts_rows(table[name])
-        is_full = (table[name].map(cell_text) != "").all()
-        is_constant = is_full and len(_distinct_texts(table[name])) == 1
-        if kind == "numbers" and not _place(name, NAMES["outcome"]):
-            is_number |= is_constant
-        if name not in named and (is_number or _is_no_mark(name)):
+        tells_nothing = kind == "numbers" and _counts_or_repeats(table[name], name)
+        if name not in named and (tells_nothing or _is_no_mark(name)):
             passed.append(name)
     could_be = ("numbers", "graded", "words")
     told = [name for name in passed if kinds[name] in could_be]
@@ -1103,11 +1101,17 @@ def _pass_over(
     return {name: kind for name, kind in kinds.items() if name not in passed}
 
 
-def _counts_rows(column: pd.Series) -> bool:
-    """Tell whether a column holds the numbers 0, 1, 2 … or others in a row, once."""
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
-    if len(numbers) < FEWEST_COUNTED or np.isnan(numbers).any():
+def _counts_or_repeats(column: pd.Series, name: str) -> bool:
+    """Tell whether numbers are those of the rows, such as 0, 1, 2 …, or all the same.
+
+    An outcome that never varies is told later.
+    """
+    n_distinct = len(column.unique())
+    if n_distinct == 1:
+        return not _place(name, NAMES["outcome"])
+    if n_distinct < len(column) or n_distinct < FEWEST_COUNTED:
         return False
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
     return bool((np.diff(np.sort(numbers)) == 1).all())
 
 
