@@ -27,7 +27,13 @@ COLUMNS = [
 ]
 SIDES = ("on the side", "on the other side", "neither")
 # how far a statement holds, by the rules of data/atlas/README.md
-WORDS = ("holds widely", "depends on the task", "was seen only there", "not known")
+IN_A_SENTENCE = {
+    "holds widely": "it holds widely",
+    "depends on the task": "it depends on the task",
+    "was seen only there": "it was seen only in the papers' own studies",
+    "not known": "not known",
+}
+WORDS = tuple(IN_A_SENTENCE)
 SIGNS = dict(zip(SIDES, ("+", "−", "·"), strict=True))
 
 
@@ -76,16 +82,17 @@ def sentences(results: pd.DataFrame) -> dict[str, str]:
     --------
     >>> rows = {"question": "crowd", "kind": "set", "word": "not known"}
     >>> results = pd.DataFrame([rows | {"side": side} for side in SIDES[1:]])
-    >>> sentences(results)["crowd_misses"].partition(": ")[2].partition(" (")[0]
-    'on that side in 0 of 2 other sets, on the other in 1, on neither in 1'
+    >>> sentences(results)["crowd_misses"].partition("? ")[2]
+    'Of 2 other sets of ratings none says so, 1 says the opposite, 1 leaves it open: \
+not known.'
     >>> sentences(results)["age_alignment"]
-    'No set gathered here can speak to it: no other set has ages.'
+    'Elsewhere: not known, since no other set has ages.'
     """
     said = {}
     of_question = statements()
     for row in read_text(FOLDER / "headlines.csv").itertuples():
         if not row.question:
-            said[row.headline] = f"No set gathered here can speak to it: {row.why}."
+            said[row.headline] = f"Elsewhere: not known, since {row.why}."
             continue
         sets = results[(results["question"] == row.question) & (results.kind == "set")]
         if len(sets) == 0:
@@ -93,11 +100,20 @@ def sentences(results: pd.DataFrame) -> dict[str, str]:
         n = counts(sets["side"])
         statement = of_question.loc[row.question, "statement"]
         said[row.headline] = (
-            f"Elsewhere, “{statement}”: on that side in {n['on']} of {n['sets']} other "
-            f"sets, on the other in {n['other']}, on neither in {n['neither']} "
-            f"({sets['word'].iloc[0]})."
+            f"Elsewhere: “{statement}”? Of {n['sets']} other sets of ratings "
+            f"{_how_many(n['on'], 'says', 'say')} so, "
+            f"{_how_many(n['other'], 'says', 'say')} the opposite, "
+            f"{_how_many(n['neither'], 'leaves', 'leave')} it open: "
+            f"{IN_A_SENTENCE[sets['word'].iloc[0]]}."
         )
     return said
+
+
+def _how_many(number: int, one: str, several: str) -> str:
+    """Write a number before its verb."""
+    if number == 0:
+        return f"none {one}"
+    return f"{number} {one if number == 1 else several}"
 
 
 def grid(results: pd.DataFrame) -> list[dict]:
