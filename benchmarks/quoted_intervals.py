@@ -697,6 +697,8 @@ def not_measured() -> pd.DataFrame:
     """Quantities of headlines that were not measured, with the reason."""
     printed = "not measured: from printed numbers only, no data to fit a model to"
     these = "not measured: for these workers only, so not meant to hold for others"
+    one_study = "not measured: no model was fitted for this quantity"
+    sets = "not measured: the notebook simulates collections of sets instead"
     rows = [
         (
             "20",
@@ -714,6 +716,15 @@ def not_measured() -> pd.DataFrame:
         ("32", "user_simulator", "gpt4o", "gain in r, users of GPT-4o", printed),
         ("32", "user_simulator", "llama", "gain in r, users of Llama", printed),
         ("32", "user_simulator", "lead", "lead over accuracy in free text", printed),
+        ("61", "aspects_elsewhere", "kamoda", "fact less form, Kamoda", one_study),
+        ("61", "aspects_elsewhere", "hosking", "fact less form, Hosking", one_study),
+        ("61", "aspects_elsewhere", "mean", "fact less form, mean of sets", sets),
+        ("63", "length_elsewhere", "kamoda", "twice as long, Kamoda", one_study),
+        ("63", "length_elsewhere", "hosking", "twice as long, Hosking", one_study),
+        ("63", "length_elsewhere", "mean", "twice as long, mean of sets", sets),
+        ("63", "length_elsewhere", "crowd", "DialSummEval by a crowd", one_study),
+        ("63", "length_elsewhere", "experts", "SummEval by experts", one_study),
+        ("64", "crowds_elsewhere", "hosking", "found by the majority", one_study),
     ]
     columns = ["notebook", "headline", "field", "quantity", "reason"]
     table = pd.DataFrame(rows, columns=columns)
@@ -721,6 +732,9 @@ def not_measured() -> pd.DataFrame:
         "20": ("workers and questions", "questions", "leave-one-out"),
         "30": ("questions, people", "none", "binomial, printed accuracies"),
         "32": ("questions, people", "none", "normal, printed correlations"),
+        "61": ("items, sets", "items; sets", "leave-one-out; Hartung-Knapp for means"),
+        "63": ("prompts, sets", "prompts; sets", "CR; Hartung-Knapp for means"),
+        "64": ("answers", "none", "Wilson"),
     }
     names = ["repeats", "clusters", "method"]
     told = (

@@ -282,8 +282,8 @@ def test_what_sets_say_stands_beside_headlines(tmp_path):
     read = elsewhere.joined(tmp_path)
     assert read["label"].tolist()[0] == papers.KAMODA
     said = elsewhere.sentences(read)
-    assert "1 of 2 other sets, on the other in 1" in said["aspect_weights"]
-    assert said["tone_gap"].startswith("No set gathered here can speak to it: ")
+    assert "1 says so, 1 says the opposite" in said["aspect_weights"]
+    assert said["tone_gap"].startswith(elsewhere.NO_SET)
     assert "crowd_misses" not in said  # nothing is known of it in this run
     (line,) = elsewhere.grid(read)
     assert line["n"] == {"sets": 2, "on": 1, "other": 1, "neither": 0}

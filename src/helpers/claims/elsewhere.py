@@ -27,10 +27,11 @@ COLUMNS = [
 ]
 SIDES = ("on the side", "on the other side", "neither")
 # how far a statement holds, by the rules of data/atlas/README.md
+NO_SET = "Elsewhere: not known, since "  # begins what is said where no set can speak
 IN_A_SENTENCE = {
     "holds widely": "it holds widely",
-    "depends on the task": "it depends on the task",
-    "was seen only there": "it was seen only in the papers' own studies",
+    "depends on the task": "it differs from set to set",
+    "was seen only there": "it was seen only in a paper's own study",
     "not known": "not known",
 }
 WORDS = tuple(IN_A_SENTENCE)
@@ -92,7 +93,7 @@ not known.'
     of_question = statements()
     for row in read_text(FOLDER / "headlines.csv").itertuples():
         if not row.question:
-            said[row.headline] = f"Elsewhere: not known, since {row.why}."
+            said[row.headline] = f"{NO_SET}{row.why}."
             continue
         sets = results[(results["question"] == row.question) & (results.kind == "set")]
         if len(sets) == 0:
