@@ -519,6 +519,7 @@ def test_what_the_page_says_the_words_hang_on_is_what_was_computed():
     assert said["crowd"].count(strict.replace(" [", " % [")) == 1  # the Answer
     assert said["crowd"].count(f"{strict}") >= 1  # its table
     assert "in all 89 comparisons" in said["judges"]
+    assert "in all 89 comparisons" in page
 
 
 @pytest.mark.parametrize("question", sets.QUESTIONS)
