@@ -500,6 +500,28 @@ def test_the_counts_and_the_word_of_an_answer_are_those_of_the_results(question)
         assert part in answer, part
 
 
+def test_what_the_page_says_the_words_hang_on_is_what_was_computed():
+    page = (paths.ROOT / "docs" / "pages" / "elsewhere.md").read_text()
+    rows = committed("agreement")
+    rows = rows[rows["kind"] == "set"]
+    assert (rows["high"] < 0.8).all()
+    assert f"all {len(rows)} sets would lie below" in page
+    assert (rows["side"] == elsewhere.SIDES[1]).sum() == 1
+    said = dict.fromkeys(("agreement", "crowd", "judges"), "")
+    for question in said:
+        file = paths.ROOT / "notebooks" / f"{NOTEBOOKS[question]}.ipynb"
+        said[question] = file.read_text()
+    assert (
+        "with a limit of 0.8 the same rules would give: holds widely"
+        in (said["agreement"])
+    )
+    (strict,) = re.findall(r"at 3 or less of 5 the crowd marks (\d+ \[[\d, ]+\])", page)
+    assert said["crowd"].count(strict.replace(" [", " % [")) == 1  # the Answer
+    assert said["crowd"].count(f"{strict}") >= 1  # its table
+    assert "in all 89 comparisons" in said["judges"]
+    assert "in all 89 comparisons" in page
+
+
 @pytest.mark.parametrize("question", sets.QUESTIONS)
 def test_the_overview_says_the_words_of_the_results(question):
     file = paths.ROOT / "notebooks" / "00_overview.ipynb"

@@ -158,7 +158,8 @@ def next_set(
     coverage : pandas.DataFrame
         Percent of collections in which the interval of the mean (``mean``) and that for
         a next set (``next``) hold the truth, for half, once and twice the estimated
-        spread; without a spread, the median standard error takes its place.
+        spread, which is in words in the index; without a spread, the median standard
+        error takes its place.
     interval : tuple of float or None
         None where an interval for a next set holds too rarely.
 
@@ -167,8 +168,8 @@ def next_set(
     >>> table = pd.DataFrame({"estimate": [0.1, 0.5, 0.3, 0.9, 0.4, 0.6]})
     >>> table["standard_error"] = 0.1
     >>> coverage, interval = next_set(table, 500, np.random.default_rng(0))
-    >>> len(coverage), interval is None
-    (3, True)
+    >>> coverage.index.tolist(), interval is None
+    (['0.13', '0.25', '0.51'], True)
     """
     pooled = meta_analysis.random_effects(table["estimate"], table["standard_error"])
     spread = pooled.spread or float(table["standard_error"].median())
@@ -178,7 +179,7 @@ def next_set(
             table["standard_error"], factor * spread, n_sim, rng
         )
     coverage = pd.DataFrame.from_dict(rows, "index")
-    coverage.index.name = "spread"
+    coverage.index = pd.Index([f"{each:.2f}" for each in coverage.index], name="spread")
     holds = (coverage["next"] >= COVERAGE).all()
     return coverage, pooled.next_study() if holds else None
 
