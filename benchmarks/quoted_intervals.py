@@ -725,6 +725,7 @@ def not_measured() -> pd.DataFrame:
         ("63", "length_elsewhere", "crowd", "DialSummEval by a crowd", one_study),
         ("63", "length_elsewhere", "experts", "SummEval by experts", one_study),
         ("64", "crowds_elsewhere", "hosking", "found by the majority", one_study),
+        ("64", "crowds_elsewhere", "strict", "SummEval, stricter", one_study),
     ]
     columns = ["notebook", "headline", "field", "quantity", "reason"]
     table = pd.DataFrame(rows, columns=columns)
