@@ -19,6 +19,11 @@ NAN = float("nan")
 EXAMPLE = "data/example/ratings.csv"
 COMMON_NAMES = ["item_id", "prompt_id", "rater_id", "source", "covariate"]
 
+NO_NUMBER = (
+    "not a number (correct the cell, or list it in `missing` if there is no mark)"
+)
+COMMA = "comma instead of a decimal point (write 'decimal: \",\"' in the recipe)"
+
 
 def read(path, outcome, aspects, **settings):
     roles = dict.fromkeys(USUAL_NAMES, "auto")
@@ -115,7 +120,7 @@ def test_parquet_columns_that_hold_no_ratings_are_named(tmp_path):
     path = parquet(tmp_path, tone=[[1], [2]], overall=[datetime.date(2024, 1, 2), None])
     expected = [
         "column 'tone' holds a list or an object in row 1, row 2",
-        "column 'overall', not a number: row 1 datetime.date(2024, 1, 2)",
+        f"column 'overall', {NO_NUMBER}: row 1 datetime.date(2024, 1, 2)",
     ]
     assert problems(path) == expected
     assert len(problems(path, item="tone")) > len(expected)
@@ -207,17 +212,17 @@ def test_what_counts_as_a_number_or_as_nothing(tmp_path):
     }
     found = tone_of(tmp_path, *numbers, False, 7, 2.5)
     assert found["tone"].tolist() == [*numbers.values(), 0, 7, 2.5]
-    nothing = ["N/A", "na", "nan", "NULL", "None", "", "  ", None, NAN]
+    nothing = ["N/A", "n.a.", "na", "nan", "NULL", "None", "", "  ", None, NAN]
     assert tone_of(tmp_path, *nothing)["tone"].isna().all()
 
 
 @pytest.mark.parametrize(
     ("value", "mistake"),
     [
-        ("good", "not a number: line 1 'good'"),
-        ("1_000", "not a number: line 1 '1_000'"),
-        ("x" * 10**6, f"not a number: line 1 '{'x' * 40}…'"),
-        ("4,5", "comma instead of a decimal point: line 1 '4,5'"),
+        ("good", f"{NO_NUMBER}: line 1 'good'"),
+        ("1_000", f"{NO_NUMBER}: line 1 '1_000'"),
+        ("x" * 10**6, f"{NO_NUMBER}: line 1 '{'x' * 40}…'"),
+        ("4,5", f"{COMMA}: line 1 '4,5'"),
         (float("inf"), "infinite or too large: line 1 inf"),
         ("1.1e12", "infinite or too large: line 1 '1.1e12'"),
         (10**400, f"infinite or too large: line 1 1{'0' * 79}…"),
@@ -237,9 +242,9 @@ def test_what_counts_as_a_mistake(tmp_path, value, mistake):
 def test_many_mistakes_take_one_line_for_each_kind(tmp_path):
     text = "overall,tone\n" + "1,bad\n" * 4 + '1,"4,5"\n' + "1,bad\n" * 1200
     assert problems(written(tmp_path, text)) == [
-        "column 'tone', not a number: row 2 'bad', row 3 'bad', row 4 'bad', "
+        f"column 'tone', {NO_NUMBER}: row 2 'bad', row 3 'bad', row 4 'bad', "
         "row 5 'bad', row 7 'bad' and 1,199 more",
-        "column 'tone', comma instead of a decimal point: row 6 '4,5'",
+        f"column 'tone', {COMMA}: row 6 '4,5'",
     ]
 
 
@@ -292,11 +297,11 @@ def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
         "column 'who' is missing; there are 'item_id', 'overall', 'tone', 'model'",
         "row 5 has 2 of 4 cells",
         "column 'item_id', empty: row 3",
-        "column 'model', not a number: row 3 'y'",
+        f"column 'model', {NO_NUMBER}: row 3 'y'",
         "column 'overall', outside 1 to 5 (correct `scales`, or list codes in "
         "`missing`): row 4 '6'",
-        "column 'tone', comma instead of a decimal point: row 2 '4,5'",
-        "column 'tone', not a number: row 3 'x', row 6 'y'",
+        f"column 'tone', {COMMA}: row 2 '4,5'",
+        f"column 'tone', {NO_NUMBER}: row 3 'x', row 6 'y'",
     ]
 
 

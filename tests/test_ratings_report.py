@@ -317,7 +317,7 @@ def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
     )
     found = json.loads(page.with_suffix(".json").read_text())
     assert found["not run"]["Raters one by one"].startswith(
-        "the file does not say who gave"
+        "the recipe names no raters"
     )
     assert report.AGREEMENT in found["tables"]
     assert report.PEOPLE not in found["tables"]
@@ -559,3 +559,17 @@ def test_what_nobody_checked_stands_on_the_page(tmp_path):
     text = page.read_text()
     assert "nobody has checked it" in text
     assert "<li>x is taken as &lt;b&gt;y&lt;/b&gt;</li>" in text
+
+
+def test_a_page_repeats_what_the_recipe_leaves_open(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = {key: value for key, value in RECIPE.items() if key != "item"}
+    page = report.write_page(
+        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
+    )
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert "the recipe names no item: each row counts as one" in found["ratings"]
+    why = found["not run"][report.AGREEMENT]
+    assert why.startswith("the recipe names no item, so that each row counts as one")
+    assert "If several rows rate one thing, name its column" in page.read_text()

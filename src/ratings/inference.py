@@ -622,7 +622,7 @@ def agreement(
     table = table.rename(columns={"position": "rater_id"})
     if "rater_id" not in table:
         return not_done(
-            "the file names no raters: two ratings of an item may be by one person"
+            "the recipe names no raters: two ratings of an item may be by one person"
         )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")

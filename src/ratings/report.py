@@ -29,7 +29,7 @@ from helpers import paths, show, wording
 from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
 from helpers.show import INK, forest_plot, zero_line
 from helpers.wording import with_interval
-from ratings import inference, intake, raters, recipes
+from ratings import inference, inspection, intake, raters, recipes
 from ratings.accounts import Account
 from ratings.intake import Study
 
@@ -795,7 +795,8 @@ def analyse(
     aspects = list(recipe.get("aspects", []))
     columns = [outcome, *aspects] if outcome else aspects
     scales = recipes.scales(recipe)
-    analysis = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
+    description = intake.describe_file(table, names_items="item" in recipe)
+    analysis = Analysis(description, pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
         analysis.not_run["Raters one by one"] = WORDS["not run"]["raters"]
     if len(table) > raters.MOST_ROWS:
@@ -815,6 +816,8 @@ def analyse(
     rated = [name for name in columns if name not in repeated and name not in shared]
     agreement = inference.agreement(table, rated, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if "not done" in agreement and "item" not in recipe:
+        analysis.not_run[AGREEMENT] = WORDS["not run"]["items"]
     if "estimate" in agreement:
         without = [name for name in rated if name not in agreement.index]
         by_item = table.groupby("item_id", observed=True)
@@ -1109,6 +1112,8 @@ def write_page(
     table = recipes.read(file, recipe, account)
     analysis = analyse(table, recipe, progress, account)
     analysis.methods = methods_paragraph(analysis, Path(file).name)
+    doubts = inspection.doubts(file, table, recipe)
+    analysis.warnings = [*doubts, *analysis.warnings]
     if assumed:
         analysis.warnings.insert(0, WORDS["assumed"])
     progress("drawing")
