@@ -427,7 +427,7 @@ def _few_clusters(table: pd.DataFrame) -> Iterator[Finding]:
     if n_clusters < FEW_CLUSTERS:
         df = n_clusters - 1
         consequence = f"{df} degrees of freedom at most: intervals are wide"
-        what = f"only {n_clusters} clusters"
+        what = f"only {_count(n_clusters, 'cluster')}"
         yield Finding(what, "", len(table), consequence, ["all"])
 
 
