@@ -1,9 +1,9 @@
 """A first look at files of every shape, among them the exports of annotation tools.
 
 The examples have the form that the tools document: Label Studio (guide, "task format"),
-Argilla (`Record.to_dict`), Potato ("export formats"), Qualtrics ("understanding your
-dataset"), Prolific (parameters of a study's address) and the error tables of Google's
-MQM viewer.
+Argilla (`Record.to_dict`), Potato ("export formats"), Prodigy (the choice interface),
+Qualtrics ("understanding your dataset"), Prolific (parameters of a study's address) and
+the error tables of Google's MQM viewer.
 """
 
 import json
@@ -781,3 +781,62 @@ def test_columns_taken_as_named_are_doubted(tmp_path, names, others, recipe, dou
     for line in lines:
         assert line.startswith("the recipe names no raters, and takes")
         assert doubt in line
+
+
+def prodigy(n, accept, who, answer="accept"):
+    """Write an answer as Prodigy does."""
+    return {
+        "text": f"Summary {n} of an article.",
+        "meta": {"model": f"model-{n % 2}"},
+        "_input_hash": 1_000_000_007 + n,
+        "_task_hash": -2_000_000_011 * n,
+        "options": [{"id": "WRONG"}, {"id": "WORDY"}],
+        "accept": accept,
+        "answer": answer,
+        "_timestamp": 1_770_593_458 + n,
+        "_annotator_id": who,
+    }
+
+
+LABELS = [["WRONG"], ["WRONG", "WORDY"], [], ["WORDY"], []]
+
+
+def test_prodigy_by_its_recipe(look):
+    answers = ["accept", "reject", "accept", "ignore"]
+    rows = [
+        prodigy(n, LABELS[(n + r) % 5], f"set-{r}", answers[(n * 3 + r) % 4])
+        for n in range(20)
+        for r in range(3)
+    ]
+    seen, found = look("\n".join(map(json.dumps, rows)), "mine.jsonl")
+    assert told(seen, "read as an export of Prodigy's choice interface")
+    assert seen.recipe["aspects"] == ["WORDY", "WRONG"]
+    assert seen.recipe["system"] == ["meta.model"]
+    kept = [row for row in rows if row["answer"] != "ignore"]
+    assert len(found) == len(kept) < len(rows)
+    assert found["rater_id"].nunique() == 3
+    assert found["item_id"].nunique() == 20
+    assert found["WRONG"].tolist() == ["WRONG" in row["accept"] for row in kept]
+    assert found["answer"].tolist() == [row["answer"] == "accept" for row in kept]
+
+
+def test_lists_of_labels_are_no_ratings_and_hashes_no_marks(look):
+    rows = []
+    for n in range(20):
+        for r in range(3):
+            row = prodigy(n, LABELS[(n + r) % 5], f"set-{r}")
+            rows.append({**row, "score": (n + r) % 5})
+            del rows[-1]["answer"], rows[-1]["options"]
+    text = "\n".join(map(json.dumps, rows))
+    seen, _ = look(text, "mine.jsonl")
+    assert "lists" not in seen.recipe
+    assert seen.recipe["rater"] == ["_annotator_id"]
+    values = {seen.recipe.get("outcome"), *seen.recipe.get("aspects", [])}
+    assert "score" in values
+    assert not values & {"_input_hash", "_task_hash"}
+    assert told(seen, "accept: cells are lists of labels, not of marks; to count how")
+    seen, _ = look(text, "mine.jsonl", count="accept")
+    assert told(seen, "accept: cells are lists, which are counted as they are written")
+    seen, _ = look(text, "mine.jsonl", count="accept", lists={"accept": "place"})
+    assert seen.recipe["aspects"] == ["WORDY", "WRONG"]
+    assert not told(seen, "accept: cells")

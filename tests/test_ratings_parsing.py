@@ -47,8 +47,12 @@ def problems(path, **settings):
     with pytest.raises(BadTableError) as caught:
         read(path, "overall", ["tone"], **settings)
     first, *others = str(caught.value).splitlines()
-    count = f"{len(others)} problem{'s' if len(others) > 1 else ''}"
-    assert first == f"{path.name}: {count}. Correct the file and load it again."
+    if all(" is missing; " in line for line in others):
+        asked = "does not have all columns that the recipe or the command names:"
+        assert first == f"{path.name} {asked}"
+    else:
+        count = f"{len(others)} problem{'s' if len(others) > 1 else ''}"
+        assert first == f"{path.name}: {count}. Correct the file and load it again."
     return [line.removeprefix("  ") for line in others]
 
 
@@ -452,3 +456,23 @@ def test_tidy_form_has_one_row_per_rating_and_aspect():
     pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), expected)
     with pytest.raises(ValueError, match="column 'tone' is not in the table"):
         to_tidy(wide, ["tone"])
+
+
+def test_columns_that_the_recipe_names_wrongly_are_no_fault_of_the_file(tmp_path):
+    path = written(tmp_path, "x,y\n1,2\n")
+    aspects = [f"aspect {n}" for n in range(60)]
+    with pytest.raises(BadTableError) as caught:
+        read(path, "overall", aspects)
+    first, second, third, *_, last = str(caught.value).splitlines()
+    asked = "does not have all columns that the recipe or the command names:"
+    assert first == f"mine.csv {asked}"
+    assert second == "  column 'overall' is missing; there are 'x', 'y'"
+    assert third == "  column 'aspect 0' is missing"
+    assert last == "  ... and 11 more"
+
+
+def test_problems_stand_in_the_order_of_the_file(tmp_path):
+    path = written(tmp_path, "item,a_1,a_2\n" + "i,x,1\n" + "j,2,y\n" + "k,z,3\n")
+    recipe = {"names": "(?P<aspect>a)_(?P<rater>.)", "rater": "rater", "item": "item"}
+    with pytest.raises(BadTableError, match=r"row 2 'x', row 3 'y', row 4 'z'"):
+        recipes.read(path, {**recipe, "aspects": ["a"]})

@@ -238,8 +238,10 @@ def propose_recipe(
             "with --out, or delete it"
         )
     click.echo(seen)
-    if seen.sample.empty and seen.other_sheets:
-        click.echo("\nno recipe is written: this sheet holds no ratings. Try")
+    if seen.sample.empty and seen.other_sheets and "outcome" not in seen.recipe:
+        sheets = ", ".join(map(repr, seen.other_sheets))
+        click.echo("\nno recipe is written: no ratings are found on this sheet.")
+        click.echo(f"Others are {sheets}, as in")
         click.echo(f"    ratings inspect {file} --sheet {seen.other_sheets[0]!r}")
         return
     recipes.write_yaml(seen.recipe, path, seen.name, seen.seen_ends)
@@ -297,6 +299,12 @@ def report(
     seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
     if seen.contents:
         click.echo(seen)
+        if seen.sample.empty:
+            raise click.ClickException(
+                f"{Path(file).name} is not understood, see the last lines under "
+                f"“Please check”: correct --outcome, --aspects or the recipe, or run\n"
+                f"    ratings inspect {file}"
+            )
         if seen.to_check:
             click.echo("\nGoing on as this says. If it is wrong, write a recipe:")
             click.echo(f"    ratings inspect {file}\n")

@@ -224,6 +224,10 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
             _propose_shape(_without_missing(raw, seen.recipe), seen)
         elif "aspects" in seen.recipe:  # it says all; other columns take memory
             raw = raw[columns_to_load(seen.recipe, list(raw))]
+    counted = seen.recipe.get("count")
+    is_given = counted in raw and counted not in seen.recipe.get("lists", {})
+    if is_given and _kind(raw[counted]) == "lists":
+        seen.to_check.append(ASSUMPTIONS["count of lists"].format(counted))
     if is_simulated(raw):
         raw = raw.drop(columns="source")
     raw = _without_repeated_cells(raw, seen)
@@ -767,6 +771,8 @@ def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
     for name, kind in lists.items():
         if kind == "objects":
             of_objects.append(name)
+        elif kind == "words" and name not in people and _are_labels(raw[name]):
+            seen.to_check.append(ASSUMPTIONS["labels"].format(name))
         elif kind != "text" and kind != "nothing" and name not in people:
             of_marks.append(name)
     chosen = of_marks[:1] or of_objects[:1]
@@ -825,6 +831,12 @@ def _person_in_objects(column: pd.Series, name: str) -> str | None:
             places[part] = place
     best = min(places, key=places.get, default=None)
     return None if best is None else f"{name}.{best}"
+
+
+def _are_labels(column: pd.Series) -> bool:
+    """Tell whether the words in lists have no known order."""
+    elements = column[:LISTS_LOOKED_AT].map(as_list).explode()
+    return _word_scale(_distinct_texts(elements)) is None
 
 
 def _kind_of_elements(column: pd.Series) -> str:

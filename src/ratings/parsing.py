@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data import tables
 from helpers.data.raters import anonymise
-from helpers.data.tables import OptionError, bad_table, cell
+from helpers.data.tables import BadTableError, OptionError, bad_table, cell
 from ratings.accounts import Account
 
 USUAL_NAMES = {
@@ -89,11 +89,27 @@ def interpret(
         columns[column] = numbers
         problems += mistakes
     if problems:
-        raise bad_table(name, problems, SHOWN_PROBLEMS)
+        raise _error(name, problems)
     if cells.empty:
         raise bad_table(name, ["there are no rows"])
     table = pd.DataFrame(columns, index=cells.index)
     return _completed(table)
+
+
+def _error(name: str, problems: Sequence[str]) -> BadTableError:
+    """Build the error of a file, or of a recipe that names columns it does not have."""
+    are_named_wrongly = all(" is missing; " in problem for problem in problems)
+    if not are_named_wrongly:
+        return bad_table(name, problems, SHOWN_PROBLEMS)
+    lines = [f"{name} does not have all columns that the recipe or the command names:"]
+    listed = set()
+    for problem in problems[:SHOWN_PROBLEMS]:
+        what, _, hint = problem.partition("; ")
+        lines.append(f"  {what}" if hint in listed else f"  {problem}")
+        listed.add(hint)
+    if len(problems) > SHOWN_PROBLEMS:
+        lines.append(f"  ... and {len(problems) - SHOWN_PROBLEMS} more")
+    return BadTableError("\n".join(lines))
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
