@@ -348,6 +348,9 @@ def test_a_sheet_can_be_named_and_a_sheet_without_ratings_leaves_no_recipe(ratin
     assert "file: {sheet: wave 1}" in Path("a.recipe.yaml").read_text()
     said = ratings("inspect", "a.xlsx", "--sheet", "wave", code=1)
     assert "there is no sheet 'wave'; there are 'S', 'wave 1'" in said
+    Path("mine.csv").write_text(marks())
+    said = ratings("inspect", "mine.csv", "--sheet", "wave", code=2)
+    assert "--sheet is for Excel files, which mine.csv is not" in said
 
 
 def test_a_name_with_a_comma_stands_in_quotation_marks():

@@ -624,3 +624,10 @@ def test_a_page_repeats_what_the_recipe_leaves_open(tmp_path):
     why = found["not run"][report.AGREEMENT]
     assert why.startswith("the recipe names no item, so that each row counts as one")
     assert "If several rows rate one thing, name its column" in page.read_text()
+
+
+def test_columns_of_the_tables_are_explained_if_they_are_shown(written):
+    page, *_ = written
+    for column in ("informative clusters", "clusters that agree", "detects", "AC1"):
+        assert f"<li><strong>{column}</strong>: " in page
+    assert "<strong>other systems</strong>" not in page  # no such table

@@ -225,6 +225,8 @@ def propose_recipe(
 
     known = recipes.from_yaml(recipe_file) if recipe_file else {}
     if sheet:
+        if ".xlsx" not in file.lower():
+            raise click.UsageError(f"--sheet is for Excel files, which {file} is not")
         known["file"] = {**known.get("file", {}), "sheet": sheet}
     seen = inspection.inspect(file, known)
     path = _beside_user(out, seen.name, ".recipe.yaml")

@@ -1165,7 +1165,10 @@ def _html(
     tables = [
         (title, _as_text(table), len(table)) for title, table in _all_tables(analysis)
     ]
+    shown = {column for _, table, _ in tables for column in table["columns"]}
+    meanings = WORDS["columns"].items()
     return _template().render(
+        columns={name: each for name, each in meanings if name in shown},
         name=name,
         source=source,
         found=analysis,
