@@ -374,3 +374,11 @@ def test_a_report_that_is_not_understood_is_told_once(ratings):
     assert "Going on as this says" not in said
     assert said.count("column 'Overal' is missing; did you mean 'overall'?") == 1
     assert "mine.csv is not understood, see the last lines under" in said
+
+
+def test_a_recipe_that_cannot_be_followed_is_not_called_complete(ratings):
+    Path("mine.csv").write_text(marks())
+    Path("a.yaml").write_text("outcome: overall\naspects: [tones]\n")
+    said = ratings("inspect", "mine.csv", "--recipe", "a.yaml")
+    assert "column 'tones' is missing; did you mean 'tone'?" in said
+    assert said.endswith("a.yaml cannot be followed yet: see above\n")

@@ -232,6 +232,9 @@ def propose_recipe(
     path = _beside_user(out, seen.name, ".recipe.yaml")
     if recipe_file and not out:
         click.echo(seen)
+        if seen.sample.empty:
+            click.echo(f"\n{recipe_file} cannot be followed yet: see above")
+            return
         _say_what_is_new(seen.recipe, known, file, recipe_file)
         return
     if path.exists():
