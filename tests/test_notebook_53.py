@@ -122,7 +122,7 @@ def test_parts_that_the_file_does_not_allow_say_why(run, table):
     found = run(
         bare.assign(overall=np.random.default_rng(0).uniform(0, 100, len(bare)))
     )
-    assert why(found["agreement"]).startswith("the file names no raters")
+    assert why(found["agreement"]).startswith("the recipe names no raters")
     assert why(found["held"]) == "no covariate is named"
     assert list(found["ways"]) == ["all ratings"]
 
@@ -180,8 +180,10 @@ def test_a_bad_file_leads_to_one_error_and_no_file(tmp_path, run, table):
         run(bad)
     assert str(caught.value).splitlines() == [
         "mine.csv: 2 problems. Correct the file and load it again.",
-        "  column 'tone', comma instead of a decimal point: row 5 '4,5'",
-        "  column 'tone', not a number: row 11 'good'",
+        "  column 'tone', comma instead of a decimal point "
+        "(write 'decimal: \",\"' in the recipe): row 5 '4,5'",
+        "  column 'tone', not a number (correct the cell, or list it in "
+        "`missing` if there is no mark): row 11 'good'",
     ]
     assert not (tmp_path / "run").exists()
 

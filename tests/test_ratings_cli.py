@@ -340,7 +340,7 @@ def test_a_sheet_can_be_named_and_a_sheet_without_ratings_leaves_no_recipe(ratin
     rows = [list(table), *table.to_numpy().tolist()]
     workbook(Path(), [["Code book"], ["overall 1 to 5"]], {"wave 1": rows})
     said = ratings("inspect", "a.xlsx")
-    assert "no recipe is written: this sheet holds no ratings" in said
+    assert "no recipe is written: no ratings are found on this sheet" in said
     assert "ratings inspect a.xlsx --sheet 'wave 1'" in said
     assert not Path("a.recipe.yaml").exists()
     said = ratings("inspect", "a.xlsx", "--sheet", "wave 1")
@@ -348,6 +348,9 @@ def test_a_sheet_can_be_named_and_a_sheet_without_ratings_leaves_no_recipe(ratin
     assert "file: {sheet: wave 1}" in Path("a.recipe.yaml").read_text()
     said = ratings("inspect", "a.xlsx", "--sheet", "wave", code=1)
     assert "there is no sheet 'wave'; there are 'S', 'wave 1'" in said
+    Path("mine.csv").write_text(marks())
+    said = ratings("inspect", "mine.csv", "--sheet", "wave", code=2)
+    assert "--sheet is for Excel files, which mine.csv is not" in said
 
 
 def test_a_name_with_a_comma_stands_in_quotation_marks():
@@ -362,3 +365,20 @@ def test_a_claim_tells_how_it_came_to_its_verdict():
     assert "fact" in ran.output
     ran = CliRunner().invoke(cli.main, ["why", "hosking.counts.task"])
     assert (ran.exit_code, "did you mean" in ran.output) == (1, True)
+
+
+def test_a_report_that_is_not_understood_is_told_once(ratings):
+    rows = "".join(f"i{n},{n % 5},{n % 3}\n" for n in range(40))
+    Path("mine.csv").write_text("item,overall,tone\n" + rows)
+    said = ratings("report", "mine.csv", "--outcome", "Overal", code=1)
+    assert "Going on as this says" not in said
+    assert said.count("column 'Overal' is missing; did you mean 'overall'?") == 1
+    assert "mine.csv is not understood, see the last lines under" in said
+
+
+def test_a_recipe_that_cannot_be_followed_is_not_called_complete(ratings):
+    Path("mine.csv").write_text(marks())
+    Path("a.yaml").write_text("outcome: overall\naspects: [tones]\n")
+    said = ratings("inspect", "mine.csv", "--recipe", "a.yaml")
+    assert "column 'tones' is missing; did you mean 'tone'?" in said
+    assert said.endswith("a.yaml cannot be followed yet: see above\n")

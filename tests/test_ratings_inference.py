@@ -163,7 +163,7 @@ def test_agreement_needs_two_people_on_an_item(table):
         "too few items were rated by two people, too few got an unusual mark from "
         "both, or nobody ever differs"
     )
-    unnamed = "the file names no raters: two ratings of an item may be by one person"
+    unnamed = "the recipe names no raters: two ratings of an item may be by one person"
     for frame, reason in (
         (table.drop(columns="rater_id"), unnamed),
         (table.assign(rater_id="me"), "all ratings are by one rater"),

@@ -1,9 +1,9 @@
 """A first look at files of every shape, among them the exports of annotation tools.
 
 The examples have the form that the tools document: Label Studio (guide, "task format"),
-Argilla (`Record.to_dict`), Potato ("export formats"), Qualtrics ("understanding your
-dataset"), Prolific (parameters of a study's address) and the error tables of Google's
-MQM viewer.
+Argilla (`Record.to_dict`), Potato ("export formats"), Prodigy (the choice interface),
+Qualtrics ("understanding your dataset"), Prolific (parameters of a study's address) and
+the error tables of Google's MQM viewer.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from ratings import recipes
 from ratings.accounts import Account
-from ratings.inspection import inspect, recipe_for
+from ratings.inspection import doubts, inspect, recipe_for
 
 
 @pytest.fixture
@@ -390,6 +390,8 @@ def columns(**cells):
         ),
         (["overall_JM", "tone_JM", "overall_KW", "tone_KW"], "JM|KW", "rater", 2),
         (["coder_A", "coder_B", "coder_C"], "(?P<rater>[A-Z])", "position", 3),
+        (["tone_Anna", "Gesamt_Anna", "tone_Jo", "Gesamt_Jo"], "Anna|Jo", "rater", 2),
+        (["fun_al", "overall_al", "fun_bob", "overall_bob"], "al|bob", "rater", 2),
     ],
 )
 def test_raters_as_columns_without_numbers_are_told_and_proposed(
@@ -412,6 +414,10 @@ def test_raters_as_columns_without_numbers_are_told_and_proposed(
         (["gpt_tone", "gpt_overall", "bard_tone", "bard_overall"], "not sure: "),
         (["GPT_tone", "GPT_overall", "BART_tone", "BART_overall"], "not sure: "),
         (["MT_overall", "MT_tone", "REF_overall", "REF_tone"], "not sure: "),
+        (["tone_pre", "overall_pre", "tone_post", "overall_post"], "not sure: "),
+        (["tone_gpt", "overall_gpt", "tone_DeepL", "overall_DeepL"], "not sure: "),
+        (["tone_M2", "overall_M2", "tone_L3", "overall_L3"], "not sure: "),
+        (["fun_al", "tone_al", "fun_bob", "tone_bob"], "not sure: "),
         (["tone_1", "tone_2"], "not sure: tone: a column each for 1, 2; each column"),
     ],
 )
@@ -677,3 +683,160 @@ def test_columns_named_by_hand_leave_behind_the_scales_of_others(tmp_path):
         "outcome": "tone",
         "aspects": ["overall"],
     }
+
+
+WITH_WORDS = "item;overall_A;overall_B;tone_A;tone_B\n" + "".join(
+    f"{n};{n % 7},5;{n % 5},0;{n % 4 if n % 6 else 'xx'};{n % 3}\n" for n in range(60)
+)
+
+
+@pytest.mark.parametrize("code", ["k.A.", "keine Angabe", ".", "—", "N.A."])
+def test_codes_for_no_mark_are_known(look, code):
+    seen, found = look(WITH_WORDS.replace("xx", code))
+    assert seen.recipe["decimal"] == ","
+    assert seen.recipe["names"] == "(?P<aspect>overall|tone)_(?P<rater>A|B)"
+    assert told(seen, f"taken as missing: {code}") or code == "N.A."
+    assert found["tone"].isna().sum() == 10
+    assert not told(seen, "words without a known order")
+
+
+def test_codes_that_a_recipe_names_are_no_words(look):
+    seen, found = look(WITH_WORDS, missing=["xx"])
+    assert seen.recipe["missing"] == ["xx"]
+    assert seen.recipe["decimal"] == ","
+    assert (found["overall"].max(), found["tone"].isna().sum()) == (6.5, 10)
+    assert not told(seen, "words without a known order")
+    assert not told(seen, "marks are numbers")
+
+
+def test_other_codes_are_added_to_those_of_a_recipe(look):
+    text = WITH_WORDS.replace("\n1;1,5;", "\n1;?;")
+    seen, _ = look(text, missing=["xx"])
+    assert seen.recipe["missing"] == ["xx", "?"]
+
+
+def test_words_among_numbers_are_told_with_what_to_do(tmp_path):
+    rows = [f"{n},{n % 7},{n % 5}" for n in range(120)]
+    rows[5] = "5,seven,0"
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(["item,overall,tone", *rows]))
+    seen = inspect(path)
+    assert seen.recipe["outcome"] == "overall"
+    line = "overall: 119 of 120 marks are numbers; row 7 'seven' is not: correct the"
+    assert told(seen, f"{line} file, or write 'missing: [seven]' in the recipe")
+    seen = inspect(path, {"missing": ["seven"]})
+    assert not told(seen, "overall: ")
+    assert len(seen.sample) == 10
+    marks = {"overall": {"seven": "7"}}
+    assert not told(inspect(path, {"marks": marks}), "overall: ")
+
+
+def test_several_words_among_numbers_are_told_together(look):
+    rows = [f"{n},{n % 7},{n % 5}" for n in range(60)]
+    rows[5] = rows[6] = "5,skipped it,0"
+    seen, _ = look("\n".join(["item,overall,tone", *rows]))
+    assert told(seen, "58 of 60 marks are numbers; row 7 'skipped it' and 1 more are")
+    assert told(seen, "not yet understood: mine.csv: 1 problem")
+
+
+def test_numbers_that_never_recur_with_a_word_are_names(look):
+    rows = [f"{n + 100},{n % 7},{n % 5}" for n in range(30)]
+    rows[5] = "105b,1,0"
+    seen, _ = look("\n".join(["piece,overall,tone", *rows]))
+    assert seen.recipe["aspects"] == ["tone"]
+
+
+def test_a_chatbot_is_a_system(look):
+    bots = ["GPT-4o", "Med-PaLM 2", "Llama"]
+    rows = [
+        f"{q},{bots[b]},{r},{(q + b) % 5},{(q * 3 + r) % 5}"
+        for q in range(10)
+        for b in range(3)
+        for r in range(3)
+    ]
+    seen, _ = look("\n".join(["Question no.,Chatbot,Reviewer,Overall,Tone", *rows]))
+    assert seen.recipe["system"] == ["Chatbot"]
+    assert seen.recipe["item"] == ["Question no.", "Chatbot"]
+    assert not told(seen, "words without")
+
+
+@pytest.mark.parametrize(
+    ("names", "others", "recipe", "doubt"),
+    [
+        (["overall_A", "overall_B", "overall_C"], {}, {}, "(?P<rater>A|B|C)"),
+        (["tone_rater1", "tone_rater2"], {}, {}, "(?P<aspect>.+?)[ _.-](?i:(?:rater"),
+        (["tone", "overall"], {}, {}, ""),
+        (["score_a", "score_b"], {"response_a": "x", "response_b": "y"}, {}, ""),
+        (["overall_A", "overall_B"], {"who": ["x", "y"] * 15}, {"rater": "who"}, ""),
+    ],
+)
+def test_columns_taken_as_named_are_doubted(tmp_path, names, others, recipe, doubt):
+    path = tmp_path / "mine.csv"
+    cells = {name: waves(30)[k:] + waves(k) for k, name in enumerate(names)}
+    path.write_text(columns(item=[f"i{k}" for k in range(30)], **cells, **others))
+    first, *rest = names
+    recipe = {"outcome": first, "aspects": rest, "item": "item", **recipe}
+    lines = doubts(path, recipes.read(path, recipe), recipe)
+    assert bool(lines) == bool(doubt)
+    for line in lines:
+        assert line.startswith("the recipe names no raters, and takes")
+        assert doubt in line
+
+
+def prodigy(n, accept, who, answer="accept"):
+    """Write an answer as Prodigy does."""
+    return {
+        "text": f"Summary {n} of an article.",
+        "meta": {"model": f"model-{n % 2}"},
+        "_input_hash": 1_000_000_007 + n,
+        "_task_hash": -2_000_000_011 * n,
+        "options": [{"id": "WRONG"}, {"id": "WORDY"}],
+        "accept": accept,
+        "answer": answer,
+        "_timestamp": 1_770_593_458 + n,
+        "_annotator_id": who,
+    }
+
+
+LABELS = [["WRONG"], ["WRONG", "WORDY"], [], ["WORDY"], []]
+
+
+def test_prodigy_by_its_recipe(look):
+    answers = ["accept", "reject", "accept", "ignore"]
+    rows = [
+        prodigy(n, LABELS[(n + r) % 5], f"set-{r}", answers[(n * 3 + r) % 4])
+        for n in range(20)
+        for r in range(3)
+    ]
+    seen, found = look("\n".join(map(json.dumps, rows)), "mine.jsonl")
+    assert told(seen, "read as an export of Prodigy's choice interface")
+    assert seen.recipe["aspects"] == ["WORDY", "WRONG"]
+    assert seen.recipe["system"] == ["meta.model"]
+    kept = [row for row in rows if row["answer"] != "ignore"]
+    assert len(found) == len(kept) < len(rows)
+    assert found["rater_id"].nunique() == 3
+    assert found["item_id"].nunique() == 20
+    assert found["WRONG"].tolist() == ["WRONG" in row["accept"] for row in kept]
+    assert found["answer"].tolist() == [row["answer"] == "accept" for row in kept]
+
+
+def test_lists_of_labels_are_no_ratings_and_hashes_no_marks(look):
+    rows = []
+    for n in range(20):
+        for r in range(3):
+            row = prodigy(n, LABELS[(n + r) % 5], f"set-{r}")
+            rows.append({**row, "score": (n + r) % 5})
+            del rows[-1]["answer"], rows[-1]["options"]
+    text = "\n".join(map(json.dumps, rows))
+    seen, _ = look(text, "mine.jsonl")
+    assert "lists" not in seen.recipe
+    assert seen.recipe["rater"] == ["_annotator_id"]
+    values = {seen.recipe.get("outcome"), *seen.recipe.get("aspects", [])}
+    assert "score" in values
+    assert not values & {"_input_hash", "_task_hash"}
+    assert told(seen, "accept: cells are lists of labels, not of marks; to count how")
+    seen, _ = look(text, "mine.jsonl", count="accept")
+    assert told(seen, "accept: cells are lists, which are counted as they are written")
+    seen, _ = look(text, "mine.jsonl", count="accept", lists={"accept": "place"})
+    assert seen.recipe["aspects"] == ["WORDY", "WRONG"]
+    assert not told(seen, "accept: cells")

@@ -222,6 +222,9 @@ def test_the_description_counts_everything():
         intake.describe_file(ratings())
         == "400 ratings of 100 items in 50 clusters; 10 raters."
     )
+    assert intake.describe_file(ratings(), names_items=False).endswith(
+        "in 50 clusters; the recipe names no item: each row counts as one; 10 raters."
+    )
 
 
 def test_complete_first_ratings_are_kept():

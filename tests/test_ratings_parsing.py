@@ -19,6 +19,11 @@ NAN = float("nan")
 EXAMPLE = "data/example/ratings.csv"
 COMMON_NAMES = ["item_id", "prompt_id", "rater_id", "source", "covariate"]
 
+NO_NUMBER = (
+    "not a number (correct the cell, or list it in `missing` if there is no mark)"
+)
+COMMA = "comma instead of a decimal point (write 'decimal: \",\"' in the recipe)"
+
 
 def read(path, outcome, aspects, **settings):
     roles = dict.fromkeys(USUAL_NAMES, "auto")
@@ -42,8 +47,12 @@ def problems(path, **settings):
     with pytest.raises(BadTableError) as caught:
         read(path, "overall", ["tone"], **settings)
     first, *others = str(caught.value).splitlines()
-    count = f"{len(others)} problem{'s' if len(others) > 1 else ''}"
-    assert first == f"{path.name}: {count}. Correct the file and load it again."
+    if all(" is missing; " in line for line in others):
+        asked = "does not have all columns that the recipe or the command names:"
+        assert first == f"{path.name} {asked}"
+    else:
+        count = f"{len(others)} problem{'s' if len(others) > 1 else ''}"
+        assert first == f"{path.name}: {count}. Correct the file and load it again."
     return [line.removeprefix("  ") for line in others]
 
 
@@ -115,7 +124,7 @@ def test_parquet_columns_that_hold_no_ratings_are_named(tmp_path):
     path = parquet(tmp_path, tone=[[1], [2]], overall=[datetime.date(2024, 1, 2), None])
     expected = [
         "column 'tone' holds a list or an object in row 1, row 2",
-        "column 'overall', not a number: row 1 datetime.date(2024, 1, 2)",
+        f"column 'overall', {NO_NUMBER}: row 1 datetime.date(2024, 1, 2)",
     ]
     assert problems(path) == expected
     assert len(problems(path, item="tone")) > len(expected)
@@ -207,17 +216,17 @@ def test_what_counts_as_a_number_or_as_nothing(tmp_path):
     }
     found = tone_of(tmp_path, *numbers, False, 7, 2.5)
     assert found["tone"].tolist() == [*numbers.values(), 0, 7, 2.5]
-    nothing = ["N/A", "na", "nan", "NULL", "None", "", "  ", None, NAN]
+    nothing = ["N/A", "n.a.", "na", "nan", "NULL", "None", "", "  ", None, NAN]
     assert tone_of(tmp_path, *nothing)["tone"].isna().all()
 
 
 @pytest.mark.parametrize(
     ("value", "mistake"),
     [
-        ("good", "not a number: line 1 'good'"),
-        ("1_000", "not a number: line 1 '1_000'"),
-        ("x" * 10**6, f"not a number: line 1 '{'x' * 40}…'"),
-        ("4,5", "comma instead of a decimal point: line 1 '4,5'"),
+        ("good", f"{NO_NUMBER}: line 1 'good'"),
+        ("1_000", f"{NO_NUMBER}: line 1 '1_000'"),
+        ("x" * 10**6, f"{NO_NUMBER}: line 1 '{'x' * 40}…'"),
+        ("4,5", f"{COMMA}: line 1 '4,5'"),
         (float("inf"), "infinite or too large: line 1 inf"),
         ("1.1e12", "infinite or too large: line 1 '1.1e12'"),
         (10**400, f"infinite or too large: line 1 1{'0' * 79}…"),
@@ -237,9 +246,9 @@ def test_what_counts_as_a_mistake(tmp_path, value, mistake):
 def test_many_mistakes_take_one_line_for_each_kind(tmp_path):
     text = "overall,tone\n" + "1,bad\n" * 4 + '1,"4,5"\n' + "1,bad\n" * 1200
     assert problems(written(tmp_path, text)) == [
-        "column 'tone', not a number: row 2 'bad', row 3 'bad', row 4 'bad', "
+        f"column 'tone', {NO_NUMBER}: row 2 'bad', row 3 'bad', row 4 'bad', "
         "row 5 'bad', row 7 'bad' and 1,199 more",
-        "column 'tone', comma instead of a decimal point: row 6 '4,5'",
+        f"column 'tone', {COMMA}: row 6 '4,5'",
     ]
 
 
@@ -292,11 +301,11 @@ def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
         "column 'who' is missing; there are 'item_id', 'overall', 'tone', 'model'",
         "row 5 has 2 of 4 cells",
         "column 'item_id', empty: row 3",
-        "column 'model', not a number: row 3 'y'",
+        f"column 'model', {NO_NUMBER}: row 3 'y'",
         "column 'overall', outside 1 to 5 (correct `scales`, or list codes in "
         "`missing`): row 4 '6'",
-        "column 'tone', comma instead of a decimal point: row 2 '4,5'",
-        "column 'tone', not a number: row 3 'x', row 6 'y'",
+        f"column 'tone', {COMMA}: row 2 '4,5'",
+        f"column 'tone', {NO_NUMBER}: row 3 'x', row 6 'y'",
     ]
 
 
@@ -447,3 +456,23 @@ def test_tidy_form_has_one_row_per_rating_and_aspect():
     pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), expected)
     with pytest.raises(ValueError, match="column 'tone' is not in the table"):
         to_tidy(wide, ["tone"])
+
+
+def test_columns_that_the_recipe_names_wrongly_are_no_fault_of_the_file(tmp_path):
+    path = written(tmp_path, "x,y\n1,2\n")
+    aspects = [f"aspect {n}" for n in range(60)]
+    with pytest.raises(BadTableError) as caught:
+        read(path, "overall", aspects)
+    first, second, third, *_, last = str(caught.value).splitlines()
+    asked = "does not have all columns that the recipe or the command names:"
+    assert first == f"mine.csv {asked}"
+    assert second == "  column 'overall' is missing; there are 'x', 'y'"
+    assert third == "  column 'aspect 0' is missing"
+    assert last == "  ... and 11 more"
+
+
+def test_problems_stand_in_the_order_of_the_file(tmp_path):
+    path = written(tmp_path, "item,a_1,a_2\n" + "i,x,1\n" + "j,2,y\n" + "k,z,3\n")
+    recipe = {"names": "(?P<aspect>a)_(?P<rater>.)", "rater": "rater", "item": "item"}
+    with pytest.raises(BadTableError, match=r"row 2 'x', row 3 'y', row 4 'z'"):
+        recipes.read(path, {**recipe, "aspects": ["a"]})

@@ -204,7 +204,7 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("itm: a", "a.yaml: there is no key 'itm'; did you mean 'item'?"),
+        ("itm: a", "a.yaml: there is no key 'itm' (did you mean 'item'?)"),
         ("zzz: a", "a.yaml: there is no key 'zzz'; known are about"),
         ("- a", "a.yaml: a recipe has one 'key: value' on each line"),
         ("item: {a: b}", "a.yaml: item must be a list of names, such as"),
@@ -353,3 +353,21 @@ def test_ends_that_were_seen_become_a_remark_that_can_be_used(tmp_path):
     path.write_text(used)
     scales = {"tone": ["0", "9"], "b": ["1", "4"]}
     assert recipes.from_yaml(path) == {"scales": scales}
+
+
+def test_all_unknown_keys_are_named_at_once():
+    with pytest.raises(OptionError) as caught:
+        recipes.parse({"outcom": "a", "aspekts": "b"})
+    assert str(caught.value) == (
+        "recipe: there is no key 'outcom' (did you mean 'outcome'?), 'aspekts' "
+        "(did you mean 'aspects'?)"
+    )
+    with pytest.raises(OptionError, match=r"'k7', 4 more; known are about, when"):
+        recipes.parse({f"k{n}": "a" for n in range(12)})
+
+
+def test_an_empty_recipe_is_called_empty(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("# nothing\n")
+    with pytest.raises(OptionError, match=r"^a.yaml is empty: `ratings inspect`"):
+        recipes.from_yaml(path)

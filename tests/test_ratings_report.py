@@ -174,7 +174,7 @@ def test_agreement_is_told_of_the_outcome_and_of_the_least():
     assert first.startswith(
         "On “overall”, raters of the same item agree with a Krippendorff's al"
     )
-    assert first.endswith("two of them give the same mark in 40 % of cases.")
+    assert first.endswith("item, 40 % of pairs of raters give the same mark.")
     assert second == "They agree least on “tone”: alpha 0.10 [0.00, 1.00]."
     assert report.about_agreement(NO) == []
 
@@ -317,7 +317,7 @@ def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
     )
     found = json.loads(page.with_suffix(".json").read_text())
     assert found["not run"]["Raters one by one"].startswith(
-        "the file does not say who gave"
+        "the recipe names no raters"
     )
     assert report.AGREEMENT in found["tables"]
     assert report.PEOPLE not in found["tables"]
@@ -385,7 +385,15 @@ def test_a_reliability_for_more_ratings_than_there_are_is_called_a_projection(wr
     about = replace(study(["tone"]), frame=frame)
     ends = {"estimate": 0.6, "low": 0.5, "high": 0.7}
     ((text, _),) = report._about_means(pd.DataFrame(ends, [3]), about)
-    assert text.endswith("of such a mean, projected from items with at most 2 ratings.")
+    assert "of such a mean, projected from items with at most 2 ratings." in text
+    assert text.endswith(
+        "although it changes no order of items that the same people rated."
+    )
+    frame = frame.assign(item_id=range(3))
+    ((text, _),) = report._about_means(
+        pd.DataFrame(ends, [3]), replace(about, frame=frame)
+    )
+    assert "from items with at most 1 rating." in text
 
 
 def test_of_many_aspects_the_table_shows_the_heaviest():
@@ -458,6 +466,48 @@ def test_neither_items_nor_raters_may_do():
     assert line.startswith("To find 0.4 points for “tone”, neither a thousand times")
 
 
+def test_as_many_as_now_is_said_where_no_more_are_needed():
+    assert report._number_needed(1.0, 40, "item") == "as many items as here (40)"
+    expected = "about 50 raters instead of 40"
+    assert report._number_needed(1.23, 40, "rater") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"accept": "1", "reject": "0"}, "accept (1) or reject (0)"),
+        ({"x": "1", "": "0"}, "x (1) or not x (0)"),
+        ({"-": "2"}, "yes (1) or no (0)"),
+        ("number", "yes (1) or no (0)"),
+    ],
+)
+def test_yes_and_no_are_called_as_in_the_file(words, said):
+    ends = pd.DataFrame([[0, 1, "declared"]], ["ok"], ["low", "high", "known"])
+    frame = pd.DataFrame({"ok": [0.0, 1.0]})
+    about = replace(study(["tone"]), frame=frame, outcome="ok", ends=ends)
+    assert report._scale_in_words(about, words) == f"“ok” is {said}."
+
+
+@pytest.mark.parametrize(("high", "word"), [(4, "people"), (5, "steps")])
+def test_what_a_rank_does_not_say_depends_on_the_scales(high, word):
+    ends = pd.DataFrame({"low": [1, 1], "high": [4, high]}, ["a", "b"])
+    ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
+    found = conclusions(a=("higher", 1.0), b=("higher", 0.1))
+    about = replace(study(["a", "b"]), ends=ends)
+    ((_, not_said),) = report._about_ranking(found, ranking, about)
+    assert word in not_said
+
+
+def test_one_rating_and_one_aspect_are_told_of_as_one():
+    row = ["missing", "overall", 1, "left out", ["all"]]
+    names = ["what", "where", "rows", "consequence", "affects"]
+    (line,) = report.warnings(pd.DataFrame([row], columns=names), "overall")
+    assert line == "missing (overall, 1 rating): left out"
+    for aspects, not_said in (("a", "that it does"), ("ab", "that these do")):
+        found = conclusions(**dict.fromkeys(aspects, ("not known", 0.0)))
+        assert report._on_several("not known", found)[1].startswith(not_said)
+
+
 def test_a_methods_paragraph_names_versions_and_date(written):
     _, results, _, _ = written
     text = results["methods"]
@@ -528,7 +578,8 @@ def test_weights_on_yes_or_no_are_percentage_points(yes_no):
     assert "the tables and the files beside this page have shares" in page
     row = next(row for row in results["tables"][report.ON_ASPECTS] if row["alone"])
     assert row["weight"] == pytest.approx(4 * slope)
-    assert "as a share of accept" in row["because"]
+    assert "] percentage points of accept; alone" in row["because"]
+    assert f"{400 * slope:+.1f} [" in row["because"]
     assert f"others held equal: tone {400 * slope:.2f} [" in page  # the figure
 
 
@@ -559,3 +610,24 @@ def test_what_nobody_checked_stands_on_the_page(tmp_path):
     text = page.read_text()
     assert "nobody has checked it" in text
     assert "<li>x is taken as &lt;b&gt;y&lt;/b&gt;</li>" in text
+
+
+def test_a_page_repeats_what_the_recipe_leaves_open(tmp_path):
+    table = example_ratings(np.random.default_rng(2), n_prompts=15)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    recipe = {key: value for key, value in RECIPE.items() if key != "item"}
+    page = report.write_page(
+        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
+    )
+    found = json.loads(page.with_suffix(".json").read_text())
+    assert "the recipe names no item: each row counts as one" in found["ratings"]
+    why = found["not run"][report.AGREEMENT]
+    assert why.startswith("the recipe names no item, so that each row counts as one")
+    assert "If several rows rate one thing, name its column" in page.read_text()
+
+
+def test_columns_of_the_tables_are_explained_if_they_are_shown(written):
+    page, *_ = written
+    for column in ("informative clusters", "clusters that agree", "detects", "AC1"):
+        assert f"<li><strong>{column}</strong>: " in page
+    assert "<strong>other systems</strong>" not in page  # no such table

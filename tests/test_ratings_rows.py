@@ -279,7 +279,7 @@ def test_rows_add_up_with_each_recipe_that_is_shipped(name):
 
 
 def test_every_recipe_that_is_shipped_is_tried():
-    tools = {"argilla", "label_studio", "potato", "prolific", "qualtrics"}
+    tools = {"argilla", "label_studio", "potato", "prodigy", "prolific", "qualtrics"}
     shipped = {file.stem for file in (paths.DATA / "recipes").glob("*.yaml")}
     assert shipped == {*SHIPPED, *tools}
 
@@ -409,9 +409,11 @@ def test_an_aspect_that_may_weigh_nothing_is_not_said_to_weigh_most():
     names = ["tone", "clear"]
     conclusions = pd.DataFrame({"verdict": ["not known", "higher"]}, names)
     ranking = pd.DataFrame({"weight": [2.0, 1.0], "weighs most, %": [70.0, 30]}, names)
-    assert report._about_ranking(conclusions, ranking) == []
+    ends = pd.DataFrame({"low": 1, "high": 5}, names)
+    about = intake.Study(pd.DataFrame(), "overall", names, ends, {})
+    assert report._about_ranking(conclusions, ranking, about) == []
     ranking["weighs most, %"] = [30.0, 70.0]
-    ((text, _),) = report._about_ranking(conclusions, ranking)
+    ((text, _),) = report._about_ranking(conclusions, ranking, about)
     assert "“clear” in 70 % of redraws" in text
 
 

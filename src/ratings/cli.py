@@ -225,11 +225,16 @@ def propose_recipe(
 
     known = recipes.from_yaml(recipe_file) if recipe_file else {}
     if sheet:
+        if ".xlsx" not in file.lower():
+            raise click.UsageError(f"--sheet is for Excel files, which {file} is not")
         known["file"] = {**known.get("file", {}), "sheet": sheet}
     seen = inspection.inspect(file, known)
     path = _beside_user(out, seen.name, ".recipe.yaml")
     if recipe_file and not out:
         click.echo(seen)
+        if seen.sample.empty:
+            click.echo(f"\n{recipe_file} cannot be followed yet: see above")
+            return
         _say_what_is_new(seen.recipe, known, file, recipe_file)
         return
     if path.exists():
@@ -238,8 +243,10 @@ def propose_recipe(
             "with --out, or delete it"
         )
     click.echo(seen)
-    if seen.sample.empty and seen.other_sheets:
-        click.echo("\nno recipe is written: this sheet holds no ratings. Try")
+    if seen.sample.empty and seen.other_sheets and "outcome" not in seen.recipe:
+        sheets = ", ".join(map(repr, seen.other_sheets))
+        click.echo("\nno recipe is written: no ratings are found on this sheet.")
+        click.echo(f"Others are {sheets}, as in")
         click.echo(f"    ratings inspect {file} --sheet {seen.other_sheets[0]!r}")
         return
     recipes.write_yaml(seen.recipe, path, seen.name, seen.seen_ends)
@@ -297,6 +304,12 @@ def report(
     seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
     if seen.contents:
         click.echo(seen)
+        if seen.sample.empty:
+            raise click.ClickException(
+                f"{Path(file).name} is not understood, see the last lines under "
+                f"“Please check”: correct --outcome, --aspects or the recipe, or run\n"
+                f"    ratings inspect {file}"
+            )
         if seen.to_check:
             click.echo("\nGoing on as this says. If it is wrong, write a recipe:")
             click.echo(f"    ratings inspect {file}\n")

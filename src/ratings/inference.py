@@ -284,7 +284,8 @@ def judge(
     # aspects that vary in too few clusters got no p-value: see `_is_judged`
     varies_too_rarely = np.isnan(row["p Holm"])
     if varies_too_rarely:
-        n_clusters = f"{row['informative clusters']:.0f} clusters"
+        number = row["informative clusters"]
+        n_clusters = f"{number:.0f} cluster{'' if number == 1 else 's'}"
         marks = f"another mark than the usual one in {n_clusters}"
         return "not known", f"{marks}; at least {FEWEST_INFORMATIVE} are needed"
     small = _small(study)
@@ -297,9 +298,13 @@ def judge(
     )
     if disagreement:
         return "depends on choices", disagreement
+    unit = "points of"
     held = _points(row[HELD])
     alone = _points(row[ALONE])
-    unit = "as a share of" if study.is_yes_no else "points of"
+    if study.is_yes_no:
+        unit = "percentage points of"
+        held = _points(100 * row[HELD], 1)
+        alone = _points(100 * row[ALONE], 1)
     because = f"others held equal {held} {unit} {study.outcome}; alone {alone}"
     if _is_small(row["low"], row["high"], small):
         if _is_small(row["alone low"], row["alone high"], small):
@@ -418,10 +423,11 @@ def _side(row: pd.Series) -> int:
     return 0
 
 
-def _points(numbers: pd.Series) -> str:
+def _points(numbers: pd.Series, decimals: int = 2) -> str:
     """Write an estimate with its interval."""
     estimate, low, high = numbers
-    return f"{estimate:+.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
+    text = f"{estimate:+.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+    return text.replace("-", "−")
 
 
 def rank_aspects(study: Study, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -622,7 +628,7 @@ def agreement(
     table = table.rename(columns={"position": "rater_id"})
     if "rater_id" not in table:
         return not_done(
-            "the file names no raters: two ratings of an item may be by one person"
+            "the recipe names no raters: two ratings of an item may be by one person"
         )
     if table["rater_id"].nunique() < 2:
         return not_done("all ratings are by one rater")

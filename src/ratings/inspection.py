@@ -35,6 +35,7 @@ from ratings.recipes import (
     any_row_differs,
     as_list,
     as_names,
+    as_yaml,
     cell_text,
     columns_to_load,
     columns_used,
@@ -66,6 +67,8 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 FEWEST_COUNTED = 20  # rows, for numbers of rows and flags to be told from marks
 LONGEST_SIGN = 4  # characters, of a sign such as x or yes; words need more rows
 FEWEST_FLAGS = 2  # cells with a sign such as x, for a column to be one of flags
+MOST_ODD = 3  # different words in a column of numbers
+MOSTLY = 0.8  # share of numbers in a column of numbers that holds words too
 MOST_UNLIKE = 3  # times that columns of one mark may differ in length of scale
 GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
 NAMES = GUESSES["names"]
@@ -218,9 +221,13 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     has_shape = any(key in seen.recipe for key in ("names", "lists", "long", "count"))
     if not has_shape:
         if not _take_recipe_of_tool(raw, seen):
-            _propose_shape(raw, seen)
+            _propose_shape(_without_missing(raw, seen.recipe), seen)
         elif "aspects" in seen.recipe:  # it says all; other columns take memory
             raw = raw[columns_to_load(seen.recipe, list(raw))]
+    counted = seen.recipe.get("count")
+    is_given = counted in raw and counted not in seen.recipe.get("lists", {})
+    if is_given and _kind(raw[counted]) == "lists":
+        seen.to_check.append(ASSUMPTIONS["count of lists"].format(counted))
     if is_simulated(raw):
         raw = raw.drop(columns="source")
     raw = _without_repeated_cells(raw, seen)
@@ -228,6 +235,18 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     _propose_roles(long, seen)
     wide = to_wide(long, seen.recipe)
     _propose_values(wide, seen)
+
+
+def _without_missing(table: pd.DataFrame, recipe: Mapping) -> pd.DataFrame:
+    """Empty the cells that a recipe takes for missing, save in columns of lists."""
+    if "missing" not in recipe:
+        return table
+    codes = {"missing": recipe["missing"]}
+    cells = {}
+    for name, column in table.items():
+        is_list = column.map(_is_list).any()
+        cells[name] = column if is_list else marked(column, codes)
+    return table.assign(**cells)
 
 
 def _without_repeated_cells(raw: pd.DataFrame, seen: Inspection) -> pd.DataFrame:
@@ -350,6 +369,62 @@ def recipe_for(
     if recipe_file and names_aspects:
         return Inspection(Path(file).name, recipe)
     return inspect(file, recipe)
+
+
+def doubts(file: str | Path, ratings: pd.DataFrame, recipe: Mapping) -> list[str]:
+    """Tell what a page by this recipe may get wrong, whoever wrote the recipe.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+        The file of the ratings.
+    ratings : pandas.DataFrame
+        From `ratings.recipes.read`.
+    recipe : mapping
+        The recipe by which they were read.
+
+    Returns
+    -------
+    list of str
+        Columns that look like one mark by several raters but are taken as they are
+        named; rows that count as items although several people rated.
+
+    Examples
+    --------
+    >>> recipe = {"outcome": "overall", "aspects": ["tone"], "rater": ["rater_id"]}
+    >>> table = read("data/example/ratings.csv", recipe)
+    >>> doubts("data/example/ratings.csv", table, recipe)[0][:28]
+    'the recipe names no item: ea'
+    """
+    lines = []
+    values = [name for name in _values(recipe) if name in ratings]
+    names_people = any(key in recipe for key in ("rater", "position", "names"))
+    if not names_people:
+        with opened(file, recipe.get("file", {}), recipe.get("skip", ())) as found:
+            _, names, _ = found
+        pattern = _pattern_of_raters(ratings[values], names)
+        named = [name for name in values if re.fullmatch(pattern, name)]
+        if named:
+            words = ", ".join(named[:MOST_SHOWN])
+            lines.append(ASSUMPTIONS["recipe without raters"].format(words, pattern))
+    n_raters = ratings["rater_id"].nunique() if "rater_id" in ratings else 0
+    if "item" not in recipe and n_raters > 1:
+        lines.append(ASSUMPTIONS["recipe without item"])
+    return lines
+
+
+def _pattern_of_raters(marks: pd.DataFrame, names: Sequence[str]) -> str:
+    """Find the pattern of columns that look like one mark by several raters, or none.
+
+    ``names`` are those of all columns of the file.
+    """
+    for family in GUESSES["families"]:
+        if "rater" in family and _fits(family, list(marks)):
+            return family
+    tagged = _raters_in_names(marks, list(marks), names)
+    if tagged is None or tagged.are_answers:
+        return ""
+    return tagged.pattern
 
 
 def _for_values(recipe: dict) -> dict:
@@ -496,6 +571,7 @@ class _Tagged:
     end: str
     told: str = ""
     is_sure: bool = True
+    are_answers: bool = False
 
     @property
     def has_numbers(self) -> bool:
@@ -503,11 +579,15 @@ class _Tagged:
         return all(tag[-1].isdigit() for tag in self.tags)
 
 
-def _raters_in_names(raw: pd.DataFrame, usable: Sequence[str]) -> _Tagged | None:
+def _raters_in_names(
+    raw: pd.DataFrame, usable: Sequence[str], names: Sequence[str] = ()
+) -> _Tagged | None:
     """Find columns such as tone_A and tone_B, or tone (R1) and tone (R2).
 
     Where tags may stand for something else than raters, they are told, not proposed.
+    ``names`` are those of all columns of the file, if ``raw`` has only some.
     """
+    names = names or [str(name) for name in raw]
     for are_tags, line in (
         (_are_raters, "raters in names"),
         (_may_be_raters, "tags in names"),
@@ -516,12 +596,15 @@ def _raters_in_names(raw: pd.DataFrame, usable: Sequence[str]) -> _Tagged | None
             for found in _tagged(form, usable, are_tags):
                 if not _are_one_mark(raw, found):
                     continue
-                if _are_answers(form, found, list(map(str, raw))):
+                if _are_answers(form, found, names):
                     line = "answers in names"
+                    found.are_answers = True
                 elif line == "tags in names" and _are_aspects(form, found):
                     found, is_of_ratings = _turned(found)
                     if is_of_ratings:
                         line = "raters in names"
+                elif line == "tags in names" and _are_people(form, found):
+                    line = "raters in names"
                 found.is_sure = line == "raters in names"
                 found.told = ASSUMPTIONS[line].format(
                     ", ".join(found.stems[:MOST_SHOWN]),
@@ -588,6 +671,21 @@ def _are_aspects(form: str, found: _Tagged) -> bool:
     of_stems = [bool(_place(stem, NAMES["outcome"])) for stem in found.stems]
     tag_is_last = form.index("<stem>") < form.index("<tag>")
     return tag_is_last and any(is_outcome) and not any(of_stems)
+
+
+def _are_people(form: str, found: _Tagged) -> bool:
+    """Tell whether tags at the end may be names of people, as in tone_Anna.
+
+    One of the marks is an overall one, so that the tags are no aspects of it.
+    """
+    no_people = f"{TAGS['no person']} {TAGS['systems']} {TAGS['answers']}".split()
+    tag_is_last = form.index("<stem>") < form.index("<tag>")
+    has_outcome = any(_place(stem, NAMES["outcome"]) for stem in found.stems)
+    for tag in found.tags:
+        is_name = re.fullmatch(TAGS["person"], tag)
+        if not is_name or tag.casefold() in no_people or _place(tag, NAMES["system"]):
+            return False
+    return tag_is_last and has_outcome and len(found.stems) > 1
 
 
 def _turned(found: _Tagged) -> tuple[_Tagged, bool]:
@@ -673,6 +771,8 @@ def _propose_lists(raw: pd.DataFrame, seen: Inspection) -> None:
     for name, kind in lists.items():
         if kind == "objects":
             of_objects.append(name)
+        elif kind == "words" and name not in people and _are_labels(raw[name]):
+            seen.to_check.append(ASSUMPTIONS["labels"].format(name))
         elif kind != "text" and kind != "nothing" and name not in people:
             of_marks.append(name)
     chosen = of_marks[:1] or of_objects[:1]
@@ -733,6 +833,12 @@ def _person_in_objects(column: pd.Series, name: str) -> str | None:
     return None if best is None else f"{name}.{best}"
 
 
+def _are_labels(column: pd.Series) -> bool:
+    """Tell whether the words in lists have no known order."""
+    elements = column[:LISTS_LOOKED_AT].map(as_list).explode()
+    return _word_scale(_distinct_texts(elements)) is None
+
+
 def _kind_of_elements(column: pd.Series) -> str:
     """Tell what the elements of the lists in a column are."""
     elements = column[:LISTS_LOOKED_AT].map(as_list).explode()
@@ -761,7 +867,8 @@ def _best(role: str, columns: Sequence[str]) -> str | None:
 def _kind(column: pd.Series) -> str:
     """Tell what a column holds: nothing, lists, numbers, graded, words or text.
 
-    Cells are graded if they begin with a number, as in 4 - Good.
+    Cells are graded if they begin with a number, as in 4 - Good. A few words among
+    numbers leave a column one of numbers.
     """
     texts = _distinct_texts(column[:LOOKED_AT])
     if not texts:
@@ -776,9 +883,27 @@ def _kind(column: pd.Series) -> str:
         return "numbers"
     if all(_is_graded(text) for text in marks):
         return "graded"
+    n_odd = sum(not _NUMBER.fullmatch(text) for text in marks)
+    if n_odd <= MOST_ODD and len(_odd_words(column)):
+        return "numbers"
     if len(marks) <= FEW_WORDS and max(map(len, marks)) < LONGEST_WORD:
         return "words"
     return "text"
+
+
+def _odd_words(column: pd.Series) -> pd.Series:
+    """Find the few short words in a column whose cells are mostly numbers."""
+    texts = column[:LOOKED_AT].map(cell_text)
+    counts = texts[texts != ""].value_counts()
+    is_mark = np.array([_is_mark(text) for text in counts.index], dtype=bool)
+    odd = counts.index[~is_mark]
+    n_numbers = counts[is_mark].sum()
+    are_few = len(odd) <= MOST_ODD and n_numbers >= MOSTLY * counts.sum()
+    are_short = all(len(text) < LONGEST_WORD for text in odd)
+    have_repeats = is_mark.sum() < n_numbers  # else these may be names of items
+    if not (are_few and are_short and have_repeats):
+        odd = odd[:0]
+    return texts[texts.isin(odd)]
 
 
 def _distinct_texts(column: pd.Series) -> list[str]:
@@ -887,7 +1012,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
     """Find the columns with marks, and what the marks mean."""
     recipe = seen.recipe
     is_called = "call" in recipe
-    table = _with_short_names(table, recipe)
+    table = _with_short_names(_without_missing(table, recipe), recipe)
     kinds = _pass_over(table, _kinds_of_marks(table, recipe), seen)
     known = recipe.get("marks", {})
     flags = _propose_flags(table, kinds, seen)
@@ -907,6 +1032,8 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> None:
         names = ", ".join(graded)
         seen.to_check.append(f"the number counts with which a cell begins: {names}")
     _propose_missing(table[values], seen)
+    numeric = [name for name in values if kinds[name] == "numbers"]
+    _ask_about_words(table[numeric], seen)
     _ask_about_ties(table, values, seen)
     texts = pd.unique(table[values].map(cell_text).to_numpy().ravel())
     if any(re.fullmatch(r"[+-]?\d+,\d+", text) for text in texts):
@@ -1209,7 +1336,7 @@ def _propose_scales(
 
 def _word_scale(texts: Iterable[str]) -> list[str] | None:
     """Find the shortest known scale that has all these words."""
-    words = _folded(texts) - {*parsing.NOTHING, *NO_MARKS}
+    words = _folded(text for text in texts if not _stands_for_nothing(text))
     fitting = [scale for scale in GUESSES["scales"] if words <= set(scale)]
     return min(fitting, key=len, default=None)
 
@@ -1254,8 +1381,29 @@ def _propose_missing(table: pd.DataFrame, seen: Inspection) -> None:
         missing += [f"{code:g}" for code in _codes_for_nothing(texts)]
     if missing:
         missing = list(dict.fromkeys(missing))  # each once
-        seen.recipe.setdefault("missing", missing)
+        seen.recipe["missing"] = [*seen.recipe.get("missing", []), *missing]
         seen.to_check.append(f"taken as missing: {', '.join(missing)}")
+
+
+def _ask_about_words(table: pd.DataFrame, seen: Inspection) -> None:
+    """Tell of words in columns that are otherwise numbers."""
+    for name in table:
+        if name in seen.recipe.get("marks", {}):
+            continue
+        odd = _odd_words(table[name])
+        if odd.empty:
+            continue
+        n_marks = int((table[name].map(cell_text) != "").sum())
+        words = list(dict.fromkeys(odd))
+        first = f"{odd.index.name} {odd.index[0]} {cell(odd.iloc[0])}"
+        where = (
+            f"{first} is" if len(odd) == 1 else f"{first} and {len(odd) - 1} more are"
+        )
+        counts = (n_marks - len(odd), n_marks)
+        listed = as_yaml({"missing": words}).strip()
+        seen.to_check.append(
+            ASSUMPTIONS["odd words"].format(name, *counts, where, listed)
+        )
 
 
 def _codes_for_nothing(texts: pd.Series) -> np.ndarray:

@@ -137,13 +137,15 @@ def source(table: pd.DataFrame, data_source: str) -> str:
     return "simulated" if simulated else "real"
 
 
-def describe_file(table: pd.DataFrame) -> str:
+def describe_file(table: pd.DataFrame, names_items: bool = True) -> str:
     """Count ratings, items, clusters and raters.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Ratings as `ratings.recipes.read` returns them.
+    names_items : bool, optional
+        Whether the recipe names a column of items. If not, each row counts as one.
 
     Returns
     -------
@@ -153,14 +155,16 @@ def describe_file(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> describe_file(pd.DataFrame({"item_id": [1, 1, 2], "prompt_id": [1, 1, 1]}))
-    '3 ratings of 2 items in 1 cluster; the file names no raters.'
+    '3 ratings of 2 items in 1 cluster; the recipe names no raters.'
     """
     n_items = table["item_id"].nunique()
     n_clusters = table["prompt_id"].nunique()
-    people = "the file names no raters"
+    people = "the recipe names no raters"
     if "rater_id" in table:
         people = _count(table["rater_id"].nunique(), "rater")
     units = f"{_count(n_items, 'item')} in {_count(n_clusters, 'cluster')}"
+    if not names_items:
+        people = f"the recipe names no item: each row counts as one; {people}"
     return f"{_count(len(table), 'rating')} of {units}; {people}."
 
 
@@ -423,7 +427,7 @@ def _few_clusters(table: pd.DataFrame) -> Iterator[Finding]:
     if n_clusters < FEW_CLUSTERS:
         df = n_clusters - 1
         consequence = f"{df} degrees of freedom at most: intervals are wide"
-        what = f"only {n_clusters} clusters"
+        what = f"only {_count(n_clusters, 'cluster')}"
         yield Finding(what, "", len(table), consequence, ["all"])
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data import tables
 from helpers.data.raters import anonymise
-from helpers.data.tables import OptionError, bad_table, cell
+from helpers.data.tables import BadTableError, OptionError, bad_table, cell
 from ratings.accounts import Account
 
 USUAL_NAMES = {
@@ -36,11 +36,12 @@ RESERVED = (
     "cluster",
 )
 WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-NOTHING = ("na", "n/a", "nan", "null", "none")
+NOTHING = ("na", "n/a", "n.a.", "nan", "null", "none")
 LARGEST = 1e12  # beyond it sums of squares lose the digits of other ratings
 SHOWN_PLACES = 5
 SHOWN_PROBLEMS = 50
 NO_NUMBER = "not a number"
+CODES_HINT = "correct the cell, or list it in `missing` if there is no mark"
 FEW_WORDS = 12  # of a column in which they may be marks
 NO_LIMITS = (-np.inf, np.inf)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
@@ -59,9 +60,9 @@ def interpret(
     """Turn a table of cells as they are written into ratings, or list what is wrong.
 
     Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0;
-    NA, N/A, NaN, null and none are missing, like empty cells. Rows that are empty in
-    all columns are left out. Without items each row is one, without clusters each item.
-    Raters become anonymous.
+    NA, N/A, N.A., NaN, null and none are missing, like empty cells. Rows that are empty
+    in all columns are left out. Without items each row is one, without clusters each
+    item. Raters become anonymous.
     """
     cells, nested = _distinct_cells(raw)
     problems = [*problems, *nested]
@@ -88,11 +89,27 @@ def interpret(
         columns[column] = numbers
         problems += mistakes
     if problems:
-        raise bad_table(name, problems, SHOWN_PROBLEMS)
+        raise _error(name, problems)
     if cells.empty:
         raise bad_table(name, ["there are no rows"])
     table = pd.DataFrame(columns, index=cells.index)
     return _completed(table)
+
+
+def _error(name: str, problems: Sequence[str]) -> BadTableError:
+    """Build the error of a file, or of a recipe that names columns it does not have."""
+    are_named_wrongly = all(" is missing; " in problem for problem in problems)
+    if not are_named_wrongly:
+        return bad_table(name, problems, SHOWN_PROBLEMS)
+    lines = [f"{name} does not have all columns that the recipe or the command names:"]
+    listed = set()
+    for problem in problems[:SHOWN_PROBLEMS]:
+        what, _, hint = problem.partition("; ")
+        lines.append(f"  {what}" if hint in listed else f"  {problem}")
+        listed.add(hint)
+    if len(problems) > SHOWN_PROBLEMS:
+        lines.append(f"  ... and {len(problems) - SHOWN_PROBLEMS} more")
+    return BadTableError("\n".join(lines))
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
@@ -190,6 +207,8 @@ def _numbers(
     if _are_words(column, mistakes):
         hint = f"{NO_NUMBER} (say what words mean in `marks`)"
         mistakes = [hint] * len(mistakes)
+    odd = f"{NO_NUMBER} ({CODES_HINT})"
+    mistakes = [odd if each == NO_NUMBER else each for each in mistakes]
     return np.array(values)[column.cat.codes], _problems(column, mistakes)
 
 
@@ -207,7 +226,8 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
         if text in NOTHING:
             return np.nan, ""
         if _COMMA.fullmatch(text):
-            return np.nan, "comma instead of a decimal point"
+            hint = "write 'decimal: \",\"' in the recipe"
+            return np.nan, f"comma instead of a decimal point ({hint})"
         value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text.rstrip("."))
     if not isinstance(value, bool | int | float | Decimal):
         return np.nan, NO_NUMBER
@@ -248,7 +268,7 @@ def _problems(column: pd.Series, mistakes: Sequence[str]) -> list[str]:
             codes_by_mistake.setdefault(mistake, []).append(code)
     problems = []
     for mistake, codes in codes_by_mistake.items():
-        wrong = column[column.cat.codes.isin(codes)]
+        wrong = column[column.cat.codes.isin(codes)].sort_index(kind="stable")
         where = _places(wrong.index, wrong)
         problems.append(f"column {cell(column.name)}, {mistake}: {where}")
     return problems

@@ -176,11 +176,13 @@ def parse(given: object, name: str = "recipe") -> dict:
     >>> parse({"outcome": "overall", "aspects": '["tone", "typos"]', "rater": ""})
     {'outcome': 'overall', 'aspects': ['tone', 'typos']}
     """
+    if given is None:
+        raise OptionError(f"{name} is empty: `ratings inspect` proposes a recipe")
     if not isinstance(given, dict):
         raise OptionError(f"{name}: a recipe has one 'key: value' on each line")
+    _require_known(given, name)
     recipe = {}
     for key, value in given.items():
-        _require_known(key, name)
         if value in ("", None, [], {}):
             continue
         recipe[key] = _of_its_kind(key, value, name)
@@ -189,15 +191,23 @@ def parse(given: object, name: str = "recipe") -> dict:
     return recipe
 
 
-def _require_known(key: object, name: str) -> None:
-    """Stop at a key that no recipe has."""
-    if key in KINDS:
+def _require_known(keys: Iterable, name: str) -> None:
+    """Stop at keys that no recipe has, and name all of them."""
+    unknown = [key for key in keys if key not in KINDS]
+    if not unknown:
         return
-    hint = f"known are {', '.join(KINDS)}"
-    similar = difflib.get_close_matches(str(key), KINDS)
-    if similar:
-        hint = f"did you mean {similar[0]!r}?"
-    raise OptionError(f"{name}: there is no key {cell(key)}; {hint}")
+    faults = []
+    for key in unknown[:MOST_KINDS]:
+        similar = difflib.get_close_matches(str(key), KINDS)
+        hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+        faults.append(f"{cell(key)}{hint}")
+    more = len(unknown) - len(faults)
+    if more:
+        faults.append(f"{more} more")
+    text = f"{name}: there is no key {', '.join(faults)}"
+    if more or not all("did you mean" in fault for fault in faults):
+        text += f"; known are {', '.join(KINDS)}"
+    raise OptionError(text)
 
 
 def _of_its_kind(key: str, value: object, name: str) -> str | list | dict:

@@ -29,7 +29,7 @@ from helpers import paths, show, wording
 from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
 from helpers.show import INK, forest_plot, zero_line
 from helpers.wording import with_interval
-from ratings import inference, intake, raters, recipes
+from ratings import inference, inspection, intake, raters, recipes
 from ratings.accounts import Account
 from ratings.intake import Study
 
@@ -425,7 +425,7 @@ def sentences(
     if by_system is None:
         by_system = inference.not_done("")
     on_aspects = _about_aspects(study, conclusions, by_system)
-    on_aspects += _about_ranking(conclusions, ranking)
+    on_aspects += _about_ranking(conclusions, ranking, study)
     on_aspects = on_aspects[: MOST_SENTENCES - len(on_raters)]
     return pd.DataFrame([*on_aspects, *on_raters], columns=QUOTED)
 
@@ -464,7 +464,7 @@ def _on_several(verdict: str, table: pd.DataFrame) -> tuple[str, str]:
     reasons = table["because"].unique()
     if len(reasons) == 1:
         text += f" ({reasons[0]})"
-    return f"{text}.", WORDS["rest"]["unknown"]
+    return f"{text}.", WORDS["rest"]["one unknown" if len(table) == 1 else "unknown"]
 
 
 def _on_aspect(
@@ -562,7 +562,7 @@ def _unsigned(estimate: float, low: float, high: float, unit: Unit) -> str:
 
 
 def _about_ranking(
-    conclusions: pd.DataFrame, ranking: pd.DataFrame
+    conclusions: pd.DataFrame, ranking: pd.DataFrame, study: Study
 ) -> list[tuple[str, str]]:
     """Say which aspect weighs most, if one was shown to weigh anything."""
     if "not done" in ranking or len(ranking) < 2:
@@ -581,7 +581,10 @@ def _about_ranking(
         text = f"{text} redraws."
     else:
         text = f"{name} weighs most of {judged} in {percent} % of redrawn weights."
-    return [(text, "which would weigh most if all scales had the same number of steps")]
+    ends = study.ends.loc[ranking.index]
+    lengths = ends["high"] - ends["low"]
+    key = "one scale" if np.ptp(lengths) == 0 else "other scales"
+    return [(text, WORDS["ranking"][key])]
 
 
 def about_agreement(
@@ -631,7 +634,9 @@ def about_agreement(
         text += f", {WORDS['scope'][known.loc[first, 'scope']]}"
     if "same mark, %" in known and not np.isnan(known.loc[first, "same mark, %"]):
         same = known.loc[first, "same mark, %"]
-        text += f"; two of them give the same mark in {same:.0f} % of cases"
+        text += (
+            f"; on an average item, {same:.0f} % of pairs of raters give the same mark"
+        )
     not_said = "who is right, or how well a mean of several raters would do"
     rows = [(f"{text}.", not_said)]
     if least != first:
@@ -662,17 +667,17 @@ def _about_means(reliability: pd.DataFrame, study: Study) -> list[tuple[str, str
     if reliability.empty:
         return []
     estimate, low, high = reliability.loc[3, ESTIMATE]
-    text = (
-        f"Of the differences between items in the mean “{_cut(study.outcome)}” of 3 "
-        f"raters, a share of {signed(estimate, low, high)} is more than chance: the "
-        "reliability of such a mean"
-    )
+    scope = ""
     if "scope" in reliability:
-        text += f", {WORDS['scope'][reliability.loc[3, 'scope']]}"
+        scope = f", {WORDS['scope'][reliability.loc[3, 'scope']]}"
     most = most_ratings(study)
     if most < 3:
-        text += f", projected from items with at most {most} ratings"
-    return [(f"{text}.", "that the mean is right: people can agree and be wrong")]
+        n_ratings = "1 rating" if most == 1 else f"{most} ratings"
+        scope += f", projected from items with at most {n_ratings}"
+    text = WORDS["means"].format(
+        outcome=_cut(study.outcome), share=signed(estimate, low, high), scope=scope
+    )
+    return [(text, "that the mean is right: people can agree and be wrong")]
 
 
 def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
@@ -701,7 +706,7 @@ def warnings(checked: pd.DataFrame, outcome: str) -> list[str]:
         is_touched = "all" in row.affects or outcome in row.affects
         if not is_touched or row.what == "nothing":
             continue
-        where = f"{row.rows:,} ratings"
+        where = "1 rating" if row.rows == 1 else f"{row.rows:,} ratings"
         if _cut(row.where):
             where = f"{_cut(row.where)}, {where}"
         lines.append(f"{row.what} ({where}): {row.consequence}")
@@ -795,7 +800,8 @@ def analyse(
     aspects = list(recipe.get("aspects", []))
     columns = [outcome, *aspects] if outcome else aspects
     scales = recipes.scales(recipe)
-    analysis = Analysis(intake.describe_file(table), pd.DataFrame(), pd.DataFrame())
+    description = intake.describe_file(table, names_items="item" in recipe)
+    analysis = Analysis(description, pd.DataFrame(), pd.DataFrame())
     if "rater_id" not in table:
         analysis.not_run["Raters one by one"] = WORDS["not run"]["raters"]
     if len(table) > raters.MOST_ROWS:
@@ -815,6 +821,8 @@ def analyse(
     rated = [name for name in columns if name not in repeated and name not in shared]
     agreement = inference.agreement(table, rated, rng, scales)
     analysis.add(AGREEMENT, agreement)
+    if "not done" in agreement and "item" not in recipe:
+        analysis.not_run[AGREEMENT] = WORDS["not run"]["items"]
     if "estimate" in agreement:
         without = [name for name in rated if name not in agreement.index]
         by_item = table.groupby("item_id", observed=True)
@@ -845,7 +853,8 @@ def analyse(
         return analysis
     analysis.study = study
     analysis.account_for(account, len(table))
-    analysis.description += f" {_scale_in_words(study)}"
+    words = recipe.get("marks", {}).get(outcome, {})
+    analysis.description += f" {_scale_in_words(study, words)}"
     analysis.warnings = warnings(checked, outcome)
     if "sum" in recipe:
         analysis.warnings.insert(0, WORDS["summed"])
@@ -854,13 +863,22 @@ def analyse(
     return analysis
 
 
-def _scale_in_words(study: Study) -> str:
-    """Say from where to where the outcome goes, and how that is known."""
+def _scale_in_words(study: Study, words: Mapping | str = "") -> str:
+    """Say from where to where the outcome goes, and how that is known.
+
+    ``words`` are those that the recipe gives numbers to.
+    """
     ends = study.ends.loc[study.outcome]
     basis = WORDS["ends"][ends["known"]]
     name = f"“{_cut(study.outcome)}”"
     if study.is_yes_no:
-        return f"{name} is yes (1) or no (0)."
+        yes, no = "yes", "no"
+        if isinstance(words, Mapping):
+            word_of = {number: word for word, number in words.items() if word}
+            if "1" in word_of:
+                yes = word_of["1"]
+                no = word_of.get("0", f"not {yes}")
+        return f"{name} is {_cut(yes)} (1) or {_cut(no)} (0)."
     return f"{name} goes from {ends['low']:g} to {ends['high']:g} ({basis})."
 
 
@@ -978,14 +996,22 @@ def _more(study: Study, row: pd.Series) -> str:
     times = row["times the items"]
     if np.isfinite(times):
         n_items = study.frame["item_id"].nunique()
-        number = wording_number(times * n_items)
-        ways.append(f"about {number} items instead of {n_items:,}, rated as these were")
+        number = _number_needed(times, n_items, "item")
+        ways.append(f"{number}, rated as these were")
     times = row["times the raters"]
     if np.isfinite(times):
         n_raters = study.frame["rater_id"].nunique()
-        number = wording_number(times * n_raters)
-        ways.append(f"about {number} raters instead of {n_raters:,}, on the same items")
+        number = _number_needed(times, n_raters, "rater")
+        ways.append(f"{number}, on the same items")
     return ", or ".join(ways)
+
+
+def _number_needed(times: float, n_now: int, noun: str) -> str:
+    """Say how many it takes; "as many as here" where no more are needed."""
+    needed = wording_number(times * n_now)
+    if times <= 1:
+        return f"as many {noun}s as here ({n_now:,})"
+    return f"about {needed} {noun}s instead of {n_now:,}"
 
 
 def wording_number(number: float) -> str:
@@ -1029,6 +1055,8 @@ def methods_paragraph(analysis: Analysis, name: str) -> str:
             parts.append(WORDS["methods"]["systems"])
     if AGREEMENT in analysis.tables:
         parts.append(WORDS["methods"]["agreement"])
+    if RELIABLE in analysis.tables:
+        parts.append(WORDS["methods"]["reliability"])
     versions = []
     for package in ("numpy", "pandas", "scipy"):
         versions.append(f"{package} {importlib.metadata.version(package)}")
@@ -1109,6 +1137,8 @@ def write_page(
     table = recipes.read(file, recipe, account)
     analysis = analyse(table, recipe, progress, account)
     analysis.methods = methods_paragraph(analysis, Path(file).name)
+    doubts = inspection.doubts(file, table, recipe)
+    analysis.warnings = [*doubts, *analysis.warnings]
     if assumed:
         analysis.warnings.insert(0, WORDS["assumed"])
     progress("drawing")
@@ -1135,7 +1165,10 @@ def _html(
     tables = [
         (title, _as_text(table), len(table)) for title, table in _all_tables(analysis)
     ]
+    shown = {column for _, table, _ in tables for column in table["columns"]}
+    meanings = WORDS["columns"].items()
     return _template().render(
+        columns={name: each for name, each in meanings if name in shown},
         name=name,
         source=source,
         found=analysis,
