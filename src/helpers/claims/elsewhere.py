@@ -26,8 +26,8 @@ COLUMNS = [
     "word",
 ]
 SIDES = ("on the side", "on the other side", "neither")
-# how far a statement holds, by the rules of data/atlas/README.md
 NO_SET = "Elsewhere: not known, since "  # begins what is said where no set can speak
+# how far a statement holds, by the rules of data/atlas/README.md; as part of a sentence
 IN_A_SENTENCE = {
     "holds widely": "it holds widely",
     "depends on the task": "it differs from set to set",
