@@ -155,12 +155,12 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
     tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
-    others = ["data/defaults.csv", "notebooks/10_tiny.ipynb", "figures/10_new.png"]
+    others = ["notebooks/10_tiny.ipynb", "figures/10_new.png"]
     guides = ["README.md", "notebooks/README.md", "docs/findings.md"]
     assert names == [*tables, *others, *guides]
     assert len(list((project / "figures").iterdir())) == 4
-    assert b"papermill" not in contents[4]
-    assert contents[4].endswith(b"}\n")
+    assert b"papermill" not in contents[3]
+    assert contents[3].endswith(b"}\n")
     again = results.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 

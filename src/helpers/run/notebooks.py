@@ -4,13 +4,10 @@ A notebook says what kind a parameter is of; `data/parameters.csv` says which va
 may have.
 """
 
-import ast
 import base64
 import csv
 import json
 import logging
-import math
-import operator
 import os
 import re
 import textwrap
@@ -26,7 +23,7 @@ from helpers import paths
 from helpers.data import studies
 from helpers.data.tables import OptionError, PlainError, cell, find
 from helpers.paths import replace_files
-from helpers.run.parameters import ANY_VALUES, WITHOUT_NOTICE
+from helpers.run.parameters import _fits
 
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
@@ -41,13 +38,6 @@ KINDS = {
     "str": ("", str),
 }
 NO_KIND = "annotated in the notebook, as in n: int = 3"
-# Words of data/parameters.csv.
-BOUNDS = {
-    "above": operator.gt,
-    "below": operator.lt,
-    "from": operator.ge,
-    "to": operator.le,
-}
 MISTAKES = (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
@@ -142,27 +132,6 @@ def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
     return parameters
 
 
-def defaults_of(notebook: Path) -> dict[str, object]:
-    """Read the defaults that a notebook's text describes from its parameters."""
-    if notebook.stem.startswith(ANY_VALUES):
-        return {}
-    defaults = {}
-    for name, parameter in papermill.inspect_notebook(notebook).items():
-        if name not in WITHOUT_NOTICE:
-            defaults[name] = ast.literal_eval(parameter["default"])
-    return defaults
-
-
-def defaults_table(notebooks: Iterable[Path]) -> bytes:
-    """Write the defaults of notebooks as `data/defaults.csv` holds them."""
-    lines = ["notebook,parameter,default"]
-    for notebook in notebooks:
-        for name, default in defaults_of(notebook).items():
-            quoted = json.dumps(default).replace('"', '""')
-            lines.append(f'{notebook.stem},{name},"{quoted}"')
-    return ("\n".join(lines) + "\n").encode()
-
-
 def parameter_values(notebook: Path, texts: Mapping[str, str]) -> dict[str, object]:
     """Turn texts into values of parameters, each of its kind and within its limits."""
     known = parameters_of(notebook)
@@ -203,49 +172,6 @@ def _value(text: str, parameter: Mapping[str, str]) -> object:
         pass
     must = f"{parameter['name']} must be {what_fits(parameter)}"
     raise OptionError(f"{must}, not {cell(text)}{parameter['why']}")
-
-
-def _fits(value: object, allowed: str) -> bool:
-    """Tell whether a value is allowed, a list if all its parts are."""
-    if not allowed:
-        return not isinstance(value, float) or math.isfinite(value)
-    if isinstance(value, list):
-        return len(value) > 0 and all(_fits(part, allowed) for part in value)
-    if isinstance(value, dict):
-        scales = "by column" in allowed
-        return scales and all(_is_scale(ends) for ends in value.values())
-    if isinstance(value, str):
-        return _text_fits(value, allowed)
-    return _number_fits(value, allowed)
-
-
-def _number_fits(value: object, allowed: str) -> bool:
-    """Tell whether a value is a number between the bounds, a whole one if so asked."""
-    is_whole = type(value) is int  # which True is not
-    is_fraction = type(value) is float
-    if not is_whole and (not is_fraction or "whole" in allowed):
-        return False
-    bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
-    return all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
-
-
-def _is_scale(ends: object) -> bool:
-    """Tell whether a value is a list of the lowest and the highest mark."""
-    if not isinstance(ends, list) or len(ends) != 2:
-        return False
-    low, high = ends
-    return _fits(low, "") and _fits(high, "") and float(low) < float(high)
-
-
-def _text_fits(text: str, allowed: str) -> bool:
-    """Tell whether a text is a choice, a name or a file, as is allowed."""
-    if not text:
-        return allowed.endswith("nothing")
-    if allowed.startswith("a file"):
-        return os.access(text, os.R_OK)
-    if "name" in allowed:
-        return text.isprintable() and not text.isspace()
-    return text in allowed.split(" or ")
 
 
 def set_environment(folder: Path) -> None:

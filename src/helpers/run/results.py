@@ -21,7 +21,7 @@ from helpers.data import registry
 from helpers.data.published import read_text
 from helpers.data.tables import PlainError
 from helpers.paths import replace_files
-from helpers.run import notebooks, parameters
+from helpers.run import notebooks
 
 LOCK = ".lock"
 # The kind of data of a study, and how the reason begins why its notebooks did not run.
@@ -190,9 +190,6 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     other_sets = build / "atlas.csv"
     if other_sets.is_file():
         contents[root / "figures" / other_sets.name] = other_sets.read_bytes()
-    run_notebooks = [executed(name, build) for name in names]
-    defaults = notebooks.defaults_table(run_notebooks)
-    contents[root / "data" / parameters.FILE.name] = defaults
     renewals = _renewals(root, claims)
     titles = {}
     alts = {}
