@@ -45,8 +45,10 @@ LAST_BATCH = 1000  # submissions of the last of four batches of experiment 1
 RELATIVE_TOLERANCE = 1e-9  # of numbers printed with more than ten digits
 MOST_ROUNDED_DIGITS = 10
 
+LOADING = "loading on a principal component of four factors"  # quantity
+ROUNDING_TWICE = "rounded to two digits, then to one"  # end of a rule
 ROUNDED_TWICE = "rounding twice"
-SIGN = "sign of a principal component is arbitrary"
+SIGN = "scikit-learn chose the signs of principal components by another rule"
 UNEXPLAINED = "not found"
 
 
@@ -117,7 +119,7 @@ def compare(printed: pd.DataFrame, ours: pd.Series) -> pd.DataFrame:
     Parameters
     ----------
     printed : pandas.DataFrame of str
-        Indexed by ``id``, with ``decimals`` and ``printed``.
+        Indexed by ``id``, with ``quantity``, ``rule``, ``decimals`` and ``printed``.
     ours : pandas.Series of float
         Indexed by the same ids.
 
@@ -133,11 +135,12 @@ def compare(printed: pd.DataFrame, ours: pd.Series) -> pd.DataFrame:
 
     Examples
     --------
-    >>> printed = pd.DataFrame(
-    ...     {"decimals": ["2", "2"], "printed": ["0.35", "0.36"]}, index=["a", "b"]
-    ... )
-    >>> compare(printed, pd.Series({"a": 0.352, "b": 0.352}))["reproduces"].tolist()
-    [True, False]
+    >>> printed = printed_numbers().filter(like="lasso.weight.re", axis="index")
+    >>> printed["printed"].tolist()
+    ['0.60', '0.95', '0.53']
+    >>> ours = pd.Series([0.602, 0.949, 0.54], printed.index)
+    >>> compare(printed, ours)["reproduces"].tolist()
+    [True, True, False]
     """
     missing = printed.index.symmetric_difference(ours.index)
     if len(missing):
@@ -150,22 +153,18 @@ def compare(printed: pd.DataFrame, ours: pd.Series) -> pd.DataFrame:
     tolerance = half_a_unit.mask(is_long, RELATIVE_TOLERANCE * target.abs())
     floating_point = 1e-12
     table["reproduces"] = (table["ours"] - target).abs() <= tolerance + floating_point
-    causes = [
-        "" if row.reproduces else _cause(row.ours, row.printed, int(row.decimals))
-        for row in table.itertuples()
-    ]
-    return table.assign(cause=causes)
-
-
-def _cause(ours: float, printed: str, decimals: int) -> str:
-    """Say which of the known causes gives exactly the printed digits."""
-    target = float(printed)
-    if np.isclose(-ours, target, rtol=0, atol=0.5 * 10.0**-decimals):
-        return SIGN
-    # Their code rounds percentages to two digits, and prints one.
-    if f"{round(ours, 2):.{decimals}f}" == printed:
-        return ROUNDED_TWICE
-    return UNEXPLAINED
+    is_same_size = (table["ours"].abs() - target.abs()).abs() <= tolerance
+    has_other_sign = table["quantity"].eq(LOADING) & is_same_size
+    printed_of_two_digits = table["ours"].round(2).map("{:.1f}".format)
+    is_rounded_twice = table["rule"].str.endswith(ROUNDING_TWICE) & (
+        printed_of_two_digits == table["printed"]
+    )
+    table["cause"] = np.select(
+        [table["reproduces"], has_other_sign, is_rounded_twice],
+        ["", SIGN, ROUNDED_TWICE],
+        UNEXPLAINED,
+    )
+    return table
 
 
 def summary(table: pd.DataFrame) -> pd.Series:
