@@ -2,11 +2,12 @@
 #
 ## make reproduce    re-derive all results, then open build/site/index.html
 ## make site         build the site from the last run
-## make notebook     run one: NAME=11_error_weights ARGS="-p aggregation mean"
+## make notebook     run one and make its page: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=70_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
 ## make lab          open JupyterLab
 ## make refresh      renew the committed outputs, figures and claims from real data
+## make compare      compare all committed results and outputs with new ones, on real data
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
 ## make quoted       the same for headlines, with new raters too (a quarter of an hour)
@@ -29,11 +30,11 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
 unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
-RESULTS := reproduce site notebook new lab refresh
-CHECKS := test bench coverage label_errors quoted audit gates sweep answers
+RESULTS := reproduce site new lab refresh
+CHECKS := test compare bench coverage label_errors quoted audit gates sweep answers
 
 .DEFAULT_GOAL := help
-.PHONY: help clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
+.PHONY: help notebook clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -43,6 +44,11 @@ $(RESULTS): .venv
 
 $(CHECKS): .venv-tests
 	@$(DOIT) $@
+
+refresh compare: export DATA = real
+
+notebook: .venv
+	@.venv/bin/python -m helpers.run "$$NAME" $(ARGS)
 
 clean:
 	@rm -rf build
