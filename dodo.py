@@ -226,11 +226,6 @@ def task_gates():
     return task(gates)
 
 
-def task_sweep():
-    """Run every notebook with other values of each parameter; list what it says."""
-    return task(lambda: run_script("benchmarks/sweep.py"))
-
-
 def task_bench():
     """Print speed ratios, each measured in one run."""
 

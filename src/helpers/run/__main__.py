@@ -33,7 +33,8 @@ def main(arguments: Sequence[str]) -> Path:
     print(f"{given.name}: started", flush=True)
     seconds = notebooks.execute(file, executed, values)
     page = executed.with_suffix(".html")
-    html, _ = HTMLExporter().from_filename(str(executed))
+    # of the templates of nbconvert, this one keeps alt texts
+    html, _ = HTMLExporter(template_name="classic").from_filename(str(executed))
     replace_files({page: html.encode()})
     print(f"{given.name}: finished in {seconds:.1f} s\n{page}")
     return page
