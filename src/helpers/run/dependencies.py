@@ -26,11 +26,14 @@ SPECIAL = (*BY_ROW, "parameters.csv")  # rules that refuse values change no resu
 def fingerprint(notebook: Path) -> str:
     """SHA-256 of all that the results of a notebook depend on.
 
-    That is its file, the modules and data that it uses, and the versions of Python and
+    That is its cells, the modules and data that it uses, and the versions of Python and
     packages.
     """
     content = hashlib.sha256(platform.python_version().encode())
-    for file in [notebook, paths.ROOT / "requirements.lock", *files_of(notebook)]:
+    for each in json.loads(notebook.read_bytes())["cells"]:
+        without_outputs = [each["cell_type"], each["source"], each["metadata"]]
+        content.update(json.dumps(without_outputs).encode())
+    for file in [paths.ROOT / "requirements.lock", *files_of(notebook)]:
         content.update(file.read_bytes())
     for row in rows_of(notebook):
         content.update(row.encode())
@@ -55,7 +58,7 @@ def files_of(notebook: Path) -> list[Path]:
 
 def modules_of(notebook: Path) -> list[Path]:
     """List the modules of the project that a notebook imports, directly or not."""
-    waiting = list(_imports(_code_of(notebook), package=""))
+    waiting = list(_imports(_code_of(notebook), package=()))
     found = set()
     while waiting:
         file = waiting.pop()
@@ -114,21 +117,27 @@ def _parsed(file: Path) -> ast.Module:
 
 @cache
 def _imports_of_module(file: Path) -> frozenset[Path]:
-    """Modules of the project that a module imports."""
-    parts = file.relative_to(SOURCE).with_suffix("").parts
-    package = ".".join(parts[:-1])
-    return frozenset(_imports(_parsed(file), package))
+    """Modules of the project that a module imports.
+
+    What a package imports in its functions it loads when one of its names is asked for:
+    see `_modules`.
+    """
+    code = _parsed(file)
+    if file.name == "__init__.py":
+        own = [node for node in code.body if not isinstance(node, ast.FunctionDef)]
+        code = ast.Module(own, type_ignores=[])
+    package = file.parent.relative_to(SOURCE).parts
+    return frozenset(_imports(code, package))
 
 
-def _imports(code: ast.Module, package: str) -> Iterable[Path]:
+def _imports(code: ast.Module, package: tuple[str, ...]) -> Iterable[Path]:
     """Modules of the project that code in a package imports."""
     for node in ast.walk(code):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _modules(alias.name)
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1]
-            start = above if node.level else []
+            start = package[: len(package) + 1 - node.level] if node.level else ()
             module = ".".join([*start, *filter(None, [node.module])])
             for alias in node.names:
                 yield from _modules(f"{module}.{alias.name}")
@@ -136,38 +145,26 @@ def _imports(code: ast.Module, package: str) -> Iterable[Path]:
 
 @cache
 def _modules(name: str) -> tuple[Path, ...]:
-    """Modules that `import name` loads; the last part may be a name in one.
+    """Modules that an import of this name loads; its last part may be in a module.
 
-    Where it is a name in a package, that package may load it from any module that it
-    names in a text, as in `{"mean": "helpers.stats.means"}`.
+    If the last part is no module of its package, the package may load it from any
+    module that it imports, also in its functions.
     """
-    parts = name.split(".")
     found = []
-    for length in range(1, len(parts) + 1):
-        place = SOURCE.joinpath(*parts[:length])
-        package = place / "__init__.py"
-        if package.is_file():
-            found.append(package)
+    place = SOURCE
+    for part in name.split("."):
+        place = place / part
+        if (place / "__init__.py").is_file():
+            found.append(place / "__init__.py")
         elif place.with_suffix(".py").is_file():
             return (*found, place.with_suffix(".py"))
         elif found:
-            lazy = _lazy_modules(found[-1])
-            return (*found, *lazy)
-        else:
+            package = found[-1]
+            inside = package.parent.relative_to(SOURCE).parts
+            return (*found, *_imports(_parsed(package), inside))
+        else:  # of another project
             return ()
     return tuple(found)
-
-
-def _lazy_modules(package: Path) -> list[Path]:
-    """Modules that a package names in texts, to load them when they are asked for."""
-    inside = package.parent.relative_to(SOURCE).parts
-    files = []
-    for word in sorted(_texts(_parsed(package))):
-        for start in ((), inside):
-            place = SOURCE.joinpath(*start, *word.strip(".").split("."))
-            if re.fullmatch(r"[\w.]+", word) and place.with_suffix(".py").is_file():
-                files.append(place.with_suffix(".py"))
-    return files
 
 
 @cache
