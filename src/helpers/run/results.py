@@ -257,7 +257,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
         opening.source = _replaced(opening.source, renewals)
         titles[name] = notebooks.heading(content)
         text = nbformat.writes(content) + "\n"
-        contents[root / notebook_file(name).relative_to(paths.ROOT)] = text.encode()
+        contents[notebook_file(name)] = text.encode()
         alt_by_picture = notebooks.alt_texts(content)
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
             picture = figure.read_bytes()
