@@ -30,6 +30,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from helpers import paths, wording
+from helpers.data import registry
 from helpers.stats.bootstrap import interval
 
 BLUE = "#0072B2"
@@ -86,6 +87,52 @@ WEIGHT_MARKERS = "D|"
 WEIGHT_COLORS = (ORANGE, INK)
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
+
+
+@dataclass(frozen=True)
+class Run:
+    """The notebook that runs in this process, as `helpers.run.check` has found it."""
+
+    notebook: str
+    out_dir: str
+    changed: str  # parameters that differ from the defaults, in words; else empty
+
+    @property
+    def folder(self) -> Path:
+        """Folder for what this run writes; simulated results have one of their own."""
+        folder = paths.output_dir(self.out_dir)
+        simulated = getattr(registry, "simulated_studies", tuple)  # until it is there
+        return folder / "simulated" if simulated() else folder
+
+
+_run: dict[str, Run | None] = {"current": None}
+
+
+def begin(notebook: str, out_dir: str, changed: str) -> None:
+    """Note which notebook runs, for figures and results; apply the project's style.
+
+    Parameters
+    ----------
+    notebook : str
+        Name of the notebook.
+    out_dir : str
+        Output folder of the run, relative to the project root.
+    changed : str
+        Parameters that differ from the notebook's defaults, in words, or empty.
+
+    Examples
+    --------
+    >>> begin("11_error_weights", "build", changed="")
+    >>> current().notebook
+    '11_error_weights'
+    """
+    use_style(changed)
+    _run["current"] = Run(notebook, out_dir, changed)
+
+
+def current() -> Run | None:
+    """Return the notebook that runs in this process; None before `begin`."""
+    return _run["current"]
 
 
 def use_style(other_parameters: str = "") -> None:
