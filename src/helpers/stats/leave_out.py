@@ -680,12 +680,13 @@ def coefficient(
         same = ratio(sums[:, 0], sums[:, 1])
         if name == "same":
             return same[:, None]
-        shares = ratio(sums[:, 3:], np.broadcast_to(sums[:, [2]], sums[:, 3:].shape))
+        n_rated = np.broadcast_to(sums[:, [2]], sums[:, 4:].shape)
+        shares = ratio(sums[:, 4:], n_rated)
         chance = (shares * (1 - shares)).sum(axis=1) / (n_categories - 1)
         return ((same - chance) / (1 - chance))[:, None]
 
     def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        return parts[:, [2]]
+        return parts[:, [3]]  # ratings
 
     return Statistic(names, _same_terms, value, information)
 
@@ -696,10 +697,10 @@ def indicators(values: np.ndarray, categories: Sequence[float]) -> np.ndarray:
 
 
 def _same_terms(counts: np.ndarray) -> np.ndarray:
-    """Of items: share of pairs alike, whether there is a pair, a rating, and shares."""
+    """Of items: share of pairs alike; a pair, a rating, how many; shares."""
     n = counts.sum(axis=1, keepdims=True)
     alike = (counts * (counts - 1)).sum(axis=1, keepdims=True)
-    parts = [alike / np.maximum(n * (n - 1), 1), n >= 2, n >= 1]
+    parts = [alike / np.maximum(n * (n - 1), 1), n >= 2, n >= 1, n]
     return np.concatenate([*parts, counts / np.maximum(n, 1)], axis=1)
 
 
