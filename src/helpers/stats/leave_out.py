@@ -11,7 +11,7 @@ the module: `group_means`, `slopes`, `correlations`, `others_correlations` and
 `coefficient`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -181,7 +181,7 @@ def leave_out(
     statistic: Statistic,
     *,
     items: pd.Series | None = None,
-    fixed: Sequence = (),
+    fixed: Mapping[str, Sequence] | None = None,
 ) -> LeftOut:
     """Compute a statistic, and how it moves without each cluster.
 
@@ -195,9 +195,9 @@ def leave_out(
         What to compute.
     items : pandas.Series, optional
         The item of each row, for terms that are made from the sums of an item's rows.
-    fixed : sequence, optional
-        Labels of clusters that are never left out, for example one expert to whom
-        raters are compared. The result then holds for this expert.
+    fixed : mapping of str to sequence, optional
+        For a column of clusters the labels that are never left out, for example
+        ``{"rater_id": ["expert"]}``. The result then holds for this expert.
 
     Returns
     -------
@@ -227,8 +227,11 @@ def leave_out(
            estimate  standard_error   low   high  p_value   df
     score      2.83            0.93 -8.96  14.62      0.2  1.0
     """
-    check_clusters(clusters, fixed)
-    kinds = cluster_codes(clusters, fixed)
+    free = clusters
+    for column, labels in (fixed or {}).items():
+        free = free.assign(**{column: free[column].mask(free[column].isin(labels))})
+    check_clusters(clusters, free)
+    kinds = cluster_codes(free)
     if items is None:
         sums = _RowSums(rows, statistic)
     else:
@@ -261,8 +264,8 @@ def add_parts(
     return parts
 
 
-def check_clusters(clusters: pd.DataFrame, fixed: Sequence = ()) -> None:
-    """Stop unless clusters can be left out, and two kinds of them cross."""
+def check_clusters(clusters: pd.DataFrame, free: pd.DataFrame) -> None:
+    """Stop unless clusters that are not fixed can be left out, and two kinds cross."""
     if not 1 <= len(clusters.columns) <= 2:
         raise OptionError(
             f"{len(clusters.columns)} columns of clusters: give one or two, for "
@@ -270,14 +273,14 @@ def check_clusters(clusters: pd.DataFrame, fixed: Sequence = ()) -> None:
         )
     for column in clusters:
         checks.check_clusters(clusters, column)
-        left = clusters.loc[~clusters[column].isin(list(fixed)), column].nunique()
-        if left < 2:
+        n_free = free[column].nunique()
+        if n_free < 2:
             raise ValueError(
-                f"column {column!r}: {left} of its clusters can be left out besides "
-                f"the fixed {list(fixed)}, and 2 are needed"
+                f"column {column!r}: {n_free} of its clusters can be left out, the "
+                "others are fixed, and 2 are needed"
             )
     if len(clusters.columns) == 2:
-        _check_crossed(clusters[~clusters.isin(list(fixed)).any(axis="columns")])
+        _check_crossed(free.dropna())
 
 
 def _check_crossed(clusters: pd.DataFrame) -> None:
@@ -294,13 +297,9 @@ def _check_crossed(clusters: pd.DataFrame) -> None:
             )
 
 
-def cluster_codes(clusters: pd.DataFrame, fixed: Sequence = ()) -> list[np.ndarray]:
-    """Number the clusters of each kind, of two kinds also the cells; -1 if fixed."""
-    kinds = []
-    for _, labels in clusters.items():
-        free = labels.where(~labels.isin(list(fixed))) if len(fixed) else labels
-        codes, _ = pd.factorize(free)
-        kinds.append(codes)
+def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:
+    """Number the clusters of each kind, of two kinds also the cells; -1 for none."""
+    kinds = [pd.factorize(labels)[0] for _, labels in clusters.items()]
     if len(kinds) == 2:
         first, second = kinds
         free = (first >= 0) & (second >= 0)
