@@ -174,9 +174,9 @@ def test_alpha_is_that_of_krippendorff_in_a_loop(ratings, clusters, level):
     def by_hand(table):
         return np.array([krippendorff.alpha(wide(table), level_of_measurement=level)])
 
-    scale = [0, 1, 2, 3]
-    rows = leave_out.indicators(ratings["mark"].to_numpy(), scale)
-    statistic = leave_out.coefficient("alpha", level, scale, "mark")
+    scales = {"mark": [0, 1, 2, 3]}
+    rows = leave_out.indicators(ratings[["mark"]].to_numpy(), scales)
+    statistic = leave_out.coefficient("alpha", level, scales)
     found = leave_out.leave_out(
         rows, ratings[clusters], statistic, items=ratings["prompt_id"]
     )
@@ -198,9 +198,9 @@ def test_pair_agreement_and_ac1_are_those_of_a_loop(ratings, clusters, name):
         ac1 = (same - chance) / (1 - chance)
         return np.array([same if name == "same" else ac1])
 
-    scale = [0, 1, 2, 3]
-    rows = leave_out.indicators(ratings["mark"].to_numpy(), scale)
-    statistic = leave_out.coefficient(name, "nominal", scale, "mark")
+    scales = {"mark": [0, 1, 2, 3]}
+    rows = leave_out.indicators(ratings[["mark"]].to_numpy(), scales)
+    statistic = leave_out.coefficient(name, "nominal", scales)
     found = leave_out.leave_out(
         rows, ratings[clusters], statistic, items=ratings["prompt_id"]
     )
@@ -275,4 +275,4 @@ def test_what_is_not_smooth_is_refused_with_the_reason(name):
 @pytest.mark.parametrize("options", [("beta", "nominal"), ("alpha", "ratio")])
 def test_unknown_coefficients_and_levels_are_refused(options):
     with pytest.raises(OptionError, match="unknown"):
-        leave_out.coefficient(*options, [0, 1], "mark")
+        leave_out.coefficient(*options, {"mark": [0, 1]})
