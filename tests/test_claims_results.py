@@ -35,6 +35,18 @@ def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
     assert results.read(tmp_path).empty
 
 
+def test_simulated_results_have_their_own_folder_unless_from_print(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(show.Run, "simulated", True)
+    show.begin("31_question_level", str(tmp_path), changed="")
+    printed = results.rows("chatbench", {"gain": 21}).assign(from_print=True)
+    results.save(pd.concat([printed, results.rows("chatbench", {"share": 3})]))
+    assert results.read(tmp_path)["name"].tolist() == ["chatbench.gain"]
+    simulated = results.read(tmp_path / "simulated")
+    assert simulated["name"].tolist() == ["chatbench.share"]
+
+
 def test_two_notebooks_cannot_save_the_same_result(tmp_path):
     for notebook in ("10_annotation_quality", "11_error_weights"):
         show.begin(notebook, str(tmp_path), changed="")
