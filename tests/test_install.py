@@ -23,8 +23,8 @@ case "$*" in
     *"config list"*) echo "global.index-url='https://file.example'"
         echo ":env:.index-url='https://variable.example'";;
     *"install --python"*) mkdir -p .venv/lib/python3.11/site-packages/tiny-1.dist-info
-        cd .venv/lib/python3.11/site-packages; touch tiny.py
-        printf 'tiny.py,,\\n' >tiny-1.dist-info/RECORD;;
+        cd .venv/lib/python3.11/site-packages; printf whole >tiny.py
+        printf 'tiny.py,,5\\n' >tiny-1.dist-info/RECORD;;
 esac
 echo "    index: $UV_DEFAULT_INDEX" >>"$LOG"
 """
@@ -129,13 +129,17 @@ def test_it_is_made_anew_after_its_folder_was_moved(root):
         (lambda venv: (venv / "complete.json").unlink(), "it is not complete"),
         (
             lambda venv: (venv / "lib/python3.11/site-packages/tiny.py").unlink(),
-            "files are missing of tiny",
+            "files are missing or damaged of tiny",
+        ),
+        (
+            lambda venv: (venv / "lib/python3.11/site-packages/tiny.py").write_text(""),
+            "files are missing or damaged of tiny",
         ),
         (
             lambda venv: shutil.rmtree(
                 venv / "lib/python3.11/site-packages/tiny-1.dist-info"
             ),
-            "files are missing of tiny",
+            "files are missing or damaged of tiny",
         ),
     ],
 )

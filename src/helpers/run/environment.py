@@ -79,7 +79,7 @@ def fault_of(state: dict, this_python: bool) -> str:
     if this_python and version != asked:
         return f"its Python is {version}, and {asked} was asked for"
     damaged = damaged_packages(state["packages"])
-    return "files are missing of " + ", ".join(damaged) if damaged else ""
+    return "files are missing or damaged of " + ", ".join(damaged) if damaged else ""
 
 
 def made_for() -> list:
@@ -89,19 +89,26 @@ def made_for() -> list:
 
 
 def damaged_packages(installed: list) -> list:
-    """List those of the installed packages that lack a file."""
+    """List those of the installed packages that lack a file, or part of one."""
     folder = site_packages()
     damaged = []
     for package in installed:
         try:
             lines = (folder / package / "RECORD").read_text().splitlines()
+            whole = all(is_whole(folder, line) for line in lines)
         except OSError:
-            lines = [f"{package}/RECORD,,"]
-        files = [line.rsplit(",", 2)[0].strip('"') for line in lines]
-        # thirty thousand files, for which pathlib takes twice as long
-        if not all(os.path.exists(f"{folder}/{file}") for file in files):  # noqa: PTH110
+            whole = False
+        if not whole:
             damaged.append(package.partition("-")[0])
     return damaged
+
+
+def is_whole(folder: Path, line: str) -> bool:
+    """Tell whether a file that is recorded as `name,hash,size` is there in that size."""
+    name, _, size = line.rsplit(",", 2)
+    # there are thirty thousand files, for which pathlib takes twice as long
+    found = os.stat(f"{folder}/" + name.strip('"')).st_size  # noqa: PTH116
+    return size in ("", str(found))
 
 
 def site_packages() -> Path:
