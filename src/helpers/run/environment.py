@@ -104,7 +104,7 @@ def damaged_packages(installed: list) -> list:
 
 
 def is_whole(folder: Path, line: str) -> bool:
-    """Tell whether a file that is recorded as `name,hash,size` is there in that size."""
+    """Tell whether a file, recorded as `name,hash,size`, is there in that size."""
     name, _, size = line.rsplit(",", 2)
     # there are thirty thousand files, for which pathlib takes twice as long
     found = os.stat(f"{folder}/" + name.strip('"')).st_size  # noqa: PTH116
@@ -159,6 +159,8 @@ def install(extras: list) -> None:
         *command,
         "--system-certs",
         "--index-strategy=unsafe-best-match",
+        # links would let damage here spread to the cache, and so to other environments
+        "--link-mode=copy",
         "--require-hashes",
         "--constraint",
         LOCK,
