@@ -22,6 +22,7 @@ PYTHON = VENV / "bin" / "python"
 STATE = VENV / "complete.json"
 LOCK = ROOT / "requirements.lock"
 PROJECT = ROOT / "pyproject.toml"
+DAMAGED = "files are missing or damaged of "
 VERSION = "import sys; print(sys.version.split()[0])"
 # How uv is told what pip knows of package indexes.
 SETTINGS = {
@@ -52,7 +53,7 @@ def main(extras: list, this_python: bool) -> None:
         else:
             print(f"adding to .venv: {', '.join(missing)}", flush=True)
             STATE.unlink()
-        install(sorted({*extras, *state.get("extras", [])}))
+        install(sorted({*extras, *state.get("extras", [])}), anew=DAMAGED in fault)
 
 
 def read_state() -> dict:
@@ -79,7 +80,7 @@ def fault_of(state: dict, this_python: bool) -> str:
     if this_python and version != asked:
         return f"its Python is {version}, and {asked} was asked for"
     damaged = damaged_packages(state["packages"])
-    return "files are missing or damaged of " + ", ".join(damaged) if damaged else ""
+    return DAMAGED + ", ".join(damaged) if damaged else ""
 
 
 def made_for() -> list:
@@ -142,8 +143,12 @@ def base_python() -> str:
     return getattr(sys, "_base_executable", sys.executable)
 
 
-def install(extras: list) -> None:
-    """Install uv, then the extras, as the lock pins them, then the project itself."""
+def install(extras: list, anew: bool) -> None:
+    """Install uv, then the extras, as the lock pins them, then the project itself.
+
+    Installed files are links to uv's cache, so that damage may be there, too: `anew`
+    does without it.
+    """
     uv = VENV / "bin" / "uv"
     pinned_uv = VENV / "uv.txt"
     pinned_uv.write_text(lines_of("uv"))
@@ -159,14 +164,13 @@ def install(extras: list) -> None:
         *command,
         "--system-certs",
         "--index-strategy=unsafe-best-match",
-        # links would let damage here spread to the cache, and so to other environments
-        "--link-mode=copy",
         "--require-hashes",
         "--constraint",
         LOCK,
         "--requirement",
         PROJECT,
         *wanted,
+        *(["--no-cache"] if anew else []),
         settings=settings,
     )
     project = ["--offline", "--no-deps", "--no-build-isolation", "--editable", ROOT]
