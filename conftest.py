@@ -25,6 +25,7 @@ def nothing_is_left_behind() -> Iterator[None]:
     environment = dict(os.environ)
     folder = Path.cwd()
     style = dict(show._style)
+    show._run["current"] = None
     registry._hashes_of_files_read.clear()
     with mpl.rc_context():
         yield

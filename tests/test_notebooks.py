@@ -139,7 +139,7 @@ def small_figures(monkeypatch):
 @pytest.mark.parametrize("notebook", SIMULATED, ids=lambda file: file.stem)
 def test_every_notebook_runs_on_simulated_data_and_draws(notebook, tmp_path):
     run_code(notebook, {"data_source": "simulated", "out_dir": str(tmp_path), **FEW})
-    assert list(tmp_path.glob(f"figures/{notebook.stem[:3]}*.png"))
+    assert list(tmp_path.rglob(f"figures/{notebook.stem[:3]}*.png"))
 
 
 def test_the_overview_runs_on_simulated_claims(tmp_path):

@@ -12,6 +12,8 @@ from PIL import Image
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers import show
+from helpers.data import registry
+from helpers.data.tables import PlainError
 from helpers.stats import aspects
 
 COLORS = [show.ORANGE, show.BLUE, show.GREY]
@@ -51,6 +53,147 @@ def estimates(estimate: float, rows=("a", "b")) -> pd.DataFrame:
 
 def segments(collection) -> np.ndarray:
     return np.array(collection.get_segments())
+
+
+# ---- Figures saved with a message ----
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A run with default parameters."""
+    show.begin("11_error_weights", str(tmp_path), changed="")
+    return tmp_path
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """What `save` shows in a notebook: each object and its metadata."""
+    shown = []
+    monkeypatch.setattr(show, "get_ipython", lambda: "a notebook")
+    monkeypatch.setattr(
+        show, "display", lambda what, **options: shown.append((what, options))
+    )
+    return shown
+
+
+def save_scores(name="11_scores", **changes):
+    """Save a bar chart, and give the figure and its file."""
+    table = pd.DataFrame({"answers": [700, 200], "share": [0.777, 0.223]})
+    table.index = ["good", "bad"]
+    given = {
+        "message": "Most answers are good",
+        "shows": "Good and bad answers",
+        "table": table,
+        "caption": "Of 900 answers.",
+    }
+    fig, ax = plt.subplots(figsize=(7, 3))
+    ax.barh(table.index, table["answers"])
+    return fig, show.save(fig, name, **(given | changes))
+
+
+def simulate(monkeypatch):
+    monkeypatch.setattr(
+        registry, "simulated_studies", lambda: ("hosking",), raising=False
+    )
+
+
+@pytest.mark.parametrize(("when", "title"), [(True, 0), (False, 1), (np.True_, 0)])
+def test_the_message_is_the_title_if_the_table_supports_it(begun, when, title):
+    fig, file = save_scores(when=when)
+    titles = ["Most answers are good", "Good and bad answers"]
+    assert fig.get_suptitle() == titles[title]
+    assert file == begun / "figures" / "11_scores.png"
+    assert not file.with_name("11_scores_small.png").exists()
+    assert not plt.fignum_exists(fig.number)
+
+
+def test_changed_parameters_give_the_neutral_title_and_are_named(tmp_path, displayed):
+    show.begin("11_error_weights", str(tmp_path), "alpha = 0.05 instead of 0.01")
+    fig, _ = save_scores()
+    assert fig.get_suptitle() == "Good and bad answers"
+    assert any("alpha = 0.05" in text for text in labels(fig.texts))
+    (picture, options), (caption, _) = displayed
+    words = "Changed parameters: alpha = 0.05 instead of 0.01."
+    assert options["metadata"]["image/png"]["alt"].startswith(words)
+    assert picture["text/plain"].startswith(words)
+    assert caption.data == f"**{words}** Of 900 answers."
+
+
+def test_simulated_figures_are_marked_and_have_a_folder_of_their_own(
+    begun, displayed, monkeypatch
+):
+    simulate(monkeypatch)
+    fig, file = save_scores()
+    assert file == begun / "simulated" / "figures" / "11_scores.png"
+    assert fig.get_suptitle() == "Good and bad answers"
+    assert "SIMULATED DATA" in labels(fig.texts)
+    (picture, _), (caption, _) = displayed
+    assert picture["text/plain"].startswith("Simulated data. Good and bad answers.")
+    assert caption.data == "**Simulated data.** Of 900 answers."
+
+
+def test_the_page_shows_the_file_and_reads_its_table_out(begun, displayed):
+    _, file = save_scores()
+    (picture, options), (caption, _) = displayed
+    assert picture["image/png"] == file.read_bytes()
+    image = options["metadata"]["image/png"]
+    assert image["alt"] == (
+        "Most answers are good. "
+        "good: answers 700, share 0.78. bad: answers 200, share 0.22."
+    )
+    assert 600 < image["width"] < 700  # 7 inches of 96 pixels, less white margins
+    assert caption.data == "Of 900 answers."
+
+
+def test_intervals_and_rows_with_two_names_are_read_out(begun, displayed):
+    rows = pd.MultiIndex.from_tuples([("most raters", "refusal")])
+    table = pd.DataFrame({"estimate": 1.5, "low": 0.95, "high": 2.05, "n": 14}, rows)
+    save_scores(table=table)
+    (picture, _), _ = displayed
+    assert picture["text/plain"].endswith(
+        "most raters refusal: 1.50 [0.95, 2.05], n 14."
+    )
+
+
+def test_the_same_figure_gives_the_same_bytes_without_a_notebook(begun):
+    _, first = save_scores("11_one")
+    _, second = save_scores("11_two")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_long_titles_are_broken_into_lines(begun):
+    fig, _ = save_scores(message="unforgettable " * 12)
+    assert "\n" in fig.get_suptitle()
+
+
+LONG = pd.DataFrame({"n": range(41)})
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"message": "word " * 13}, "message has 13 words, at most 12"),
+        ({"shows": "word " * 13}, "shows has 13 words, at most 12"),
+        ({"message": ""}, "message is missing"),
+        ({"shows": ""}, "shows is missing"),
+        ({"caption": ""}, "caption is missing"),
+        ({"table": None}, "a DataFrame of 1 to 40 rows"),
+        ({"table": LONG}, "a DataFrame of 1 to 40 rows"),
+        ({"table": LONG.head(0)}, "a DataFrame of 1 to 40 rows"),
+    ],
+)
+def test_what_a_figure_needs_is_asked_for(begun, change, problem):
+    with pytest.raises(PlainError, match=f"figure 11_scores: .*{problem}"):
+        save_scores(**change)
+    assert not (begun / "figures").exists()
+
+
+def test_a_figure_needs_checked_parameters():
+    with pytest.raises(PlainError, match="figure 11_scores: call run"):
+        save_scores()
+
+
+# ---- Figures of notebooks that are not rewritten yet ----
 
 
 @pytest.mark.parametrize(
@@ -175,6 +318,9 @@ def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, c
     assert data["image/png"].startswith(b"\x89PNG")
     assert data["image/png"] != path.read_bytes()
     assert metadata == {}
+
+
+# ---- What is drawn ----
 
 
 def test_intervals_are_drawn_from_top_to_bottom(ax):

@@ -23,6 +23,7 @@ import pandas as pd
 import seaborn as sns
 from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
+from IPython.display import Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
@@ -30,6 +31,8 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from helpers import paths, wording
+from helpers.data import registry
+from helpers.data.tables import PlainError
 from helpers.stats.bootstrap import interval
 
 BLUE = "#0072B2"
@@ -66,6 +69,11 @@ WIDEST_LINE = 14.0  # in points, for a branch with all rows
 LIGHTEST = 0.04
 DARKEST = 0.52
 SAVE_DPI = 160
+PAGE_DPI = 96  # pixels of a page in an inch of a figure
+LONGEST_TITLE = 12  # words
+LONGEST_ALT = 40  # rows of a table that are read out
+LETTERS_PER_INCH = 10.5  # of a title
+TITLE_SIZE = 12  # points
 # Of figures on phones: inches, letters a line and points.
 NARROW = 4.4
 NARROW_TITLE = 44  # of the figure
@@ -88,6 +96,57 @@ _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
 
 
+@dataclass(frozen=True)
+class Run:
+    """The notebook that runs in this process, as `helpers.run.check` has found it."""
+
+    notebook: str
+    out_dir: str
+    changed: str  # parameters that differ from the defaults, in words; else empty
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any study was simulated; asked anew, since loading comes later."""
+        simulated = getattr(registry, "simulated_studies", tuple)  # until it is there
+        return bool(simulated())
+
+    @property
+    def folder(self) -> Path:
+        """Folder for what this run writes; simulated results have one of their own."""
+        folder = paths.output_dir(self.out_dir)
+        return folder / "simulated" if self.simulated else folder
+
+
+_run: dict[str, Run | None] = {"current": None}
+
+
+def begin(notebook: str, out_dir: str, changed: str) -> None:
+    """Note which notebook runs, for figures and results; apply the project's style.
+
+    Parameters
+    ----------
+    notebook : str
+        Name of the notebook.
+    out_dir : str
+        Output folder of the run, relative to the project root.
+    changed : str
+        Parameters that differ from the notebook's defaults, in words, or empty.
+
+    Examples
+    --------
+    >>> begin("11_error_weights", "build", changed="")
+    >>> current().notebook
+    '11_error_weights'
+    """
+    use_style(changed)
+    _run["current"] = Run(notebook, out_dir, changed)
+
+
+def current() -> Run | None:
+    """Return the notebook that runs in this process; None before `begin`."""
+    return _run["current"]
+
+
 def use_style(other_parameters: str = "") -> None:
     """Apply the project's matplotlib style to all later figures.
 
@@ -108,6 +167,209 @@ def use_style(other_parameters: str = "") -> None:
 
 
 def save(
+    fig: Figure,
+    name: str,
+    *old: object,
+    message: str = "",
+    shows: str = "",
+    table: pd.DataFrame | None = None,
+    caption: str = "",
+    when: bool = True,
+    **old_named: object,
+) -> Path:
+    """Title a figure, write it as PNG, and show it with its alt text and caption.
+
+    The title is `message` if the run uses real data and the default parameters and
+    `when` is true, else `shows`. Figures from simulated data carry a watermark, those
+    of other parameters say which; both are said in the caption, too.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+        The finished figure, without a title. It is closed afterwards.
+    name : str
+        File name without folder or extension, for example ``"11_error_weights"``.
+    message : str
+        What the figure says, in at most `LONGEST_TITLE` words.
+    shows : str
+        What the figure shows, whatever the result: the neutral title, as short.
+    table : pandas.DataFrame
+        What is drawn, at most `LONGEST_ALT` rows: the alt text reads it out. Columns
+        ``estimate``, ``low`` and ``high`` are read as an estimate with its interval.
+    caption : str
+        One or two sentences in Markdown, shown below the figure. Numbers in it are
+        computed, so that they are right with other parameters.
+    when : bool, optional
+        Whether the table supports the message.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written, in ``figures/`` of the run's folder. The same figure always
+        gives the same bytes.
+
+    Raises
+    ------
+    PlainError
+        If `helpers.run.check` was not called before, a text is missing, a title has too
+        many words, or the table is missing or too long to be read out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import matplotlib.pyplot as plt
+    >>> scores = pd.DataFrame({"answers": [700, 200]}, index=["good", "bad"])
+    >>> fig, ax = plt.subplots()
+    >>> bars = ax.barh(scores.index, scores["answers"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     begin("11_error_weights", folder, changed="")
+    ...     path = save(
+    ...         fig,
+    ...         "11_scores",
+    ...         message="Most answers are good",
+    ...         when=scores.loc["good", "answers"] > scores.loc["bad", "answers"],
+    ...         shows="Good and bad answers",
+    ...         table=scores,
+    ...         caption="Our example of 900 answers.",
+    ...     )
+    ...     path.name, fig.get_suptitle()
+    ('11_scores.png', 'Most answers are good')
+    """
+    if old or old_named:
+        return _save_old(fig, name, *old, **old_named)
+    run = current()
+    if run is None:
+        raise PlainError(
+            f"figure {name}: call run.check(NOTEBOOK, globals()) after the cell of "
+            "parameters first"
+        )
+    _check_words(name, message, shows, table, caption)
+    simulated = run.simulated
+    is_default = not simulated and not run.changed
+    title = message if is_default and when else shows
+    letters = int(LETTERS_PER_INCH * fig.get_figwidth())
+    fig.suptitle(_wrapped(title, letters), x=0.01, ha="left", fontsize=TITLE_SIZE)
+    content = as_png(fig, "simulated" if simulated else "real")
+    path = run.folder / "figures" / f"{name}.png"
+    paths.replace_files({path: content})
+    marks = _marks(run)
+    alt = " ".join([*marks, f"{title}.", _read_out(table)])
+    _show(content, alt, " ".join([*(f"**{mark}**" for mark in marks), caption]))
+    plt.close(fig)
+    return path
+
+
+def _check_words(
+    name: str, message: str, shows: str, table: pd.DataFrame | None, caption: str
+) -> None:
+    """Stop at a title that is missing or too long, and at what cannot be read out."""
+    for part, words in (("message", message), ("shows", shows), ("caption", caption)):
+        if not words:
+            raise PlainError(f"figure {name}: {part} is missing")
+        n_words = len(words.split())
+        if part != "caption" and n_words > LONGEST_TITLE:
+            raise PlainError(
+                f"figure {name}: {part} has {n_words} words, at most {LONGEST_TITLE} "
+                "are allowed: move numbers and conditions to the caption"
+            )
+    if not isinstance(table, pd.DataFrame) or not 0 < len(table) <= LONGEST_ALT:
+        raise PlainError(
+            f"figure {name}: table must be a DataFrame of 1 to {LONGEST_ALT} rows, "
+            "which the alt text reads out"
+        )
+
+
+def _marks(run: Run) -> list[str]:
+    """Sentences that say how a run differs from the one that the text describes."""
+    marks = []
+    if run.simulated:
+        marks.append("Simulated data.")
+    if run.changed:
+        marks.append(f"Changed parameters: {run.changed}.")
+    return marks
+
+
+def _read_out(table: pd.DataFrame) -> str:
+    """Write the rows of a table as a sentence each, for those who cannot see it."""
+    table = table.copy()
+    if {"estimate", "low", "high"} <= set(table.columns):
+        table["estimate"] = wording.with_intervals(table)
+        table = table.drop(columns=["low", "high"])
+    sentences = []
+    for key, row in zip(table.index, table.to_dict("records"), strict=True):
+        names = key if isinstance(key, tuple) else (key,)
+        cells = []
+        for column, value in row.items():
+            value = f"{value:.2f}" if isinstance(value, float) else value
+            cells.append(f"{value}" if column == "estimate" else f"{column} {value}")
+        subject = " ".join(map(str, names))
+        sentences.append(f"{subject}: {', '.join(cells)}.")
+    return " ".join(sentences)
+
+
+def _show(png: bytes, alt: str, caption: str) -> None:
+    """Show a picture with its caption, if a notebook is running."""
+    if not get_ipython():
+        return
+    width, height = Image.open(BytesIO(png)).size
+    scale = PAGE_DPI / SAVE_DPI
+    metadata = {
+        "alt": alt,
+        "height": round(scale * height),
+        "width": round(scale * width),
+    }
+    picture = {"image/png": png, "text/plain": alt}
+    display(picture, raw=True, metadata={"image/png": metadata})
+    display(Markdown(caption))
+
+
+def as_png(fig: Figure, source: str) -> bytes:
+    """Draw a figure in 256 colours.
+
+    It is marked unless its data are real and its parameters the defaults.
+    """
+    if _style["other_parameters"]:
+        _note_other_parameters(fig)
+    if source != "real":
+        _add_watermark(fig)
+    # Drawn once, as pixels; what savefig itself would write is not used.
+    fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
+    rgb = np.asarray(fig.canvas.buffer_rgba())[:, :, :3]
+    image = Image.fromarray(rgb)
+    # In the order of use, without dither: the same figure gives the same bytes.
+    image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    png = BytesIO()
+    image.save(png, "PNG")
+    return png.getvalue()
+
+
+def _wrapped(words: str, width: int) -> str:
+    """Break words anew into lines of a width."""
+    return textwrap.fill(" ".join(words.split()), width)
+
+
+def _note_other_parameters(fig: Figure) -> None:
+    """Write above the title which parameters are not those of the text."""
+    words = f"other parameters: {_style['other_parameters']}"
+    # Above the title: below the figure there may be a legend.
+    note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
+    note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
+
+
+def _add_watermark(fig: Figure) -> None:
+    """Write across the figure that its data are simulated."""
+    mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
+    size = min(44, 6 * fig.get_figwidth())
+    mark.set(color=ORANGE, alpha=0.28, fontsize=size, rotation=25, weight="bold")
+    mark.set(zorder=100)
+
+
+# ---- Figures of notebooks that are not rewritten yet ----
+# `save` with a folder and a source, and the small versions for phones. Delete all of
+# this, up to the next such line, together with the last call that uses it.
+
+
+def _save_old(
     fig: Figure,
     name: str,
     out_dir: str | Path,
@@ -152,7 +414,7 @@ def save(
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = save(fig, "empty", folder, source="simulated")
+    ...     path = _save_old(fig, "empty", folder, source="simulated")
     ...     sorted(file.name for file in path.parent.iterdir())
     ['empty.png', 'empty_small.png']
     >>> plt.close(fig)
@@ -171,26 +433,6 @@ def save(
         words = f"Other parameters: {_style['other_parameters']}. {words}"
     _show_as_saved(fig, content, words)
     return path
-
-
-def as_png(fig: Figure, source: str) -> bytes:
-    """Draw a figure in 256 colours.
-
-    It is marked unless its data are real and its parameters the defaults.
-    """
-    if _style["other_parameters"]:
-        _note_other_parameters(fig)
-    if source != "real":
-        _add_watermark(fig)
-    # Drawn once, as pixels; what savefig itself would write is not used.
-    fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
-    rgb = np.asarray(fig.canvas.buffer_rgba())[:, :, :3]
-    image = Image.fromarray(rgb)
-    # In the order of use, without dither: the same figure gives the same bytes.
-    image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    png = BytesIO()
-    image.save(png, "PNG")
-    return png.getvalue()
 
 
 def _small_version(fig: Figure, source: str) -> bytes:
@@ -296,27 +538,6 @@ def _label_lowest(fig: Figure, panels: Sequence[Axes]) -> None:
         lowest.set_xlabel("; ".join(filter(None, [lowest.get_xlabel(), words])))
 
 
-def _wrapped(words: str, width: int) -> str:
-    """Break words anew into lines of a width."""
-    return textwrap.fill(" ".join(words.split()), width)
-
-
-def _note_other_parameters(fig: Figure) -> None:
-    """Write above the title which parameters are not those of the text."""
-    words = f"other parameters: {_style['other_parameters']}"
-    # Above the title: below the figure there may be a legend.
-    note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
-    note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
-
-
-def _add_watermark(fig: Figure) -> None:
-    """Write across the figure that its data are simulated."""
-    mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
-    size = min(44, 6 * fig.get_figwidth())
-    mark.set(color=ORANGE, alpha=0.28, fontsize=size, rotation=25, weight="bold")
-    mark.set(zorder=100)
-
-
 def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:
     """Let notebooks show a figure as it was saved, for as long as it is not changed."""
     _saved[fig] = png, alt
@@ -340,6 +561,9 @@ def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int | str]]:
     if alt:
         metadata["alt"] = alt
     return png, metadata
+
+
+# ---- End of figures of notebooks that are not rewritten yet ----
 
 
 def interval_plot(

@@ -1,7 +1,11 @@
-"""Execute notebooks, publish results, start a new notebook."""
+"""Check parameters, execute notebooks, publish results, start a new notebook."""
 
 import signal
 import sys
+
+from helpers.run.parameters import check
+
+__all__ = ["check", "say_stopped"]
 
 
 def say_stopped(words: str) -> None:
