@@ -639,3 +639,35 @@ def _is_message(message: object) -> bool:
 def _is_one_of(value: object, known: Container[str]) -> bool:
     """Tell whether something that a file holds is one of the texts that are known."""
     return isinstance(value, str) and value in known
+
+
+def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:
+    """Recompute Table A1 (GPT-4o) or A2 (Llama-3.1-8b).
+
+    Parameters
+    ----------
+    model : str
+        One of `MODELS`.
+    study : ChatBench, optional
+        The answers. Without them only z- and p-values are compared, with what the
+        printed accuracies allow.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``low`` and ``high`` of z- and p-values that are printed; ``estimate`` of
+        accuracies and standard errors if there are answers; indexed by ``dataset``,
+        ``alone``, ``condition`` and ``measure``.
+
+    Examples
+    --------
+    >>> len(table_a("GPT-4o")), len(table_a("GPT-4o", load("simulated")))
+    (56, 216)
+    """
+    allowed = attainable().xs(model, level="model").dropna(subset="printed")
+    cells = [allowed[["low", "high"]]]
+    if study is not None:
+        means = study.comparisons().xs(model, level="model")
+        means = means.rename_axis(columns="measure").stack().to_frame("estimate")
+        cells.append(means)
+    return pd.concat(cells)

@@ -422,3 +422,31 @@ def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd
         raise tables.bad_table(Path(file).name, problems)
     tables.require_known(keys, column.index, Path(file).name, used_in.name)
     return keys.map(column)
+
+
+def figure1(study: Kamoda, texts: KamodaTexts) -> pd.DataFrame:
+    """Recompute the mean ratings of the four example answers in Figure 1.
+
+    Parameters
+    ----------
+    study : Kamoda
+        The ratings.
+    texts : KamodaTexts
+        The answers, among which the question is found by its words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate`` in points, indexed by ``system`` and ``aspect``; without rows if no
+        question has these words, as in simulated texts.
+
+    Examples
+    --------
+    >>> figure1(load("simulated"), load_texts("simulated")).shape
+    (0, 1)
+    """
+    is_example = texts.answers["question"].str.contains("our own voice")
+    questions = texts.answers.loc[is_example, "question_id"].unique()
+    rows = study.ratings[study.ratings["question_id"].isin(questions)]
+    means = rows.groupby("system")[list(RANGES)].mean().rename_axis(columns="aspect")
+    return means.stack().to_frame("estimate")
