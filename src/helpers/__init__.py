@@ -5,3 +5,23 @@ import sys
 # Building the URI grammar of this module takes two seconds, and no notebook holds a URI
 # to check.
 sys.modules.setdefault("rfc3987_syntax", None)
+
+VERBS = (
+    "weights",
+    "aspect_weights",
+    "rates",
+    "compare",
+    "correlation",
+    "agreement",
+    "tree",
+    "specifications",
+)
+
+
+def __getattr__(name: str) -> object:
+    """Load a verb when it is first asked for: pytest loads this module as a plugin."""
+    if name not in VERBS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from helpers import verbs
+
+    return getattr(verbs, name)

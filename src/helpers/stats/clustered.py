@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.stats import chi2, ncx2, t
 
-from helpers.stats import checks
+from helpers.stats import checks, leave_out
 from helpers.stats.moments import (
     ROUNDING,
     cluster_moments,
@@ -401,7 +401,7 @@ def least_squares(
     frame: pd.DataFrame,
     features: Sequence[str],
     outcome: str,
-    cluster: str,
+    cluster: str | Sequence[str],
     intercept: bool = True,
 ) -> pd.DataFrame:
     """Least squares with intervals that hold where a feature is rare.
@@ -410,7 +410,7 @@ def least_squares(
     (CR3, the jackknife). A feature that occurs in few clusters has few degrees of
     freedom: as many as a chi-squared distribution has whose mean and variance are those
     of the estimated variance, if rows were independent with one variance
-    (Satterthwaite).
+    (Satterthwaite). With two kinds of clusters, see `helpers.stats.leave_out`.
 
     Parameters
     ----------
@@ -420,8 +420,8 @@ def least_squares(
         Columns that explain.
     outcome : str
         Column to explain.
-    cluster : str
-        Column of clusters.
+    cluster : str or sequence of str
+        Column of clusters, or two columns, of raters and prompts.
     intercept : bool, optional
         Whether a constant is fitted, too.
 
@@ -456,9 +456,13 @@ def least_squares(
     intercept      0.50            0.29 -0.74  1.74     0.23  2.0
     refusal        2.83            0.44  0.94  4.73     0.02  2.0
     """
-    moments = cluster_moments(frame, features, outcome, cluster)
+    clusters = [cluster] if isinstance(cluster, str) else list(cluster)
+    checks.check_regression(frame, features, outcome)
     distinct_rows = frame[list(features)].drop_duplicates()
     checks.check_full_rank(distinct_rows, features, intercept)
+    if len(clusters) > 1:
+        return _two_way_least_squares(frame, features, outcome, clusters, intercept)
+    moments = cluster_moments(frame, features, outcome, clusters[0])
     # sums of products of (1, features) by cluster; the 1 is left out if not wanted
     first = 0 if intercept else 1
     names = ["intercept", *features][first:]
@@ -486,6 +490,22 @@ def least_squares(
     value = pd.Series(coefficients / length, index=names)
     standard_error = standard_error_of(variance) / length
     return t_table(value, standard_error, df).assign(df=df)
+
+
+def _two_way_least_squares(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    clusters: Sequence[str],
+    intercept: bool,
+) -> pd.DataFrame:
+    """Least squares with raters and prompts left out in turn."""
+    names = ["intercept", *features] if intercept else list(features)
+    rows = frame[[*features, outcome]].to_numpy(dtype=float)
+    if intercept:
+        rows = np.column_stack([np.ones(len(rows)), rows])
+    statistic = leave_out.slopes(pd.Index(names))
+    return leave_out.leave_out(rows, frame[clusters], statistic).table()
 
 
 def _satterthwaite_df(

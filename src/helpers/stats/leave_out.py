@@ -1,0 +1,745 @@
+"""Leave one cluster out: intervals of any smooth function of sums.
+
+Means, rates, differences, ratios, correlations and least squares are functions of sums
+over rows; coefficients of agreement are functions of sums over items. Without a rater
+or a prompt these sums are the total less one part, so that nothing is computed again.
+The parts are raters, prompts and, where both are given, the cells that share both. How
+far an estimate moves without each part gives its variance.
+
+`leave_out` does this for a `Statistic`. Those for common questions are at the end of
+the module: `group_means`, `slopes`, `correlations`, `others_correlations` and
+`coefficient`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from helpers.data.tables import OptionError
+from helpers.stats import checks
+from helpers.stats.moments import ratio
+
+ROWS_AT_ONCE = 2**15  # few enough that their sums stay in the processor's cache
+COLLINEAR = 1e-9  # a feature that adds less variance than this share adds nothing
+COEFFICIENTS = ("alpha", "ac1", "same")
+LEVELS = ("nominal", "ordinal", "interval")
+NOT_SMOOTH = {
+    "median": "it jumps from one rating to the next",
+    "rank": "ranks jump when two estimates change places",
+    "spearman": "the ranks of all rows change with every row that is left out",
+    "tree": "another split changes every later one",
+    "majority": "a majority of few raters turns when one of them is left out",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """Numbers that are functions of sums.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the numbers.
+    terms : callable
+        From rows of data (or, where items are given to `leave_out`, from the sums of an
+        item's rows), of shape (n_rows, n_columns), to what is added up, of shape
+        (n_rows, n_sums).
+    value : callable
+        From sums, of shape (n_sets, n_sums), to numbers, of shape (n_sets, n_names).
+    information : callable
+        From all sums, of shape (n_sums,), and those of each cluster, of shape
+        (n_clusters, n_sums), to how much each cluster tells about each number, in any
+        unit, of shape (n_clusters, n_names).
+
+    Examples
+    --------
+    How many words a response has for each error in it, a ratio of two sums:
+
+    >>> words_per_error = Statistic(
+    ...     names=pd.Index(["words per error"]),
+    ...     terms=lambda rows: rows,
+    ...     value=lambda sums: sums[:, [0]] / sums[:, [1]],
+    ...     information=lambda total, parts: parts[:, [1]])
+    >>> rows = np.array([[90.0, 2], [110, 1], [60, 2], [100, 1]])
+    >>> prompts = pd.DataFrame({"prompt_id": list("abcd")})
+    >>> leave_out(rows, prompts, words_per_error).table().round(1)
+                     estimate  standard_error  low   high  p_value   df
+    words per error      60.0            18.3 -3.6  123.6      0.1  2.6
+    """
+
+    names: pd.Index
+    terms: Callable[[np.ndarray], np.ndarray]
+    value: Callable[[np.ndarray], np.ndarray]
+    information: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What leaving out each cluster of one kind does to estimates, added up.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters that were left out.
+    squares : numpy.ndarray, shape (n_names, n_names)
+        Products of the changes of two estimates, summed over clusters.
+    information : numpy.ndarray, shape (n_names,)
+        What the clusters tell about each estimate.
+    squared_information : numpy.ndarray, shape (n_names,)
+        Its squares.
+    """
+
+    n_clusters: int
+    squares: np.ndarray
+    information: np.ndarray
+    squared_information: np.ndarray
+
+    def __add__(self, other: "Parts") -> "Parts":
+        """Add the clusters of another part of the data."""
+        return Parts(
+            self.n_clusters + other.n_clusters,
+            self.squares + other.squares,
+            self.information + other.information,
+            self.squared_information + other.squared_information,
+        )
+
+    def covariance(self) -> np.ndarray:
+        """Covariance of the estimates by this kind of cluster."""
+        return self.squares * (self.n_clusters - 1) / self.n_clusters
+
+    def effective_number(self) -> np.ndarray:
+        """Clusters that would tell as much if each told equally much."""
+        return ratio(self.information**2, self.squared_information)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Estimates and their variance by leaving out clusters. Made by `leave_out`.
+
+    Parameters
+    ----------
+    value : pandas.Series
+        The estimates by name.
+    parts : tuple of Parts
+        For one kind of cluster, or for each of two kinds and for both at once.
+    """
+
+    value: pd.Series
+    parts: tuple[Parts, ...]
+
+    def variance(self) -> np.ndarray:
+        """Variance of each estimate; with two kinds not less than by either alone."""
+        variances = [np.diagonal(each.covariance()) for each in self.parts]
+        if len(variances) == 1:
+            return variances[0]
+        first, second, both = variances
+        return np.maximum(first + second - both, np.maximum(first, second))
+
+    def df(self) -> np.ndarray:
+        """Degrees of freedom: the fewest effective clusters less one, at least one."""
+        numbers = [each.effective_number() for each in self.parts[:2]]
+        return np.maximum(np.minimum.reduce(numbers) - 1, 1.0)
+
+    def table(self) -> pd.DataFrame:
+        """Set out the estimates with their intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``,
+            ``p_value`` and ``df``, from a t distribution. All but the estimate are NaN
+            where the variance is zero or an estimate needs one of the clusters.
+        """
+        return t_table(self.value, self.variance(), self.df())
+
+
+def t_table(value: pd.Series, variance: np.ndarray, df: np.ndarray) -> pd.DataFrame:
+    """Estimates with 95 % intervals and p-values from a t distribution."""
+    estimate = value.to_numpy(dtype=float)
+    is_known = variance > 0
+    standard_error = np.where(
+        is_known, np.sqrt(np.where(is_known, variance, 0)), np.nan
+    )
+    margin = t.ppf(0.975, df) * standard_error
+    columns = {
+        "estimate": estimate,
+        "standard_error": standard_error,
+        "low": estimate - margin,
+        "high": estimate + margin,
+        "p_value": 2 * t.sf(np.abs(estimate) / standard_error, df),
+        "df": np.where(is_known, df, np.nan),
+    }
+    return pd.DataFrame(columns, index=value.index)
+
+
+def leave_out(
+    rows: np.ndarray,
+    clusters: pd.DataFrame,
+    statistic: Statistic,
+    *,
+    items: pd.Series | None = None,
+    fixed: Sequence = (),
+) -> LeftOut:
+    """Compute a statistic, and how it moves without each cluster.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray, shape (n_rows, n_columns)
+        What the statistic's terms are made from.
+    clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
+        The clusters of each row: its prompt, its rater, or both.
+    statistic : Statistic
+        What to compute.
+    items : pandas.Series, optional
+        The item of each row, for terms that are made from the sums of an item's rows.
+    fixed : sequence, optional
+        Labels of clusters that are never left out, for example one expert to whom
+        raters are compared. The result then holds for this expert.
+
+    Returns
+    -------
+    LeftOut
+        Estimates that do not depend on the order of rows.
+
+    Raises
+    ------
+    ValueError
+        If a column of clusters has gaps or fewer than two clusters to leave out, or if
+        each cluster of one kind lies within one cluster of the other.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 11; Cameron,
+    Gelbach and Miller (2011), Robust Inference with Multiway Clustering; MacKinnon,
+    Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering; Carter,
+    Schnepel and Steigerwald (2017), for the effective number of clusters.
+
+    Examples
+    --------
+    >>> scores = np.array([1.0, 2, 2, 4, 3, 5])
+    >>> clusters = pd.DataFrame({"rater_id": list("aabbcc"), "prompt_id": [1, 2] * 3})
+    >>> mean = group_means(pd.Index(["score"]), n_columns=1, n_groups=1)
+    >>> rows = np.column_stack([scores, np.zeros(6)])
+    >>> leave_out(rows, clusters, mean).table().round(2)
+           estimate  standard_error   low   high  p_value   df
+    score      2.83            0.93 -8.96  14.62      0.2  1.0
+    """
+    check_clusters(clusters, fixed)
+    kinds = cluster_codes(clusters, fixed)
+    if items is None:
+        sums = _RowSums(rows, statistic)
+    else:
+        sums = _ItemSums(rows, items, statistic)
+    total = sums.total()
+    parts = []
+    for codes in kinds:
+        blocks = sums.removed(codes)
+        parts.append(add_parts(total, blocks, statistic))
+    estimate = statistic.value(total[None])[0]
+    return LeftOut(pd.Series(estimate, index=statistic.names), tuple(parts))
+
+
+def add_parts(
+    total: np.ndarray, blocks: Iterator[np.ndarray], statistic: Statistic
+) -> Parts:
+    """Add up what leaving out clusters changes, block by block of clusters."""
+    estimate = statistic.value(total[None])
+    n_names = estimate.shape[1]
+    parts = Parts(0, np.zeros((n_names, n_names)), np.zeros(n_names), np.zeros(n_names))
+    for removed in blocks:
+        changes = statistic.value(total - removed) - estimate
+        information = statistic.information(total, removed)
+        parts += Parts(
+            len(removed),
+            changes.T @ changes,
+            information.sum(axis=0),
+            (information**2).sum(axis=0),
+        )
+    return parts
+
+
+def check_clusters(clusters: pd.DataFrame, fixed: Sequence = ()) -> None:
+    """Stop unless clusters can be left out, and two kinds of them cross."""
+    if not 1 <= len(clusters.columns) <= 2:
+        raise OptionError(
+            f"{len(clusters.columns)} columns of clusters: give one or two, for "
+            "example clusters=['rater_id', 'prompt_id']"
+        )
+    for column in clusters:
+        checks.check_clusters(clusters, column)
+        left = clusters.loc[~clusters[column].isin(list(fixed)), column].nunique()
+        if left < 2:
+            raise ValueError(
+                f"column {column!r}: {left} of its clusters can be left out besides "
+                f"the fixed {list(fixed)}, and 2 are needed"
+            )
+    if len(clusters.columns) == 2:
+        _check_crossed(clusters[~clusters.isin(list(fixed)).any(axis="columns")])
+
+
+def _check_crossed(clusters: pd.DataFrame) -> None:
+    """Stop if every cluster of one kind lies within one cluster of the other."""
+    first, second = clusters.columns
+    pairs = clusters.drop_duplicates()
+    for inner, outer in ((first, second), (second, first)):
+        if len(pairs) and not pairs[inner].duplicated().any():
+            raise ValueError(
+                f"nobody repeats in column {inner!r}: each of its {len(pairs)} values "
+                f"stands with one {outer!r} only. Is it a person, or the number of a "
+                f"submission? Name the column of people, or leave {inner!r} out: "
+                f"clusters={outer!r} covers it"
+            )
+
+
+def cluster_codes(clusters: pd.DataFrame, fixed: Sequence = ()) -> list[np.ndarray]:
+    """Number the clusters of each kind, of two kinds also the cells; -1 if fixed."""
+    kinds = []
+    for _, labels in clusters.items():
+        free = labels.where(~labels.isin(list(fixed))) if len(fixed) else labels
+        codes, _ = pd.factorize(free)
+        kinds.append(codes)
+    if len(kinds) == 2:
+        first, second = kinds
+        free = (first >= 0) & (second >= 0)
+        pairs = first[free].astype(np.int64) * (second.max() + 1) + second[free]
+        cells = np.full(len(clusters), -1)
+        cells[free], _ = pd.factorize(pairs)
+        kinds.append(cells)
+    return kinds
+
+
+class _RowSums:
+    """Sums of rows: a cluster takes its own rows away."""
+
+    def __init__(self, rows: np.ndarray, statistic: Statistic):
+        self.rows = np.asarray(rows, dtype=float)
+        self.terms = statistic.terms
+
+    def total(self) -> np.ndarray:
+        """Sums over all rows."""
+        return _sum_in_blocks(self.rows, self.terms)
+
+    def removed(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """Sums of each cluster, in blocks of clusters."""
+        order = np.argsort(codes, kind="stable")
+        order = order[np.searchsorted(codes[order], 0) :]
+        ends = np.cumsum(np.bincount(codes[order]))
+        starts = np.concatenate([[0], ends[:-1]])
+        first = 0
+        while first < len(ends):
+            # as many clusters as fit, at least one
+            fitting = np.searchsorted(ends, starts[first] + ROWS_AT_ONCE, side="right")
+            last = max(first + 1, int(fitting))
+            rows = self.rows[order[starts[first] : ends[last - 1]]]
+            if last == first + 1:
+                yield _sum_in_blocks(rows, self.terms)[None]
+            else:
+                at = starts[first:last] - starts[first]
+                yield np.add.reduceat(self.terms(rows), at, axis=0)
+            first = last
+
+
+def _sum_in_blocks(rows: np.ndarray, terms: Callable) -> np.ndarray:
+    """Sum terms of rows, few rows at a time."""
+    blocks = range(0, len(rows), ROWS_AT_ONCE)
+    return sum(terms(rows[at : at + ROWS_AT_ONCE]).sum(axis=0) for at in blocks)
+
+
+class _ItemSums:
+    """Sums over items: a cluster takes its rows away from each of its items."""
+
+    def __init__(self, rows: np.ndarray, items: pd.Series, statistic: Statistic):
+        self.rows = np.asarray(rows, dtype=float)
+        self.items, _ = pd.factorize(items)
+        self.terms = statistic.terms
+        n_items = self.items.max() + 1
+        self.of_items = _sums_by(self.rows, self.items, n_items)
+        self.with_all = self.terms(self.of_items)
+
+    def total(self) -> np.ndarray:
+        """Sums over all items."""
+        return self.with_all.sum(axis=0)
+
+    def removed(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """What is missing from the total without each cluster: exact, in one pass."""
+        free = codes >= 0
+        n_clusters = codes.max() + 1
+        n_items = len(self.of_items)
+        # the ratings that one cluster gave to one item are left out together
+        pairs = codes[free].astype(np.int64) * n_items + self.items[free]
+        cells, pairs = pd.factorize(pairs)
+        cluster = pairs // n_items
+        item = pairs % n_items
+        own = _sums_by(self.rows[free], cells, len(pairs))
+        without = self.terms(self.of_items[item] - own)
+        yield _sums_by(self.with_all[item] - without, cluster, n_clusters)
+
+
+def _sums_by(rows: np.ndarray, codes: np.ndarray, n_codes: int) -> np.ndarray:
+    """Sums of rows by code."""
+    sums = [np.bincount(codes, weights=column, minlength=n_codes) for column in rows.T]
+    return np.column_stack(sums)
+
+
+def require_smooth(name: str) -> None:
+    """Stop at a statistic whose interval cannot come from leaving out clusters.
+
+    Parameters
+    ----------
+    name : str
+        One of `NOT_SMOOTH`, or any other statistic, which passes.
+
+    Raises
+    ------
+    OptionError
+        With the reason, and what to use.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 10.6.
+
+    Examples
+    --------
+    >>> require_smooth("mean")
+    >>> require_smooth("median")
+    Traceback (most recent call last):
+        ...
+    helpers.data.tables.OptionError: median: leaving out one cluster at a time gives no
+    interval, because it jumps from one rating to the next. Resample clusters instead
+    (helpers.stats.bootstrap.cluster_weights).
+    """
+    if name in NOT_SMOOTH:
+        raise OptionError(
+            f"{name}: leaving out one cluster at a time gives no interval, because "
+            f"{NOT_SMOOTH[name]}. Resample clusters instead "
+            "(helpers.stats.bootstrap.cluster_weights)."
+        )
+
+
+def group_means(
+    names: pd.Index,
+    n_columns: int,
+    n_groups: int,
+    contrasts: np.ndarray | None = None,
+) -> Statistic:
+    """Means of columns in groups, or differences of them.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the means (columns slowest, groups fastest), or of the contrasts.
+    n_columns, n_groups : int
+        Rows of data hold the columns, NaN where a value is missing, and then the number
+        of the group, from 0.
+    contrasts : numpy.ndarray, shape (n_contrasts, n_columns * n_groups), optional
+        Weights of the means in each number; by default the means themselves.
+
+    Returns
+    -------
+    Statistic
+    """
+    n_means = n_columns * n_groups
+    if contrasts is None:
+        contrasts = np.eye(n_means)
+
+    def terms(rows: np.ndarray) -> np.ndarray:
+        values = rows[:, :-1, None]
+        in_group = rows[:, [-1]] == np.arange(n_groups)
+        counted = ~np.isnan(values) & in_group[:, None, :]
+        summed = np.where(counted, values, 0.0)
+        parts = [summed.reshape(-1, n_means), counted.reshape(-1, n_means)]
+        return np.concatenate(parts, axis=1)
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        means = ratio(sums[:, :n_means], sums[:, n_means:])
+        # a mean that does not exist matters only where it has a weight
+        used = np.where(np.isnan(means), 0.0, means) @ contrasts.T
+        is_missing = np.isnan(means).astype(float) @ (contrasts != 0).T > 0
+        return np.where(is_missing, np.nan, used)
+
+    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        n = total[n_means:]
+        # part of a cluster in the variance that independent rows would give
+        shares = ratio(
+            parts[:, n_means:], np.broadcast_to(n**2, parts[:, n_means:].shape)
+        )
+        return np.nan_to_num(shares) @ (contrasts**2).T
+
+    return Statistic(names, terms, value, information)
+
+
+def products(rows: np.ndarray) -> np.ndarray:
+    """Products of all pairs of columns of each row, as `slopes` adds them up."""
+    return (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+
+
+def slopes(names: pd.Index, terms: Callable = products) -> Statistic:
+    """Least squares.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the coefficients. Rows of data hold their columns (of an intercept: ones) and
+        then the outcome.
+    terms : callable, optional
+        Makes products of these columns from other rows.
+
+    Returns
+    -------
+    Statistic
+        A coefficient that the remaining rows do not tell is NaN.
+    """
+    n_columns = len(names) + 1
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        moments = sums.reshape(-1, n_columns, n_columns)
+        inverse, length = _inverse(moments[:, :-1, :-1])
+        with_outcome = moments[:, :-1, -1] / length
+        return (inverse @ with_outcome[:, :, None])[:, :, 0] / length
+
+    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        moments = total.reshape(1, n_columns, n_columns)
+        inverse, length = _inverse(moments[:, :-1, :-1])
+        weights = inverse[0] / length[0][:, None]
+        by_cluster = parts.reshape(-1, n_columns, n_columns)[:, :-1, :-1]
+        # variation of each feature, other features held equal, within a cluster
+        return np.einsum("ij,gik,kj->gj", weights, by_cluster, weights, optimize=True)
+
+    return Statistic(names, terms, value, information)
+
+
+def _inverse(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Invert matrices of products of features of length one; NaN where one is not told.
+
+    Returns the inverses and the lengths.
+    """
+    length = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
+    length = np.where(length > 0, length, 1.0)
+    unit = gram / (length[:, :, None] * length[:, None, :])
+    try:
+        inverse = np.linalg.inv(unit)
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(unit, rcond=COLLINEAR, hermitian=True)
+    off = np.abs(inverse @ unit - np.eye(unit.shape[1])).max(axis=2)
+    is_told = off < np.sqrt(COLLINEAR)
+    return np.where(is_told[:, :, None], inverse, np.nan), length
+
+
+def correlations(names: pd.Index) -> Statistic:
+    """Pearson's correlations of columns with one other, on Fisher's scale.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the columns. Rows of data hold them and then the other, NaN where missing.
+
+    Returns
+    -------
+    Statistic
+        Inverse hyperbolic tangents of the correlations; `fisher_table` turns them back.
+    """
+
+    def terms(rows: np.ndarray) -> np.ndarray:
+        x = rows[:, :-1]
+        y = np.broadcast_to(rows[:, [-1]], x.shape)
+        counted = ~np.isnan(x) & ~np.isnan(y)
+        x = np.where(counted, x, 0.0)
+        y = np.where(counted, y, 0.0)
+        parts = [counted.astype(float), x, y, x * x, y * y, x * y]
+        return np.concatenate(parts, axis=1)
+
+    return Statistic(names, terms, _fisher, _shared_variation)
+
+
+def others_correlations(names: pd.Index) -> Statistic:
+    """Correlations of a rater's columns with an outcome by the item's other raters.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the columns. Rows of data hold what `power_sums` makes of them and of the
+        outcome; they are added up by item. Items with one rating do not count.
+
+    Returns
+    -------
+    Statistic
+        As from `correlations`.
+    """
+
+    def terms(sums: np.ndarray) -> np.ndarray:
+        n, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
+        has_other = n >= 2
+        others = np.where(has_other, n - 1, 1.0)
+        # y of a row becomes the mean of the others: (sum of the item - own) / others
+        mean_squares = ((n - 2) * y**2 + yy) / others**2
+        parts = [n, x, y, xx, mean_squares, (x * y - xy) / others]
+        return np.concatenate(
+            [np.where(has_other, part, 0.0) for part in parts], axis=1
+        )
+
+    return Statistic(names, terms, _fisher, _shared_variation)
+
+
+def power_sums(values: np.ndarray) -> np.ndarray:
+    """Counts, values, squares and products of columns and of the last one with them."""
+    return correlations(pd.Index([])).terms(values)
+
+
+def _fisher(sums: np.ndarray) -> np.ndarray:
+    """Correlations on Fisher's scale from counts, sums, squares and products."""
+    n, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
+    x_variation = ratio(n * xx - x**2, n)
+    y_variation = ratio(n * yy - y**2, n)
+    # what remains of a constant column is a rounding error
+    varies = (x_variation > COLLINEAR * xx) & (y_variation > COLLINEAR * yy)
+    scale = np.sqrt(np.where(varies, x_variation * y_variation, np.nan))
+    correlation = ratio(n * xy - x * y, n) / scale
+    with np.errstate(divide="ignore"):
+        return np.arctanh(np.clip(correlation, -1.0, 1.0))
+
+
+def _shared_variation(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Mean share of each cluster in the variation of both columns."""
+    n, x, y, xx, yy, _ = np.split(total[None], 6, axis=1)
+    n_g, x_g, y_g, xx_g, yy_g, _ = np.split(parts, 6, axis=1)
+    x_mean = ratio(x, n)
+    y_mean = ratio(y, n)
+    x_part = xx_g - 2 * x_mean * x_g + x_mean**2 * n_g
+    y_part = yy_g - 2 * y_mean * y_g + y_mean**2 * n_g
+    return x_part / (xx - x_mean * x) + y_part / (yy - y_mean * y)
+
+
+def fisher_table(left_out: LeftOut) -> pd.DataFrame:
+    """Set out correlations with intervals computed on Fisher's scale.
+
+    Parameters
+    ----------
+    left_out : LeftOut
+        Of `correlations` or `others_correlations`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `LeftOut.table`, in units of the correlation.
+
+    References
+    ----------
+    Fisher (1915).
+    """
+    table = left_out.table()
+    ends = ["estimate", "low", "high"]
+    table[ends] = np.tanh(table[ends])
+    # an interval without width on an infinite scale is none
+    table["standard_error"] *= 1 - table["estimate"] ** 2
+    return table
+
+
+def coefficient(
+    name: str, level: str, categories: Sequence[float], label: object
+) -> Statistic:
+    """A coefficient of agreement of raters of the same items.
+
+    Parameters
+    ----------
+    name : {"alpha", "ac1", "same"}
+        Krippendorff's alpha, Gwet's AC1, or how often two raters of an item give the
+        same rating (the mean over items).
+    level : {"nominal", "ordinal", "interval"}
+        Level of measurement of alpha; the others are nominal.
+    categories : sequence of float
+        All values of the scale in increasing order, whether they occur or not.
+    label : object
+        Names the coefficient in the result.
+
+    Returns
+    -------
+    Statistic
+        Rows of data are zeros and ones, one column per category (see `indicators`);
+        they are added up by item.
+
+    References
+    ----------
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2008).
+    """
+    if name not in COEFFICIENTS:
+        raise OptionError(
+            f"coefficient {name!r} is unknown: choose from {COEFFICIENTS}"
+        )
+    if level not in LEVELS:
+        raise OptionError(f"level {level!r} is unknown: choose from {LEVELS}")
+    names = pd.Index([label])
+    scale = np.asarray(categories, dtype=float)
+    n_categories = len(scale)
+    if name == "alpha":
+        return Statistic(names, _pair_terms, _alpha_of(level, scale), _pairable)
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        same = ratio(sums[:, 0], sums[:, 1])
+        if name == "same":
+            return same[:, None]
+        n_rated = np.broadcast_to(sums[:, [2]], sums[:, 4:].shape)
+        shares = ratio(sums[:, 4:], n_rated)
+        chance = (shares * (1 - shares)).sum(axis=1) / (n_categories - 1)
+        return ((same - chance) / (1 - chance))[:, None]
+
+    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        return parts[:, [3]]  # ratings
+
+    return Statistic(names, _same_terms, value, information)
+
+
+def indicators(values: np.ndarray, categories: Sequence[float]) -> np.ndarray:
+    """Zeros and ones: which category each value is; none where it is missing."""
+    return (values[:, None] == np.asarray(categories, dtype=float)).astype(float)
+
+
+def _same_terms(counts: np.ndarray) -> np.ndarray:
+    """Of items: share of pairs alike; a pair, a rating, how many; shares."""
+    n = counts.sum(axis=1, keepdims=True)
+    alike = (counts * (counts - 1)).sum(axis=1, keepdims=True)
+    parts = [alike / np.maximum(n * (n - 1), 1), n >= 2, n >= 1, n]
+    return np.concatenate([*parts, counts / np.maximum(n, 1)], axis=1)
+
+
+def _pair_terms(counts: np.ndarray) -> np.ndarray:
+    """Of items: ordered pairs of categories, so that a rating counts once."""
+    n_categories = counts.shape[1]
+    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(n_categories))
+    partners = np.maximum(counts.sum(axis=1) - 1, 1)
+    return (pairs / partners[:, None, None]).reshape(-1, n_categories**2)
+
+
+def _pairable(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Number of ratings that have a partner."""
+    return parts.sum(axis=1, keepdims=True)
+
+
+def _alpha_of(level: str, scale: np.ndarray) -> Callable:
+    """Make the function from sums of `_pair_terms` to Krippendorff's alpha."""
+    n_categories = len(scale)
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        pairs = sums.reshape(-1, n_categories, n_categories)
+        margins = pairs.sum(axis=2)
+        distances = _distances(level, scale, margins)
+        observed = (pairs * distances).sum(axis=(1, 2))
+        by_chance = margins[:, :, None] * margins[:, None, :] * distances
+        expected = by_chance.sum(axis=(1, 2))
+        n_pairable = margins.sum(axis=1)
+        return (1 - (n_pairable - 1) * ratio(observed, expected))[:, None]
+
+    return value
+
+
+def _distances(level: str, scale: np.ndarray, margins: np.ndarray) -> np.ndarray:
+    """Squared distances of categories; of ordinal ones for each set."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(scale))
+    if level == "interval":
+        return (scale[:, None] - scale) ** 2
+    # mean rank of the ratings in a category
+    place = margins.cumsum(axis=1) - margins / 2
+    return (place[:, :, None] - place[:, None, :]) ** 2
