@@ -88,7 +88,8 @@ def save_scores(name="11_scores", **changes):
     }
     fig, ax = plt.subplots(figsize=(7, 3))
     ax.barh(table.index, table["answers"])
-    return fig, show.save(fig, name, **(given | changes))
+    show.save(fig, name, **(given | changes))
+    return fig, show.current().folder / "figures" / f"{name}.png"
 
 
 def simulate(monkeypatch):
