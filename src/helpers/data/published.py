@@ -14,6 +14,7 @@ OTHER_TABLES = (
     "causes",
     "figures",
     "headlines",
+    "hosking_notebooks",
     "readings_settled",
     "verdict_changes",
 )
