@@ -1,6 +1,7 @@
 """How people judge language models: data, statistics, figures and verdicts."""
 
 import sys
+from importlib import import_module
 
 # Building the URI grammar of this module takes two seconds, and no notebook holds a URI
 # to check.
@@ -22,6 +23,4 @@ def __getattr__(name: str) -> object:
     """Load a verb when it is first asked for: pytest loads this module as a plugin."""
     if name not in VERBS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from helpers import verbs
-
-    return getattr(verbs, name)
+    return getattr(import_module("helpers.verbs"), name)

@@ -436,6 +436,7 @@ def correlation(
     *,
     method: str = "pearson",
     others_of: str | None = None,
+    baseline: str | None = None,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """Pearson's correlation of columns with an outcome.
@@ -453,6 +454,8 @@ def correlation(
     others_of : str, optional
         Column of items: a rater's columns are then correlated with the mean outcome of
         the item's other raters, which a rater's own opinion does not enter.
+    baseline : str, optional
+        One of the columns, whose correlation is subtracted from the others'.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
@@ -485,29 +488,31 @@ def correlation(
     keys = cluster_columns if others_of is None else [*cluster_columns, others_of]
     rows, note = _complete(frame, [outcome], keys)
     checks.check_numeric(rows, names, missing="allow")
-    tables = []
-    for name in names:
-        known = rows[rows[name].notna()]
-        values = known[[name, outcome]].to_numpy(dtype=float)
-        # far from zero sums of squares lose digits
-        values = values - values.mean(axis=0)
-        index = pd.Index([name])
-        items = None
-        if others_of is None:
-            statistic = leave_out.correlations(index)
-        else:
-            if not known[others_of].duplicated().any():
-                raise OptionError(f"no {others_of!r} has two rows: name the items")
-            statistic = leave_out.others_correlations(index)
-            values = leave_out.power_sums(values)
-            items = known[others_of]
-        result = leave_out.leave_out(
-            values, known[cluster_columns], statistic, items=items
-        )
-        tables.append(leave_out.fisher_table(result).assign(n=len(known)))
+    values = rows[[*names, outcome]].to_numpy(dtype=float, na_value=np.nan)
+    # far from zero sums of squares lose digits
+    values = values - np.nanmean(values, axis=0)
+    is_single = baseline is None
+    index = pd.Index(names)
+    items = None
+    if others_of is None:
+        statistic = leave_out.correlations(index, fisher=is_single)
+    else:
+        if not rows[others_of].duplicated().any():
+            raise OptionError(f"no {others_of!r} has two rows: name the items")
+        statistic = leave_out.others_correlations(index, fisher=is_single)
+        values = leave_out.power_sums(values)
+        items = rows[others_of]
+    left_out = leave_out.leave_out(
+        values, rows[cluster_columns], statistic, items=items
+    )
+    if is_single:
+        table = leave_out.fisher_table(left_out)
+    else:
+        table = left_out.contrast(_less_baseline(index, baseline)).table()
+    table = table.assign(n=rows[table.index].notna().sum())
     whose = outcome if others_of is None else f"{outcome} by other raters"
-    caption = f"Correlation with {whose}"
-    return _result(pd.concat(tables), caption, cluster_columns, note)
+    caption = f"Correlation with {whose}{_minus(baseline)}"
+    return _result(table, caption, cluster_columns, note)
 
 
 def agreement(
@@ -518,6 +523,8 @@ def agreement(
     coefficient: str = "alpha",
     level: str = "nominal",
     categories: Sequence[float] | None = None,
+    pooled: str | None = None,
+    baseline: str | None = None,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """How far raters of the same items agree.
@@ -537,6 +544,11 @@ def agreement(
         Level of measurement for alpha.
     categories : sequence of float, optional
         All values of the scale; by default those that occur in a column.
+    pooled : str, optional
+        Name of one more alpha, over all columns at once: each column of each item is a
+        unit of its own.
+    baseline : str, optional
+        One of the columns, whose agreement is subtracted from the others'.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
@@ -565,31 +577,52 @@ def agreement(
     cluster_columns = _cluster_columns(frame, clusters)
     rows, note = _complete(frame, [], [*cluster_columns, item])
     checks.check_numeric(rows, names, missing="allow")
-    tables = []
+    scales = {}
     for name in names:
         rated = rows[rows[name].notna()]
         if not rated[item].duplicated().any():
             raise OptionError(
                 f"no {item!r} has two ratings of {name!r}: rate some items repeatedly"
             )
-        scale = np.unique(rated[name]) if categories is None else categories
-        if len(scale) < 2:
+        scales[name] = np.unique(rated[name]) if categories is None else categories
+        if len(scales[name]) < 2:
             raise OptionError(f"column {name!r} has one value: nothing to agree on")
-        values = rated[name].to_numpy(dtype=float)
-        statistic = leave_out.coefficient(coefficient, level, scale, name)
-        result = leave_out.leave_out(
-            leave_out.indicators(values, scale),
-            rated[cluster_columns],
-            statistic,
-            items=rated[item],
-        )
-        tables.append(result.table().assign(n=len(rated)))
-    table = pd.concat(tables)
-    table["high"] = table["high"].clip(upper=1.0)
-    caption = f"Agreement of raters ({coefficient})"
-    if coefficient == "alpha":
-        caption = f"Agreement of raters (alpha, {level})"
+    statistic = leave_out.coefficient(coefficient, level, scales, pooled)
+    values = rows[names].to_numpy(dtype=float, na_value=np.nan)
+    left_out = leave_out.leave_out(
+        leave_out.indicators(values, scales),
+        rows[cluster_columns],
+        statistic,
+        items=rows[item],
+    )
+    if baseline is not None:
+        weights = _less_baseline(statistic.names, baseline)
+        left_out = left_out.contrast(weights)
+    table = left_out.table()
+    n = rows[names].notna().sum()
+    if pooled is not None:
+        n[pooled] = n.sum()
+    table = table.assign(n=n)
+    if baseline is None:
+        table["high"] = table["high"].clip(upper=1.0)
+    kind = f"alpha, {level}" if coefficient == "alpha" else coefficient
+    caption = f"Agreement of raters ({kind}){_minus(baseline)}"
     return _result(table, caption, cluster_columns, note)
+
+
+def _less_baseline(names: pd.Index, baseline: object) -> pd.DataFrame:
+    """Weights that subtract one estimate from each of the others."""
+    if baseline not in names:
+        known = ", ".join(str(name) for name in names)
+        raise OptionError(f"baseline {baseline!r} is unknown: choose one of {known}")
+    weights = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+    weights[baseline] -= 1.0
+    return weights.drop(index=baseline)
+
+
+def _minus(baseline: object) -> str:
+    """Say in a caption what was subtracted."""
+    return "" if baseline is None else f", minus that of {baseline}"
 
 
 def tree(

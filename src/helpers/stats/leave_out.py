@@ -11,7 +11,7 @@ the module: `group_means`, `slopes`, `correlations`, `others_correlations` and
 `coefficient`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,6 +143,31 @@ class LeftOut:
         numbers = [each.effective_number() for each in self.parts[:2]]
         return np.maximum(np.minimum.reduce(numbers) - 1, 1.0)
 
+    def contrast(self, weights: pd.DataFrame) -> "LeftOut":
+        """Subtract estimates from each other, or average them.
+
+        Parameters
+        ----------
+        weights : pandas.DataFrame, shape (n_contrasts, n_names)
+            How much each estimate counts, with the names of the results as index.
+
+        Returns
+        -------
+        LeftOut
+            With as many effective clusters as the estimate that has the fewest of those
+            that count.
+        """
+        matrix = weights.to_numpy(dtype=float)
+        parts = []
+        for each in self.parts:
+            numbers = np.where(matrix != 0, each.effective_number(), np.inf)
+            fewest = numbers.min(axis=1)
+            squares = matrix @ each.squares @ matrix.T
+            ones = np.ones(len(matrix))
+            parts.append(Parts(each.n_clusters, squares, ones, 1 / fewest))
+        value = pd.Series(matrix @ self.value.to_numpy(), index=weights.index)
+        return LeftOut(value, tuple(parts))
+
     def table(self) -> pd.DataFrame:
         """Set out the estimates with their intervals.
 
@@ -181,7 +206,7 @@ def leave_out(
     statistic: Statistic,
     *,
     items: pd.Series | None = None,
-    fixed: Sequence = (),
+    fixed: Mapping[str, Sequence] | None = None,
 ) -> LeftOut:
     """Compute a statistic, and how it moves without each cluster.
 
@@ -195,9 +220,9 @@ def leave_out(
         What to compute.
     items : pandas.Series, optional
         The item of each row, for terms that are made from the sums of an item's rows.
-    fixed : sequence, optional
-        Labels of clusters that are never left out, for example one expert to whom
-        raters are compared. The result then holds for this expert.
+    fixed : mapping of str to sequence, optional
+        For a column of clusters the labels that are never left out, for example
+        ``{"rater_id": ["expert"]}``. The result then holds for this expert.
 
     Returns
     -------
@@ -227,8 +252,11 @@ def leave_out(
            estimate  standard_error   low   high  p_value   df
     score      2.83            0.93 -8.96  14.62      0.2  1.0
     """
-    check_clusters(clusters, fixed)
-    kinds = cluster_codes(clusters, fixed)
+    free = clusters
+    for column, labels in (fixed or {}).items():
+        free = free.assign(**{column: free[column].mask(free[column].isin(labels))})
+    check_clusters(clusters, free)
+    kinds = cluster_codes(free)
     if items is None:
         sums = _RowSums(rows, statistic)
     else:
@@ -261,8 +289,8 @@ def add_parts(
     return parts
 
 
-def check_clusters(clusters: pd.DataFrame, fixed: Sequence = ()) -> None:
-    """Stop unless clusters can be left out, and two kinds of them cross."""
+def check_clusters(clusters: pd.DataFrame, free: pd.DataFrame) -> None:
+    """Stop unless clusters that are not fixed can be left out, and two kinds cross."""
     if not 1 <= len(clusters.columns) <= 2:
         raise OptionError(
             f"{len(clusters.columns)} columns of clusters: give one or two, for "
@@ -270,14 +298,14 @@ def check_clusters(clusters: pd.DataFrame, fixed: Sequence = ()) -> None:
         )
     for column in clusters:
         checks.check_clusters(clusters, column)
-        left = clusters.loc[~clusters[column].isin(list(fixed)), column].nunique()
-        if left < 2:
+        n_free = free[column].nunique()
+        if n_free < 2:
             raise ValueError(
-                f"column {column!r}: {left} of its clusters can be left out besides "
-                f"the fixed {list(fixed)}, and 2 are needed"
+                f"column {column!r}: {n_free} of its clusters can be left out, the "
+                "others are fixed, and 2 are needed"
             )
     if len(clusters.columns) == 2:
-        _check_crossed(clusters[~clusters.isin(list(fixed)).any(axis="columns")])
+        _check_crossed(free.dropna())
 
 
 def _check_crossed(clusters: pd.DataFrame) -> None:
@@ -294,13 +322,9 @@ def _check_crossed(clusters: pd.DataFrame) -> None:
             )
 
 
-def cluster_codes(clusters: pd.DataFrame, fixed: Sequence = ()) -> list[np.ndarray]:
-    """Number the clusters of each kind, of two kinds also the cells; -1 if fixed."""
-    kinds = []
-    for _, labels in clusters.items():
-        free = labels.where(~labels.isin(list(fixed))) if len(fixed) else labels
-        codes, _ = pd.factorize(free)
-        kinds.append(codes)
+def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:
+    """Number the clusters of each kind, of two kinds also the cells; -1 for none."""
+    kinds = [pd.factorize(labels)[0] for _, labels in clusters.items()]
     if len(kinds) == 2:
         first, second = kinds
         free = (first >= 0) & (second >= 0)
@@ -528,33 +552,27 @@ def _inverse(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(is_told[:, :, None], inverse, np.nan), length
 
 
-def correlations(names: pd.Index) -> Statistic:
-    """Pearson's correlations of columns with one other, on Fisher's scale.
+def correlations(names: pd.Index, *, fisher: bool = True) -> Statistic:
+    """Pearson's correlations of columns with one other.
 
     Parameters
     ----------
     names : pandas.Index
         Of the columns. Rows of data hold them and then the other, NaN where missing.
+    fisher : bool, optional
+        Whether to give inverse hyperbolic tangents of the correlations (Fisher's
+        scale), which `fisher_table` turns back; differences of correlations need the
+        correlations themselves.
 
     Returns
     -------
     Statistic
-        Inverse hyperbolic tangents of the correlations; `fisher_table` turns them back.
     """
-
-    def terms(rows: np.ndarray) -> np.ndarray:
-        x = rows[:, :-1]
-        y = np.broadcast_to(rows[:, [-1]], x.shape)
-        counted = ~np.isnan(x) & ~np.isnan(y)
-        x = np.where(counted, x, 0.0)
-        y = np.where(counted, y, 0.0)
-        parts = [counted.astype(float), x, y, x * x, y * y, x * y]
-        return np.concatenate(parts, axis=1)
-
-    return Statistic(names, terms, _fisher, _shared_variation)
+    value = _on_fisher_scale if fisher else _correlation
+    return Statistic(names, power_sums, value, _shared_variation)
 
 
-def others_correlations(names: pd.Index) -> Statistic:
+def others_correlations(names: pd.Index, *, fisher: bool = True) -> Statistic:
     """Correlations of a rater's columns with an outcome by the item's other raters.
 
     Parameters
@@ -562,11 +580,12 @@ def others_correlations(names: pd.Index) -> Statistic:
     names : pandas.Index
         Of the columns. Rows of data hold what `power_sums` makes of them and of the
         outcome; they are added up by item. Items with one rating do not count.
+    fisher : bool, optional
+        As for `correlations`.
 
     Returns
     -------
     Statistic
-        As from `correlations`.
     """
 
     def terms(sums: np.ndarray) -> np.ndarray:
@@ -580,25 +599,35 @@ def others_correlations(names: pd.Index) -> Statistic:
             [np.where(has_other, part, 0.0) for part in parts], axis=1
         )
 
-    return Statistic(names, terms, _fisher, _shared_variation)
+    value = _on_fisher_scale if fisher else _correlation
+    return Statistic(names, terms, value, _shared_variation)
 
 
-def power_sums(values: np.ndarray) -> np.ndarray:
+def power_sums(rows: np.ndarray) -> np.ndarray:
     """Counts, values, squares and products of columns and of the last one with them."""
-    return correlations(pd.Index([])).terms(values)
+    x = rows[:, :-1]
+    y = np.broadcast_to(rows[:, [-1]], x.shape)
+    counted = ~np.isnan(x) & ~np.isnan(y)
+    x = np.where(counted, x, 0.0)
+    y = np.where(counted, y, 0.0)
+    return np.concatenate([counted, x, y, x * x, y * y, x * y], axis=1)
 
 
-def _fisher(sums: np.ndarray) -> np.ndarray:
-    """Correlations on Fisher's scale from counts, sums, squares and products."""
+def _on_fisher_scale(sums: np.ndarray) -> np.ndarray:
+    """Inverse hyperbolic tangents of correlations."""
+    with np.errstate(divide="ignore"):
+        return np.arctanh(np.clip(_correlation(sums), -1.0, 1.0))
+
+
+def _correlation(sums: np.ndarray) -> np.ndarray:
+    """Correlations from counts, sums, squares and products."""
     n, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
     x_variation = ratio(n * xx - x**2, n)
     y_variation = ratio(n * yy - y**2, n)
     # what remains of a constant column is a rounding error
     varies = (x_variation > COLLINEAR * xx) & (y_variation > COLLINEAR * yy)
     scale = np.sqrt(np.where(varies, x_variation * y_variation, np.nan))
-    correlation = ratio(n * xy - x * y, n) / scale
-    with np.errstate(divide="ignore"):
-        return np.arctanh(np.clip(correlation, -1.0, 1.0))
+    return ratio(n * xy - x * y, n) / scale
 
 
 def _shared_variation(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
@@ -638,7 +667,10 @@ def fisher_table(left_out: LeftOut) -> pd.DataFrame:
 
 
 def coefficient(
-    name: str, level: str, categories: Sequence[float], label: object
+    name: str,
+    level: str,
+    scales: Mapping[object, Sequence[float]],
+    pooled: object = None,
 ) -> Statistic:
     """A coefficient of agreement of raters of the same items.
 
@@ -649,16 +681,20 @@ def coefficient(
         same rating (the mean over items).
     level : {"nominal", "ordinal", "interval"}
         Level of measurement of alpha; the others are nominal.
-    categories : sequence of float
-        All values of the scale in increasing order, whether they occur or not.
-    label : object
-        Names the coefficient in the result.
+    scales : mapping of name to sequence of float
+        For each column of ratings all values of its scale, whether they occur or not.
+    pooled : object, optional
+        Names one more alpha, for which each column of each item is a unit of its own.
 
     Returns
     -------
     Statistic
-        Rows of data are zeros and ones, one column per category (see `indicators`);
-        they are added up by item.
+        Rows of data are zeros and ones from `indicators`; they are added up by item.
+
+    Raises
+    ------
+    OptionError
+        If the coefficient or the level is unknown.
 
     References
     ----------
@@ -670,66 +706,97 @@ def coefficient(
         )
     if level not in LEVELS:
         raise OptionError(f"level {level!r} is unknown: choose from {LEVELS}")
-    names = pd.Index([label])
-    scale = np.asarray(categories, dtype=float)
-    n_categories = len(scale)
+    names = list(scales)
+    n_columns = len(names)
+    marks = _all_marks(scales)
+    shape = (-1, n_columns, len(marks))
     if name == "alpha":
-        return Statistic(names, _pair_terms, _alpha_of(level, scale), _pairable)
+
+        def pair_terms(counts: np.ndarray) -> np.ndarray:
+            return _pair_terms(counts.reshape(shape))
+
+        value = _alpha_of(level, marks, n_columns, is_pooled=pooled is not None)
+        labels = names if pooled is None else [pooled, *names]
+
+        def pairable(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
+            n = parts.reshape(len(parts), n_columns, -1).sum(axis=2)
+            every = n.sum(axis=1, keepdims=True)
+            return n if pooled is None else np.hstack([every, n])
+
+        return Statistic(pd.Index(labels), pair_terms, value, pairable)
+    if pooled is not None:
+        raise OptionError(f"pooled is for alpha, not for {name!r}")
+    n_categories = np.array([len(scale) for scale in scales.values()])
+
+    def terms(counts: np.ndarray) -> np.ndarray:
+        return _same_terms(counts.reshape(shape))
 
     def value(sums: np.ndarray) -> np.ndarray:
-        same = ratio(sums[:, 0], sums[:, 1])
+        by_column = sums.reshape(len(sums), n_columns, -1)
+        same = ratio(by_column[..., 0], by_column[..., 1])
         if name == "same":
-            return same[:, None]
-        n_rated = np.broadcast_to(sums[:, [2]], sums[:, 4:].shape)
-        shares = ratio(sums[:, 4:], n_rated)
-        chance = (shares * (1 - shares)).sum(axis=1) / (n_categories - 1)
-        return ((same - chance) / (1 - chance))[:, None]
+            return same
+        totals = by_column[..., 4:]
+        n_rated = np.broadcast_to(by_column[..., [2]], totals.shape)
+        shares = ratio(totals, n_rated)
+        chance = (shares * (1 - shares)).sum(axis=2) / (n_categories - 1)
+        return (same - chance) / (1 - chance)
 
     def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        return parts[:, [3]]  # ratings
+        return parts.reshape(len(parts), n_columns, -1)[..., 3]  # ratings
 
-    return Statistic(names, _same_terms, value, information)
+    return Statistic(pd.Index(names), terms, value, information)
 
 
-def indicators(values: np.ndarray, categories: Sequence[float]) -> np.ndarray:
-    """Zeros and ones: which category each value is; none where it is missing."""
-    return (values[:, None] == np.asarray(categories, dtype=float)).astype(float)
+def _all_marks(scales: Mapping[object, Sequence[float]]) -> np.ndarray:
+    """List the values of all scales in increasing order."""
+    return np.unique(np.concatenate([list(scale) for scale in scales.values()]))
+
+
+def indicators(
+    values: np.ndarray, scales: Mapping[object, Sequence[float]]
+) -> np.ndarray:
+    """Zeros and ones, one for each column and value of any scale; none if missing."""
+    is_mark = values[:, :, None] == _all_marks(scales).astype(float)
+    return is_mark.reshape(len(values), -1).astype(float)
 
 
 def _same_terms(counts: np.ndarray) -> np.ndarray:
     """Of items: share of pairs alike; a pair, a rating, how many; shares."""
-    n = counts.sum(axis=1, keepdims=True)
-    alike = (counts * (counts - 1)).sum(axis=1, keepdims=True)
+    n = counts.sum(axis=2, keepdims=True)
+    alike = (counts * (counts - 1)).sum(axis=2, keepdims=True)
     parts = [alike / np.maximum(n * (n - 1), 1), n >= 2, n >= 1, n]
-    return np.concatenate([*parts, counts / np.maximum(n, 1)], axis=1)
+    columns = np.concatenate([*parts, counts / np.maximum(n, 1)], axis=2)
+    return columns.reshape(len(counts), -1)
 
 
 def _pair_terms(counts: np.ndarray) -> np.ndarray:
     """Of items: ordered pairs of categories, so that a rating counts once."""
-    n_categories = counts.shape[1]
-    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(n_categories))
-    partners = np.maximum(counts.sum(axis=1) - 1, 1)
-    return (pairs / partners[:, None, None]).reshape(-1, n_categories**2)
+    n_categories = counts.shape[2]
+    others = counts[:, :, None, :] - np.eye(n_categories)
+    pairs = counts[:, :, :, None] * others
+    partners = np.maximum(counts.sum(axis=2) - 1, 1)
+    return (pairs / partners[:, :, None, None]).reshape(len(counts), -1)
 
 
-def _pairable(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Number of ratings that have a partner."""
-    return parts.sum(axis=1, keepdims=True)
-
-
-def _alpha_of(level: str, scale: np.ndarray) -> Callable:
+def _alpha_of(
+    level: str, marks: np.ndarray, n_columns: int, *, is_pooled: bool
+) -> Callable:
     """Make the function from sums of `_pair_terms` to Krippendorff's alpha."""
-    n_categories = len(scale)
+    n_marks = len(marks)
 
     def value(sums: np.ndarray) -> np.ndarray:
-        pairs = sums.reshape(-1, n_categories, n_categories)
-        margins = pairs.sum(axis=2)
-        distances = _distances(level, scale, margins)
-        observed = (pairs * distances).sum(axis=(1, 2))
-        by_chance = margins[:, :, None] * margins[:, None, :] * distances
-        expected = by_chance.sum(axis=(1, 2))
-        n_pairable = margins.sum(axis=1)
-        return (1 - (n_pairable - 1) * ratio(observed, expected))[:, None]
+        pairs = sums.reshape(-1, n_columns, n_marks, n_marks)
+        if is_pooled:
+            every = pairs.sum(axis=1, keepdims=True)
+            pairs = np.concatenate([every, pairs], axis=1)
+        margins = pairs.sum(axis=3)
+        distances = _distances(level, marks, margins)
+        observed = (pairs * distances).sum(axis=(2, 3))
+        by_chance = margins[..., :, None] * margins[..., None, :] * distances
+        expected = by_chance.sum(axis=(2, 3))
+        n_pairable = margins.sum(axis=2)
+        return 1 - (n_pairable - 1) * ratio(observed, expected)
 
     return value
 
@@ -741,5 +808,5 @@ def _distances(level: str, scale: np.ndarray, margins: np.ndarray) -> np.ndarray
     if level == "interval":
         return (scale[:, None] - scale) ** 2
     # mean rank of the ratings in a category
-    place = margins.cumsum(axis=1) - margins / 2
-    return (place[:, :, None] - place[:, None, :]) ** 2
+    place = margins.cumsum(axis=-1) - margins / 2
+    return (place[..., :, None] - place[..., None, :]) ** 2
