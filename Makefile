@@ -2,17 +2,17 @@
 #
 ## make reproduce    re-derive all results, then open build/site/index.html
 ## make site         build the site from the last run
-## make notebook     run one: NAME=11_error_weights ARGS="-p aggregation mean"
+## make notebook     run one and make its page: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=70_my_study
 ## make test         lint, tests, committed outputs, all notebooks on simulated data
 ## make lab          open JupyterLab
 ## make refresh      renew the committed outputs, figures and claims from real data
+## make compare      compare all committed results and outputs with new ones, on real data
 ## make bench        print speed ratios
 ## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
 ## make quoted       the same for headlines, with new raters too (a quarter of an hour)
 ## make label_errors measure what models of label error find (ten minutes)
 ## make audit        measure what the rules of verdicts notice, and how often they err
-## make sweep        run all notebooks with other values of each parameter (some minutes)
 ## make gates        measure how often conclusions about own ratings err (hours; it goes on where it stopped)
 ## make answers      let the model under test answer again (extra: models)
 ## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
@@ -29,11 +29,11 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
 unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
-RESULTS := reproduce site notebook new lab refresh
-CHECKS := test bench coverage label_errors quoted audit gates sweep answers
+RESULTS := reproduce site new lab refresh
+CHECKS := test compare bench coverage label_errors quoted audit gates answers
 
 .DEFAULT_GOAL := help
-.PHONY: help clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
+.PHONY: help notebook clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -43,6 +43,11 @@ $(RESULTS): .venv
 
 $(CHECKS): .venv-tests
 	@$(DOIT) $@
+
+refresh compare: export DATA = real
+
+notebook: .venv
+	@.venv/bin/python -m helpers.run "$$NAME" $(ARGS)
 
 clean:
 	@rm -rf build

@@ -1,9 +1,9 @@
 """Tasks of the project: `doit list` names them, `doit` re-derives all results.
 
-`doit data=real` or `doit data=simulated` chooses the data; otherwise real data are used
-where they can be had. A notebook runs again only if something that it reads, or wrote,
-has changed. A fault costs only what needs it: tasks of data and notebooks note it and
-let the others go on; `reproduce` names what is missing and fails.
+`DATA=real doit` or `DATA=simulated doit` chooses the data; otherwise real data are used
+where they can be had. A notebook runs again only if something that it uses has changed,
+or what it wrote has. A notebook that fails costs nothing but its own results:
+`reproduce` names it and fails at the end.
 """
 
 from helpers.run import say_stopped
@@ -14,81 +14,43 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskFailed
 
+from helpers.data import published, registry, studies
 from helpers.data.registry import DATA_SOURCES
-from helpers.data.studies import titles
 from helpers.data.tables import PlainError, plainly, to_csv_bytes
 from helpers.paths import BUILD, DATA, NOTEBOOKS, ROOT, replace_files
-from helpers.run import notebooks, results
-from helpers.run.results import (
-    LEFT_OUT,
-    executed,
-    missing,
-    note_missing,
-    renewed,
-    written_by,
-)
+from helpers.run import notebooks, parameters, results
+from helpers.run.results import LEFT_OUT, executed
 
 NAMES = notebooks.notebook_names()
 OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
-STUDIES_READ = {name: notebooks.studies_of(name) for name in NAMES}
-STUDIES = [
-    study
-    for study in titles()
-    if any(study in studies for studies in STUDIES_READ.values())
-]
-CHOICE = get_var("data", "auto")
+CHOICE = os.environ.get("DATA", "auto")
 
 JOINED = ("claims", "headlines", "provenance", "atlas")
-JOINED_FILES = [BUILD / f"{name}.csv" for name in JOINED]
-ONE_AT_A_TIME = threading.Lock()
-CODE = [
-    ROOT / "requirements.lock",
-    *(ROOT / "src").rglob("*.py"),
-    *DATA.glob("*/*.mplstyle"),
-    *DATA.glob("*.csv"),
-    *DATA.glob("*/*.csv"),
-]
-
-
-def refuse_simulated(kinds: Mapping[str, str]) -> None:
-    """Stop unless the data of all studies are real, or printed in their papers."""
-    simulated = [
-        study for study, kind in kinds.items() if kind not in ("real", "printed")
-    ]
-    if simulated:
-        raise PlainError(
-            f"committed results must come from real data, but {', '.join(simulated)} "
-            "would be simulated: leave out data=simulated, or make the data available"
-        )
-
+JOINED_FILES = [BUILD / f"{name}.csv" for name in (*JOINED, "versions")]
 
 if CHOICE not in DATA_SOURCES:
-    raise InvalidDodoFile(f"data must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
+    raise InvalidDodoFile(f"DATA must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
+if CHOICE != "real" and {"refresh", "compare"} & set(sys.argv):
+    raise InvalidDodoFile(f"committed results come from real data, not DATA={CHOICE}")
 try:
-    LOCK = results.hold(BUILD)
-    notebooks.set_environment(BUILD)
-    if "refresh" in sys.argv:  # rather now than after all notebooks have run
-        refuse_simulated(
-            {study: results.resolve(study, CHOICE)[0] for study in STUDIES}
-        )
-except PlainError as error:
-    raise InvalidDodoFile(str(error)) from None
+    BUILD.mkdir(exist_ok=True)
+except OSError as error:
+    raise InvalidDodoFile(f"results cannot be written: {plainly(error)}") from None
+notebooks.set_environment(BUILD)
 sys.stdout.reconfigure(line_buffering=True)
 
 DOIT_CONFIG = {
-    "backend": "json",
+    "backend": "sqlite3",
     "continue": True,
     "default_tasks": ["reproduce"],
-    "dep_file": str(BUILD / ".doit.json"),
+    "dep_file": str(BUILD / ".doit.db"),
     "num_process": max(1, min(os.cpu_count(), len(NAMES))),
     # Threads share one record of ports in use; kernels of separate processes race for
     # them.
@@ -97,54 +59,37 @@ DOIT_CONFIG = {
 }
 
 
-def task_data():
-    """Find out which studies have real data and which are simulated."""
-    for study in STUDIES:
-        find = partial(find_data, study)
-        yield task(find, name=study, targets=[stamp(study)])
-
-
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
-        yield notebook_task(name)
+        uptodate = [lambda name=name: results.is_finished(name, BUILD, CHOICE)]
+        claims_first = {}
+        if name in OVERVIEWS:
+            uptodate.append(as_left(lambda: JOINED_FILES[:2]))
+            claims_first = {"task_dep": ["claims"]}
+        action = partial(run_notebook, name)
+        yield task(action, name=name, uptodate=uptodate, **claims_first)
 
 
 def task_claims():
-    """Join claims, headlines and files read of all notebooks; judge the claims."""
-
-    def read_and_written():
-        files = list(JOINED_FILES)
-        for name in JOINED:
-            files += sorted(BUILD.glob(f"{name}/*.csv"))
-        files += sorted(BUILD.glob("results/6*.csv"))
-        return files
-
-    return task(
-        write_claims,
-        file_dep=CODE,
-        task_dep=[f"execute:{name}" for name in FINDINGS],
-        targets=JOINED_FILES,
-        uptodate=[as_left(read_and_written)],
-    )
+    """Join what all notebooks have found; judge the claims."""
+    return task(write_claims, task_dep=[f"execute:{name}" for name in FINDINGS])
 
 
 def task_site():
     """Build the site in build/site from what there is."""
-    docs = [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
 
-    def read_and_written():
-        tables = [BUILD / "missing.json", *JOINED_FILES]
-        notebooks_run = [executed(name, BUILD) for name in NAMES]
-        pages = sorted((BUILD / "site").rglob("*.html"))
-        return [*tables, *notebooks_run, *pages]
+    def used_and_written():
+        files = [*JOINED_FILES, ROOT / "README.md"]
+        files += [executed(name, BUILD) for name in NAMES]
+        for folder in (ROOT / "docs", ROOT / "src", DATA / "published", BUILD / "site"):
+            files += sorted(folder.rglob("*.*"))
+        return [file for file in files if file.suffix != ".pyc"]
 
     return task(
         lambda: run_script("docs/make_site.py", "build", "build/site"),
-        file_dep=[*CODE, *docs, ROOT / "README.md"],
         task_dep=["claims", "execute"],
-        targets=[BUILD / "site" / "index.html"],
-        uptodate=[as_left(read_and_written)],
+        uptodate=[as_left(used_and_written)],
     )
 
 
@@ -156,6 +101,23 @@ def task_reproduce():
         refuse_missing()
 
     return task(sum_up, task_dep=["site"])
+
+
+def task_compare():
+    """Compare committed results and outputs with new ones, on real data."""
+
+    def compare_tables():
+        found = []
+        for name in ("claims", "headlines", "provenance"):
+            committed = published.read_text(ROOT / "figures" / f"{name}.csv")
+            new = published.read_text(BUILD / f"{name}.csv")
+            for line in results.differences(committed, new):
+                found.append(f"figures/{name}.csv: {line}")
+        if found:
+            raise PlainError("\n".join(["results differ:", *found]))
+        print("all committed results are as computed anew")
+
+    return task(compare_tables, task_dep=["reproduce", "nbval"])
 
 
 def task_lint():
@@ -172,13 +134,9 @@ def task_nbval():
     """Compare the outputs in committed notebooks with new ones, on real data."""
 
     def compare():
-        without = []
-        for study in STUDIES:
-            kind, why = results.resolve(study, CHOICE)
-            if kind not in ("real", "printed"):
-                without.append(f"{study} ({why})")
-        if without:
-            print(f"nbval: skipped, no real data of {', '.join(without)}")
+        reason = no_real_data()
+        if reason:
+            print(f"nbval: skipped ({reason})")
             return None
         return run_tools(["pytest", "-q", "--nbval", "notebooks"])
 
@@ -196,11 +154,22 @@ def task_lab():
     return task(lambda: os.execv(sys.executable, command))
 
 
+def task_new():
+    """Start the notebook NAME of a new study, such as 70_my_study."""
+
+    def create():
+        file = notebooks.create(os.environ.get("NAME", ""), NOTEBOOKS)
+        print(f"{file}: open it with `make lab`; when it is done,")
+        print("`make refresh` runs it and lists it in the READMEs")
+
+    return task(create)
+
+
 def task_refresh():
     """Renew the committed outputs, figures and claims from real data."""
 
     def publish():
-        refuse_simulated(sources())
+        refuse_simulated()
         written = results.publish(NAMES, BUILD, ROOT)
         print(f"{len(written)} files renewed in notebooks/ and figures/")
 
@@ -222,31 +191,19 @@ def task_answers():
 def task_coverage():
     """Measure how often printed intervals hold the truth, into data/coverage.csv."""
 
-    def measure():
-        refuse_simulated(sources())
-        return run_script("-m", "benchmarks.coverage")
-
-    return task(measure, task_dep=["data"])
+    return task(lambda: run_script("-m", "benchmarks.coverage"))
 
 
 def task_quoted():
     """Measure quoted intervals with new raters, into data/quoted_intervals.csv."""
 
-    def measure():
-        refuse_simulated(sources())
-        return run_script("-m", "benchmarks.quoted_intervals")
-
-    return task(measure, task_dep=["data"])
+    return task(lambda: run_script("-m", "benchmarks.quoted_intervals"))
 
 
 def task_label_errors():
     """Measure what models of label error find where the truth is known."""
 
-    def measure():
-        refuse_simulated(sources())
-        return run_script("-m", "benchmarks.label_errors")
-
-    return task(measure, task_dep=["data"])
+    return task(lambda: run_script("-m", "benchmarks.label_errors"))
 
 
 def task_audit():
@@ -269,11 +226,6 @@ def task_gates():
     return task(gates)
 
 
-def task_sweep():
-    """Run every notebook with other values of each parameter; list what it says."""
-    return task(lambda: run_script("benchmarks/sweep.py"))
-
-
 def task_bench():
     """Print speed ratios, each measured in one run."""
 
@@ -285,68 +237,31 @@ def task_bench():
     return task(measure)
 
 
-def find_data(study: str) -> None:
-    """Note which kind of data a study has, or why it has none."""
+def run_notebook(name: str) -> None:
+    """Execute a notebook; if it fails, note why, and let the others go on."""
+    results.clear(name, BUILD)
     try:
-        with ONE_AT_A_TIME:
-            kind, reason = results.resolve(study, CHOICE)
-        data = "" if kind == LEFT_OUT else " data"
-        print(f"{study}: {kind}{data} ({reason})")
-    except (PlainError, OSError) as error:
-        kind = f"missing: {plainly(error)}"
-        print(f"{study}: data {kind}")
-    replace_files({stamp(study): kind.encode()})
-
-
-def notebook_task(name: str) -> dict:
-    """Make the task that executes one notebook."""
-    stamps = {study: stamp(study) for study in STUDIES_READ[name]}
-    file_dep = [NOTEBOOKS / f"{name}.ipynb", *stamps.values(), *CODE]
-    if name in OVERVIEWS:
-        file_dep += [BUILD / "claims.csv", BUILD / "headlines.csv"]
-
-    def work():
-        kinds = {study: file.read_text() for study, file in stamps.items()}
-        source = results.joint_source(kinds, CHOICE)
-        execute_unchanged(name, source, file_dep)
-
-    return task(
-        lambda: attempt(name, work),
-        name=name,
-        file_dep=file_dep,
-        targets=[executed(name, BUILD)],
-        uptodate=[as_left(lambda: written_by(name, BUILD))],
-    )
-
-
-def execute_unchanged(name: str, source: str, files: list[Path]) -> None:
-    """Execute a notebook; stop if files that it reads change meanwhile."""
-    parameters = {"data_source": source, "out_dir": "build"}
-    if name in OVERVIEWS:
-        parameters["claims_file"] = "build/claims.csv"
-        parameters["headlines_file"] = "build/headlines.csv"
-    before = [file.stat().st_mtime_ns for file in files]
-    notebook = NOTEBOOKS / f"{name}.ipynb"
-    seconds = notebooks.execute(notebook, executed(name, BUILD), parameters)
-    after = [file.stat().st_mtime_ns for file in files]
-    if before != after:
-        raise PlainError(
-            f"{name}, or what it reads, was changed while it ran: run again"
-        )
-    print(f"{name}: finished in {seconds:.1f} s")
-
-
-def attempt(name: str, work: Callable[[], None]) -> None:
-    """Renew what a notebook has in `build`; if it fails, note why, and go on."""
-    reason = ""
-    try:
-        with renewed(name, BUILD):
-            work()
+        lacking = results.without_data(name, CHOICE)
+        if lacking:
+            raise PlainError(f"{LEFT_OUT}: {lacking}")
+        print(f"{name}: started")
+        file = parameters.notebook_file(name)
+        given = {"data_source": CHOICE, "out_dir": "build"}
+        if name in OVERVIEWS:
+            given["claims_file"] = "build/claims.csv"
+            given["headlines_file"] = "build/headlines.csv"
+        used = results.fingerprint(file)
+        seconds = notebooks.execute(file, executed(name, BUILD), given)
+        if results.fingerprint(file) != used:
+            raise PlainError("it, or what it uses, was changed while it ran: run again")
     except Exception as error:
         reason = plainly(error)
+        results.clear(name, BUILD)
+        results.note_failed(name, BUILD, reason)
         print(f"{name} has no results: {reason}")
-    where_and_error = reason.split("\n    ")[:2]  # the rest stands in the copy
-    note_missing(BUILD, name, ": ".join(where_and_error))
+    else:
+        results.note_finished(name, BUILD, CHOICE)
+        print(f"{name}: finished in {seconds:.1f} s")
 
 
 def write_claims() -> None:
@@ -363,50 +278,64 @@ def write_claims() -> None:
         "headlines": collection.headlines(BUILD / "headlines").reset_index(),
         "provenance": collection.provenance(BUILD / "provenance"),
         "atlas": elsewhere.joined(BUILD),
+        "versions": results.versions(),
     }
     for name, table in joined.items():
         replace_files({BUILD / f"{name}.csv": to_csv_bytes(table, index=False)})
 
 
-def stamp(study: str) -> Path:
-    """File that holds the kind of data that a study has, or why it has none."""
-    return BUILD / "data" / study
-
-
-def sources() -> dict[str, str]:
-    """Read which studies are real, printed, simulated or missing."""
-    return {study: stamp(study).read_text().partition(":")[0] for study in STUDIES}
-
-
 def summary_lines() -> list[str]:
     """Sum up a run in one line of text per study."""
     from helpers.claims import collection
-    from helpers.data import published
 
-    counts = collection.verdict_counts(published.read_text(BUILD / "claims.csv"))
+    claims = published.read_text(BUILD / "claims.csv")
+    counts = collection.verdict_counts(claims)
+    sources = collection.sources(claims)
     lines = []
-    for study, source in sources().items():
-        verdicts = []
-        if study in counts.index:
-            for verdict, number in counts.loc[study].items():
-                if number:
-                    verdicts.append(f"{number} {verdict}")
-        listed = ", ".join(verdicts) if verdicts else "no claims"
-        data = "" if source == LEFT_OUT else " data"
-        lines.append(f"{study}: {source}{data}, {listed}")
+    for study, verdicts in counts.iterrows():
+        listed = [
+            f"{number} {verdict}" for verdict, number in verdicts.items() if number
+        ]
+        source = sources.get(study, "printed")
+        lines.append(f"{study}: {source} data, {', '.join(listed)}")
     return lines
 
 
 def refuse_missing() -> None:
     """Stop if any notebook has failed; name those that were left out."""
     failed = []
-    for name, reason in missing(BUILD).items():
+    for name, reason in results.missing(BUILD).items():
         if reason.startswith(LEFT_OUT):
             print(f"{name}: {reason}")
         else:
             failed.append(f"  {name}: {reason}")
     if failed:
         raise PlainError("\n".join(["these notebooks have no results:", *failed]))
+
+
+def refuse_simulated() -> None:
+    """Stop unless all notebooks have run on real data."""
+    lacking = [*results.missing(BUILD)]
+    lacking += [name for name in NAMES if results.is_simulated(name, BUILD)]
+    if lacking:
+        raise PlainError(
+            "committed results must come from real data, which were missing for "
+            f"{', '.join(lacking)}"
+        )
+
+
+def no_real_data() -> str:
+    """Say why committed outputs cannot be compared; nothing if real data are here."""
+    if CHOICE == "simulated":
+        return "simulated data were asked for"
+    for study in studies.titles():
+        try:
+            registry.locate(registry.names(study), "real")
+        except registry.DataUnavailableError as error:
+            if CHOICE == "real":
+                raise
+            return f"no real data of {study}: {error}"
+    return ""
 
 
 def task(function: Callable, **settings) -> dict:

@@ -198,7 +198,7 @@ def dask_workers(scheduler: str | None):
 
     if scheduler:
         return Client(scheduler)
-    return Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    return Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
 
 
 def main() -> None:

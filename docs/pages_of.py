@@ -495,7 +495,7 @@ def _data_of(book: Notebook, record: Record) -> tuple[str, list[str]]:
         sources = ["tables of this project, named below"]
     lines = [f"<strong>Data of this page</strong>: {'; '.join(sources)}."]
     if book.name in record.missing:
-        reason = record.missing[book.name]
+        reason = escape(record.missing[book.name])
         lines = [f"<strong>Not in this run</strong>: {reason}."]
         if not book.ran:
             lines.append("Shown is what the last run on real data gave.")

@@ -142,7 +142,7 @@ class Record:
     def sources(self) -> dict[str, str]:
         """Least real kind of data of each study.
 
-        That is real, printed, simulated, missing or left out.
+        That is real, printed, simulated, or missing if none of its notebooks ran.
         """
         kinds = dict.fromkeys(STUDIES, "printed")
         if self.committed:
@@ -150,9 +150,9 @@ class Record:
         run_claims = read_text(self.folder / "claims.csv")
         kinds |= collection.sources(run_claims).to_dict()
         for study in STUDIES:
-            stamp = self.folder / "data" / study
-            if stamp.is_file() and kinds[study] != "simulated":
-                kinds[study] = stamp.read_text().partition(":")[0].strip()
+            own = [name for name in self.notebooks if self.studies(name) == [study]]
+            if own and self.missing.keys() >= set(own):
+                kinds[study] = "missing"
         return kinds
 
     def studies(self, name: str) -> list[str]:

@@ -20,7 +20,7 @@ LOCKS = sorted(paths.ROOT.glob("requirements*.lock"))
 SETTINGS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
 PROJECT = SETTINGS["project"]
 CHECKS = SETTINGS["dependency-groups"] | {
-    "dev": PROJECT["optional-dependencies"]["dev"]
+    "tests": PROJECT["optional-dependencies"]["tests"]
 }
 FAMILIES = (
     CHECKS | PROJECT["optional-dependencies"] | {"run time": PROJECT["dependencies"]}

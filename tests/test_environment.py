@@ -1,6 +1,8 @@
 """The ways to install the project agree with each other."""
 
 import re
+import subprocess
+import sys
 import tomllib
 
 import licences
@@ -13,9 +15,24 @@ from helpers import paths
 
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-NOT_LOCKED = {"crowd", "endpoint", "models"}  # for one optional branch each
+NOT_LOCKED = {"models"}  # of one optional branch
+NOTEBOOKS = EXTRAS["notebooks"]
+MODULES_OF_NOTEBOOKS = {
+    "doit",
+    "jupyterlab",
+    "nbconvert",
+    "nltk",
+    "pandera",
+    "papermill",
+    "pooch",
+    "requests",
+    "sklearn",
+    "textblob",
+}
 LOCKED = [extra for extra in EXTRAS if extra not in NOT_LOCKED]
+GROUPS = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["dependency-groups"]
 DIRECT = sum((EXTRAS[extra] for extra in LOCKED), PROJECT["dependencies"])
+DIRECT += GROUPS["install"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUILD = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["build-system"][
     "requires"
@@ -24,11 +41,35 @@ LOCK = (paths.ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, flags=re.MULTILINE)
 
 
-def test_environment_yml_pins_python_and_installs_what_is_locked():
+def test_environment_yml_has_the_python_of_the_outputs_and_what_was_asked_for():
     environment = yaml.safe_load((paths.ROOT / "environment.yml").read_text())
-    python, *others = environment["dependencies"]
-    assert python in [f"python={version}" for version in PYTHONS]
-    assert others == ["pip", {"pip": ["--requirement requirements.lock"]}]
+    python, *packages, pip = environment["dependencies"]
+    assert python == f"python={PYTHONS[0]}"
+    asked = (
+        "jupyterlab pandas statsmodels scikit-learn seaborn matplotlib papermill nbval"
+    )
+    assert packages == [*asked.split(), "pip"]
+    assert pip == {"pip": ["--editable .[notebooks]"]}
+    needed = {Requirement(each).name for each in [*PROJECT["dependencies"], *NOTEBOOKS]}
+    assert needed >= set(asked.split())
+
+
+def test_ratings_needs_only_base_dependencies(tmp_path):
+    code = (
+        "import importlib.abc, sys\n"
+        "class Refuse(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {MODULES_OF_NOTEBOOKS}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Refuse())\n"
+        "from ratings.cli import main\n"
+        "main()"
+    )
+    file = str(paths.DATA / "example" / "ratings.csv")
+    command = [sys.executable, "-c", code, "report", file]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "ratings.report.html").is_file()
 
 
 @pytest.mark.parametrize("dependency", [*DIRECT, *BUILD])
@@ -59,7 +100,9 @@ def test_locks_take_wheels_only_name_no_index_and_pin_every_package_with_hashes(
 
 def test_the_lock_is_made_of_all_extras_but_those_of_one_optional_branch():
     makefile = (paths.ROOT / "Makefile").read_text()
-    assert sorted(re.findall(r"--extra (\w+)", makefile)) == sorted(LOCKED)
+    named = set(re.findall(r"--extra (\w+)", makefile))
+    assert named | {"dask"} == set(LOCKED)
+    assert set(EXTRAS["dask"]) <= set(EXTRAS["tests"])
 
 
 def test_a_build_backend_is_pinned_and_locked():

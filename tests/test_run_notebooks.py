@@ -1,7 +1,5 @@
-"""Running notebooks, their parameters from text, new notebooks."""
+"""Running notebooks, and new notebooks."""
 
-import ast
-import json
 import logging
 import re
 import subprocess
@@ -15,15 +13,11 @@ from nbclient.exceptions import DeadKernelError
 
 from helpers import paths
 from helpers.data.tables import OptionError, PlainError
+from helpers.run import __main__ as one
 from helpers.run import notebooks as run
 from helpers.run.code import run_code
-from helpers.run.notebooks import parameter_values, parameters_of
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
-BY_OPTION = {"data_source", "out_dir"}
-BAD = ["", "many", "-1", "1e9", "1000000000000000", "nan", "[]", "{1}", "a\nb"]
-NOTEBOOKS = {name: paths.NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()}
-KNOWN = {name: parameters_of(file) for name, file in NOTEBOOKS.items()}
 
 
 @pytest.fixture
@@ -136,148 +130,6 @@ def test_a_notebook_can_be_stopped_before_anything_is_written(tiny, monkeypatch)
         run.execute(tiny, tiny.parent / "out.ipynb", {})
 
 
-@pytest.fixture
-def inspected(monkeypatch):
-    """Inspect each notebook once."""
-    monkeypatch.setattr(
-        "helpers.run.notebooks.parameters_of", lambda file: KNOWN[file.stem]
-    )
-
-
-def is_refused(file, parameter, text):
-    """Tell whether a value is refused by a message that names the parameter."""
-    try:
-        parameter_values(file, {parameter: text})
-    except OptionError as error:
-        return str(error).startswith(f"{parameter} must be ")
-    return False
-
-
-@pytest.mark.usefixtures("inspected")
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_each_parameter_of_each_notebook_takes_its_default_and_refuses_something(name):
-    for parameter, known in KNOWN[name].items():
-        default = ast.literal_eval(known["default"])
-        text = default if isinstance(default, str) else str(default).replace("'", '"')
-        if parameter not in BY_OPTION and "figures/" not in text:
-            value = parameter_values(NOTEBOOKS[name], {parameter: text})[parameter]
-            assert value in (default, str(paths.ROOT / str(default)))
-            assert type(value) is type(default)
-        refused = [is_refused(NOTEBOOKS[name], parameter, bad) for bad in BAD]
-        assert any(refused)
-
-
-@pytest.mark.usefixtures("inspected")
-@pytest.mark.parametrize(
-    ("name", "parameter", "text", "must"),
-    [
-        (
-            "11",
-            "n_boot",
-            "many",
-            "a whole number from 1 to 100000, not 'many'; each replicate is",
-        ),
-        ("11", "n_boot", "50.5", "a whole number from 1 to 100000, not '50.5'"),
-        ("11", "n_boot", "10**15", "a whole number from 1 to 100000"),
-        ("11", "n_boot", "1" + "0" * 15, "a whole number from 1 to 100000"),
-        ("11", "n_boot", "9" * 9999, "a whole number from 1 to 100000"),
-        ("11", "n_boot", "0", "a whole number from 1 to 100000"),
-        ("11", "seed", "-1", "a whole number from 0 to 4294967295"),
-        ("11", "alpha", "inf", "a number above 0 up to 10, not 'inf'"),
-        ("11", "alpha", "nan", "a number above 0 up to 10"),
-        ("11", "alpha", "0", "a number above 0 up to 10"),
-        ("30", "alpha", "1", "a number above 0 and below 1"),
-        (
-            "11",
-            "outcome",
-            "quality",
-            "quality_unbiased or quality_biased, not 'quality'",
-        ),
-        ("24", "use_stemmer", "maybe", "True or False, not 'maybe'"),
-        ("41", "agreements", "[0.1, 1.5]", "a JSON list: numbers from 0 and below 1"),
-        ("41", "agreements", "0.1, 0.5", "a JSON list: numbers from 0 and below 1"),
-        ("52", "raters", "[1, 2.5]", "a JSON list: whole numbers from 1 to 100"),
-        ("52", "raters", '["3"]', "a JSON list: whole numbers"),
-        ("52", "raters", "[true]", "a JSON list: whole numbers"),
-        ("53", "aspects", '{"tone": 1}', "a JSON list: names of columns"),
-        ("53", "aspects", '["tone", {}]', "a JSON list: names of columns"),
-        (
-            "53",
-            "scales",
-            '{"tone": [5, 1]}',
-            "a JSON object: the lowest and highest mark",
-        ),
-        ("53", "scales", "[" * 9999, "a JSON object: the lowest and highest mark"),
-        ("53", "ratings", "none.csv", "a file that can be read, not 'none.csv'"),
-        ("53", "ratings", "data", "a file that can be read, not 'data'"),
-        ("53", "ratings", "a" * 999, "a file that can be read"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_what_does(name, parameter, text, must):
-    file = next(file for each, file in NOTEBOOKS.items() if each.startswith(name))
-    with pytest.raises(OptionError) as error:
-        parameter_values(file, {parameter: text})
-    assert str(error.value).startswith(f"{parameter} must be {must}")
-    assert len(str(error.value)) < 250
-
-
-@pytest.mark.usefixtures("inspected")
-def test_texts_become_values_of_their_kind():
-    given = {"raters": "[2, 4]", "expert_share": "1", "n_sim": "7"}
-    assert repr(parameter_values(NOTEBOOKS["52_study_design"], given)) == repr(
-        {"raters": [2, 4], "expert_share": 1.0, "n_sim": 7}
-    )
-    assert parameter_values(
-        NOTEBOOKS["24_automatic_evaluators"], {"use_stemmer": "True"}
-    ) == {"use_stemmer": True}
-    own = {"scales": '{"overall": [1, 5]}', "rater": "", "outcome": "Größe, cm"}
-    assert parameter_values(NOTEBOOKS["53_your_ratings"], own) == own | {
-        "scales": {"overall": [1, 5]}
-    }
-
-
-@pytest.mark.usefixtures("inspected")
-def test_files_are_found_in_the_folder_of_the_caller_then_in_the_project(
-    tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    file = NOTEBOOKS["53_your_ratings"]
-    example = {"ratings": str(paths.DATA / "example" / "ratings.csv")}
-    assert parameter_values(file, {"ratings": "data/example/ratings.csv"}) == example
-    mine = tmp_path / 'mine\'s "best" $HOME ünï.csv'
-    mine.write_text("overall")
-    assert parameter_values(file, {"ratings": mine.name}) == {"ratings": str(mine)}
-
-
-@pytest.mark.usefixtures("inspected")
-def test_unknown_parameters_given_as_text_are_refused_too():
-    with pytest.raises(
-        OptionError, match="11_error_weights has no parameter alfa: its param"
-    ):
-        parameter_values(NOTEBOOKS["11_error_weights"], {"alpha": "1", "alfa": "1"})
-
-
-def test_parameters_of_a_notebook_of_ones_own_are_read_by_their_kind(tmp_path):
-    code = "n: int = 3  # of something\nscale: float = 1.0\nnames: list = []\nbare = 1"
-    cell = nbformat.v4.new_code_cell(code, metadata={"tags": ["parameters"]})
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
-    nbformat.write(notebook, tmp_path / "60_mine.ipynb")
-    given = {"n": "5", "scale": "2", "names": json.dumps(["a", 1])}
-    assert parameter_values(tmp_path / "60_mine.ipynb", given) == {
-        "n": 5,
-        "scale": 2.0,
-        "names": ["a", 1],
-    }
-    for name, text, must in [
-        ("n", "x", "a whole number"),
-        ("scale", "inf", "a number"),
-        ("bare", "2", "annotated in the notebook"),
-    ]:
-        with pytest.raises(OptionError, match=f"^{name} must be {must}"):
-            parameter_values(tmp_path / "60_mine.ipynb", {name: text})
-
-
 def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(
     tmp_path, monkeypatch, capsys
 ):
@@ -319,3 +171,52 @@ def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
     ):
         run.create("70_my_study", tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
+
+
+def test_copies_of_a_notebook_are_not_notebooks_of_the_project(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    (tmp_path / "appendix").mkdir()
+    for name in ("11_a", "appendix/16_b", "11_a-Copy1", "Untitled", "12_c.unfinished"):
+        (tmp_path / f"{name}.ipynb").touch()
+    assert run.notebook_names() == ["11_a", "16_b"]
+
+
+@pytest.fixture
+def one_off(tiny, tmp_path, monkeypatch):
+    """Run the tiny notebook as `make notebook` does."""
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(run.os, "environ", dict(run.os.environ))
+    monkeypatch.setattr(one, "FOLDER", str(tmp_path / "one-off"))
+    return one.main
+
+
+def test_one_notebook_runs_with_other_values_and_ends_with_its_page(one_off, capsys):
+    page = one_off(["10_tiny", "-p", "alpha", "2.5"])
+    *_, finished, path = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"10_tiny: finished in \d+\.\d s", finished)
+    assert path == str(page)
+    assert "2.5" in page.read_text()
+
+
+def test_a_page_keeps_alt_texts(one_off, tiny):
+    notebook = nbformat.read(tiny, as_version=4)
+    notebook.cells[1].source = (
+        "from IPython.display import display\n"
+        "metadata = {'image/png': {'alt': 'Two < three.'}}\n"
+        "display({'image/png': 'AAAA'}, raw=True, metadata=metadata)"
+    )
+    nbformat.write(notebook, tiny)
+    assert 'alt="Two &lt; three."' in one_off(["10_tiny"]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["10_tin"], "there is no notebook '10_tin': choose from 10_tiny"),
+        (["10_tiny", "-p", "alfa", "1"], "10_tiny has no parameter alfa: its param"),
+        (["10_tiny", "-p", "alpha", "{"], "alpha: '{' cannot be read as a value"),
+    ],
+)
+def test_what_cannot_run_is_said_before_a_kernel_starts(one_off, arguments, words):
+    with pytest.raises(OptionError, match=re.escape(words)):
+        one_off(arguments)

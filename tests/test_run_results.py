@@ -1,6 +1,6 @@
 """What runs leave: kinds of data, what is done, what is missing, committed results."""
 
-import json
+import platform
 from pathlib import Path
 
 import nbformat
@@ -12,7 +12,7 @@ from helpers.claims import collection
 from helpers.data import registry
 from helpers.data.published import read_text
 from helpers.data.tables import PlainError
-from helpers.run import results
+from helpers.run import notebooks, results
 
 README = """\
 Counts.
@@ -27,54 +27,97 @@ The end.
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
-def test_real_data_are_used_where_they_can_be_had(monkeypatch):
-    public = {"a.csv": "", "b.csv": "HTTP status 500"}
-    monkeypatch.setattr(
-        registry, "locate", lambda files, source: dict.fromkeys(files, source)
-    )
-    monkeypatch.setattr(
-        registry, "fetch_unpinned", lambda study: public if "h" in study else {}
-    )
-    files = registry.names("hosking")
-    missing = "1 more public, not fetched (HTTP status 500)"
-    right = f"{len(files) + 1} files, checksums right"
-    assert results.resolve("hosking", "auto") == ("real", f"{right}; {missing}")
-    assert results.resolve("hosking", "simulated") == ("simulated", "asked for")
-    some = f"1 files, checksums right; {missing}"
-    assert results.resolve("chatbench", "auto") == ("printed", some)
-    public["a.csv"] = "HTTP status 404"
-    none = "no files but its tables; 2 more public, not fetched (HTTP status 404)"
-    assert results.resolve("chatbench", "auto") == ("printed", none)
-    public |= dict.fromkeys(public, "")
-    assert results.resolve("chatbench", "auto") == ("real", "2 files, checksums right")
+@pytest.fixture
+def unreachable(monkeypatch):
+    """Let no data be here and no server answer."""
 
-
-def test_unavailable_data_are_simulated_unless_real_data_are_asked_for(monkeypatch):
     def locate(files, data_source):
-        raise registry.DataUnavailableError("no network. Connect.")
+        raise registry.DataUnavailableError("no network")
 
     monkeypatch.setattr(registry, "locate", locate)
-    assert results.resolve("kamoda", "auto") == ("simulated", "no network")
-    with pytest.raises(registry.DataUnavailableError, match="no network"):
-        results.resolve("kamoda", "real")
 
 
+@pytest.mark.usefixtures("unreachable")
 def test_a_study_without_a_simulator_is_left_out_where_real_data_are_not(monkeypatch):
-    def locate(files, data_source):
-        raise registry.DataUnavailableError("no network. Connect.")
-
-    monkeypatch.setattr(registry, "locate", locate)
+    monkeypatch.setattr(notebooks, "studies_of", lambda name: ["hosking", "fifth"])
     monkeypatch.setattr(registry, "names", lambda study: [f"{study}/ratings.csv"])
-    asked = ("left out", "asked for; it has no simulator")
-    assert results.resolve("fifth", "simulated") == asked
-    unreached = ("left out", "no network; it has no simulator")
-    assert results.resolve("fifth", "auto") == unreached
+    assert results.without_data("70_a", "simulated") == "fifth has no simulator"
+    assert results.without_data("70_a", "auto") == "no network"
     with pytest.raises(registry.DataUnavailableError, match="no network"):
-        results.resolve("fifth", "real")
-    monkeypatch.setattr(registry, "names", lambda study: [])
-    assert results.resolve("fifth", "simulated")[0] == "printed"
-    with pytest.raises(PlainError, match=r"^left out: it needs the real data of fifth"):
-        results.joint_source({"hosking": "real", "fifth": "left out"}, "auto")
+        results.without_data("70_a", "real")
+
+
+@pytest.mark.usefixtures("unreachable")
+def test_what_has_a_simulator_or_no_files_lacks_nothing(monkeypatch):
+    monkeypatch.setattr(notebooks, "studies_of", lambda name: ["hosking"])
+    assert results.without_data("11_a", "auto") == ""
+    monkeypatch.setattr(notebooks, "studies_of", lambda name: ["printed"])
+    assert results.without_data("30_a", "auto") == ""
+
+
+@pytest.fixture
+def finished(tmp_path, monkeypatch):
+    """Folder of a run in which the notebook 11_a has finished, on any data."""
+    monkeypatch.setattr(results, "notebook_files", lambda: {"11_a": ""})
+    monkeypatch.setattr(results, "notebook_file", str)
+    monkeypatch.setattr(results, "fingerprint", lambda file: "used")
+    for name in ("notebooks/11_a.ipynb", "figures/11_b.png", "figures/12_c.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("written")
+    results.note_finished("11_a", tmp_path, "auto")
+    return tmp_path
+
+
+def test_a_finished_notebook_is_finished_until_something_changes(finished, monkeypatch):
+    assert results.is_finished("11_a", finished, "auto")
+    assert not results.is_finished("11_a", finished, "real")
+    (finished / "figures" / "12_c.png").write_text("of another notebook")
+    assert results.is_finished("11_a", finished, "auto")
+    (finished / "figures" / "11_b.png").write_text("by hand")
+    assert not results.is_finished("11_a", finished, "auto")
+    (finished / "figures" / "11_b.png").write_text("written")
+    monkeypatch.setattr(results, "fingerprint", lambda file: "changed")
+    assert not results.is_finished("11_a", finished, "auto")
+
+
+def test_a_notebook_runs_again_where_real_data_may_take_the_place_of_simulated(
+    finished,
+):
+    (finished / "simulated" / "results").mkdir(parents=True)
+    (finished / "simulated" / "results" / "11_a.csv").touch()
+    for choice, stays in (("auto", False), ("simulated", True)):
+        results.note_finished("11_a", finished, choice)
+        assert results.is_finished("11_a", finished, choice) == stays
+
+
+def test_clearing_deletes_what_one_notebook_has_left(finished):
+    results.note_failed("11_a", finished, "11_a stopped\n    in a cell\n    of many")
+    assert results.missing(finished) == {"11_a": "11_a stopped: in a cell"}
+    results.clear("11_a", finished)
+    assert results.missing(finished) == {}
+    assert [file.name for file in finished.rglob("*.*")] == ["12_c.png"]
+
+
+def test_versions_are_those_of_this_python_and_its_packages():
+    table = results.versions().set_index("name")["version"]
+    assert table["python"] == platform.python_version()
+    assert table["pandas"] == pd.__version__
+    assert {"jupyterlab", "statsmodels"} <= set(table.index)
+
+
+def test_tables_differ_by_rows_and_cells_but_not_in_digits_that_nobody_sees():
+    columns = ["name", "part", "estimate", "verdict"]
+    old = [["a", "", "1.00001", "x"], ["b", "", "2", "x"], ["c", "1", "", "x"]]
+    new = [["b", "", "2.1", "x"], ["a", "", "1", "y"], ["c", "2", "", "x"]]
+    found = results.differences(
+        pd.DataFrame(old, columns=columns), pd.DataFrame(new, columns=columns)
+    )
+    assert found == [
+        "a: verdict is y, not x",
+        "b: estimate is 2.1, not 2",
+        "c 1: is gone",
+        "c 2: is new",
+    ]
 
 
 def executed_notebook() -> nbformat.NotebookNode:
@@ -125,7 +168,7 @@ def write_claims(file: Path, verdicts: list[str]) -> None:
 
 
 @pytest.fixture
-def project(tmp_path) -> Path:
+def project(tmp_path, monkeypatch) -> Path:
     """Project with an old figure and a complete run, beside a figure of another run."""
     for folder in ("figures", "build/figures", "build/notebooks"):
         (tmp_path / folder).mkdir(parents=True)
@@ -138,10 +181,13 @@ def project(tmp_path) -> Path:
     (tmp_path / "docs" / "findings.md").write_text("# Findings\n")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "README.md").write_text("No table.\n")
+    (tmp_path / "notebooks" / "10_tiny.ipynb").write_text("{}")
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
     (tmp_path / "build" / "headlines.csv").write_text(
         "headline,sentence\nx,Something.\n"
     )
     (tmp_path / "build" / "provenance.csv").write_text("file,sha256,notebook\n")
+    (tmp_path / "build" / "versions.csv").write_text("name,version\n")
     nbformat.write(
         executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb"
     )
@@ -154,13 +200,14 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     written = results.publish(["10_tiny"], project / "build", project)
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
-    tables = [f"figures/{name}.csv" for name in ("claims", "headlines", "provenance")]
+    names_of_tables = ("claims", "headlines", "provenance", "versions")
+    tables = [f"figures/{name}.csv" for name in names_of_tables]
     others = ["notebooks/10_tiny.ipynb", "figures/10_new.png"]
     guides = ["README.md", "notebooks/README.md", "docs/findings.md"]
     assert names == [*tables, *others, *guides]
-    assert len(list((project / "figures").iterdir())) == 4
-    assert b"papermill" not in contents[3]
-    assert contents[3].endswith(b"}\n")
+    assert len(list((project / "figures").iterdir())) == 5
+    assert b"papermill" not in contents[4]
+    assert contents[4].endswith(b"}\n")
     again = results.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 
@@ -190,28 +237,4 @@ def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
     with pytest.raises(PlainError, match="claims from simulated data: nothing written"):
         results.publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
-    assert [file.name for file in (project / "notebooks").iterdir()] == ["README.md"]
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b'{"a": {"de', b"\xff\x00", b"[]", b"[" * 9999]
-)
-def test_a_damaged_file_of_state_is_told_from_a_right_one(tmp_path, content):
-    (tmp_path / "state.json").write_bytes(content)
-    assert results.read_object(tmp_path / "state.json") is None
-    (tmp_path / "state.json").write_text("{}")
-    assert results.read_object(tmp_path / "state.json") == {}
-
-
-def test_what_is_missing_is_noted_until_it_is_there_or_its_notebook_has_gone(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    for name in ("10_a", "11_b"):
-        (tmp_path / f"{name}.ipynb").touch()
-        results.note_missing(tmp_path, name, f"why {name}")
-    assert results.missing(tmp_path) == {"10_a": "why 10_a", "11_b": "why 11_b"}
-    results.note_missing(tmp_path, "10_a", "")
-    assert json.loads((tmp_path / "missing.json").read_text()) == {"11_b": "why 11_b"}
-    (tmp_path / "11_b.ipynb").unlink()
-    assert results.missing(tmp_path) == {}
+    assert (project / "notebooks" / "10_tiny.ipynb").read_text() == "{}"

@@ -215,7 +215,7 @@ def test_a_dask_worker_does_the_work_and_draws_the_same(draw_sums):
     expected = draw_sums(rng=rng())
     with (
         distributed.Client(
-            n_workers=1, threads_per_worker=2, dashboard_address=None
+            n_workers=1, threads_per_worker=2, dashboard_address=":0"
         ) as client,
         parallel_config("dask"),
     ):

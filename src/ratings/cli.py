@@ -1,26 +1,15 @@
-"""The command `ratings`: list, run and start notebooks, read ratings, find faults.
+"""The command `ratings`: read ratings, write a report on them, explain a verdict.
 
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
 
-from helpers.run import say_stopped
-
-STOPPED = "stopped: nothing half-written is left"
-say_stopped(STOPPED)  # before the other imports, which take a moment
-
 import csv
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from helpers import paths
-
-LEAST_DISK = 0.5  # GB: more than a run of all notebooks and its downloads take
+STOPPED = "stopped: nothing half-written is left"
 
 
 class PlainGroup(click.Group):
@@ -43,87 +32,7 @@ class PlainGroup(click.Group):
 
 @click.group(cls=PlainGroup)
 def main() -> None:
-    """Re-analyses of how people judge language models."""
-
-
-@main.command("list")
-@click.argument("name", required=False)
-def list_notebooks(name: str | None) -> None:
-    """List the notebooks, or the parameters of one."""
-    from helpers.run import notebooks
-
-    if name is None:
-        for each in notebooks.notebook_names():
-            click.echo(f"{each}: {notebooks.title(each)}")
-        return
-    file = notebooks.notebook_file(name)
-    for parameter in notebooks.parameters_of(file).values():
-        click.echo("{name} = {default}: {help}".format_map(parameter))
-        click.echo(f"    {notebooks.what_fits(parameter)}")
-
-
-@main.command("run")
-@click.argument("name")
-@click.option(
-    "-p",
-    "parameters",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUE",
-    help="A parameter.",
-)
-@click.option(
-    "--data", type=click.Choice(["auto", "real", "simulated"]), default="auto"
-)
-@click.option(
-    "--out", metavar="FOLDER", help="Where results go; build/one-off if not given."
-)
-def run_one(
-    name: str, parameters: tuple[tuple[str, str], ...], data: str, out: str | None
-) -> None:
-    """Run the notebook NAME, maybe with other parameters: -p aggregation mean."""
-    from helpers.run import notebooks, results
-
-    file = notebooks.notebook_file(name)
-    values = notebooks.parameter_values(file, dict(parameters))
-    folder = paths.BUILD / "one-off"
-    if out:
-        folder = Path.cwd() / out
-    _require_own_folder(folder)
-    lock = results.hold(folder)
-    notebooks.set_environment(folder)
-    kinds = {}
-    for study in notebooks.studies_of(name):
-        kinds[study], *_ = results.resolve(study, data)
-    source = results.joint_source(kinds, data)
-    values = {"data_source": source, "out_dir": str(folder)} | values
-    target = results.executed(name, folder)
-    with lock, results.renewed(name, folder):
-        seconds = notebooks.execute(file, target, values)
-    click.echo(f"{name}: finished in {seconds:.1f} s with {source} data\n{target}")
-
-
-def _require_own_folder(folder: Path) -> None:
-    """Stop if a folder holds files that are not results of a run."""
-    from helpers.data.tables import PlainError
-    from helpers.run import results
-
-    holds_files = folder.is_dir() and any(folder.iterdir())
-    if holds_files and not (folder / results.LOCK).exists():
-        raise PlainError(
-            f"{folder} holds other files: give a folder that is new or empty"
-        )
-
-
-@main.command()
-@click.argument("name")
-def new(name: str) -> None:
-    """Start the notebook NAME of a new study, such as 70_my_study."""
-    from helpers.run import notebooks
-
-    file = notebooks.create(name, paths.NOTEBOOKS)
-    click.echo(f"{file}: open it with `make lab`; when it is done,")
-    click.echo("`make refresh` runs it and lists it in the READMEs")
+    """Analyse anybody's ratings."""
 
 
 @main.command("why")
@@ -133,78 +42,6 @@ def explain_claim(claim: str) -> None:
     from helpers.claims import collection
 
     click.echo(collection.why(claim))
-
-
-@main.command()
-@click.pass_context
-def doctor(ctx: click.Context) -> None:
-    """Say what is there and what is wrong; mend what can be mended."""
-    faults = [*state_faults(), *data_faults(), *kernel_faults()]
-    for fault in faults:
-        click.echo(f"wrong: {fault}")
-    ctx.exit(bool(faults))
-
-
-def state_faults() -> Iterator[str]:
-    """Mend the state of runs; name what is wrong with the folder of results."""
-    from helpers.run import results
-
-    folder = paths.BUILD
-    state = folder / ".doit.json"
-    is_writable = folder.is_dir() and os.access(folder, os.W_OK)
-    if folder.exists() and not is_writable:
-        yield f"{folder} is no folder that results can be written to: move it away"
-    elif state.is_file() and results.read_object(state) is None:
-        state.unlink()
-        click.echo(f"mended: {state} was damaged; all notebooks run again next time")
-    free = shutil.disk_usage(folder.parent).free / 1e9
-    click.echo(f"disk: {free:.1f} GB free")
-    if free < LEAST_DISK:
-        yield f"less than {LEAST_DISK} GB free for {folder}: free some"
-    for name, reason in results.missing(folder).items():
-        if reason.startswith(results.LEFT_OUT):
-            continue
-        yield f"{name} has no results ({reason}): run `make reproduce` again"
-
-
-def data_faults() -> Iterator[str]:
-    """Say which data of each study are on this machine; name files that are wrong."""
-    from helpers.data import registry, studies
-
-    for study in studies.titles():
-        try:
-            files = registry.status(study)
-        except registry.DataError as error:
-            yield str(error)
-            return
-        counts = files["state"].value_counts()
-        states = ", ".join(f"{n} {state}" for state, n in counts.items())
-        click.echo(f"{study}: {states or 'no files but its printed tables'}")
-        wrong = files[files["state"] == "wrong"]
-        for _, row in wrong.iterrows():
-            fault = f"{row['file']} in the {row['where']} is not the registered file"
-            yield f"{fault}: delete it and run again"
-
-
-def kernel_faults() -> Iterator[str]:
-    """Start a kernel as notebooks do; say why if that fails."""
-    from jupyter_client.manager import start_new_kernel
-
-    from helpers.run.notebooks import KERNEL_OPTIONS, set_environment
-
-    with tempfile.TemporaryDirectory() as folder:
-        set_environment(Path(folder))
-        try:
-            manager, client = start_new_kernel(
-                kernel_name="python3",
-                extra_arguments=KERNEL_OPTIONS["extra_arguments"],
-            )
-        except Exception as error:
-            yield f"no kernel starts ({error}): delete .venv and run make"
-            return
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-    click.echo("kernel: starts")
 
 
 @main.command("inspect")

@@ -1,12 +1,6 @@
-"""Notebooks: which there are, their parameters, how one runs, and how one begins.
-
-A notebook says what kind a parameter is of; `data/parameters.csv` says which values it
-may have.
-"""
+"""Notebooks: which there are, how one runs, and how one begins."""
 
 import base64
-import csv
-import json
 import logging
 import os
 import re
@@ -21,24 +15,13 @@ from nbclient.exceptions import DeadKernelError
 
 from helpers import paths
 from helpers.data import studies
-from helpers.data.tables import OptionError, PlainError, cell, find
+from helpers.data.tables import OptionError, PlainError
 from helpers.paths import replace_files
-from helpers.run.parameters import _fits
+from helpers.run.parameters import notebook_file, notebook_files
 
 MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
 OTHER_DATA = "atlas"  # sets of others, whose notebooks show the papers' studies too
-# How a parameter of each kind is called in messages, and how it is read from text.
-KINDS = {
-    "bool": ("True or False", {"True": True, "False": False}.__getitem__),
-    "dict": ("a JSON object:", json.loads),
-    "float": ("a number", float),
-    "int": ("a whole number", int),
-    "list": ("a JSON list:", json.loads),
-    "str": ("", str),
-}
-NO_KIND = "annotated in the notebook, as in n: int = 3"
-MISTAKES = (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
     # it calls it an error to be told to stop
@@ -55,14 +38,7 @@ KERNEL_OPTIONS = {
 
 def notebook_names() -> list[str]:
     """List the notebooks of the project."""
-    return sorted(file.stem for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
-
-
-def notebook_file(name: str) -> Path:
-    """File of a notebook."""
-    if name not in notebook_names():
-        raise OptionError(f"there is no notebook {name!r}: `ratings list` names them")
-    return paths.NOTEBOOKS / f"{name}.ipynb"
+    return sorted(notebook_files())
 
 
 def title(name: str) -> str:
@@ -118,27 +94,6 @@ def studies_of(name: str) -> list[str]:
     return others + own
 
 
-def parameters_of(notebook: Path) -> dict[str, dict[str, str]]:
-    """List the parameters of a notebook: kind, default, help, what is allowed, why."""
-    rules = {}
-    with (paths.DATA / "parameters.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            if not row["notebooks"] or notebook.stem[:2] in row["notebooks"].split():
-                rules[row["parameter"]] = row
-    parameters = {}
-    for name, parameter in papermill.inspect_notebook(notebook).items():
-        no_rule = {"allowed": "", "why": ""}
-        parameters[name] = no_rule | parameter | rules.get(name, {})
-    return parameters
-
-
-def parameter_values(notebook: Path, texts: Mapping[str, str]) -> dict[str, object]:
-    """Turn texts into values of parameters, each of its kind and within its limits."""
-    known = parameters_of(notebook)
-    refuse_unknown(notebook, texts, known)
-    return {name: _value(text, known[name]) for name, text in texts.items()}
-
-
 def refuse_unknown(notebook: Path, names: Iterable[str], known: Iterable[str]) -> None:
     """Stop unless a notebook has all these parameters."""
     unknown = [name for name in names if name not in known]
@@ -147,31 +102,6 @@ def refuse_unknown(notebook: Path, names: Iterable[str], known: Iterable[str]) -
     parameters = ", ".join(known)
     has = f"its parameters are {parameters}" if parameters else "it has no parameters"
     raise OptionError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
-
-
-def what_fits(parameter: Mapping[str, str]) -> str:
-    """Say which values a parameter may have."""
-    kind = parameter["inferred_type_name"]
-    called = KINDS[kind][0] if kind in KINDS else NO_KIND
-    words = [word for word in (called, parameter["allowed"]) if word]
-    return " ".join(words) if words else "any text"
-
-
-def _value(text: str, parameter: Mapping[str, str]) -> object:
-    """Read one value, or say what it must be."""
-    kind = parameter["inferred_type_name"]
-    allowed = parameter["allowed"]
-    try:
-        _, read = KINDS[kind]
-        value = read(text)
-        if value and allowed.startswith("a file"):
-            value = str(find(value).absolute())
-        if type(value).__name__ == kind and _fits(value, allowed):
-            return value
-    except MISTAKES:
-        pass
-    must = f"{parameter['name']} must be {what_fits(parameter)}"
-    raise OptionError(f"{must}, not {cell(text)}{parameter['why']}")
 
 
 def set_environment(folder: Path) -> None:
@@ -245,7 +175,9 @@ def create(name: str, folder: Path) -> Path:
             "underscores, as in NAME=70_my_study"
         )
     number = name[:2]
-    others = sorted(file.stem for file in folder.glob("[0-9]*.ipynb"))
+    others = sorted(
+        {*notebook_names(), *(file.stem for file in folder.glob("*.ipynb"))}
+    )
     taken = [other for other in others if other.startswith(f"{number}_")]
     if taken:
         raise OptionError(

@@ -6,6 +6,7 @@ A notebook's parameters cell gives the kind and default of each parameter, as in
 
 import ast
 import csv
+import difflib
 import json
 import math
 import operator
@@ -129,12 +130,27 @@ def changed(notebook: str, values: Mapping[str, object]) -> str:
     return words
 
 
+def notebook_files() -> dict[str, Path]:
+    """Files of the project's notebooks by name, such as 11_error_weights.
+
+    Copies whose names say more, as JupyterLab gives them, are not among them.
+    """
+    files = {}
+    for folder in (paths.NOTEBOOKS, paths.NOTEBOOKS / "appendix"):
+        for file in sorted(folder.glob("*.ipynb")):
+            if re.fullmatch(r"\d\d_\w+", file.stem):
+                files[file.stem] = file
+    return files
+
+
 def notebook_file(name: str) -> Path:
-    """File of a notebook of the project, in whichever folder of notebooks it lies."""
-    for file in paths.NOTEBOOKS.rglob("[0-9]*.ipynb"):
-        if file.stem == name:
-            return file
-    raise OptionError(f"there is no notebook {cell(name)} in {paths.NOTEBOOKS.name}/")
+    """File of a notebook of the project."""
+    files = notebook_files()
+    if name not in files:
+        similar = difflib.get_close_matches(name, files, n=3, cutoff=0.3)
+        listed = ", ".join(similar or sorted(files))
+        raise OptionError(f"there is no notebook {cell(name)}: choose from {listed}")
+    return files[name]
 
 
 def parameters_of(notebook: Path) -> list[Parameter]:

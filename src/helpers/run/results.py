@@ -1,20 +1,18 @@
-"""What runs leave: results in a folder, what is missing, what is published.
+"""What runs leave: results in a folder, what is missing, what is published."""
 
-The tasks in `dodo.py` say when a notebook has to run, and the command `ratings` runs
-one; both keep a folder of results as this module does it.
-"""
-
-import fcntl
+import hashlib
 import importlib.util
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import tomllib
+from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
-from typing import IO
+from platform import python_version
 
 import nbformat
+import numpy as np
 import pandas as pd
+from packaging.requirements import Requirement
 
 from helpers import paths
 from helpers.data import registry
@@ -22,33 +20,24 @@ from helpers.data.published import read_text
 from helpers.data.tables import PlainError
 from helpers.paths import replace_files
 from helpers.run import notebooks
+from helpers.run.dependencies import fingerprint
+from helpers.run.parameters import notebook_file, notebook_files
 
-LOCK = ".lock"
-# The kind of data of a study, and how the reason begins why its notebooks did not run.
+# How the reason begins why a notebook was not run.
 LEFT_OUT = "left out"
 TRACES = ("papermill", "execution")
-_NOTING = threading.Lock()
-
-
-def hold(folder: Path) -> IO:
-    """Keep a folder of results for this process; wait while another one has it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("a")
-    except OSError as error:
-        raise PlainError(
-            f"results cannot be written to {folder} ({error.strerror}): it must be a "
-            "folder that you can write to, on a disk with space"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print(f"another run is at work in {folder}: waiting until it ends", flush=True)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:
-        problem = f"{folder} is on a disk without locks: start one run at a time"
-        print(problem, flush=True)
-    return lock
+# What tells rows of results, claims and provenance apart.
+KEYS = (
+    "claim_id",
+    "id",
+    "name",
+    "headline",
+    "interpretation",
+    "part",
+    "notebook",
+    "file",
+)
+SAME = 1e-4  # relative difference of numbers that outputs show alike
 
 
 def has_simulator(study: str) -> bool:
@@ -56,51 +45,21 @@ def has_simulator(study: str) -> bool:
     return importlib.util.find_spec(f"helpers.simulate.{study}") is not None
 
 
-def resolve(study: str, choice: str) -> tuple[str, str]:
-    """Decide which kind of data of a study is used, and say why.
-
-    The kind is "real", "printed" (its paper only), "simulated" or `LEFT_OUT`.
-    """
-    if choice == "simulated":
-        return _instead_of_real(study, "asked for")
-    files = registry.names(study)
-    try:
-        registry.locate(files, "real")
-    except registry.DataUnavailableError as error:
-        if choice == "real":
-            raise
-        return _instead_of_real(study, str(error).partition(". ")[0])
-    public = registry.fetch_unpinned(study)
-    missing = [reason for reason in public.values() if reason]
-    here = len(files) + len(public) - len(missing)
-    why = f"{here} files, checksums right" if here else "no files but its tables"
-    if missing:
-        why += f"; {len(missing)} more public, not fetched ({missing[0]})"
-    real = files or (public and not missing)
-    return "real" if real else "printed", why
-
-
-def _instead_of_real(study: str, why: str) -> tuple[str, str]:
-    """Which kind of data is used where real data cannot be, or are not wanted."""
-    if has_simulator(study):
-        return "simulated", why
-    if not registry.names(study):
-        return "printed", "no files but its tables"
-    return LEFT_OUT, f"{why}; it has no simulator"
-
-
-def joint_source(kinds: Mapping[str, str], choice: str) -> str:
-    """Tell real data from simulated; several studies are real only if all are."""
-    for study, kind in kinds.items():
-        if kind.startswith("missing"):
-            raise PlainError(f"data of {study} are {kind}")
-        if kind == LEFT_OUT:
-            raise PlainError(
-                f"{LEFT_OUT}: it needs the real data of {study}, which has no simulator"
-            )
-    if not kinds:
-        return choice
-    return "simulated" if "simulated" in kinds.values() else "real"
+def without_data(name: str, choice: str) -> str:
+    """Say which data a notebook lacks that no simulator stands in for; or nothing."""
+    for study in notebooks.studies_of(name):
+        files = registry.names(study)
+        if not files or has_simulator(study):
+            continue
+        if choice == "simulated":
+            return f"{study} has no simulator"
+        try:
+            registry.locate(files, "real")
+        except registry.DataUnavailableError as error:
+            if choice == "real":
+                raise
+            return f"{error}"
+    return ""
 
 
 def executed(name: str, folder: Path) -> Path:
@@ -109,9 +68,9 @@ def executed(name: str, folder: Path) -> Path:
 
 
 def written_by(name: str, folder: Path) -> list[Path]:
-    """Files that a run of a notebook has written."""
+    """Files that a run of a notebook has written, with real or simulated data."""
     patterns = [
-        f"notebooks/{name}.ipynb",
+        f"notebooks/{name}.*",
         f"claims/{name}.csv",
         f"headlines/{name}.csv",
         f"provenance/{name}.csv",
@@ -119,55 +78,154 @@ def written_by(name: str, folder: Path) -> list[Path]:
         f"figures/{name[:3]}*.png",  # names of figures begin with its number
     ]
     files = []
-    for pattern in patterns:
-        files += sorted(folder.glob(pattern))
+    for place in (folder, folder / "simulated"):
+        for pattern in patterns:
+            files += sorted(place.glob(pattern))
     return files
 
 
-@contextmanager
-def renewed(name: str, folder: Path) -> Iterator[None]:
-    """Delete former results of a notebook; if it fails, what it has written, too."""
-    clear(name, folder)
-    try:
-        yield
-    except BaseException:
-        clear(name, folder)
-        raise
+def is_simulated(name: str, folder: Path) -> bool:
+    """Tell whether the last run of a notebook has used simulated data."""
+    inner = folder / "simulated"
+    return any(file.is_relative_to(inner) for file in written_by(name, folder))
 
 
 def clear(name: str, folder: Path) -> None:
-    """Delete what a notebook has written."""
+    """Delete what a notebook has written, and the note that it is finished."""
+    _note_of(name, folder).unlink(missing_ok=True)
     for file in written_by(name, folder):
         file.unlink()
 
 
-def read_object(file: Path) -> dict | None:
-    """Read a JSON object; None if the file is damaged or not there."""
+def note_finished(name: str, folder: Path, choice: str) -> None:
+    """Note of what a finished notebook was made and what it has written."""
+    note = json.dumps(_state(name, folder, choice))
+    replace_files({_note_of(name, folder): note.encode()})
+
+
+def is_finished(name: str, folder: Path, choice: str) -> bool:
+    """Tell whether a notebook has run, and nothing that concerns it has changed since.
+
+    Simulated data may give way to real data at any time, unless they were asked for.
+    """
+    if choice == "auto" and is_simulated(name, folder):
+        return False
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
+        noted = json.loads(_note_of(name, folder).read_text())
+    except (OSError, ValueError):
+        return False
+    return noted == _state(name, folder, choice)
+
+
+def _note_of(name: str, folder: Path) -> Path:
+    """File that notes that a notebook is finished."""
+    return folder / "finished" / f"{name}.json"
+
+
+def _state(name: str, folder: Path, choice: str) -> dict[str, object]:
+    """What a notebook depends on, and what it has written."""
+    written = {}
+    for file in written_by(name, folder):
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        written[str(file.relative_to(folder))] = digest
+    used = fingerprint(notebook_file(name))
+    return {"data": choice, "used": used, "written": written}
+
+
+def note_failed(name: str, folder: Path, reason: str) -> None:
+    """Note why a notebook has no results."""
+    file = executed(name, folder).with_suffix(".failed.txt")
+    replace_files({file: reason.encode()})
 
 
 def missing(folder: Path) -> dict[str, str]:
     """Notebooks that a run could not finish, each with the reason in one line."""
-    existing = {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")}
-    noted = read_object(folder / "missing.json")
-    if noted is None:
-        return {}
-    return {name: reason for name, reason in noted.items() if name in existing}
+    reasons = {}
+    for name in sorted(notebook_files()):
+        file = executed(name, folder).with_suffix(".failed.txt")
+        if file.is_file():
+            where_and_error = file.read_text().split("\n    ")[:2]
+            reasons[name] = ": ".join(where_and_error)
+    return reasons
 
 
-def note_missing(folder: Path, name: str, reason: str) -> None:
-    """Note why a notebook has no results; an empty reason says that it has."""
-    with _NOTING:
-        reasons = missing(folder)
-        reasons.pop(name, None)
-        if reason:
-            reasons[name] = reason
-        text = json.dumps(reasons, indent=1, sort_keys=True)
-        replace_files({folder / "missing.json": f"{text}\n".encode()})
+def versions() -> pd.DataFrame:
+    """Versions of Python and of the packages that notebooks and `ratings` ask for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `name` and `version`.
+
+    Examples
+    --------
+    >>> versions()["name"].head(2).tolist()
+    ['python', 'click']
+    """
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+    asked = project["dependencies"] + project["optional-dependencies"]["notebooks"]
+    rows = [("python", python_version())]
+    for requirement in asked:
+        name = Requirement(requirement).name
+        rows.append((name, metadata.version(name)))
+    return pd.DataFrame(rows, columns=["name", "version"])
+
+
+def differences(committed: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """Say where a new table of results differs from the committed one.
+
+    Numbers differ if they do in the fourth digit: outputs show no more.
+
+    Parameters
+    ----------
+    committed, new : pandas.DataFrame
+        Texts, as files hold them; rows in any order.
+
+    Returns
+    -------
+    list of str
+        A line per difference.
+
+    Examples
+    --------
+    >>> old = pd.DataFrame({"name": ["a", "b"], "estimate": ["1.00001", "2"]})
+    >>> new = pd.DataFrame({"name": ["b", "a"], "estimate": ["2.1", "1"]})
+    >>> differences(old, new)
+    ['b: estimate is 2.1, not 2']
+    """
+    keys = [column for column in committed if column in KEYS]
+    before = _by_key(committed, keys)
+    after = _by_key(new, keys)
+    found = [f"{key}: is gone" for key in before.keys() - after.keys()]
+    found += [f"{key}: is new" for key in after.keys() - before.keys()]
+    for key in before.keys() & after.keys():
+        for column in sorted(before[key].keys() | after[key].keys()):
+            old_value = before[key].get(column, "")
+            new_value = after[key].get(column, "")
+            if not _same(old_value, new_value):
+                found.append(f"{key}: {column} is {new_value}, not {old_value}")
+    return sorted(found)
+
+
+def _by_key(table: pd.DataFrame, keys: list[str]) -> dict[str, dict[str, str]]:
+    """Rows of a table by their key; the n-th of several alike has its number."""
+    number = table.groupby(keys).cumcount().astype(str)
+    names = (
+        table[keys].assign(number=number.mask(number == "0", "")).agg(" ".join, axis=1)
+    )
+    return dict(
+        zip(names.str.split().str.join(" "), table.to_dict("records"), strict=True)
+    )
+
+
+def _same(before: str, after: str) -> bool:
+    """Tell whether two cells are the same text or about the same number."""
+    if before == after:
+        return True
+    try:
+        return bool(np.isclose(float(before), float(after), rtol=SAME, atol=SAME**2))
+    except ValueError:
+        return False
 
 
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
@@ -184,7 +242,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
             "build/claims.csv holds claims from simulated data: nothing written"
         )
     contents = {}
-    for table in ("claims", "headlines", "provenance"):
+    for table in ("claims", "headlines", "provenance", "versions"):
         file = f"{table}.csv"
         contents[root / "figures" / file] = (build / file).read_bytes()
     other_sets = build / "atlas.csv"
@@ -199,7 +257,7 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
         opening.source = _replaced(opening.source, renewals)
         titles[name] = notebooks.heading(content)
         text = nbformat.writes(content) + "\n"
-        contents[root / "notebooks" / f"{name}.ipynb"] = text.encode()
+        contents[notebook_file(name)] = text.encode()
         alt_by_picture = notebooks.alt_texts(content)
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
             picture = figure.read_bytes()
