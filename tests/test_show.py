@@ -93,9 +93,7 @@ def save_scores(name="11_scores", **changes):
 
 
 def simulate(monkeypatch):
-    monkeypatch.setattr(
-        registry, "simulated_studies", lambda: ("hosking",), raising=False
-    )
+    monkeypatch.setattr(registry, "simulated_studies", lambda: {"hosking"})
 
 
 @pytest.mark.parametrize(("when", "title"), [(True, 0), (False, 1), (np.True_, 0)])

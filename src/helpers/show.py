@@ -107,8 +107,7 @@ class Run:
     @property
     def simulated(self) -> bool:
         """Whether any study was simulated; asked anew, since loading comes later."""
-        simulated = getattr(registry, "simulated_studies", tuple)  # until it is there
-        return bool(simulated())
+        return bool(registry.simulated_studies())
 
     @property
     def folder(self) -> Path:

@@ -51,6 +51,7 @@ TRANSIENT_STATUSES = (408, 425, 429)  # below 500, and another try may help
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
 _hashes_of_files_read: dict[str, str] = {}
+_simulated: set[str] = set()
 
 
 class DataError(PlainError):
@@ -126,9 +127,9 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     A study is real or simulated as a whole. With "auto" it is simulated only if none of
     its files is on this machine and its server cannot be reached.
     """
-    if _is_simulated(data_source):
-        return None
     files = list(files)
+    if _is_simulated(data_source):
+        return _note_simulated(files)
     try:
         located = {file: fetch(file) for file in files}
     except (DataUnavailableError, DataIncompleteError) as error:
@@ -140,7 +141,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
             ) from error
         if data_source == "real":
             raise
-        return None
+        return _note_simulated(files)
     _record_use(located)
     return located
 
@@ -148,7 +149,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
     """Find files without a registered hash, or return None if they are simulated."""
     if _is_simulated(data_source):
-        return None
+        return _note_simulated(files)
     located = {}
     missing = []
     for file in files:
@@ -162,7 +163,7 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
         _record_use(located)
         return located
     if data_source == "auto" and not located:
-        return None
+        return _note_simulated(files)
     listing = "\n".join(missing)
     raise DataUnavailableError(
         f"{len(missing)} of {len(files)} files are missing. `make reproduce` fetches "
@@ -192,6 +193,16 @@ def current_hash(file: str) -> str:
     if path is None or not path.is_file():
         return ""
     return _sha256(path)
+
+
+def simulated_studies() -> frozenset[str]:
+    """Name the studies that this process simulates."""
+    return frozenset(_simulated)
+
+
+def _note_simulated(files: Sequence[str]) -> None:
+    """Remember that a study is simulated."""
+    _simulated.add(files[0].partition("/")[0])
 
 
 def _record_use(located: dict[str, Path]) -> None:
