@@ -155,7 +155,9 @@ class Experiment1:
             combine_by[column] = "mean"
         outputs = _combined(self.errors, combine_by, first=DESIGN)
         quality = _combined(self.unbiased, {"quality_unbiased": "mean"})
-        return outputs.join(quality["quality_unbiased"]).reset_index()
+        outputs = outputs.join(quality["quality_unbiased"]).reset_index()
+        outputs.attrs["source"] = self.source
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -217,15 +219,17 @@ class Experiment2:
         tone_columns = ["assertiveness", "complexity", "response_words"]
         tone = _combined(self.perception, dict.fromkeys(tone_columns, "mean"))
         outputs = outputs.join(quality["quality_unbiased"]).join(tone[tone_columns])
-        return outputs.reset_index()
+        outputs = outputs.reset_index()
+        outputs.attrs["source"] = self.source
+        return outputs
 
 
-def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
+def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     """Load experiment 1: 900 outputs, 4,440 ratings by each of two groups.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -254,12 +258,12 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     return Experiment1("real", errors, unbiased)
 
 
-def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
+def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     """Load experiment 2: 1,500 outputs, 7,200 ratings by each of three groups.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -321,7 +325,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     return check(table, schema, path.name)
 
 
-def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+def load_experts(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
     """Load the experts' error checks: the 300 of the paper, and a pilot on 16 of them.
 
     The released identifier is a name and a running number of the submission; raters are
@@ -329,7 +333,7 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -441,7 +445,7 @@ def _combined(
 
 
 def load_averages(
-    experiment: int, data_source: str = "auto", seed: int = 0
+    experiment: int, data_source: str = "real", seed: int = 0
 ) -> pd.DataFrame:
     """Load the released averages of all outputs of an experiment.
 
@@ -449,7 +453,7 @@ def load_averages(
     ----------
     experiment : {1, 2}
         The experiment.
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`. Simulated averages are our own of the simulated ratings.
     seed : int, optional
         Seed of the simulation, if there is one.

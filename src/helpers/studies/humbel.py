@@ -136,12 +136,12 @@ def authors_effects() -> pd.DataFrame:
     )
 
 
-def load(data_source: str = "auto", seed: int = 0) -> Humbel:
+def load(data_source: str = "real", seed: int = 0) -> Humbel:
     """Load 19,228 associations and the ages of 43,991 meanings of words.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -170,12 +170,12 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
     return Humbel("real", associations, norms)
 
 
-def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
+def authors_test(data_source: str = "real") -> pd.DataFrame | None:
     """Read the large word classes test that the authors built, if its file is here.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         With "simulated" no file is looked for.
 
     Returns

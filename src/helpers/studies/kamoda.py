@@ -117,12 +117,14 @@ class Kamoda:
         >>> load("simulated").answers()["preferred"].between(0, 1).all()
         np.True_
         """
-        return aggregate(
+        answers = aggregate(
             self.ratings,
             "item_id",
             mean=[*RANGES, "preferred"],
             first=["question_id", "prompt_id", "task", "system", "arm"],
         )
+        answers.attrs["source"] = self.source
+        return answers
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,12 @@ class KamodaTexts:
     justifications: pd.DataFrame
 
 
-def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
+def load(data_source: str = "real", seed: int = 0) -> Kamoda:
     """Load all ratings of 1,200 answers, by three workers each and by evaluators.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -185,12 +187,12 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     return Kamoda("real", read_ratings(located), evaluators)
 
 
-def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
+def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
     """Load the texts: 300 questions, 1,200 answers and 900 justifications.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one. The same seed gives `load` the same
