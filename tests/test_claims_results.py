@@ -75,6 +75,11 @@ def test_a_table_that_cannot_be_compared_is_refused(row, message):
         results.check(pd.DataFrame([row]))
 
 
+def test_words_are_no_result():
+    with pytest.raises(ResultsError, match="every age"):
+        results.rows("humbel", {"ages": "every age"})
+
+
 def test_a_result_is_saved_once():
     table = pd.DataFrame({"name": ["a", "a"], "part": ["x", "x"], "estimate": [1, 2]})
     with pytest.raises(ResultsError, match="a, x: two rows"):

@@ -4,6 +4,7 @@ The last cell of a notebook saves one tidy table. It knows nothing about claims:
 `helpers.claims.rules` judges them, `data/published/claims.csv` says from which result.
 """
 
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -53,10 +54,6 @@ def save(table: pd.DataFrame) -> None:
         ...
     helpers.claims.results.ResultsError: hosking.answers: give both low and high
     """
-    from_print = pd.Series(False, table.index)
-    if "from_print" in table:
-        from_print = table["from_print"].fillna(False).astype(bool)
-        table = table.drop(columns="from_print")
     from_print = pd.Series(False, table.index)
     if "from_print" in table:
         from_print = table["from_print"].eq(True)
@@ -176,6 +173,8 @@ def _by_part(value: object) -> list[tuple[str, dict[str, float]]]:
         return parts
     if isinstance(value, dict | pd.Series):
         return [("", _known(dict(value)))]
+    if not isinstance(value, Real | np.bool_):
+        raise ResultsError(f"a result is a number, a truth value or a row: {value!r}")
     column = "holds" if isinstance(value, bool | np.bool_) else "estimate"
     return [("", {column: float(value)})]
 
