@@ -35,16 +35,12 @@ def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
     assert results.read(tmp_path).empty
 
 
-def test_simulated_results_have_their_own_folder_unless_from_print(
-    tmp_path, monkeypatch
-):
+def test_simulated_results_have_a_folder_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setattr(show.Run, "simulated", True)
     show.begin("31_question_level", str(tmp_path), changed="")
-    printed = results.rows("chatbench", {"gain": 21}).assign(from_print=True)
-    results.save(pd.concat([printed, results.rows("chatbench", {"share": 3})]))
-    assert results.read(tmp_path)["name"].tolist() == ["chatbench.gain"]
-    simulated = results.read(tmp_path / "simulated")
-    assert simulated["name"].tolist() == ["chatbench.share"]
+    results.save(results.rows("chatbench", {"share": 3}))
+    assert results.read(tmp_path).empty
+    assert len(results.read(tmp_path / "simulated")) == 1
 
 
 def test_two_notebooks_cannot_save_the_same_result(tmp_path):

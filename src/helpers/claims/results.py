@@ -27,7 +27,7 @@ def save(table: pd.DataFrame) -> None:
 
     With parameters that differ from the defaults nothing is saved, since results are
     compared with those of the papers. Results of simulated data go to a folder of their
-    own, OUT_DIR/simulated/results; results of printed numbers alone do not.
+    own, OUT_DIR/simulated/results.
 
     Parameters
     ----------
@@ -36,9 +36,7 @@ def save(table: pd.DataFrame) -> None:
         "hosking.lasso.refusal_strongest") and any of `estimate`, `low` and `high` (the
         ends of the 95 % interval), `p`, `share` (of resamples, from 0 to 1), `holds`
         (a truth value), `interpretation` (of words that allow several) and `part` (such
-        as one of several errors). `from_print` (a truth value) says that a row comes
-        from printed numbers alone, whatever else the notebook has loaded.
-
+        as one of several errors).
     Raises
     ------
     ResultsError
@@ -54,10 +52,6 @@ def save(table: pd.DataFrame) -> None:
         ...
     helpers.claims.results.ResultsError: hosking.answers: give both low and high
     """
-    from_print = pd.Series(False, table.index)
-    if "from_print" in table:
-        from_print = table["from_print"].eq(True)
-        table = table.drop(columns="from_print")
     tidy = check(table)
     current = show.current()
     if current is None:
@@ -68,16 +62,8 @@ def save(table: pd.DataFrame) -> None:
     if current.changed:
         print(f"not saved, since parameters were changed: {current.changed}")
         return
-    is_real = from_print.to_numpy() | (not current.simulated)
-    _write(tidy[is_real], paths.output_dir(current.out_dir), current.notebook)
-    _write(tidy[~is_real], current.folder, current.notebook)
-
-
-def _write(tidy: pd.DataFrame, folder: Path, notebook: str) -> None:
-    """Write the results of a notebook, if it has any."""
-    if len(tidy):
-        file = folder / "results" / f"{notebook}.csv"
-        paths.replace_files({file: to_csv_bytes(tidy, index=False)})
+    file = current.folder / "results" / f"{current.notebook}.csv"
+    paths.replace_files({file: to_csv_bytes(tidy, index=False)})
 
 
 def check(table: pd.DataFrame) -> pd.DataFrame:
