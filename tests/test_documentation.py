@@ -1,7 +1,6 @@
 """What the guides name is there, and what is there is named."""
 
 import ast
-import json
 import re
 from pathlib import Path
 
