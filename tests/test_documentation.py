@@ -190,7 +190,9 @@ def committed_alts() -> dict[str, str]:
     """Alt texts of the committed figures by their names."""
     by_picture = {}
     for name in run.notebook_names():
-        notebook = nbformat.read(paths.NOTEBOOKS / paths.notebook_place(name), as_version=4)
+        notebook = nbformat.read(
+            paths.NOTEBOOKS / paths.notebook_place(name), as_version=4
+        )
         by_picture |= run.alt_texts(notebook)
     figures = (paths.ROOT / "figures").glob("*.png")
     return {file.stem: by_picture.get(file.read_bytes(), "") for file in figures}

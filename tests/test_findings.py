@@ -65,8 +65,7 @@ def test_counts_in_short_say_what_holding_is_worth():
 
 def test_short_findings_begin_with_a_bold_sentence_and_how_sure_it_is(written):
     assert written.write("short findings").splitlines() == [
-        "- **A 2.5 rule.** *Holds.* It costs 0.5. "
-        "([11](../notebooks/11_cost.ipynb))",
+        "- **A 2.5 rule.** *Holds.* It costs 0.5. ([11](../notebooks/11_cost.ipynb))",
         "- **Is it 2.5 or 3?** *Not settled.* It is 3. "
         "([14](../notebooks/14_gap.ipynb))",
     ]
