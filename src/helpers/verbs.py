@@ -110,8 +110,8 @@ def weights(
     rows, note = _complete(frame, [*names, outcome], columns)
     if alpha is None:
         table = clustered.least_squares(rows, names, outcome, columns).loc[names]
-        counts = [clustered.informative_clusters(rows, names, each) for each in columns]
-        varies_in = pd.concat(counts, axis="columns").max(axis="columns")
+        most = max(columns, key=lambda column: rows[column].nunique())
+        varies_in = clustered.informative_clusters(rows, names, most)
         table = clustered.where_known(table, varies_in).assign(clusters=varies_in)
         caption = f"Least-squares weights in {outcome}"
         return _result(table.assign(n=len(rows)), caption, columns, note)

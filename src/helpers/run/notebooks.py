@@ -19,7 +19,6 @@ from helpers.data.tables import OptionError, PlainError
 from helpers.paths import replace_files
 from helpers.run.parameters import notebook_file, notebook_files
 
-MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
@@ -115,8 +114,6 @@ def set_environment(folder: Path) -> None:
         "PYTHONNOUSERSITE": "1",
     }
     os.environ.pop("MPLBACKEND", None)
-    if MIRROR.is_dir():
-        os.environ.setdefault("DATA_MIRROR", str(MIRROR))
 
 
 def execute(notebook: Path, target: Path, parameters: Mapping) -> float:

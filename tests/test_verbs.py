@@ -1,0 +1,314 @@
+"""The eight functions: other libraries, what they refuse, and docs/extend.md."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import Lasso, LinearRegression
+from statsmodels.stats.proportion import proportion_confint
+
+import helpers
+from helpers import (
+    agreement,
+    aspect_weights,
+    compare,
+    correlation,
+    paths,
+    rates,
+    specifications,
+    tree,
+    weights,
+)
+from helpers.stats import clustered
+
+FEATURES = ["factuality", "completeness", "refusal"]
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return pd.read_csv(paths.DATA / "example" / "ratings.csv")
+
+
+def test_the_page_for_people_who_extend_runs_as_it_stands(monkeypatch, capsys):
+    monkeypatch.chdir(paths.ROOT)
+    page = (paths.ROOT / "docs" / "extend.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert list(names["lasso_weights"].index) == names["errors"]
+    assert names["by_tone"].droplevel("column").index.tolist() == [1, 2, 3, 4, 5]
+    assert names["lost"].attrs["clusters"] == "worker and question"
+    assert len(names["ax"].texts) == len(names["deeper"].attrs["nodes"])
+    for name in ("lasso_weights", "by_tone", "lost", "alpha"):
+        table = names[name]
+        assert (table["low"] <= table["estimate"]).all()
+        assert (table["estimate"] <= table["high"]).all()
+    assert "raters and prompts" in capsys.readouterr().out
+
+
+def test_every_function_is_on_the_page():
+    page = (paths.ROOT / "docs" / "extend.md").read_text()
+    assert [verb for verb in helpers.VERBS if f"`{verb}(" not in page] == []
+
+
+def test_the_package_stays_light_until_a_function_is_asked_for():
+    code = "import sys, helpers; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    with pytest.raises(AttributeError, match="wieghts"):
+        _ = helpers.wieghts
+
+
+def test_weights_are_those_of_scikit_learn(ratings):
+    known = ratings.dropna(subset=FEATURES)
+    fitted = LinearRegression().fit(known[FEATURES], known["overall"])
+    found = weights(ratings, FEATURES, "overall", clusters="item_id")
+    assert found["estimate"].tolist()[:2] == pytest.approx(fitted.coef_[:2])
+    assert found["n"].eq(len(known)).all()
+    assert f"{len(ratings) - len(known)} of 601 rows" in found.attrs["caption"]
+    shrunk = Lasso(alpha=0.01, tol=1e-10).fit(known[FEATURES], known["overall"])
+    found = weights(ratings, FEATURES, "overall", alpha=0.01, n_boot=20)
+    assert found["estimate"].tolist() == pytest.approx(shrunk.coef_, abs=1e-6)
+
+
+def test_a_lasso_of_resampled_prompts_is_that_of_copied_rows(ratings):
+    known = ratings.dropna(subset=FEATURES)
+    found = weights(
+        known, FEATURES, "overall", alpha=0.05, clusters="prompt_id", n_boot=50, seed=3
+    )
+    rng = np.random.default_rng(3)
+    prompts = sorted(known["prompt_id"].unique())
+    drawn = []
+    for times in clustered_draws(len(prompts), 50, rng):
+        times_of_row = known["prompt_id"].map(dict(zip(prompts, times, strict=True)))
+        model = Lasso(alpha=0.05, tol=1e-10)
+        model.fit(known[FEATURES], known["overall"], sample_weight=times_of_row)
+        drawn.append(model.coef_)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    assert found["low"].tolist() == pytest.approx(low, abs=1e-6)
+    assert found["high"].tolist() == pytest.approx(high, abs=1e-6)
+    selected = (np.abs(drawn) > 1e-9).mean(axis=0)
+    assert found["selected"].tolist() == pytest.approx(selected)
+
+
+def clustered_draws(n_clusters, n_boot, rng):
+    from helpers.stats.bootstrap import cluster_weights
+
+    return cluster_weights(n_clusters, n_boot, rng)
+
+
+def test_a_feature_of_few_clusters_has_no_weight(ratings):
+    found = weights(ratings, FEATURES, "overall")
+    assert found.loc["refusal", "clusters"] == 8
+    assert np.isnan(found.loc["refusal", "estimate"])
+    assert found.loc["factuality", ["estimate", "low", "high"]].notna().all()
+
+
+def test_with_prompts_only_intervals_are_cr3_and_say_so(ratings):
+    known = ratings.dropna(subset=["factuality"]).drop(columns="rater_id")
+    found = weights(known, ["factuality"], "overall")
+    expected = clustered.least_squares(known, ["factuality"], "overall", "prompt_id")
+    assert found["low"].item() == pytest.approx(expected.loc["factuality", "low"])
+    assert found.attrs["clusters"] == "prompts only"
+    assert "prompts only" in repr(found)
+    assert "prompts only" in found._repr_html_()
+
+
+def test_aspect_weights_are_least_squares_of_distances(ratings):
+    ideals = {"factuality": 5, "completeness": 4, "overall": 5}
+    names = ["factuality", "completeness"]
+    found = aspect_weights(ratings, names, "overall", ideals=ideals)
+    known = ratings.dropna(subset=names)
+    distances = np.column_stack(
+        [(5 - known["factuality"]) / 4, (known["completeness"] - 4).abs() / 3]
+    )
+    fitted = LinearRegression(fit_intercept=False)
+    fitted.fit(distances, 5 - known["overall"])
+    assert found["estimate"].tolist() == pytest.approx(fitted.coef_)
+
+
+def test_a_rate_of_independent_rows_has_wilsons_interval():
+    rng = np.random.default_rng(0)
+    mark = (rng.random(4000) < 0.3).astype(float)
+    frame = pd.DataFrame({"prompt_id": range(4000), "refusal": mark})
+    row = rates(frame, "refusal").loc["refusal"]
+    low, high = proportion_confint(mark.sum(), 4000, method="wilson")
+    assert row[["low", "high"]].tolist() == pytest.approx([100 * low, 100 * high], 0.01)
+
+
+def test_rates_of_clusters_are_less_sure_in_both_directions(ratings):
+    one = rates(ratings, "typos", clusters="prompt_id").loc["typos"]
+    both = rates(ratings, "typos").loc["typos"]
+    wilson = proportion_confint(ratings["typos"].sum(), 599, method="wilson")
+    assert both["low"] < one["low"] < 100 * wilson[0]
+    assert both["high"] > one["high"] > 100 * wilson[1]
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_at_none_and_all_the_interval_of_a_rate_is_exact(value):
+    frame = pd.DataFrame({"prompt_id": np.repeat(range(30), 3), "refusal": value})
+    row = rates(frame, "refusal").loc["refusal"]
+    exact = binomtest(int(30 * value), 30).proportion_ci()
+    expected = [100 * value, 100 * exact.low, 100 * exact.high]
+    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected)
+
+
+def test_rates_of_groups_are_those_of_each_group(ratings):
+    found = rates(ratings, ["typos", "refusal"], by="tone")
+    low_tone = ratings[ratings["tone"] == 1]
+    assert found.loc[(1.0, "typos"), "n"] == low_tone["typos"].notna().sum()
+    expected = 100 * low_tone["typos"].mean()
+    assert found.loc[(1.0, "typos"), "estimate"] == pytest.approx(expected)
+
+
+def test_a_group_of_a_single_prompt_has_a_difference_without_an_interval(ratings):
+    frame = ratings.assign(first=ratings["prompt_id"] == "prompt-01")
+    row = compare(frame, "overall", by="first", baseline=True).iloc[0]
+    means = frame.groupby("first")["overall"].mean()
+    assert row["estimate"] == pytest.approx(means[False] - means[True])
+    assert row[["low", "high", "p_holm"]].isna().all()
+
+
+def test_differences_are_slopes_of_a_group_and_are_corrected_by_holm(ratings):
+    frame = ratings.assign(b=ratings["item_id"].str[-1].isin(["B", "D"]).astype(int))
+    found = compare(frame, ["overall", "response_words"], by="b")
+    slope = weights(frame, ["b"], "overall").loc["b"]
+    row = found.loc[("overall", 1)]
+    same = ["estimate", "low", "high", "p_value"]
+    assert row[same].tolist() == pytest.approx(slope[same].tolist())
+    smallest = found["p_value"].min()
+    assert found["p_holm"].min() == pytest.approx(min(1, 2 * smallest))
+
+
+def test_correlations_are_those_of_pandas_and_differ_as_they_do(ratings):
+    names = ["factuality", "tone"]
+    found = correlation(ratings, names, "overall")
+    expected = ratings[names].corrwith(ratings["overall"])
+    assert found["estimate"].tolist() == pytest.approx(expected.tolist())
+    change = correlation(ratings, names, "overall", baseline="tone")
+    gain = expected["factuality"] - expected["tone"]
+    assert change.loc["factuality", "estimate"] == pytest.approx(gain)
+    assert list(change.index) == ["factuality"]
+
+
+def test_correlations_with_others_leave_out_the_raters_own_opinion(ratings):
+    rng = np.random.default_rng(0)
+    opinion = rng.normal(size=len(ratings))
+    frame = ratings.assign(x=opinion, y=opinion + 0.1 * rng.normal(size=len(ratings)))
+    assert correlation(frame, "x", "y")["estimate"].item() > 0.9
+    found = correlation(frame, "x", "y", others_of="item_id").iloc[0]
+    assert found["low"] < 0 < found["high"]
+
+
+def test_differences_of_agreement_are_those_of_the_coefficients(ratings):
+    names = ["factuality", "tone"]
+    each = agreement(ratings, names, level="interval", pooled="all")["estimate"]
+    change = agreement(
+        ratings, names, level="interval", pooled="all", baseline="factuality"
+    )
+    assert change.loc["all", "estimate"] == pytest.approx(
+        each["all"] - each["factuality"]
+    )
+    stacked = ratings.melt(["item_id", "rater_id", "prompt_id"], names)
+    stacked["unit"] = stacked["item_id"] + stacked["variable"]
+    alone = agreement(stacked, "value", item="unit", level="interval")
+    assert each["all"] == pytest.approx(alone["estimate"].item())
+
+
+def test_intervals_of_agreement_end_at_one():
+    frame = pd.DataFrame(
+        {"item_id": np.repeat(range(9), 2), "mark": [0.0, 0, 1, 1] * 4 + [0, 1]}
+    )
+    frame["prompt_id"] = frame["item_id"]
+    assert agreement(frame, "mark")["high"].item() == 1.0
+
+
+def test_the_tree_predicts_what_it_was_not_fitted_to(ratings):
+    found = tree(ratings, FEATURES, "overall", max_depth=2, n_boot=20)
+    importances = found["estimate"].loc[FEATURES]
+    assert importances.sum() == pytest.approx(1)
+    assert (found["low"] <= found["high"]).all()
+    noise = ratings.assign(overall=np.random.default_rng(0).normal(size=601))
+    row = tree(noise, FEATURES, "overall", max_depth=2, n_boot=2).loc["r, held out"]
+    assert row["low"] < 0 < row["high"]
+
+
+def test_specifications_are_all_combinations_of_choices(ratings):
+    found = specifications(
+        ratings,
+        "factuality",
+        ["overall", "completeness"],
+        controls=["tone", "typos"],
+        subsets={"short": lambda frame: frame["response_words"] < 100},
+    )
+    assert len(found) == 2 * 4 * 2
+    one = found.loc[("overall", "tone", "short")]
+    short = ratings[ratings["response_words"] < 100]
+    expected = weights(short, ["factuality", "tone"], "overall").loc["factuality"]
+    assert one[["estimate", "low"]].tolist() == pytest.approx(
+        expected[["estimate", "low"]].tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: weights(r, ["facts"], "overall"), "'facts' is not in the table"),
+        (lambda r: weights(r, [], "overall"), "no features are named"),
+        (lambda r: weights(r, ["source"], "overall"), "'source' .* convert it"),
+        (lambda r: weights(r, ["tone"], "overall", clusters="who"), "'who' is not in"),
+        (lambda r: rates(r[["typos"]], "typos"), "name the columns of raters"),
+        (lambda r: rates(r, "overall"), "'overall' has values outside 0 to 1"),
+        (lambda r: compare(r, "overall", "source"), "'source' has one group"),
+        (lambda r: compare(r, "overall", "tone", baseline=9), "baseline 9 is not in"),
+        (
+            lambda r: aspect_weights(r, ["tone"], "overall", ideals={"tone": 3}),
+            "ideals lacks 'overall'",
+        ),
+        (
+            lambda r: aspect_weights(
+                r, ["tone"], "overall", ideals={"tone": 3, "overall": 5}, ranges={}
+            ),
+            "ranges lacks 'tone'",
+        ),
+        (
+            lambda r: correlation(r, "tone", "overall", method="spearman"),
+            "spearman: leaving out one cluster at a time gives no interval",
+        ),
+        (
+            lambda r: correlation(r, "tone", "overall", method="cosine"),
+            "method 'cosine' is unknown",
+        ),
+        (
+            lambda r: correlation(
+                r.drop_duplicates("item_id"), "tone", "overall", others_of="item_id"
+            ),
+            "no 'item_id' has two rows",
+        ),
+        (
+            lambda r: correlation(r, "tone", "overall", baseline="typos"),
+            "baseline 'typos' is unknown",
+        ),
+        (
+            lambda r: agreement(r.drop_duplicates("item_id"), "tone"),
+            "no 'item_id' has two ratings of 'tone'",
+        ),
+        (lambda r: agreement(r.assign(tone=1), "tone"), "'tone' has one value"),
+        (
+            lambda r: agreement(r, "tone", coefficient="ac1", pooled="all"),
+            "pooled is for alpha",
+        ),
+        (
+            lambda r: weights(
+                r, ["tone"], "overall", clusters=["item_id", "prompt_id"]
+            ),
+            "nobody repeats in column 'item_id'",
+        ),
+    ],
+)
+def test_errors_name_the_column_and_what_to_do(ratings, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(ratings)
