@@ -192,7 +192,9 @@ def read(folder: Path) -> pd.DataFrame:
     """
     tables = []
     for file in sorted((folder / "results").glob("*.csv")):
-        text = pd.read_csv(file, dtype={name: str for name in KEY}, keep_default_na=True)
+        text = pd.read_csv(
+            file, dtype={name: str for name in KEY}, keep_default_na=True
+        )
         tables.append(check(text).assign(notebook=file.stem))
     empty = pd.DataFrame(columns=[*COLUMNS, "notebook"])
     joined = pd.concat([empty, *tables], ignore_index=True) if tables else empty
