@@ -27,6 +27,7 @@ def nothing_is_left_behind() -> Iterator[None]:
     style = dict(show._style)
     show._run["current"] = None
     registry._hashes_of_files_read.clear()
+    registry._simulated.clear()
     with mpl.rc_context():
         yield
         plt.close("all")

@@ -5,16 +5,12 @@ import signal
 
 import pytest
 
-from helpers import paths
 from helpers.data import registry
 
 os.environ["MPLBACKEND"] = "Agg"
 # What a shell starts in the background ignores Ctrl-C, and so would all that tests
 # start and stop.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-SHARED_DATA = paths.ROOT.parent / "shared" / "data"
-if SHARED_DATA.is_dir():
-    os.environ.setdefault("DATA_MIRROR", str(SHARED_DATA))
 
 TESTED_FOLDERS = (
     "hosking/batch_controlled",

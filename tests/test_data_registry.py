@@ -159,6 +159,7 @@ def pauses(monkeypatch):
     """Pauses between tries, which take no time."""
     made = []
     monkeypatch.setattr("pooch.core.time.sleep", made.append)
+    monkeypatch.setattr(registry, "sleep", lambda seconds: None)
     return made
 
 
@@ -176,6 +177,7 @@ def place(tmp_path, monkeypatch, server, pauses):
     register(monkeypatch, tmp_path / "registry.csv", server.url, sha256)
     monkeypatch.setattr(registry, "_failed_hosts", {})
     monkeypatch.setattr(registry, "_answering_hosts", set())
+    monkeypatch.setattr(registry, "ARCHIVES", ())
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "mirror").mkdir()
@@ -618,12 +620,50 @@ def test_data_are_simulated_only_when_they_cannot_be_had_or_should_be(
 ):
     path = put(place / "mirror")
     assert registry.locate([FILE], "auto") == {FILE: path}
-    assert registry.locate([FILE], "simulated") is None
+    assert registry.simulated_studies() == []
+    with pytest.warns(UserWarning, match="tables of study are random .*asked for"):
+        assert registry.locate([FILE], "simulated") is None
+    assert registry.simulated_studies() == ["study"]
     path.unlink()
     go_offline(place, monkeypatch)
-    assert registry.locate([FILE], "auto") is None
+    with pytest.warns(UserWarning, match="tables of study are random .*downloaded"):
+        assert registry.locate([FILE], "auto") is None
     with pytest.raises(registry.DataUnavailableError):
         registry.locate([FILE], "real")
+
+
+def test_the_mirror_beside_the_project_is_used_unless_another_is_named(
+    place, monkeypatch
+):
+    beside = place / "shared" / "data"
+    monkeypatch.setattr(registry, "SHARED_MIRROR", beside)
+    monkeypatch.delenv("DATA_MIRROR")
+    found = put(beside)
+    assert registry.fetch(FILE) == found
+    monkeypatch.setenv("DATA_MIRROR", str(place / "mirror"))
+    named = put(place / "mirror")
+    assert registry.fetch(FILE) == named
+
+
+def test_an_archive_gives_a_registered_file_that_its_own_server_has_lost(
+    place, monkeypatch, server
+):
+    archive = f"{server.url}/sha1_git:{{git_blob}}/raw/"
+    monkeypatch.setattr(registry, "ARCHIVES", (archive,))
+    server.answers = [partial(status, 404), right]
+    assert registry.fetch(FILE).read_bytes() == CONTENT
+    assert server.requests[1].endswith(f"/sha1_git:{BLOB}/raw/")
+
+
+@pytest.mark.parametrize(("header", "pause"), [("7", [7]), ("soon", []), ("900", [10])])
+def test_a_server_that_asks_for_patience_gets_some(
+    place, server, monkeypatch, header, pause
+):
+    slept = []
+    monkeypatch.setattr(registry, "sleep", slept.append)
+    server.answers = [partial(status, 429, Retry_After=header), right]
+    assert registry.fetch(FILE).read_bytes() == CONTENT
+    assert slept == pause
 
 
 @pytest.fixture

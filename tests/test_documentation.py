@@ -107,7 +107,6 @@ def test_committed_notebooks_are_as_agreed(name):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     sources = [cell.source for cell in code]
     assert notebook.cells[0].source.startswith("# ")
-    assert "**Question.**" in notebook.cells[0].source
     assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
     assert not any(re.search(r"^class ", source, re.MULTILINE) for source in sources)
     outputs = [output for cell in code for output in cell.outputs]

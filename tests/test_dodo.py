@@ -24,10 +24,12 @@ SITE = """import sys, helpers.paths
 page = helpers.paths.ROOT / sys.argv[2] / "index.html"
 page.parent.mkdir(exist_ok=True)
 page.write_text((helpers.paths.BUILD / "claims.csv").read_text())"""
-CLAIMS = """from helpers.claims.ledger import Ledger
-claims = Ledger("11_good", data_source, out_dir)
-claims.enter("hosking.counts", {"outputs_1": 900})
-claims.show()"""
+RESULTS = """import pandas as pd
+from helpers import run
+from helpers.claims import results
+files = {"claims_file": "README.md", "headlines_file": "README.md"}
+run.check("11_good", globals() | files)
+results.save(pd.DataFrame({"name": ["hosking.counts.outputs_1"], "estimate": [900]}))"""
 OVERVIEW = """from helpers import paths
 print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 
@@ -47,7 +49,7 @@ def project(tmp_path) -> Path:
     (root / "notebooks").mkdir()
     write_notebook(root / "notebooks" / "00_all.ipynb", OVERVIEW)
     write_notebook(root / "notebooks" / "10_other.ipynb", "1")
-    write_notebook(root / "notebooks" / "11_good.ipynb", CLAIMS)
+    write_notebook(root / "notebooks" / "11_good.ipynb", RESULTS)
     write_notebook(root / "notebooks" / "12_bad.ipynb", "1 / 0")
     return root
 
@@ -93,8 +95,8 @@ def test_every_make_target_is_a_task_and_every_task_is_described():
 
 
 def test_a_failure_is_named_and_costs_nothing_but_its_own_results(project):
-    (project / "build" / "claims").mkdir(parents=True)
-    (project / "build" / "claims" / "12_bad.csv").write_text("of an earlier run")
+    (project / "build" / "results").mkdir(parents=True)
+    (project / "build" / "results" / "12_bad.csv").write_text("of an earlier run")
     run = doit(project, "reproduce", "simulated")
     assert run.returncode == 1
     assert re.search(
@@ -111,22 +113,23 @@ def test_a_failure_is_named_and_costs_nothing_but_its_own_results(project):
     assert "these notebooks have no results:\n  12_bad: 12_bad stopped" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
     assert not list((project / "build").glob("*/12_bad.csv"))
+    assert (project / "build" / "notebooks" / "12_bad.unfinished.ipynb").is_file()
     assert (project / "build" / "site" / "index.html").is_file()
 
 
 def test_what_changed_or_was_overwritten_runs_again(project):
     doit(project, "reproduce", "simulated")
     write_notebook(project / "notebooks" / "12_bad.ipynb", "print('mended')")
-    claims = project / "build" / "claims" / "11_good.csv"
-    right = claims.read_bytes()
-    wrong = right.replace(b",900,", b",901,")
+    table = project / "build" / "results" / "11_good.csv"
+    right = table.read_bytes()
+    wrong = right.replace(b",900", b",901")
     assert wrong != right
-    claims.write_bytes(wrong)
+    table.write_bytes(wrong)
     run = doit(project, "reproduce", "simulated")
     assert run.returncode == 0
     assert "-- execute:10_other" in run.stdout
     assert "12_bad: finished" in run.stdout
-    assert claims.read_bytes() == right
+    assert table.read_bytes() == right
     executed = (project / "build" / "notebooks" / "12_bad.ipynb").read_text()
     assert 'data_source = \\"simulated\\"' in executed
     again = doit(project, "reproduce", "simulated")

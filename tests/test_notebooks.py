@@ -88,7 +88,7 @@ def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
 def test_with_an_endpoint_the_user_simulator_holds_conversations(
     tmp_path, monkeypatch, capsys
 ):
-    pytest.importorskip("openai", reason="the extra 'endpoint' is not installed")
+    pytest.importorskip("openai", reason="openai is not installed")
     small = {
         "n_worded": 3,
         "n_asked": 2,

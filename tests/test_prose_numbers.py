@@ -21,6 +21,7 @@ NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 NO_RESULTS = [
     re.compile(r"```.*?```|`[^`]*`", re.DOTALL),
     re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL),
+    re.compile(r"\[\d\d(?:_\w+)?\](?=\()"),  # the words of a link to a notebook
     re.compile(r"\]\([^)]*\)|<!--.*?-->|https?://\S+", re.DOTALL),
     re.compile(r"^\s*\d+\. ", re.MULTILINE),
     re.compile(
@@ -28,7 +29,6 @@ NO_RESULTS = [
         r"|exercises?|experiments?|equations?)\s+\d[\d.]*(?:(?:,| and| or| to)\s+\d+)*",
         re.IGNORECASE,
     ),
-    re.compile(r"\[\d\d(?:_\w+)?\]"),  # the words of a link to a notebook
     re.compile(r"\b(?:19|20)\d\d\b"),
     re.compile(r"\b95 ?%(?= (?:CI|confidence|interval|bootstrap))"),
 ]

@@ -116,20 +116,6 @@ def test_raters_with_two_labels_overfit_unless_pooled():
     assert abs(alone - truth.mean()) > 0.05
 
 
-@pytest.mark.filterwarnings("ignore")  # crowd-kit uses what pandas will remove
-def test_crowd_kit_gives_the_same_posterior(monkeypatch):
-    aggregation = pytest.importorskip(
-        "crowdkit.aggregation", reason="crowd-kit is not installed (extra: crowd)"
-    )
-    table, _ = simulate(10, 300, [[[0.9, 0.1], [0.3, 0.7]]] * 5, [0.7, 0.3])
-    monkeypatch.setattr(crowd, "TOLERANCE", 1e-15)
-    posterior = fit(table)
-    names = {"item_id": "task", "rater_id": "worker"}
-    steps = {"n_iter": 200, "tol": -np.inf}  # its own rule stops before the maximum
-    other = aggregation.DawidSkene(**steps).fit(table.rename(columns=names)).probas_
-    np.testing.assert_allclose(other.loc[posterior.index, [0, 1]], posterior, atol=1e-6)
-
-
 def test_too_few_steps_are_told(monkeypatch):
     monkeypatch.setattr(crowd, "MAX_STEPS", 2)
     table, _ = simulate(11, 200, [[[0.7, 0.3], [0.4, 0.6]]] * 3, [0.5, 0.5])

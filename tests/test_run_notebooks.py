@@ -150,8 +150,9 @@ def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_on
         assert done.returncode == 0, done.stdout.decode()
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
     run_code(file, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
-    assert capsys.readouterr().out.startswith("source: simulated\n")
+    assert "simulated ratings of" in capsys.readouterr().out
     assert (tmp_path / "run" / "figures" / "70_weights.png").is_file()
+    assert (tmp_path / "run" / "results" / "70_my_study.csv").is_file()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import pytest
 
 from helpers import paths, run, show
-from helpers.claims import ledger
 from helpers.data.tables import OptionError
 from helpers.run import parameters
 
@@ -203,14 +202,3 @@ def test_a_change_is_written_on_figures_and_in_their_alt_texts(changed_style, tm
     _, metadata = show._page_image(fig)
     assert metadata["alt"] == f"Other parameters: {ALPHA}. A line."
     plt.close(fig)
-
-
-def test_no_claim_is_judged_with_a_change(tmp_path, capsys):
-    entered = ledger.Ledger("example", "real", str(tmp_path), other_parameters=ALPHA)
-    entered.enter("hosking.counts", {"outputs_1": 900, "not a claim": 3})
-    entered.enter_table("no table", None)
-    entered.headline("no headline")
-    assert len(entered.write()) == 0
-    assert list(tmp_path.iterdir()) == []
-    assert entered.show() is None
-    assert capsys.readouterr().out.endswith(f"{ALPHA}.\n")

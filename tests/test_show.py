@@ -88,13 +88,12 @@ def save_scores(name="11_scores", **changes):
     }
     fig, ax = plt.subplots(figsize=(7, 3))
     ax.barh(table.index, table["answers"])
-    return fig, show.save(fig, name, **(given | changes))
+    show.save(fig, name, **(given | changes))
+    return fig, show.current().folder / "figures" / f"{name}.png"
 
 
 def simulate(monkeypatch):
-    monkeypatch.setattr(
-        registry, "simulated_studies", lambda: ("hosking",), raising=False
-    )
+    monkeypatch.setattr(registry, "simulated_studies", lambda: {"hosking"})
 
 
 @pytest.mark.parametrize(("when", "title"), [(True, 0), (False, 1), (np.True_, 0)])

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
@@ -530,3 +531,72 @@ def test_rare_features_are_covered_as_often_as_they_should_be():
         row = table.loc["rare"]
         covered.append(row["low"] <= 1.5 <= row["high"])
     assert np.mean(covered) == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.fixture
+def rated():
+    """Ratings of 24 answers to 6 prompts; some raters label, others score."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for answer in range(24):
+        for rater in rng.choice(8, 3, replace=False):
+            label = float(rng.random() < 0.4)
+            rows.append((answer, answer // 4, f"l{rater}", label, np.nan))
+        for rater in rng.choice(9, 4, replace=False):
+            score = rng.normal() - answer % 3
+            rows.append((answer, answer // 4, f"s{rater}", np.nan, score))
+    columns = ["answer", "prompt", "rater", "label", "score"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def slope_of_means(ratings: pd.DataFrame) -> float:
+    """Slope of mean scores on mean labels, by statsmodels."""
+    means = ratings.groupby("answer")[["label", "score"]].mean().dropna()
+    design = sm.add_constant(means["label"])
+    return sm.OLS(means["score"], design).fit().params["label"]
+
+
+def test_raters_are_left_out_of_the_means_of_their_items(rated):
+    table = clustered.least_squares_of_means(
+        rated, ["label"], "score", "answer", ["rater", "prompt"]
+    )
+    estimate = slope_of_means(rated)
+    assert table.loc["label", "estimate"] == pytest.approx(estimate)
+    variances = []
+    cells = rated["rater"] + "-" + rated["prompt"].astype(str)
+    for labels in (rated["rater"], rated["prompt"], cells):
+        changes = [
+            slope_of_means(rated[labels != one]) - estimate for one in labels.unique()
+        ]
+        n = len(changes)
+        variances.append((n - 1) / n * np.square(changes).sum())
+    first, second, both = variances
+    variance = max(first + second - both, first, second)
+    assert table.loc["label", "standard_error"] == pytest.approx(np.sqrt(variance))
+
+
+def test_means_left_out_by_prompt_only_are_least_squares_by_prompt(rated):
+    means = rated.groupby(["answer", "prompt"])[["label", "score"]].mean()
+    fixed = (
+        rated.drop(columns="label")
+        .dropna()
+        .merge(means["label"].reset_index(), on=["answer", "prompt"])
+    )
+    of_means = clustered.least_squares_of_means(
+        fixed, ["label"], "score", "answer", ["prompt"]
+    )
+    of_items = clustered.least_squares(
+        means.reset_index(), ["label"], "score", "prompt"
+    )
+    columns = ["estimate", "standard_error"]
+    pd.testing.assert_frame_equal(of_means[columns], of_items[columns])
+    # six prompts of four answers each
+    assert 1 <= of_means.loc["label", "df"] <= 5
+
+
+def test_a_missing_rater_is_refused(rated):
+    rated.loc[3, "rater"] = None
+    with pytest.raises(ValueError, match="column 'rater' has 1 missing value"):
+        clustered.least_squares_of_means(
+            rated, ["label"], "score", "answer", ["rater", "prompt"]
+        )

@@ -106,11 +106,12 @@ def test_experts_labelled_each_arm_of_each_task_as_often_and_their_pilot_again(e
 
 def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
     monkeypatch.delenv("DATA_MIRROR", raising=False)
+    monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
     monkeypatch.setattr(
         registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
     )
-    assert hosking.load_experiment_1().source == "simulated"
+    assert hosking.load_experiment_1("auto").source == "simulated"
     for load in (hosking.load_experiment_1, hosking.load_experts):
         with pytest.raises(registry.DataUnavailableError, match="no network"):
             load("real")

@@ -104,11 +104,12 @@ def test_simulated_texts_go_with_the_ratings_of_the_same_seed():
 
 def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
     monkeypatch.delenv("DATA_MIRROR", raising=False)
+    monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
     monkeypatch.setattr(
         registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
     )
-    assert kamoda.load().source == "simulated"
+    assert kamoda.load("auto").source == "simulated"
     with pytest.raises(registry.DataUnavailableError, match="no network"):
         kamoda.load("real")
 

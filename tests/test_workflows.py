@@ -37,8 +37,8 @@ def test_a_workflow_has_limits_and_may_only_read(file):
         if "permissions" in job
     }
     assert granted == (
-        {"deploy": {"pages": "write", "id-token": "write"}}
-        if file.stem == "site"
+        {"site": {"pages": "write", "id-token": "write"}}
+        if file.stem == "real-data"
         else {}
     )
 
@@ -67,10 +67,11 @@ def test_one_version_of_an_action_is_used_everywhere():
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_steps_call_make_targets_that_there_are(file):
-    phony = " ".join(re.findall(r"^\.PHONY: (.*)", MAKEFILE, re.MULTILINE)).split()
+    named = re.findall(r"^(?:RESULTS|CHECKS) :=(.*)", MAKEFILE, re.MULTILINE)
+    phony = " ".join([*named, "lock"]).split()
     commands = "\n".join(step.get("run", "") for step in steps(file))
     called = re.findall(r"^make (\w+)", commands, re.MULTILINE)
-    assert set(called) <= {*phony, "site"}
+    assert set(called) <= set(phony)
     assert set(re.findall(r"(\w+)=", commands)) <= {"ARGS", "DATA"}
 
 
@@ -88,15 +89,16 @@ def test_tests_run_where_the_guide_promises():
     assert any(system.endswith("-arm") for system in matrix["system"])
 
 
-def test_the_environment_of_conda_is_made_as_binder_makes_it():
+def test_a_notebook_runs_in_the_environment_of_conda():
     commands = [
         step.get("run", "") for step in steps(FOLDER / "workflows" / "tests.yml")
     ]
     name = yaml.safe_load((paths.ROOT / "environment.yml").read_text())["name"]
     made = [command for command in commands if "conda" in command]
     assert made[0] == "conda env create --file environment.yml"
-    assert made[1] == f"conda run --name {name} bash postBuild"
-    assert made[2].startswith(f"conda run --name {name} ratings run ")
+    run, notebook, *_ = made[1].removeprefix(f"conda run --name {name} ").split()[0:2]
+    assert run == "papermill"
+    assert (paths.ROOT / notebook).is_file()
 
 
 def test_newer_versions_of_locked_packages_are_proposed_and_tested():
@@ -107,16 +109,24 @@ def test_newer_versions_of_locked_packages_are_proposed_and_tested():
     assert "schedule" in workflow(FOLDER / "workflows" / "packages.yml")["on"]
 
 
-def test_a_difference_from_real_data_is_kept_and_results_are_not_pushed():
-    kept = [
-        step["with"]
-        for step in steps(FOLDER / "workflows" / "real-data.yml")
-        if "upload-art" in step.get("uses", "")
-    ]
-    assert [each["path"] for each in kept] == ["build/difference.patch"]
+def test_real_data_are_compared_on_every_push_and_every_week_and_nothing_is_pushed():
+    file = FOLDER / "workflows" / "real-data.yml"
+    assert {"push", "schedule"} <= set(workflow(file)["on"])
+    job = workflow(file)["jobs"]["compare"]
+    assert job["env"]["PYTHON"] == f"python{PYTHONS[0]}"
+    assert "make compare DATA=real" in [step.get("run") for step in job["steps"]]
+    assert not any("continue-on-error" in step for step in job["steps"])
     commands = "\n".join(step.get("run", "") for file in FILES for step in steps(file))
-    assert "make refresh DATA=real" in commands
     assert "git push" not in commands
+
+
+def test_the_site_is_built_of_the_run_that_was_compared_with_real_data():
+    uploads = [
+        file.stem for file in FILES if "upload-pages-artifact" in file.read_text()
+    ]
+    assert uploads == ["real-data"]
+    jobs = workflow(FOLDER / "workflows" / "real-data.yml")["jobs"]
+    assert jobs["site"]["needs"] == "compare"
 
 
 def test_the_form_of_a_dispute_asks_what_decides():

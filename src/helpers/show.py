@@ -107,8 +107,7 @@ class Run:
     @property
     def simulated(self) -> bool:
         """Whether any study was simulated; asked anew, since loading comes later."""
-        simulated = getattr(registry, "simulated_studies", tuple)  # until it is there
-        return bool(simulated())
+        return bool(registry.simulated_studies())
 
     @property
     def folder(self) -> Path:
@@ -176,12 +175,13 @@ def save(
     caption: str = "",
     when: bool = True,
     **old_named: object,
-) -> Path:
+) -> Path | None:
     """Title a figure, write it as PNG, and show it with its alt text and caption.
 
     The title is `message` if the run uses real data and the default parameters and
     `when` is true, else `shows`. Figures from simulated data carry a watermark, those
-    of other parameters say which; both are said in the caption, too.
+    of other parameters say which; the caption says both, too. The file goes to
+    ``figures/`` of the run's folder; the same figure always gives the same bytes.
 
     Parameters
     ----------
@@ -202,12 +202,6 @@ def save(
     when : bool, optional
         Whether the table supports the message.
 
-    Returns
-    -------
-    pathlib.Path
-        The file written, in ``figures/`` of the run's folder. The same figure always
-        gives the same bytes.
-
     Raises
     ------
     PlainError
@@ -223,7 +217,7 @@ def save(
     >>> bars = ax.barh(scores.index, scores["answers"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     begin("11_error_weights", folder, changed="")
-    ...     path = save(
+    ...     save(
     ...         fig,
     ...         "11_scores",
     ...         message="Most answers are good",
@@ -232,8 +226,8 @@ def save(
     ...         table=scores,
     ...         caption="Our example of 900 answers.",
     ...     )
-    ...     path.name, fig.get_suptitle()
-    ('11_scores.png', 'Most answers are good')
+    ...     fig.get_suptitle()
+    'Most answers are good'
     """
     if old or old_named:
         return _save_old(fig, name, *old, **old_named)
@@ -256,7 +250,7 @@ def save(
     alt = " ".join([*marks, f"{title}.", _read_out(table)])
     _show(content, alt, " ".join([*(f"**{mark}**" for mark in marks), caption]))
     plt.close(fig)
-    return path
+    return None
 
 
 def _check_words(

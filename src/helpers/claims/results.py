@@ -6,10 +6,10 @@ The last cell of a notebook saves one tidy table. It knows nothing about claims:
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from helpers import paths, show
-from helpers.data import registry
 from helpers.data.tables import PlainError, to_csv_bytes
 
 NUMBERS = ("estimate", "low", "high", "p", "share")
@@ -62,10 +62,7 @@ def save(table: pd.DataFrame) -> None:
     if current.changed:
         print(f"not saved, since parameters were changed: {current.changed}")
         return
-    folder = paths.output_dir(current.out_dir)
-    if registry.simulated_studies():
-        folder = folder / "simulated"
-    file = folder / "results" / f"{current.notebook}.csv"
+    file = current.folder / "results" / f"{current.notebook}.csv"
     paths.replace_files({file: to_csv_bytes(tidy, index=False)})
 
 
@@ -101,7 +98,7 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
     return tidy
 
 
-def _refuse_rows(tidy: pd.DataFrame, wrong: "pd.Series", problem: str) -> None:
+def _refuse_rows(tidy: pd.DataFrame, wrong: np.ndarray, problem: str) -> None:
     """Stop at the first row that is wrong."""
     if wrong.any():
         row = tidy[wrong].iloc[0]
@@ -129,8 +126,9 @@ def rows(prefix: str, results: dict[str, object]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows("hosking.counts", {"tasks": 3, "systems": {"estimate": 5}})
-                       name  estimate
+    >>> table = rows("hosking.counts", {"tasks": 3, "systems": {"estimate": 5}})
+    >>> table[["name", "estimate"]]
+                         name  estimate
     0    hosking.counts.tasks       3.0
     1  hosking.counts.systems       5.0
     """
@@ -141,9 +139,7 @@ def rows(prefix: str, results: dict[str, object]) -> pd.DataFrame:
             for part, record in _by_part(value):
                 key = {"name": full_name, "interpretation": interpretation}
                 records.append({**key, "part": part, **record})
-    table = pd.DataFrame(records, columns=list(COLUMNS))
-    named = table.replace({"interpretation": {"": None}, "part": {"": None}})
-    return named.dropna(axis="columns", how="all")
+    return check(pd.DataFrame(records))
 
 
 def _by_interpretation(result: object) -> dict[str, object]:
@@ -163,7 +159,7 @@ def _by_part(value: object) -> list[tuple[str, dict[str, float]]]:
         return parts
     if isinstance(value, dict | pd.Series):
         return [("", _known(dict(value)))]
-    column = "holds" if isinstance(value, bool) else "estimate"
+    column = "holds" if isinstance(value, bool | np.bool_) else "estimate"
     return [("", {column: float(value)})]
 
 
@@ -192,9 +188,7 @@ def read(folder: Path) -> pd.DataFrame:
     """
     tables = []
     for file in sorted((folder / "results").glob("*.csv")):
-        text = pd.read_csv(
-            file, dtype={name: str for name in KEY}, keep_default_na=True
-        )
+        text = pd.read_csv(file, dtype=dict.fromkeys(KEY, str))
         tables.append(check(text).assign(notebook=file.stem))
     empty = pd.DataFrame(columns=[*COLUMNS, "notebook"])
     joined = pd.concat([empty, *tables], ignore_index=True) if tables else empty

@@ -9,19 +9,24 @@ from helpers import paths
 from helpers.data import registry
 from helpers.data.tables import PlainError
 
-OTHER_TABLES = (
-    "claims",
-    "causes",
-    "figures",
-    "headlines",
-    "hosking_notebooks",
-    "readings_settled",
-    "verdict_changes",
+COLUMNS = (
+    "id",
+    "study",
+    "where",
+    "statement",
+    "printed",
+    "unit",
+    "form",
+    "limit",
+    "main",
+    "needs",
+    "result",
+    "note",
 )
 
 
 class ClaimError(PlainError):
-    """A claim was named or entered in a way that does not fit what is published."""
+    """A claim or a printed table that cannot be used; the message says why."""
 
 
 def published_claims() -> pd.DataFrame:
@@ -30,55 +35,70 @@ def published_claims() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by `claim_id`, with the other columns of `data/published/claims.csv`,
-        all as text.
+        Indexed by `id`, with the other columns of `data/published/claims.csv`, all as
+        text.
 
     Examples
     --------
-    >>> published_claims().loc["hosking.table3.baseline.factuality.crowd", "published"]
+    >>> published_claims().loc["hosking.table3.baseline.factuality.crowd", "printed"]
     '4.3'
     """
     claims = read_text(paths.PUBLISHED / "claims.csv")
     cells = [_cell_claims(table) for table in table_names()]
     # Claims from cells lack some columns of the others.
     together = pd.concat([claims, *cells], ignore_index=True).fillna("")
-    return together.set_index("claim_id")
+    together["result"] = together["result"].where(
+        together["result"] != "", together["id"]
+    )
+    return together[list(COLUMNS)].set_index("id", verify_integrity=True)
 
 
 def _cell_claims(table: str) -> pd.DataFrame:
     """Turn a printed table, such as kamoda_table1, into claims."""
     printed = _printed_table(table)
     cells = printed.index
-    study, exhibit = table.split("_")
-    kind, number = re.fullmatch(r"(table|figure)([a-z]?\d+)", exhibit).groups()
-    where = f"{kind.capitalize()} {number.upper()}"
-    statements = [
-        f"{where} prints this number for {', '.join(cell)}." for cell in cells
-    ]
-    columns = ["published", "unit", "decimals"]
-    columns += [name for name in ("needs", "cause") if name in printed]
-    claims = printed[columns].reset_index(drop=True)
-    if "needs" not in claims:
-        claims["needs"] = study
+    where = exhibit(table)
+    claims = printed.drop(columns="decimals").reset_index(drop=True)
+    claims = claims.rename(columns={"published": "printed"})
     return claims.assign(
-        claim_id=[_cell_id(table, cell) for cell in cells],
-        study=study,
+        id=[cell_id(table, cell) for cell in cells],
+        study=table.partition("_")[0],
         where=where,
-        statement=statements,
-        kind="number",
+        statement=[f"{where}: {', '.join(cell)}" for cell in cells],
+        form="value",
     )
+
+
+def exhibit(table: str) -> str:
+    """Name of a printed table in its paper, such as Table A1 for chatbench_tablea1."""
+    kind, number = re.fullmatch(r"\w+?_(table|figure)(\w+)", table).groups()
+    return f"{kind.capitalize()} {number.upper()}"
 
 
 def table_names() -> list[str]:
     """Name the printed tables and figures whose cells are claims."""
-    files = sorted(file.stem for file in paths.PUBLISHED.glob("*.csv"))
-    return [name for name in files if name not in OTHER_TABLES]
+    files = [*paths.PUBLISHED.glob("*_table*.csv"), *paths.PUBLISHED.glob("*_figure*")]
+    return sorted(file.stem for file in files)
 
 
 def printed_table(table: str) -> pd.DataFrame:
-    """Read a printed table and record that it is read, see `registry.files_read`.
+    """Read a printed table; what identifies a cell is the index.
 
-    What identifies a cell, the columns before ``published``, is the index.
+    Parameters
+    ----------
+    table : str
+        Name of a file in data/published, such as "hosking_table3".
+
+    Returns
+    -------
+    pandas.DataFrame
+        Text: `published`, `unit`, `decimals` and perhaps `needs` and `note`. Index
+        levels are the columns before `published`.
+
+    Raises
+    ------
+    ClaimError
+        If there is no such table.
     """
     known = table_names()
     if table not in known:
@@ -96,7 +116,7 @@ def _printed_table(table: str) -> pd.DataFrame:
     return frame.set_index(list(frame.columns[:n_keys]))
 
 
-def _cell_id(table: str, cell: tuple[str, ...]) -> str:
+def cell_id(table: str, cell: tuple[str, ...]) -> str:
     """Build the claim id of a table cell, such as kamoda.table1.factuality."""
     keys = [re.sub(r"\W+", "_", key.lower()) for key in cell]
     return ".".join([*table.split("_"), *keys])

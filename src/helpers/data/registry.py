@@ -1,5 +1,10 @@
 """Find each data file: local mirror, then cache, then download; always checked by hash.
 
+The order is the same however the data are loaded. The mirror is the folder of
+DATA_MIRROR or, if that is not set, `../shared/data` beside the project if it exists.
+Whoever loads a study gets real data or an error, unless simulated tables are asked for
+("simulated") or allowed ("auto"); these are announced by a `UserWarning`.
+
 `data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if
 its git blob identifier is that of the published file. `data/unpinned.csv` lists public
 files whose hashes we do not know: that of the copy seen first is kept in the cache, and
@@ -20,12 +25,13 @@ import json
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
@@ -45,12 +51,20 @@ STALL_SECONDS = 10  # without a byte
 START_SECONDS = 30  # that every file may take, however small, all tries together
 MIN_BYTES_PER_SECOND = 20_000  # of a transfer that is still waited for
 RETRIES = 3  # after pauses of one, two and three seconds
+LONGEST_PAUSE = 10  # seconds, whatever a server asks for
 TRIES_WITHOUT_ANSWER = 2  # where a server has not answered at all
 TRANSIENT_STATUSES = (408, 425, 429)  # below 500, and another try may help
+SHARED_MIRROR = paths.ROOT.parent / "shared" / "data"
+# Second source of registered files: an archive that finds a content by its hash, here
+# the content swh:1:cnt:GIT_BLOB.
+ARCHIVES = (
+    "https://archive.softwareheritage.org/api/1/content/sha1_git:{git_blob}/raw/",
+)
 
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
 _hashes_of_files_read: dict[str, str] = {}
+_simulated: set[str] = set()
 
 
 class DataError(PlainError):
@@ -95,7 +109,10 @@ class Entry:
     @property
     def addresses(self) -> list[str]:
         """Where the file can be had, the first choice first."""
-        return self.url.split()
+        addresses = self.url.split()
+        if self.git_blob:
+            addresses += [each.format(git_blob=self.git_blob) for each in ARCHIVES]
+        return addresses
 
     @property
     def host(self) -> str:
@@ -124,25 +141,44 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     """Fetch all files of a study, or return None if the study is to be simulated.
 
     A study is real or simulated as a whole. With "auto" it is simulated only if none of
-    its files is on this machine and its server cannot be reached.
+    its files is on this machine and its server cannot be reached. A study that is
+    simulated is announced by a warning and listed by `simulated_studies`.
     """
-    if _is_simulated(data_source):
-        return None
+    simulate = _is_simulated(data_source)
     files = list(files)
+    study = files[0].partition("/")[0]
+    if simulate:
+        _simulated.add(study)
+        warn_simulated(study, "simulated data were asked for")
+        return None
     try:
         located = {file: fetch(file) for file in files}
     except (DataUnavailableError, DataIncompleteError) as error:
         n_here = sum(_local_copy(file) is not None for file in files)
         if n_here or isinstance(error, DataIncompleteError):
-            study = files[0].partition("/")[0]
             raise DataIncompleteError(
                 f"{study}: {n_here} of {len(files)} files are here. {error}"
             ) from error
         if data_source == "real":
             raise
+        _simulated.add(study)
+        warn_simulated(study, str(error))
         return None
     _record_use(located)
     return located
+
+
+def warn_simulated(what: str, why: str) -> None:
+    """Say that the tables that follow are random, and why."""
+    warnings.warn(
+        f"SIMULATED DATA: the tables of {what} are random numbers ({why})",
+        stacklevel=4,  # where the study's loader was called
+    )
+
+
+def simulated_studies() -> list[str]:
+    """Studies of which this process has loaded simulated tables."""
+    return sorted(_simulated)
 
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
@@ -299,13 +335,16 @@ def _of_study(study: str, *listings: Path) -> list[Entry]:
 
 
 def _folders() -> dict[str, Path]:
-    """List the folders in which copies may be; that of DATA_MIRROR must exist."""
+    """List the folders with copies; one that DATA_MIRROR names must exist."""
     cache_name = os.environ.get("DATA_CACHE") or "data/raw"
     cache = paths.ROOT / cache_name
     mirror_name = os.environ.get("DATA_MIRROR")
-    if not mirror_name:
+    if mirror_name:
+        mirror = paths.ROOT / mirror_name
+    elif SHARED_MIRROR.is_dir():
+        mirror = SHARED_MIRROR
+    else:
         return {"cache": cache}
-    mirror = paths.ROOT / mirror_name
     if not mirror.is_dir():
         raise DataError(
             f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it."
@@ -530,6 +569,7 @@ class _Download:
     def __init__(self, entry: Entry):
         self.entry = entry
         self.tries = 0
+        self.pause = 0  # seconds that the server has asked for
         self.response = None
         allowed_seconds = START_SECONDS + entry.max_bytes / MIN_BYTES_PER_SECOND
         self.end = monotonic() + allowed_seconds
@@ -539,6 +579,8 @@ class _Download:
         import requests
 
         self.tries += 1
+        if self.pause:
+            sleep(min(self.pause, LONGEST_PAUSE))
         try:
             content = self.receive(self.address(url))
         except requests.RequestException as error:
@@ -622,6 +664,8 @@ class _Download:
             response.close()  # what comes with it may have no end
             return
         status = response.status_code
+        asked_for = response.headers.get("Retry-After", "")
+        self.pause = int(asked_for) if asked_for.isdecimal() else 0
         if 400 <= status < 500 and status not in TRANSIENT_STATUSES:
             raise _GivenUp(f"HTTP status {status}")
         if status < 400 and status != 200:

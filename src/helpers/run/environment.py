@@ -22,6 +22,7 @@ PYTHON = VENV / "bin" / "python"
 STATE = VENV / "complete.json"
 LOCK = ROOT / "requirements.lock"
 PROJECT = ROOT / "pyproject.toml"
+DAMAGED = "files are missing or damaged of "
 VERSION = "import sys; print(sys.version.split()[0])"
 # How uv is told what pip knows of package indexes.
 SETTINGS = {
@@ -52,7 +53,7 @@ def main(extras: list, this_python: bool) -> None:
         else:
             print(f"adding to .venv: {', '.join(missing)}", flush=True)
             STATE.unlink()
-        install(sorted({*extras, *state.get("extras", [])}))
+        install(sorted({*extras, *state.get("extras", [])}), anew=DAMAGED in fault)
 
 
 def read_state() -> dict:
@@ -79,7 +80,7 @@ def fault_of(state: dict, this_python: bool) -> str:
     if this_python and version != asked:
         return f"its Python is {version}, and {asked} was asked for"
     damaged = damaged_packages(state["packages"])
-    return "files are missing of " + ", ".join(damaged) if damaged else ""
+    return DAMAGED + ", ".join(damaged) if damaged else ""
 
 
 def made_for() -> list:
@@ -89,19 +90,26 @@ def made_for() -> list:
 
 
 def damaged_packages(installed: list) -> list:
-    """List those of the installed packages that lack a file."""
+    """List those of the installed packages that lack a file, or part of one."""
     folder = site_packages()
     damaged = []
     for package in installed:
         try:
             lines = (folder / package / "RECORD").read_text().splitlines()
+            whole = all(is_whole(folder, line) for line in lines)
         except OSError:
-            lines = [f"{package}/RECORD,,"]
-        files = [line.rsplit(",", 2)[0].strip('"') for line in lines]
-        # thirty thousand files, for which pathlib takes twice as long
-        if not all(os.path.exists(f"{folder}/{file}") for file in files):  # noqa: PTH110
+            whole = False
+        if not whole:
             damaged.append(package.partition("-")[0])
     return damaged
+
+
+def is_whole(folder: Path, line: str) -> bool:
+    """Tell whether a file, recorded as `name,hash,size`, is there in that size."""
+    name, _, size = line.rsplit(",", 2)
+    # there are thirty thousand files, for which pathlib takes twice as long
+    found = os.stat(f"{folder}/" + name.strip('"')).st_size  # noqa: PTH116
+    return size in ("", str(found))
 
 
 def site_packages() -> Path:
@@ -135,8 +143,12 @@ def base_python() -> str:
     return getattr(sys, "_base_executable", sys.executable)
 
 
-def install(extras: list) -> None:
-    """Install uv, then the extras, as the lock pins them, then the project itself."""
+def install(extras: list, anew: bool) -> None:
+    """Install uv, then the extras, as the lock pins them, then the project itself.
+
+    Installed files are links to uv's cache, so that damage may be there, too: `anew`
+    does without it.
+    """
     uv = VENV / "bin" / "uv"
     pinned_uv = VENV / "uv.txt"
     pinned_uv.write_text(lines_of("uv"))
@@ -158,6 +170,7 @@ def install(extras: list) -> None:
         "--requirement",
         PROJECT,
         *wanted,
+        *(["--no-cache"] if anew else []),
         settings=settings,
     )
     project = ["--offline", "--no-deps", "--no-build-isolation", "--editable", ROOT]

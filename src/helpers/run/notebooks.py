@@ -19,7 +19,6 @@ from helpers.data.tables import OptionError, PlainError
 from helpers.paths import replace_files
 from helpers.run.parameters import notebook_file, notebook_files
 
-MIRROR = paths.ROOT.parent / "shared" / "data"
 SHOWN_LINES = 60
 OTHER_DATA = "atlas"  # sets of others, whose notebooks show the papers' studies too
 KERNEL_OPTIONS = {
@@ -113,8 +112,6 @@ def set_environment(folder: Path) -> None:
         "PYTHONNOUSERSITE": "1",
     }
     os.environ.pop("MPLBACKEND", None)
-    if MIRROR.is_dir():
-        os.environ.setdefault("DATA_MIRROR", str(MIRROR))
 
 
 def execute(notebook: Path, target: Path, parameters: Mapping) -> float:

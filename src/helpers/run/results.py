@@ -70,7 +70,7 @@ def executed(name: str, folder: Path) -> Path:
 def written_by(name: str, folder: Path) -> list[Path]:
     """Files that a run of a notebook has written, with real or simulated data."""
     patterns = [
-        f"notebooks/{name}.*",
+        f"notebooks/{name}.ipynb",
         f"claims/{name}.csv",
         f"headlines/{name}.csv",
         f"provenance/{name}.csv",
@@ -91,8 +91,9 @@ def is_simulated(name: str, folder: Path) -> bool:
 
 
 def clear(name: str, folder: Path) -> None:
-    """Delete what a notebook has written, and the note that it is finished."""
+    """Delete what a notebook has written, and the notes of how it ended."""
     _note_of(name, folder).unlink(missing_ok=True)
+    _reason_of(name, folder).unlink(missing_ok=True)
     for file in written_by(name, folder):
         file.unlink()
 
@@ -134,19 +135,23 @@ def _state(name: str, folder: Path, choice: str) -> dict[str, object]:
 
 def note_failed(name: str, folder: Path, reason: str) -> None:
     """Note why a notebook has no results."""
-    file = executed(name, folder).with_suffix(".failed.txt")
-    replace_files({file: reason.encode()})
+    replace_files({_reason_of(name, folder): reason.encode()})
 
 
 def missing(folder: Path) -> dict[str, str]:
     """Notebooks that a run could not finish, each with the reason in one line."""
     reasons = {}
     for name in sorted(notebook_files()):
-        file = executed(name, folder).with_suffix(".failed.txt")
+        file = _reason_of(name, folder)
         if file.is_file():
             where_and_error = file.read_text().split("\n    ")[:2]
             reasons[name] = ": ".join(where_and_error)
     return reasons
+
+
+def _reason_of(name: str, folder: Path) -> Path:
+    """File that notes why a notebook has no results."""
+    return executed(name, folder).with_suffix(".failed.txt")
 
 
 def versions() -> pd.DataFrame:

@@ -36,6 +36,7 @@ from helpers.data.columns.chatbench import (
     CHAT_MODELS,
     CONFIDENCES,
 )
+from helpers.simulate import says_so
 from helpers.simulate.hosking import random_texts, to_texts
 
 # number of batches by subject, and each batch's number of questions by dataset
@@ -88,6 +89,7 @@ class ChatBenchTruth:
     kept_luck: float = 0.6
 
 
+@says_so
 def chatbench(
     rng: np.random.Generator, truth: ChatBenchTruth
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -305,6 +307,7 @@ def _attention_checks(rng: np.random.Generator, tasks: pd.DataFrame) -> pd.DataF
     )
 
 
+@says_so
 def chatbench_questions(
     rng: np.random.Generator, questions: pd.DataFrame
 ) -> pd.DataFrame:

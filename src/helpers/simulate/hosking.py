@@ -46,6 +46,7 @@ from helpers.data.columns.hosking import (
     SYSTEMS_2,
     TASKS,
 )
+from helpers.simulate import says_so
 
 WEIGHTS = {
     "contradiction": 0.2,
@@ -190,6 +191,7 @@ class Hosking2Truth(Hosking1Truth):
     complexity_effect: float = 0.1
 
 
+@says_so
 def hosking_experiment_1(
     rng: np.random.Generator, truth: Hosking1Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -208,6 +210,7 @@ def hosking_experiment_1(
     )
 
 
+@says_so
 def hosking_experiment_2(
     rng: np.random.Generator, truth: Hosking2Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -233,6 +236,7 @@ def hosking_experiment_2(
     )
 
 
+@says_so
 def hosking_experts(
     rng: np.random.Generator, truth: Hosking2Truth | None = None
 ) -> pd.DataFrame:
@@ -460,6 +464,7 @@ def to_scale(
     return np.clip(np.rint(opinion), low, high)
 
 
+@says_so
 def hosking_submissions(
     rng: np.random.Generator, experiment: int, group: str, texts: bool = False
 ) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.columns.humbel import AGES
+from helpers.simulate import says_so
 
 # of words in turn: taggers go by them
 ENDINGS = ("", "s", "ing", "ed", "ly", "ous", "", "")
@@ -32,6 +33,7 @@ KNOWN_FIRST = 0.75  # of the first age
 KNOWN_LAST = 0.45  # of the last
 
 
+@says_so
 def humbel(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate associations between words and the ages at which people know words."""
     endings = np.resize(ENDINGS, N_WORDS)

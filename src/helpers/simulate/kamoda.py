@@ -25,6 +25,7 @@ import pandas as pd
 
 from helpers.data.columns import kamoda as columns
 from helpers.data.columns.kamoda import ANSWER_SYSTEMS, ASPECTS, IDEALS, RANGES
+from helpers.simulate import says_so
 from helpers.simulate.hosking import random_texts, to_scale
 
 # of the aspects and, in the last place, acceptability
@@ -108,6 +109,7 @@ class KamodaTruth:
     rounded: bool = True
 
 
+@says_so
 def kamoda(
     rng: np.random.Generator, truth: KamodaTruth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -254,6 +256,7 @@ def _runs(
     return to_scale(opinions, LOW, HIGH, truth.rounded)
 
 
+@says_so
 def kamoda_texts(
     rng: np.random.Generator, ratings: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -295,6 +298,7 @@ def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataF
     return table[list(columns.KAMODA_JUSTIFICATIONS.columns)]
 
 
+@says_so
 def simulated_references(ratings: pd.DataFrame) -> pd.DataFrame:
     """List as many web pages for each question as the paper says."""
     shown = [ratings["question_id"].unique(), range(N_PAGES)]
@@ -302,6 +306,7 @@ def simulated_references(ratings: pd.DataFrame) -> pd.DataFrame:
     return rows.to_frame(index=False)
 
 
+@says_so
 def simulated_expert_verdicts(rng: np.random.Generator) -> pd.DataFrame:
     """Two experts in each of two domains choose between a human and a model answer."""
     shown = [["Biology", "Law"], range(2), range(10)]

@@ -508,6 +508,116 @@ def _two_way_least_squares(
     return leave_out.leave_out(rows, frame[clusters], statistic).table()
 
 
+def least_squares_of_means(
+    ratings: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    item: str,
+    clusters: Sequence[str],
+) -> pd.DataFrame:
+    """Least squares on means over the ratings of each item.
+
+    A rater who is left out is missing from the means of the items that the rater rated,
+    so that intervals allow for other raters although each item is one observation.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per rating; NaN in the features or the outcome that it does not give,
+        for example if some people label errors and others give scores. A feature that
+        is known for each item, such as a label that stays as it is, stands in all of
+        the item's rows.
+    features : sequence of str
+        Columns whose item means explain.
+    outcome : str
+        Column whose item mean is explained.
+    item : str
+        Column of items. An item without a mean of each column is left out.
+    clusters : sequence of str
+        One or two columns: of prompts, of raters, or of both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `least_squares`.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or a feature's means are constant or a combination
+        of those before it.
+
+    See Also
+    --------
+    helpers.stats.leave_out.leave_out : How clusters are left out.
+
+    References
+    ----------
+    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering;
+    Carter, Schnepel and Steigerwald (2017), for the effective number of clusters, from
+    which the degrees of freedom follow.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"answer": list("aabbccdd"),
+    ...                         "prompt_id": list("pppprrrr"),
+    ...                         "rater_id": list("wxyzwxyz"),
+    ...                         "refusal": [0, 0, 1, 1, 0, 0, 1, 1],
+    ...                         "score": [4, 5, 2, 1, 5, 4, 2, 3]})
+    >>> table = least_squares_of_means(
+    ...     ratings, ["refusal"], "score", "answer", ["rater_id", "prompt_id"])
+    >>> table["estimate"].round(2)
+    intercept    4.5
+    refusal     -2.5
+    Name: estimate, dtype: float64
+    """
+    columns = [*features, outcome]
+    checks.check_numeric(ratings, columns, missing="allow")
+    checks.check_complete(ratings, [item, *clusters])
+    means = ratings.groupby(item)[columns].mean().dropna()
+    checks.check_full_rank(means.drop_duplicates(), features, intercept=True)
+    n_columns = len(columns)
+
+    def terms(sums: np.ndarray) -> np.ndarray:
+        counts = sums[:, n_columns:]
+        is_known = (counts > 0).all(axis=1, keepdims=True)
+        means = sums[:, :n_columns] / np.maximum(counts, 1)
+        with_intercept = np.column_stack([np.ones(len(means)), means])
+        return leave_out.products(np.where(is_known, with_intercept, 0.0))
+
+    counted = ratings[columns].notna()
+    rows = np.column_stack([ratings[columns].fillna(0.0), counted]).astype(float)
+    statistic = leave_out.slopes(pd.Index(["intercept", *features]), terms)
+    of_clusters = ratings[list(clusters)]
+    left_out = leave_out.leave_out(rows, of_clusters, statistic, items=ratings[item])
+    shares = _shares_of_ratings(means[list(features)], ratings[item])
+    fewest = _fewest_effective(shares, of_clusters)
+    df = np.maximum(fewest - 1, 1.0)
+    return leave_out.t_table(left_out.value, left_out.variance(), df)
+
+
+def _shares_of_ratings(x: pd.DataFrame, items: pd.Series) -> np.ndarray:
+    """Share of each rating in what tells each coefficient, the intercept first.
+
+    The ratings of an item share its leverage equally.
+    """
+    design = np.column_stack([np.ones(len(x)), x])
+    inverse = np.linalg.inv(design.T @ design)
+    leverage = (design @ inverse) ** 2 / np.diagonal(inverse)
+    n_ratings = items.map(items.value_counts()).to_numpy()
+    of_items = pd.DataFrame(leverage, index=x.index).reindex(items).fillna(0.0)
+    return of_items.to_numpy() / n_ratings[:, None]
+
+
+def _fewest_effective(shares: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
+    """Fewest clusters of a kind that would tell as much if each told equally much."""
+    numbers = []
+    for _, labels in clusters.items():
+        by_cluster = cluster_sums(shares, labels)
+        numbers.append(1 / (by_cluster**2).sum(axis=0))
+    return np.minimum.reduce(numbers)
+
+
 def _satterthwaite_df(
     by_cluster: np.ndarray, inverse: np.ndarray, inverses: np.ndarray
 ) -> np.ndarray:

@@ -233,7 +233,7 @@ def _cell_order() -> pd.MultiIndex:
     )
 
 
-def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
+def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     """Load the answers of the full study.
 
     `make reproduce` fetches the files where their server answers (see
@@ -241,7 +241,7 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate_unpinned`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -263,6 +263,9 @@ def load(data_source: str = "auto", seed: int = 0) -> ChatBench:
     """
     located = registry.locate_unpinned([ANSWERS_FILE, AI_ALONE_FILE], data_source)
     if located is None:
+        registry.warn_simulated(
+            "ChatBench's answers", "only its printed tables are real"
+        )
         source = "simulated"
         rng = np.random.default_rng(seed)
         answers, ai_alone = simulated.chatbench(rng, _truth())
@@ -468,7 +471,7 @@ class Conversations:
     conversations: pd.DataFrame
 
 
-def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversations:
+def load_conversations(data_source: str = "real", seed: int = 0) -> Conversations:
     """Load the conversations of the full study.
 
     `make reproduce` fetches the files where their server answers (see
@@ -476,7 +479,7 @@ def load_conversations(data_source: str = "auto", seed: int = 0) -> Conversation
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate_unpinned`.
     seed : int, optional
         Seed of the simulation, if there is one. Simulated conversations lead to the
@@ -636,3 +639,35 @@ def _is_message(message: object) -> bool:
 def _is_one_of(value: object, known: Container[str]) -> bool:
     """Tell whether something that a file holds is one of the texts that are known."""
     return isinstance(value, str) and value in known
+
+
+def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:
+    """Recompute Table A1 (GPT-4o) or A2 (Llama-3.1-8b).
+
+    Parameters
+    ----------
+    model : str
+        One of `MODELS`.
+    study : ChatBench, optional
+        The answers. Without them only z- and p-values are compared, with what the
+        printed accuracies allow.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``low`` and ``high`` of z- and p-values that are printed; ``estimate`` of
+        accuracies and standard errors if there are answers; indexed by ``dataset``,
+        ``alone``, ``condition`` and ``measure``.
+
+    Examples
+    --------
+    >>> len(table_a("GPT-4o")), len(table_a("GPT-4o", load("simulated")))
+    (56, 216)
+    """
+    allowed = attainable().xs(model, level="model").dropna(subset="printed")
+    cells = [allowed[["low", "high"]]]
+    if study is not None:
+        means = study.comparisons().xs(model, level="model")
+        means = means.rename_axis(columns="measure").stack().to_frame("estimate")
+        cells.append(means)
+    return pd.concat(cells)

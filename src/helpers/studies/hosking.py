@@ -100,6 +100,8 @@ EXTRACTS = {
     ("Llama 2 13B", "assertive_low"): (425, "3c5fa1ef1e0214b9"),
     ("Llama 2 13B", "assertive_high"): (527, "24c261571b218a0b"),
 }
+# Scores of a form without error checks, and of those given beside them.
+QUALITY = ("quality_unbiased", "quality_biased")
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,9 @@ class Experiment1:
             combine_by[column] = "mean"
         outputs = _combined(self.errors, combine_by, first=DESIGN)
         quality = _combined(self.unbiased, {"quality_unbiased": "mean"})
-        return outputs.join(quality["quality_unbiased"]).reset_index()
+        outputs = outputs.join(quality["quality_unbiased"]).reset_index()
+        outputs.attrs["source"] = self.source
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -215,15 +219,17 @@ class Experiment2:
         tone_columns = ["assertiveness", "complexity", "response_words"]
         tone = _combined(self.perception, dict.fromkeys(tone_columns, "mean"))
         outputs = outputs.join(quality["quality_unbiased"]).join(tone[tone_columns])
-        return outputs.reset_index()
+        outputs = outputs.reset_index()
+        outputs.attrs["source"] = self.source
+        return outputs
 
 
-def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
+def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     """Load experiment 1: 900 outputs, 4,440 ratings by each of two groups.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -252,12 +258,12 @@ def load_experiment_1(data_source: str = "auto", seed: int = 0) -> Experiment1:
     return Experiment1("real", errors, unbiased)
 
 
-def load_experiment_2(data_source: str = "auto", seed: int = 0) -> Experiment2:
+def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     """Load experiment 2: 1,500 outputs, 7,200 ratings by each of three groups.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -319,7 +325,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     return check(table, schema, path.name)
 
 
-def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
+def load_experts(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
     """Load the experts' error checks: the 300 of the paper, and a pilot on 16 of them.
 
     The released identifier is a name and a running number of the submission; raters are
@@ -327,7 +333,7 @@ def load_experts(data_source: str = "auto", seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -439,7 +445,7 @@ def _combined(
 
 
 def load_averages(
-    experiment: int, data_source: str = "auto", seed: int = 0
+    experiment: int, data_source: str = "real", seed: int = 0
 ) -> pd.DataFrame:
     """Load the released averages of all outputs of an experiment.
 
@@ -447,7 +453,7 @@ def load_averages(
     ----------
     experiment : {1, 2}
         The experiment.
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`. Simulated averages are our own of the simulated ratings.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -643,3 +649,101 @@ def fingerprint(text: str, first: int | None = None) -> tuple[int, str]:
     """
     letters = re.sub(r"[\W_]+", "", text.casefold())[:first]
     return len(letters), hashlib.sha256(letters.encode()).hexdigest()[:16]
+
+
+def table2(study: Experiment1) -> pd.DataFrame:
+    """Recompute Table 2: error rates and mean scores by system, first experiment.
+
+    Each score has a second row, the one that is printed under the other heading.
+
+    Parameters
+    ----------
+    study : Experiment1
+        The ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate`` (rates in percent, scores from 1 to 5) and ``interpretation``,
+        indexed by ``system`` and ``measure``.
+
+    Examples
+    --------
+    >>> cells = table2(load_experiment_1("simulated"))
+    >>> cells.loc[("Falcon 40B", "quality_biased"), "interpretation"].tolist()
+    ['', 'score of the other column']
+    """
+    ours = _by_system(study.outputs(), ERRORS_1)
+    scores = ours[ours.index.isin(QUALITY, level="measure")]
+    other = scores.rename(index=dict(zip(QUALITY, QUALITY[::-1], strict=True)))
+    causes = other.to_frame("estimate").assign(
+        interpretation="score of the other column"
+    )
+    return pd.concat([ours.to_frame("estimate").assign(interpretation=""), causes])
+
+
+def table3(study: Experiment2, experts: pd.DataFrame) -> pd.DataFrame:
+    """Recompute Table 3: error rates by arm according to crowd and experts.
+
+    Answers that crowd or expert call a refusal are left out of their own rates.
+
+    Parameters
+    ----------
+    study : Experiment2
+        The crowd's ratings.
+    experts : pandas.DataFrame
+        Labels, as `load_experts` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate`` in percent (differences, crowd less expert, in percentage points),
+        indexed by ``arm``, ``error`` and ``annotators``.
+
+    Examples
+    --------
+    >>> study = load_experiment_2("simulated")
+    >>> table3(study, load_experts("simulated")).shape
+    (90, 1)
+    """
+    errors = [error for error in ERRORS_2 if error != "refusal"]
+    by_annotators = {}
+    paper_labels = experts[experts["batch"] == "main"]
+    for annotators, labels in {
+        "crowd": study.outputs(),
+        "expert": paper_labels,
+    }.items():
+        answered = labels[labels["refusal"] <= 0.5]
+        by_annotators[annotators] = 100 * answered.groupby("arm")[errors].mean()
+    by_annotators["difference"] = by_annotators["crowd"] - by_annotators["expert"]
+    cells = pd.concat(by_annotators, names=["annotators"])
+    return cells.rename_axis(columns="error").stack().to_frame("estimate")
+
+
+def table4(study: Experiment2) -> pd.DataFrame:
+    """Recompute Table 4: error rates and mean scores by system, second experiment.
+
+    Parameters
+    ----------
+    study : Experiment2
+        The ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate`` (rates in percent, scores from 1 to 5), indexed by ``system`` and
+        ``measure``.
+
+    Examples
+    --------
+    >>> table4(load_experiment_2("simulated")).shape
+    (45, 1)
+    """
+    return _by_system(study.outputs(), ERRORS_2).to_frame("estimate")
+
+
+def _by_system(outputs: pd.DataFrame, errors: Sequence[str]) -> pd.Series:
+    """Mean of errors, in percent, and of both scores, by system and measure."""
+    means = outputs.groupby("system")[[*errors, *QUALITY]].mean()
+    means[list(errors)] *= 100
+    return means.rename_axis(columns="measure").stack()

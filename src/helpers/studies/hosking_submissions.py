@@ -161,7 +161,7 @@ GROUPS = {
 def load_submissions(
     experiment: int,
     group: str,
-    data_source: str = "auto",
+    data_source: str = "real",
     seed: int = 0,
     texts: bool = False,
 ) -> tuple[str, pd.DataFrame]:
@@ -174,7 +174,7 @@ def load_submissions(
     group : {"errors", "unbiased", "perception"}
         Raters who checked errors, gave quality alone, or (experiment 2 only) gave
         assertiveness and complexity.
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one. The same seed gives the same outputs as
@@ -209,7 +209,7 @@ def load_submissions(
 
 
 def load_groups(
-    data_source: str = "auto", seed: int = 0, reported_only: bool = False
+    data_source: str = "real", seed: int = 0, reported_only: bool = False
 ) -> tuple[str, dict[str, pd.DataFrame], pd.DataFrame]:
     """Load what all five groups of raters submitted, with texts, and their sessions.
 
@@ -381,7 +381,7 @@ def _behind_averages(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def single_ratings(
-    experiment: int, group: str, data_source: str = "auto", seed: int = 0
+    experiment: int, group: str, data_source: str = "real", seed: int = 0
 ) -> pd.DataFrame:
     """Load the single ratings behind the released averages, without attention checks.
 
@@ -391,7 +391,7 @@ def single_ratings(
         Experiment of section 2 or of section 3.
     group : {"errors", "unbiased", "perception"}
         As `load_submissions`.
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`. Give the source of the averages that the ratings are set
         beside.
     seed : int, optional
@@ -421,7 +421,7 @@ def single_ratings(
 
 
 def same_raters(
-    experiment: int, groups: Collection[str], data_source: str = "auto", seed: int = 0
+    experiment: int, groups: Collection[str], data_source: str = "real", seed: int = 0
 ) -> dict[str, pd.DataFrame]:
     """Load the single ratings of several groups, in which a person has one label.
 
@@ -431,7 +431,7 @@ def same_raters(
         Experiment of section 2 or of section 3.
     groups : collection of str
         Groups as in `load_submissions`.
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.

@@ -136,12 +136,12 @@ def authors_effects() -> pd.DataFrame:
     )
 
 
-def load(data_source: str = "auto", seed: int = 0) -> Humbel:
+def load(data_source: str = "real", seed: int = 0) -> Humbel:
     """Load 19,228 associations and the ages of 43,991 meanings of words.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -170,12 +170,12 @@ def load(data_source: str = "auto", seed: int = 0) -> Humbel:
     return Humbel("real", associations, norms)
 
 
-def authors_test(data_source: str = "auto") -> pd.DataFrame | None:
+def authors_test(data_source: str = "real") -> pd.DataFrame | None:
     """Read the large word classes test that the authors built, if its file is here.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         With "simulated" no file is looked for.
 
     Returns
@@ -247,3 +247,32 @@ def _cells(path: Path) -> list[list]:
 def _text(cell: object) -> str:
     """Write a cell as text, whole numbers without a point."""
     return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
+
+
+def table4() -> pd.DataFrame:
+    """Recompute the kappa of Table 4 from the disagreement printed beside it.
+
+    Two people who use six options equally often agree by chance in one of six cases.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``low`` and ``high``, which rounding of the disagreement allows, indexed by
+        ``answers`` and ``measure``.
+
+    References
+    ----------
+    Cohen (1960), A coefficient of agreement for nominal scales.
+
+    Examples
+    --------
+    >>> table4().round(2).to_dict("records")
+    [{'low': 0.81, 'high': 0.83}]
+    """
+    cell = ("annotators", "disagreement")
+    printed = float(published.printed_table("humbel_table4").loc[cell, "published"])
+    low, high = [1 - (printed + half_unit) / 100 / (5 / 6) for half_unit in (0.5, -0.5)]
+    index = pd.MultiIndex.from_tuples(
+        [("annotators", "kappa")], names=["answers", "measure"]
+    )
+    return pd.DataFrame({"low": low, "high": high}, index)

@@ -117,12 +117,14 @@ class Kamoda:
         >>> load("simulated").answers()["preferred"].between(0, 1).all()
         np.True_
         """
-        return aggregate(
+        answers = aggregate(
             self.ratings,
             "item_id",
             mean=[*RANGES, "preferred"],
             first=["question_id", "prompt_id", "task", "system", "arm"],
         )
+        answers.attrs["source"] = self.source
+        return answers
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,12 @@ class KamodaTexts:
     justifications: pd.DataFrame
 
 
-def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
+def load(data_source: str = "real", seed: int = 0) -> Kamoda:
     """Load all ratings of 1,200 answers, by three workers each and by evaluators.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -185,12 +187,12 @@ def load(data_source: str = "auto", seed: int = 0) -> Kamoda:
     return Kamoda("real", read_ratings(located), evaluators)
 
 
-def load_texts(data_source: str = "auto", seed: int = 0) -> KamodaTexts:
+def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
     """Load the texts: 300 questions, 1,200 answers and 900 justifications.
 
     Parameters
     ----------
-    data_source : {"auto", "real", "simulated"}, optional
+    data_source : {"real", "auto", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one. The same seed gives `load` the same
@@ -420,3 +422,31 @@ def _look_up(keys: pd.Series, column: pd.Series, file: str, used_in: Path) -> pd
         raise tables.bad_table(Path(file).name, problems)
     tables.require_known(keys, column.index, Path(file).name, used_in.name)
     return keys.map(column)
+
+
+def figure1(study: Kamoda, texts: KamodaTexts) -> pd.DataFrame:
+    """Recompute the mean ratings of the four example answers in Figure 1.
+
+    Parameters
+    ----------
+    study : Kamoda
+        The ratings.
+    texts : KamodaTexts
+        The answers, among which the question is found by its words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate`` in points, indexed by ``system`` and ``aspect``; without rows if no
+        question has these words, as in simulated texts.
+
+    Examples
+    --------
+    >>> figure1(load("simulated"), load_texts("simulated")).shape
+    (0, 1)
+    """
+    is_example = texts.answers["question"].str.contains("our own voice")
+    questions = texts.answers.loc[is_example, "question_id"].unique()
+    rows = study.ratings[study.ratings["question_id"].isin(questions)]
+    means = rows.groupby("system")[list(RANGES)].mean().rename_axis(columns="aspect")
+    return means.stack().to_frame("estimate")

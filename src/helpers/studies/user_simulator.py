@@ -463,9 +463,8 @@ def _openai() -> Any:
         return importlib.import_module("openai")
     except ImportError as error:
         raise SimulatorError(
-            "the package openai is not installed: install this project with the extra "
-            "'endpoint', as in .venv/bin/uv pip install --python .venv/bin/python "
-            "--editable '.[endpoint]'."
+            "the package openai is not installed: install it, as in "
+            ".venv/bin/uv pip install --python .venv/bin/python openai."
         ) from error
 
 

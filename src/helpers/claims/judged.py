@@ -1,0 +1,136 @@
+"""All claims of the papers with the result of each and its verdict."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.claims import results, rules
+from helpers.data.published import ClaimError, published_claims
+
+COLUMNS = (
+    "id",
+    "study",
+    "where",
+    "statement",
+    "printed",
+    "unit",
+    "form",
+    "limit",
+    "main",
+    "ours",
+    "verdict",
+    "why",
+    "note",
+    "notebook",
+)
+CELL = r"\.(?:table|figure)\w?\d+\."  # in the id of a cell of a printed table
+SHOWN_PARTS = 4
+# Groups in which main claims are counted.
+GROUPS = {
+    "supported or reproduced": (*rules.PASSES, rules.LAST_DIGIT),
+    "inconclusive": (rules.INCONCLUSIVE,),
+    "contradicted or not reproduced": (*rules.FAILS,),
+    "not checked": (rules.NOT_CHECKED, *rules.CONSISTENT),
+}
+
+
+def judge_all(folder: Path) -> pd.DataFrame:
+    """Judge all claims by the results of a run.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Output folder, which has a folder `results`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each claim, as text: what is published, `ours` (estimate with
+        interval, or what the form asks for), `verdict`, `why` and the `notebook`.
+
+    Raises
+    ------
+    ClaimError
+        If a claim names an interpretation that its result does not have, or its result
+        lacks what its form needs.
+    """
+    saved = dict(list(results.read(folder).groupby("name", sort=False)))
+    judged = []
+    for claim_id, claim in published_claims().iterrows():
+        try:
+            rows = _rows_of(claim["result"], saved)
+            judgement = rules.judge(claim, rows)
+        except ClaimError as error:
+            raise ClaimError(f"{claim_id}: {error}") from None
+        judged.append(
+            {
+                "id": claim_id,
+                **claim,
+                "ours": in_words(claim, rows),
+                "verdict": judgement.verdict,
+                "why": judgement.why,
+                "notebook": "" if rows.empty else rows["notebook"].iloc[0],
+            }
+        )
+    return pd.DataFrame(judged, columns=list(COLUMNS))
+
+
+def _rows_of(name: str, saved: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Rows of a result, such as "a.name" or "a.name: one interpretation | another"."""
+    name, _, chosen = name.partition(": ")
+    rows = saved.get(name, pd.DataFrame(columns=[*results.COLUMNS, "notebook"]))
+    if not chosen or rows.empty:
+        return rows
+    interpretations = chosen.split(" | ")
+    missing = set(interpretations) - set(rows["interpretation"])
+    if missing:
+        known = ", ".join(rows["interpretation"].unique())
+        raise ClaimError(f"{name} has interpretations {known}, not {missing.pop()}")
+    return rows[rows["interpretation"].isin(interpretations)]
+
+
+def in_words(claim: Mapping[str, str], rows: pd.DataFrame) -> str:
+    """Write a result as readers compare it with the print."""
+    if rows.empty:
+        return ""
+    if claim["form"] in ("value", "split"):
+        rows = rows[rows["interpretation"] == ""]
+    digits = rules.decimals(claim["printed"]) if claim["printed"] else None
+    texts = []
+    for _, row in rows.head(SHOWN_PARTS).iterrows():
+        names = [row[key] for key in ("interpretation", "part") if row[key]]
+        value = _value_in_words(row, digits, claim["unit"])
+        texts.append(f"{', '.join(names)}: {value}" if names else value)
+    if len(rows) > SHOWN_PARTS:
+        texts.append(f"and {len(rows) - SHOWN_PARTS} more")
+    return "; ".join(texts)
+
+
+def _value_in_words(row: pd.Series, digits: int | None, unit: str) -> str:
+    """Write one row: share, truth value, p, or estimate with its interval."""
+    if not pd.isna(row["share"]):
+        return f"{100 * row['share']:.1f} % of resamples"
+    if not pd.isna(row["holds"]):
+        return "yes" if row["holds"] else "no"
+    words = []
+    if not pd.isna(row["estimate"]):
+        words.append(_number(row["estimate"], digits))
+    if not pd.isna(row["low"]):
+        words.append(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]")
+    if not pd.isna(row["p"]):
+        words.append(f"p = {row['p']:.2g}")
+    elif unit and unit != "count":
+        words.append(unit)
+    return " ".join(words)
+
+
+def _number(value: float, digits: int | None) -> str:
+    """Write a number, one digit more than is printed, or three significant digits."""
+    if digits is not None:
+        rounded = round(value, digits + 1)
+        is_short = abs(rounded - round(value, digits)) < rules.SLACK
+        return f"{value:,.{digits if is_short else digits + 1}f}"
+    if value == round(value) and abs(value) < 1e6:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
