@@ -130,7 +130,7 @@ def regression_statements(
     found = dict(over_splits.iterrows())
     clusters = study.ratings[WORKER_AND_QUESTION]
     with_clusters = table.join(clusters)
-    found["order"] = {"share": _share_in_order(with_clusters, n_boot, seed)}
+    found["order"] = {"share": float(_share_in_order(with_clusters, n_boot, seed))}
     found["formality_under_half"] = ratios(table, clusters).loc["formality"] - 0.5
     found["low_factuality"] = _low_factuality(study.ratings)
     return found
