@@ -59,7 +59,7 @@ def test_split_numbers_lie_around_those_of_all_ratings(study):
 
 
 def test_the_tree_of_splits_predicts_as_scikit_learns_does(study):
-    found = kamoda_models.tree_statements(study, 20, 0.2, seed=1)
+    found = kamoda_models.tree_statements(study, 20, 0.2, 20, seed=1)
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     tree.fit(study.ratings[ASPECTS], study.ratings["acceptability"])
     predicted = tree.predict(study.ratings[ASPECTS])
