@@ -198,7 +198,7 @@ def test_a_change_is_written_on_figures_and_in_their_alt_texts(changed_style, tm
     ax.plot([1, 2])
     show.save(fig, "11_weights", tmp_path, "real", alt="A line.")
     written = [text.get_text() for text in fig.texts]
-    assert written == [f"other parameters: {ALPHA}"]
+    assert written == [f"changed parameters: {ALPHA}"]
     _, metadata = show._page_image(fig)
     assert metadata["alt"] == f"Other parameters: {ALPHA}. A line."
     plt.close(fig)

@@ -344,7 +344,7 @@ def _wrapped(words: str, width: int) -> str:
 
 def _note_other_parameters(fig: Figure) -> None:
     """Write above the title which parameters are not those of the text."""
-    words = f"other parameters: {_style['other_parameters']}"
+    words = f"changed parameters: {_style['other_parameters']}"
     # Above the title: below the figure there may be a legend.
     note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
     note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
