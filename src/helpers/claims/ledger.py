@@ -21,7 +21,7 @@ from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry
 from helpers.data.published import (
     ClaimError,
-    _cell_id,
+    cell_id,
     printed_table,
     published_claims,
     read_text,
@@ -135,7 +135,7 @@ class Ledger:
             raise ClaimError(f"{table} needs the index levels {keys}, not {names}.")
         frame = cells.to_frame("estimate") if isinstance(cells, pd.Series) else cells
         frame = frame.reorder_levels(keys)
-        claim_ids = [_cell_id(table, cell) for cell in frame.index]
+        claim_ids = [cell_id(table, cell) for cell in frame.index]
         results = dict(zip(claim_ids, frame.to_dict("records"), strict=True))
         self.enter("", results)
 
