@@ -1,4 +1,4 @@
-"""Crowds and experts: items by hand, known truths, other packages, coverage."""
+"""Crowds and experts: items by hand, known truths."""
 
 import numpy as np
 import pandas as pd
@@ -85,6 +85,23 @@ def test_confusion_matrices_and_prevalence_are_recovered(confusion, prevalence):
     majority = crowd.combine(table, ["label"], "mode, ties low")["label"]
     right = (posterior.idxmax(axis="columns") == truth).mean()
     assert right >= (majority == truth).mean()
+
+
+def test_the_solution_is_a_fixed_point_of_the_equations_of_the_paper():
+    table, _ = simulate(6, 60, [[[0.8, 0.2], [0.3, 0.7]]] * 5, [0.5, 0.5])
+    posterior = fit(table).to_numpy()
+    by_hand = np.log(posterior.mean(axis=0))[None].repeat(60, axis=0)
+    for _, rows in table.groupby("rater_id"):
+        weights = posterior[rows["item_id"]]
+        counts = np.array(
+            [weights[rows["label"] == given].sum(axis=0) for given in (0, 1)]
+        )
+        rates = counts / counts.sum(axis=0)
+        by_hand[rows["item_id"]] += np.log(rates[rows["label"]])
+    shares = np.exp(by_hand) / np.exp(by_hand).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, posterior, atol=1e-3)
+    combined = crowd.combine(table, ["label"], "Dawid–Skene")["label"]
+    np.testing.assert_allclose(combined, posterior[:, 1])
 
 
 def test_raters_with_two_labels_overfit_unless_pooled():

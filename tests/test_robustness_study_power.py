@@ -7,10 +7,47 @@ import pytest
 from helpers.robustness import study_power
 from helpers.robustness.study_model import draw, example_model
 from helpers.stats.lasso import ols
+from helpers.stats.moments import cluster_moments
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
+
+
+FEATURES = ["refusal", "scope"]
+
+
+@pytest.fixture
+def frame():
+    """500 prompts, two errors, a loss of half a point and none."""
+    drawn = rng()
+    table = pd.DataFrame(
+        (drawn.random((2500, 2)) < 0.2).astype(float), columns=FEATURES
+    )
+    prompt = np.repeat(np.arange(500), 5)
+    noise = drawn.normal(size=2500) + drawn.normal(size=500)[prompt]
+    return table.assign(score=4 - 0.5 * table["refusal"] + noise, prompt_id=prompt)
+
+
+def least_squares(frame, sizes):
+    moments = cluster_moments(frame, FEATURES, "score", "prompt_id")
+    return study_power._least_squares(moments.products, sizes)
+
+
+def test_a_study_gets_the_estimates_and_errors_of_clustered_least_squares(frame):
+    sizes = [20, 40]
+    estimates, errors = least_squares(frame, sizes)
+    for place, size in enumerate(sizes):
+        rows = frame[frame["prompt_id"] < size]
+        expected = ols(rows, FEATURES, "score", "prompt_id").iloc[1:]
+        np.testing.assert_allclose(estimates[place], expected["estimate"])
+        np.testing.assert_allclose(errors[place], expected["standard_error"])
+
+
+def test_a_feature_that_does_not_vary_or_cannot_be_told_apart_has_no_estimate(frame):
+    for scope, missing in ((0.0, [False, True]), (frame["refusal"], [True, True])):
+        estimates, _ = least_squares(frame.assign(scope=scope), [30])
+        assert np.isnan(estimates[0]).tolist() == missing
 
 
 def test_detection_asks_for_an_interval_on_the_right_side():

@@ -337,3 +337,8 @@ def test_the_costs_without_weight_are_those_that_the_lasso_could_not_have_seen(
     }
     refusal = table.loc["refusal", ["estimate", "low", "high"]].astype(float)
     assert refusal.round(2).tolist() == [1.5, 0.95, 2.05]
+
+
+def test_the_truth_is_recovered_from_many_outputs():
+    found = weights_of(make_outputs(20_000), 1e-4)
+    np.testing.assert_allclose(found, TRUTH, atol=0.05)

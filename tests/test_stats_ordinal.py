@@ -175,3 +175,11 @@ def test_a_feature_that_separates_high_from_low_ratings_is_named(ratings):
         ValueError, match="feature 'words' tells high from low ratings without"
     ):
         ordinal.fit(perfect, ["words"], "quality")
+
+
+def test_averages_are_refused_as_ratings(ratings):
+    averaged = ratings.assign(quality=ratings["quality"].astype(float))
+    averaged.loc[7, "quality"] = 3.5
+    message = "column 'quality' is 3.5 in row 7: give single ratings in whole numbers"
+    with pytest.raises(ValueError, match=message):
+        ordinal.fit(averaged, FEATURES, "quality")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from helpers.stats import bootstrap, groups, rates
+from helpers.stats import rates
 from helpers.studies import hosking
 
 ERRORS = ["factuality"]
@@ -142,48 +142,6 @@ def test_several_contrasts_are_each_what_they_are_alone():
     for name, pair in arms.items():
         alone = contrasts(outputs, outputs[:60], pair)
         pd.testing.assert_frame_equal(together.loc[name].droplevel("error"), alone)
-
-
-def test_equal_arms_are_rarely_called_different():
-    n_different = 0
-    for seed in range(40):
-        crowd = make_outputs(dict.fromkeys(ARMS, 0.2), 60, seed=1000 + seed)
-        expert = make_outputs(dict.fromkeys(ARMS, 0.3), 60, seed=2000 + seed)
-        n_different += contrasts(crowd, expert).loc["gap", "p_value"] < 0.05
-    assert n_different / 40 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
-
-
-def draw_study(rng, n_prompts):
-    """Five answers to a prompt in five arms; one expert and four raters who differ."""
-    rows = 5 * n_prompts
-    prompt = np.repeat(np.arange(n_prompts), 5)
-    liability = np.sqrt(0.2) * rng.normal(size=n_prompts)[prompt]
-    liability += np.sqrt(0.8) * rng.normal(size=rows)
-    true = liability < -0.84  # one answer in five
-    strictness = rng.normal(size=2 * n_prompts)
-    raters = rng.integers(len(strictness), size=(rows, 4))
-    leaning = np.where(true, -1.2, -1.9)[:, None] + strictness[raters]
-    share = (rng.normal(size=(rows, 4)) < leaning).mean(axis=1)
-    crowd = (np.sign(share - 0.5) + 1) / 2
-    table = pd.DataFrame({"prompt_id": prompt, "arm": np.tile(np.arange(5), n_prompts)})
-    return table.assign(gap=true - crowd)
-
-
-def test_intervals_of_gaps_on_the_same_answers_hold_the_truth():
-    """Over all arms, and of the change between two arms, in studies of 60 prompts."""
-    rng = np.random.default_rng(2)
-    truth = draw_study(rng, 40_000)["gap"].mean()
-    held = np.zeros(2)
-    for _ in range(400):
-        table = draw_study(rng, 60)
-        together = groups.group_means(table, ["gap"], None, "prompt_id", 400, rng).loc[
-            "gap"
-        ]
-        _, draws = groups.group_mean_draws(table, ["gap"], "arm", "prompt_id", 400, rng)
-        low, high = bootstrap.interval(draws["gap"][1] - draws["gap"][0])
-        held += [together["low"] <= truth <= together["high"], low <= 0 <= high]
-    assert (held / 400 > 0.905).all()  # 0.93, less twice the error of 400 studies
-    assert (held / 400 < 0.985).all()
 
 
 def test_ratings_fall_into_bins_centred_on_multiples_of_the_width():

@@ -2,7 +2,7 @@
 
 A rule reads how a claim is judged (`kind`, `direction`, `margin`, `needs` in
 data/published/claims.csv) and what was computed. It knows no claim by name. The rules
-are told in data/published/README.md; data/audit.csv says how much each of them notices.
+are told in data/published/README.md.
 """
 
 import math

@@ -1,15 +1,10 @@
-"""What raters' labels tell about true errors: combined, and beside experts' labels.
+"""What raters' labels tell about true errors, combined by rules.
 
 Labels of several raters become one label of an item by rules that people choose among.
 One rule is the model of Dawid and Skene (1979): each item has one true label, which
 nobody sees, and each rater a confusion matrix, how often they give each label to items
 of each true label; given the true labels, raters err independently. Latent classes say
 the same of all raters together.
-
-Tables of error rates by crowd, by experts, and by both together (prediction-powered)
-have one row per output and kind of error with ``crowd`` in [0, 1] and ``expert``, NaN
-where no expert labelled the output; see `helpers.stats.rates.pair_labels`. Rates are
-percentages. Simulated studies tell how often the intervals hold the true rate.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,8 @@
 """How often studies of some size find what is there, from studies that are drawn.
 
-`loss_power` and `gap_power` draw every study anew from a model of
-`helpers.robustness.study_model`; `study_losses` draws prompts of a real study.
-Estimates and their cluster-robust errors need only sums within prompts, so that
-hundreds of studies of every size take seconds.
+Every study is drawn anew from a model of `helpers.robustness.study_model`. Estimates
+and their cluster-robust errors need only sums within prompts, so that hundreds of
+studies of every size take seconds.
 """
 
 from collections.abc import Mapping, Sequence

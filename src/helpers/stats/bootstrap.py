@@ -3,8 +3,7 @@
 Ratings of one prompt, question or rater are not independent, so whole clusters are
 drawn with replacement. A replicate is a row of integer weights, one per cluster; a
 statistic made of sums needs only these weights and the sums within clusters, never the
-rows again. Large bootstraps run in batches, which give the same draws on one processor
-and on many machines: surround a call with `joblib.parallel_config` to say where.
+rows again.
 """
 
 from collections.abc import Sequence

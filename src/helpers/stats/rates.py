@@ -1,10 +1,8 @@
-"""How often errors are marked: by arm, rating, crowd and experts, and by both together.
+"""How often errors are marked: by arm, by rating, by crowd and experts.
 
 Labels are shares in [0, 1], rates are percentages and differences are percentage
 points; every interval knows that several outputs answer the same prompt. Expert labels
-count as the truth. Where experts labelled a random part of the outputs,
-prediction-powered rates take off what the crowd misses or imagines there; this part
-works on arrays, `helpers.robustness.crowd` on tables.
+count as the truth.
 """
 
 from collections.abc import Mapping, Sequence
