@@ -187,24 +187,6 @@ def task_answers():
     return task(answer)
 
 
-def task_coverage():
-    """Measure how often printed intervals hold the truth, into data/coverage.csv."""
-
-    return task(lambda: run_script("-m", "benchmarks.coverage"))
-
-
-def task_quoted():
-    """Measure quoted intervals with new raters, into data/quoted_intervals.csv."""
-
-    return task(lambda: run_script("-m", "benchmarks.quoted_intervals"))
-
-
-def task_label_errors():
-    """Measure what models of label error find where the truth is known."""
-
-    return task(lambda: run_script("-m", "benchmarks.label_errors"))
-
-
 def task_gates():
     """Measure how often conclusions about ratings of known truth err."""
 
