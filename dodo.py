@@ -32,7 +32,7 @@ OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 CHOICE = os.environ.get("DATA", "auto")
 
-JOINED = ("claims", "headlines", "provenance", "atlas")
+JOINED = ("claims", "headlines", "provenance")
 JOINED_FILES = [BUILD / f"{name}.csv" for name in (*JOINED, "versions")]
 
 if CHOICE not in DATA_SOURCES:
@@ -266,7 +266,7 @@ def run_notebook(name: str) -> None:
 
 def write_claims() -> None:
     """Join what all notebooks that have results have left."""
-    from helpers.claims import collection, elsewhere
+    from helpers.claims import collection
 
     for name in JOINED:
         for file in BUILD.glob(f"{name}/*.csv"):
@@ -277,7 +277,6 @@ def write_claims() -> None:
         "claims": collection.merge(BUILD / "claims"),
         "headlines": collection.headlines(BUILD / "headlines").reset_index(),
         "provenance": collection.provenance(BUILD / "provenance"),
-        "atlas": elsewhere.joined(BUILD),
         "versions": results.versions(),
     }
     for name, table in joined.items():

@@ -23,11 +23,10 @@ from nbformat import NotebookNode
 from record import STUDIES, Notebook, Record, alt_of, picture_of, read_notebook
 
 from helpers import paths
-from helpers.claims import collection, elsewhere, verdicts
+from helpers.claims import collection, verdicts
 from helpers.claims.findings import Findings
 from helpers.data.published import read_text
-from helpers.data.studies import place, read_studies
-from helpers.run.notebooks import OTHER_DATA
+from helpers.data.studies import OTHER_DATA, place, read_studies
 from ratings import cli
 
 DOCS = Path(__file__).parent
@@ -35,7 +34,6 @@ PAPERS = DOCS / "pages" / "papers"
 PICTURES = "figures"  # folder of the site for pictures that pages show
 GUIDES = (
     "data/README.md",
-    "data/atlas/README.md",
     "data/published/README.md",
     "data/recipes/README.md",
     "benchmarks/README.md",
@@ -150,8 +148,7 @@ def findings(record: Record, target: Path) -> Findings:
 
     claimed = record.claims.rename_axis("claim_id").reset_index()
     headlines = record.headlines.reset_index()
-    said = elsewhere.sentences(elsewhere.latest(record.folder))
-    return Findings(claimed, headlines, picture, "/", badge, said)
+    return Findings(claimed, headlines, picture, "/", badge)
 
 
 def cards(record: Record, target: Path) -> list[dict]:
@@ -196,7 +193,6 @@ def context_of(record: Record, target: Path) -> dict:
     claimed = claimed.assign(shown=claim_table.shown)
     claimed["exhibits"] = claimed["where"].map(exhibits_named)
     counts = collection.verdict_counts(claimed)
-    other_sets = elsewhere.latest(record.folder)
     with_claims_or_not = sorted({*counts.index, *STUDIES} - {OTHER_DATA})
     problems = collection.problems(claimed)
     anchors = dict.fromkeys(STUDIES, "what-does-not-hold")
@@ -214,8 +210,6 @@ def context_of(record: Record, target: Path) -> dict:
         "counts": counts.reindex(with_claims_or_not, fill_value=0),
         "digits": {row["name"]: row["digit"] for row in read_studies()},
         "drawing": claim_table.drawing,
-        "elsewhere": elsewhere.grid(other_sets),
-        "elsewhere_columns": elsewhere.columns(other_sets),
         "exhibits": exhibits(record, target, claimed),
         "map": mirrored(package_map, PACKAGE, target),
         "modules": modules(),
@@ -337,6 +331,8 @@ def mirrored(text: str, folder: Path, target: Path) -> str:
     def link_to_copy(link: re.Match) -> str:
         address, part = link[1], link[2] or ""
         linked = Path(os.path.normpath(folder / address))
+        if linked.parent.as_posix().endswith("notebooks/appendix"):
+            return f"](/notebooks/{linked.name}{part})"
         if address.startswith("/") or is_page(linked):
             return link[0]
         if linked.parent.name == "docs" and (DOCS / linked.name).is_file():
@@ -377,11 +373,12 @@ def notebook_page(
     last = {}
     if record.simulated(book.name) and book.ran:
         last = read_last(book.name)
+    folder = Path("notebooks", paths.notebook_place(book.name)).parent
     cells = []
     for cell in page.cells:
         cells.append(cell)
         if cell.cell_type != "code":
-            cell.source = mirrored(cell.source, Path("notebooks"), target)
+            cell.source = mirrored(cell.source, folder, target)
             continue
         tags = cell.metadata.setdefault("tags", [])
         tags.append("hide-input")
@@ -449,7 +446,7 @@ def _small_versions(cell: NotebookNode, record: Record) -> list[NotebookNode]:
 
 def read_last(name: str) -> dict[str, NotebookNode]:
     """Cells with pictures as the last run on real data left them, by their code."""
-    last = read_notebook(paths.NOTEBOOKS / f"{name}.ipynb", ran=False)
+    last = read_notebook(paths.NOTEBOOKS / paths.notebook_place(name), ran=False)
     cells = {}
     for cell in last.code():
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
@@ -515,7 +512,7 @@ def _links_of(book: Notebook, record: Record, address: str) -> list[str]:
     """Links to the file of a notebook, its copy in Binder and its claims."""
     links = [f'<a href="{book.name}.ipynb" download>notebook file</a>']
     if address:
-        file = f"notebooks/{book.name}.ipynb"
+        file = f"notebooks/{paths.notebook_place(book.name)}"
         binder = "https://mybinder.org/v2/gh/" + address.partition("github.com/")[2]
         links = [
             f'<a href="{address}/blob/HEAD/{file}">on GitHub</a>',

@@ -121,9 +121,9 @@ class Record:
         books = {}
         for name in run.notebook_names():
             file = self.folder / "notebooks" / f"{name}.ipynb"
-            ran = file.is_file()
-            if not ran:
-                file = paths.NOTEBOOKS / file.name
+            ran = self.committed or file.is_file()
+            if self.committed or not ran:
+                file = paths.NOTEBOOKS / paths.notebook_place(name)
             books[name] = read_notebook(file, ran)
         return books
 
@@ -221,7 +221,7 @@ class Record:
         simulated = self.simulated(notebook.name)
         if self.committed or not notebook.ran or simulated or sums_up_a_part:
             notebook = read_notebook(
-                paths.NOTEBOOKS / f"{notebook.name}.ipynb", ran=False
+                paths.NOTEBOOKS / paths.notebook_place(notebook.name), ran=False
             )
             file = COMMITTED / f"{name}.png"
         else:

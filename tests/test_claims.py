@@ -1148,7 +1148,9 @@ def test_each_committed_claim_names_the_cell_that_enters_it():
     committed = published.read_text(paths.ROOT / "figures" / "claims.csv")
     entered = committed[committed["notebook"] != ""]
     for notebook, rows in entered.groupby("notebook"):
-        cells = nbformat.read(paths.NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells
+        cells = nbformat.read(
+            paths.NOTEBOOKS / paths.notebook_place(notebook), as_version=4
+        ).cells
         entering = {cell["id"] for cell in cells if ".enter" in cell.source}
         assert set(rows["cell"]) <= entering, notebook
 

@@ -106,7 +106,9 @@ def test_committed_claims_are_computed_before_they_are_entered():
     entered = committed[committed["cell"] != ""]
     n_found = 0
     for name, rows in entered.groupby("notebook"):
-        cells = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
+        cells = nbformat.read(
+            paths.NOTEBOOKS / paths.notebook_place(name), as_version=4
+        ).cells
         ids = [cell["id"] for cell in cells]
         # one claim of each cell, since reading all of them takes long
         for claim_id, cell in rows.drop_duplicates("cell")[["claim_id", "cell"]].values:

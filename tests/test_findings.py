@@ -27,7 +27,7 @@ HEADLINES = pd.DataFrame(
     }
 )
 SURE = {"cost": "holds", "size": "holds", "gap": "not settled"}
-SURE |= {"sets": "depends on the task", "unknown": "not known"}
+SURE |= {"sets": "holds", "unknown": "not settled"}
 STUDIES = [
     {"name": "first", "title": "First", "citation": "First (2024)", "digit": "1"},
     {"name": "late", "title": "Late", "citation": "Late (2026)", "digit": "6"},
@@ -45,7 +45,6 @@ def written(monkeypatch) -> findings.Findings:
         HEADLINES,
         lambda name: f"![{name}]()",
         "../",
-        elsewhere={"cost": "No other set can speak to it: none costs."},
     )
 
 
@@ -66,8 +65,7 @@ def test_counts_in_short_say_what_holding_is_worth():
 
 def test_short_findings_begin_with_a_bold_sentence_and_how_sure_it_is(written):
     assert written.write("short findings").splitlines() == [
-        "- **A 2.5 rule.** *Holds.* It costs 0.5. No other set can speak to it: none "
-        "costs. ([11](../notebooks/11_cost.ipynb))",
+        "- **A 2.5 rule.** *Holds.* It costs 0.5. ([11](../notebooks/11_cost.ipynb))",
         "- **Is it 2.5 or 3?** *Not settled.* It is 3. "
         "([14](../notebooks/14_gap.ipynb))",
     ]
@@ -91,10 +89,9 @@ def test_a_new_study_gets_a_section_before_what_is_beyond_the_papers(written):
     headings = [line for line in once.splitlines() if line.startswith("## ")]
     assert headings == ["## One", "## Late (2026)", "## Beyond"]
     full = "- *Holds.* The cost is 0.5. ([11](../notebooks/11_cost.ipynb))\n  - Or 0.6."
-    full += "\n  - No other set can speak to it: none costs."
     assert full in once
     # a finding without results is left out
-    late = "- *Depends on the task.* 5. ([61](../notebooks/61_sets.ipynb))\n\n<!-- end"
+    late = "- *Holds.* 5. ([61](../notebooks/61_sets.ipynb))\n\n<!-- end"
     assert f"<!-- findings late -->\n\n{late}" in once
     assert written.write("findings nobody") == "No headline finding is about it."
     assert "- *Holds.* The size is 9. ([52](../notebooks/52_size.ipynb))" in once

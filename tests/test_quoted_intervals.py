@@ -18,7 +18,7 @@ from benchmarks import (
 from helpers import paths
 from helpers.data.columns.kamoda import RANGES
 from helpers.data.published import read_text
-from helpers.stats.clustered import two_way_variance
+from helpers.stats.leave_out import two_way_variance
 from helpers.studies import hosking, kamoda
 from helpers.studies.hosking_submissions import single_ratings
 

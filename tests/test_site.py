@@ -174,7 +174,7 @@ def shown(page) -> list[str]:
 def test_the_site_is_whole_and_small(site, pages):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 45e6
     notebooks = {
-        f"notebooks/{file.stem}.html" for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb")
+        f"notebooks/{file.stem}.html" for file in paths.NOTEBOOKS.rglob("[0-9]*.ipynb")
     }
     assert {*KINDS, *notebooks} <= set(pages)
 
@@ -325,7 +325,7 @@ def test_each_finding_says_how_sure_it_is(pages):
 
 def test_a_page_about_the_answers_of_a_stand_in_says_whose_they_are(pages):
     told = {}
-    for file in sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb")):
+    for file in sorted(paths.NOTEBOOKS.rglob("[0-9]*.ipynb")):
         outputs = " ".join(
             re.findall(r'"source of questions: (.+?)\\n"', file.read_text())
         )
@@ -742,7 +742,7 @@ def write_run(run: Path, kamoda: str) -> pd.DataFrame:
     kinds = {"hosking": "real", "kamoda": kamoda, "chatbench": "printed"}
     for study, kind in {**kinds, "humbel": "real"}.items():
         (run / "data" / study).write_text(kind)
-    for file in paths.NOTEBOOKS.glob("[0-9]*.ipynb"):
+    for file in paths.NOTEBOOKS.rglob("[0-9]*.ipynb"):
         shutil.copy(file, run / "notebooks")
     for kept in ("claims.csv", "headlines.csv", "provenance.csv"):
         shutil.copy(paths.ROOT / "figures" / kept, run)

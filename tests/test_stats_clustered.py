@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from helpers.stats import clustered
+from helpers.stats import clustered, leave_out
 from helpers.stats.clustered import Estimates, associations, covariance, mark_contrasts
 
 SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
@@ -404,10 +404,10 @@ def test_two_ways_are_joined_by_one_rule():
     by_rater = np.array([4.0, 4.0, 1.0])
     by_prompt = np.array([3.0, 1.0, 2.0])
     by_both = np.array([2.0, 5.0, 0.5])
-    joined = clustered.two_way_variance(by_rater, by_prompt, by_both)
+    joined = leave_out.two_way_variance(by_rater, by_prompt, by_both)
     # the second sum would be zero, the others stay
     np.testing.assert_array_equal(joined, [5.0, 4.0, 2.5])
-    assert clustered.joined_variance([by_rater]) is by_rater
+    assert leave_out.joined_variance([by_rater]) is by_rater
 
 
 def test_slopes_of_copies_are_arbitrary_but_not_those_of_the_others():

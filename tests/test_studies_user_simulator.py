@@ -321,7 +321,7 @@ def test_no_file_of_a_notebook_that_fails_has_the_key(
         "max_messages": 1,
     }
     parameters = {"data_source": "simulated", "out_dir": str(tmp_path), **small}
-    notebook = paths.NOTEBOOKS / "32_user_simulator.ipynb"
+    notebook = paths.NOTEBOOKS / "appendix" / "32_user_simulator.ipynb"
     with pytest.raises(tables.PlainError, match="SimulatorError") as failure:
         notebooks.execute(notebook, tmp_path / "notebooks" / notebook.name, parameters)
     left = [file for file in tmp_path.rglob("*") if file.is_file()]

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.claims import elsewhere, verdicts
+from helpers.claims import verdicts
 from helpers.claims.origins import computing_cell
 from helpers.claims.verdicts import ENTERED, NUMBERS, assess, evidence_for
 from helpers.data import registry, studies
@@ -42,9 +42,9 @@ COLUMNS = (
 # each.
 TOUCHES = ("conclusion", "statement", "number", "wording")
 # How sure a headline finding is, surest first; the third word is about the paper, not
-# the finding. The last four are for findings on other sets of ratings.
+# the finding.
 CONTRADICTED = "the paper's claim: contradicted"
-SURENESS = ("holds", "not settled", CONTRADICTED, *elsewhere.WORDS)
+SURENESS = ("holds", "not settled", CONTRADICTED)
 # The side of zero that a direction claims.
 SIDES = {"+": "above zero", "-": "below zero"}
 # In names of claims: a cell of a printed table or figure.
@@ -364,8 +364,7 @@ def how_sure(merged: pd.DataFrame) -> pd.Series:
         "not settled" if one is open or leaning, does not survive its correction or was
         not checked, or if there is no sentence and a number does not hold or was not
         checked; else "holds". A finding of our own, which no claim names, has the word
-        in `data/published/headlines.csv`; on other sets of ratings that is one of the
-        four of `helpers.claims.elsewhere`.
+        in `data/published/headlines.csv`.
     """
     own = read_text(paths.PUBLISHED / "headlines.csv").set_index("headline")["sure"]
     named = merged[merged["headline"] != ""]

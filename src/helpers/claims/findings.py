@@ -5,11 +5,12 @@ Both have parts between two comments, such as `<!-- short findings -->` and
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pandas as pd
 
+from helpers import paths
 from helpers.claims import collection, verdicts
 from helpers.data import studies
 from helpers.data.published import ClaimError
@@ -93,9 +94,6 @@ class Findings:
         From the text to the project root, such as "../".
     badge : callable, optional
         Marks a word that says how sure a finding is.
-    elsewhere : mapping of str to str, optional
-        What other sets of ratings say, by headline, as
-        `helpers.claims.elsewhere.sentences` gives it.
     """
 
     claims: pd.DataFrame
@@ -103,7 +101,6 @@ class Findings:
     picture: Callable[[str], str]
     up: str = ""
     badge: Callable[[str], str] = field(default=_in_italics)
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def renew(self, text: str) -> str:
         """Write all marked parts of a text anew."""
@@ -122,7 +119,7 @@ class Findings:
         before, after = text[:heading], text[heading:]
         for study in studies.read_studies():
             mark = f"<!-- findings {study['name']} -->"
-            if mark not in before:
+            if mark not in before and study["name"] != studies.OTHER_DATA:
                 before += f"## {study['citation']}\n\n{mark}\n\n<!-- end -->\n\n"
         return before + after
 
@@ -156,8 +153,8 @@ class Findings:
         Returns
         -------
         list of dict
-            Each with `headline`, `notebook`, `sure`, `lead` (the first sentence),
-            `rest`, and `elsewhere`: what other sets of ratings say, or nothing.
+            Each with `headline`, `notebook`, `sure`, `lead` (the first sentence)
+            and `rest`.
         """
         found = []
         for row in self._rows().reset_index().itertuples():
@@ -169,7 +166,6 @@ class Findings:
                     "sure": row.sure,
                     "lead": lead + mark,
                     "rest": rest,
-                    "elsewhere": self.elsewhere.get(row.headline, ""),
                 }
                 found.append(finding)
         return found
@@ -179,7 +175,7 @@ class Findings:
         lines = []
         for row in self.short():
             lead = f"**{row['lead']}** {self.badge(row['sure'])}"
-            parts = [lead, row["rest"], row["elsewhere"], self._link(row["notebook"])]
+            parts = [lead, row["rest"], self._link(row["notebook"])]
             lines.append("- " + " ".join(part for part in parts if part))
         return "\n".join(lines)
 
@@ -194,8 +190,6 @@ class Findings:
                 lines.append(f"- {self.badge(row.sure)} {row.sentence} {link}")
                 if row.alternatives:
                     lines.append(f"  - {row.alternatives}")
-                if row.headline in self.elsewhere:
-                    lines.append(f"  - {self.elsewhere[row.headline]}")
         return "\n".join(lines) or "No headline finding is about it."
 
     def _problems(self) -> str:
@@ -210,4 +204,5 @@ class Findings:
 
     def _link(self, notebook: str) -> str:
         """Link to a notebook by its number."""
-        return f"([{notebook[:2]}]({self.up}notebooks/{notebook}.ipynb))"
+        file = paths.notebook_place(notebook)
+        return f"([{notebook[:2]}]({self.up}notebooks/{file}))"

@@ -4,6 +4,7 @@ The last cell of a notebook saves one tidy table. It knows nothing about claims:
 `helpers.claims.rules` judges them, `data/published/claims.csv` says from which result.
 """
 
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,6 @@ def save(table: pd.DataFrame) -> None:
         ends of the 95 % interval), `p`, `share` (of resamples, from 0 to 1), `holds`
         (a truth value), `interpretation` (of words that allow several) and `part` (such
         as one of several errors).
-
     Raises
     ------
     ResultsError
@@ -159,6 +159,8 @@ def _by_part(value: object) -> list[tuple[str, dict[str, float]]]:
         return parts
     if isinstance(value, dict | pd.Series):
         return [("", _known(dict(value)))]
+    if not isinstance(value, Real | np.bool_):
+        raise ResultsError(f"a result is a number, a truth value or a row: {value!r}")
     column = "holds" if isinstance(value, bool | np.bool_) else "estimate"
     return [("", {column: float(value)})]
 

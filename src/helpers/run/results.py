@@ -239,8 +239,6 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     Figures of earlier runs go. READMEs list new notebooks. Sentences that state how
     many claims hold are renewed, and what README and docs/findings.md say of findings.
     """
-    from helpers.claims import elsewhere  # takes half a second
-
     claims = read_text(build / "claims.csv")
     if not claims["source"].isin(["", "real"]).all():
         raise PlainError(
@@ -250,9 +248,6 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     for table in ("claims", "headlines", "provenance", "versions"):
         file = f"{table}.csv"
         contents[root / "figures" / file] = (build / file).read_bytes()
-    other_sets = build / "atlas.csv"
-    if other_sets.is_file():
-        contents[root / "figures" / other_sets.name] = other_sets.read_bytes()
     renewals = _renewals(root, claims)
     titles = {}
     alts = {}
@@ -276,11 +271,8 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     findings = root / "docs" / "findings.md"
     texts[findings] = findings.read_text(encoding="utf-8")
     headlines = read_text(build / "headlines.csv")
-    said_elsewhere = elsewhere.sentences(elsewhere.latest(build))
     for file, up in {root / "README.md": "", findings: "../"}.items():
-        texts[file] = with_findings(
-            texts[file], claims, headlines, alts, up, said_elsewhere
-        )
+        texts[file] = with_findings(texts[file], claims, headlines, alts, up)
     for file, text in texts.items():
         contents[file] = text.encode()
     replace_files(contents)
@@ -295,7 +287,6 @@ def with_findings(
     headlines: pd.DataFrame,
     alts: Mapping[str, str],
     up: str,
-    said_elsewhere: Mapping[str, str],
 ) -> str:
     """Write anew what a text says of findings; `up` leads from it to the root."""
     from helpers.claims.findings import Findings  # takes half a second
@@ -303,8 +294,7 @@ def with_findings(
     def picture(name: str) -> str:
         return f"![{alts[name]}]({up}figures/{name}.png)"
 
-    writer = Findings(claims, headlines, picture, up, elsewhere=said_elsewhere)
-    return writer.renew(text)
+    return Findings(claims, headlines, picture, up).renew(text)
 
 
 def _renewals(root: Path, claims: pd.DataFrame) -> dict[str, str]:
