@@ -10,7 +10,7 @@ import papermill
 import pytest
 
 from helpers import paths
-from helpers.claims import collection, elsewhere, verdicts
+from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
 from helpers.data.studies import titles
 from helpers.run import notebooks as run
@@ -102,7 +102,7 @@ def test_every_benchmark_is_described():
 
 @pytest.mark.parametrize("name", run.notebook_names())
 def test_committed_notebooks_are_as_agreed(name):
-    notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook = nbformat.read(paths.NOTEBOOKS / paths.notebook_place(name), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     sources = [cell.source for cell in code]
     assert notebook.cells[0].source.startswith("# ")
@@ -110,7 +110,7 @@ def test_committed_notebooks_are_as_agreed(name):
     assert not any(re.search(r"^class ", source, re.MULTILINE) for source in sources)
     outputs = [output for cell in code for output in cell.outputs]
     assert [output.text for output in outputs if output.get("name") == "stderr"] == []
-    found = papermill.inspect_notebook(paths.NOTEBOOKS / f"{name}.ipynb")
+    found = papermill.inspect_notebook(paths.NOTEBOOKS / paths.notebook_place(name))
     assert {"data_source", "out_dir"} <= set(found)
 
 
@@ -119,7 +119,7 @@ def published(name: str) -> pd.DataFrame:
 
 
 def first_cell(name: str) -> str:
-    notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook = nbformat.read(paths.NOTEBOOKS / paths.notebook_place(name), as_version=4)
     return notebook.cells[0].source
 
 
@@ -147,16 +147,10 @@ def test_what_a_cause_touches_fits_the_form_and_place_of_its_claims():
 
 def test_a_headline_says_how_sure_it_is_itself_only_if_no_claim_names_it():
     named = set(published("claims")["headline"])
-    found = elsewhere.read()
-    found["notebook"] = found["question"].map(elsewhere.statements()["notebook"])
-    words_elsewhere = found.groupby("notebook")["word"].unique()
     for row in published("headlines").itertuples():
         known = ["holds", "not settled"]
         if row.headline in named:
             known = [""]
-        elif row.notebook.startswith("6"):
-            known = list(words_elsewhere[row.notebook[:2]])
-            assert len(known) == 1
         assert row.sure in known, row.headline
 
 
@@ -177,16 +171,17 @@ def test_what_guides_say_of_findings_is_what_was_computed(guide, up):
     claims = read_text(paths.ROOT / "figures" / "claims.csv")
     headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
     text = (paths.ROOT / guide).read_text()
-    said = elsewhere.sentences(elsewhere.read())
     alts = committed_alts()
-    assert results.with_findings(text, claims, headlines, alts, up, said) == text
+    assert results.with_findings(text, claims, headlines, alts, up) == text
 
 
 def committed_alts() -> dict[str, str]:
     """Alt texts of the committed figures by their names."""
     by_picture = {}
     for name in run.notebook_names():
-        notebook = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        notebook = nbformat.read(
+            paths.NOTEBOOKS / paths.notebook_place(name), as_version=4
+        )
         by_picture |= run.alt_texts(notebook)
     figures = (paths.ROOT / "figures").glob("*.png")
     return {file.stem: by_picture.get(file.read_bytes(), "") for file in figures}
@@ -217,7 +212,7 @@ def test_every_exhibit_is_under_a_heading_that_names_it_or_has_a_reason():
     drawn = exhibits[exhibits["notebook"] != ""]
     assert (exhibits.loc[exhibits["notebook"] == "", "reason"] != "").all()
     for row in drawn.itertuples():
-        file = paths.NOTEBOOKS / f"{row.notebook}.ipynb"
+        file = paths.NOTEBOOKS / paths.notebook_place(row.notebook)
         cells = nbformat.read(file, as_version=4).cells
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         headings = re.findall(r"^#.*", prose, re.MULTILINE)
@@ -226,17 +221,13 @@ def test_every_exhibit_is_under_a_heading_that_names_it_or_has_a_reason():
         assert any(re.search(named, heading) for heading in headings), row
 
 
-def test_every_notebook_links_the_overview_and_its_neighbours():
-    names = run.notebook_names()
-    for place, name in enumerate(names):
-        needed = {"00_overview"}
-        if place > 0:
-            needed.add(names[place - 1])
-        # Notebooks on other data link back; those before them need not know of them.
-        if place + 1 < len(names) and names[place + 1] < "6":
-            needed.add(names[place + 1])
-        links = set(re.findall(r"\]\((\w+)\.ipynb\)", first_cell(name)))
-        assert needed - {name} <= links, name
+@pytest.mark.parametrize("name", run.notebook_names())
+def test_local_links_of_notebooks_lead_somewhere(name):
+    file = paths.NOTEBOOKS / paths.notebook_place(name)
+    cells = nbformat.read(file, as_version=4).cells
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    targets = [target for target in LINK.findall(prose) if "://" not in target]
+    assert [each for each in targets if not (file.parent / each).exists()] == []
 
 
 def test_committed_claims_come_from_real_data():

@@ -82,8 +82,10 @@ def copy_project(root: Path) -> None:
             shutil.copy(file, root)
     (root / "notebooks").mkdir()
     for number in sorted({"00", *numbers_of_pictures()}):
-        for file in paths.NOTEBOOKS.glob(f"{number}_*.ipynb"):
-            shutil.copy(file, root / "notebooks")
+        for file in paths.NOTEBOOKS.rglob(f"{number}_*.ipynb"):
+            place = root / "notebooks" / file.relative_to(paths.NOTEBOOKS)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(file, place)
 
 
 def numbers_of_pictures() -> set[str]:

@@ -18,7 +18,7 @@ from helpers.studies import humbel
 from helpers.studies.user_simulator import VARIABLES
 from helpers.studies.word_tests import word_classes
 
-NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+NOTEBOOKS = sorted(paths.NOTEBOOKS.rglob("*.ipynb"))
 FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
 SIMULATED = [
     file
@@ -102,7 +102,7 @@ def test_with_an_endpoint_the_user_simulator_holds_conversations(
         for variable, value in zip(VARIABLES, values, strict=True):
             monkeypatch.setenv(variable, value)
         run_code(
-            paths.NOTEBOOKS / "32_user_simulator.ipynb",
+            paths.NOTEBOOKS / "appendix" / "32_user_simulator.ipynb",
             {"data_source": "simulated", "out_dir": str(tmp_path), **small},
         )
     printed = capsys.readouterr().out
@@ -122,7 +122,7 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
     own = questions.join(study.associations.set_index("row")["explanation"], on="row")
     monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
     given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_boot": 2}
-    run_code(paths.NOTEBOOKS / "40_word_classes_test.ipynb", given)
+    run_code(paths.NOTEBOOKS / "appendix" / "40_word_classes_test.ipynb", given)
     entered = collection.read_entered(tmp_path / "claims")
     assert "humbel.word_classes.one_target" in set(entered["claim_id"])
 

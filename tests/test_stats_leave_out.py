@@ -276,3 +276,31 @@ def test_what_is_not_smooth_is_refused_with_the_reason(name):
 def test_unknown_coefficients_and_levels_are_refused(options):
     with pytest.raises(OptionError, match="unknown"):
         leave_out.coefficient(*options, {"mark": [0, 1]})
+
+
+def with_intercept(part):
+    return sm.add_constant(part[["x", "z", "y"]], has_constant="add").to_numpy()
+
+
+@pytest.mark.parametrize("clusters", [["prompt_id"], BOTH])
+def test_partitions_give_what_the_whole_table_gives(ratings, clusters):
+    dask = pytest.importorskip("dask.dataframe")
+    statistic = leave_out.slopes(pd.Index(["intercept", "x", "z"]))
+    whole = leave_out.leave_out(with_intercept(ratings), ratings[clusters], statistic)
+    by_prompt = ratings.set_index("prompt_id", drop=False).sort_index()
+    large = dask.from_pandas(by_prompt.rename_axis("index"), npartitions=4)
+    assert large.npartitions > 1
+    found = leave_out.leave_out_large(large, with_intercept, clusters, statistic)
+    pd.testing.assert_frame_equal(found.table(), whole.table())
+
+
+def test_partitions_that_divide_prompts_and_raters_are_refused(ratings):
+    dask = pytest.importorskip("dask.dataframe")
+    statistic = leave_out.slopes(pd.Index(["intercept", "x", "z"]))
+    shuffled = ratings.sample(frac=1, random_state=0).reset_index(drop=True)
+    large = dask.from_pandas(shuffled, npartitions=3)
+    with pytest.raises(ValueError, match="'prompt_id' are in several partitions"):
+        leave_out.leave_out_large(large, with_intercept, BOTH, statistic)
+    one = dask.from_pandas(shuffled.assign(prompt_id=1), npartitions=3)
+    with pytest.raises(ValueError, match="need at least 2"):
+        leave_out.leave_out_large(one, with_intercept, ["prompt_id"], statistic)

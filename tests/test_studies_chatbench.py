@@ -141,7 +141,7 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     write_conversations(released, conversations)
     small = {"n_boot": 50, "n_draws": 50, "out_dir": str(released / "out")}
     for name in ("31_question_level", "32_user_simulator"):
-        run_code(paths.NOTEBOOKS / f"{name}.ipynb", small)
+        run_code(paths.NOTEBOOKS / paths.notebook_place(name), small)
     merged = collection.merge(released / "out" / "claims").set_index("claim_id")
     printed = published.published_claims().query("study == 'chatbench'")
     needed = printed["needs"].str.split().explode()

@@ -12,6 +12,12 @@ NOTEBOOKS = ROOT / "notebooks"
 BUILD = ROOT / "build"
 
 
+def notebook_place(name: str) -> str:
+    """File of a notebook within `notebooks`: there, or in its folder `appendix`."""
+    in_appendix = f"appendix/{name}.ipynb"
+    return in_appendix if (NOTEBOOKS / in_appendix).is_file() else f"{name}.ipynb"
+
+
 def output_dir(out_dir: str) -> Path:
     """Return the output folder of a run, creating it if needed.
 

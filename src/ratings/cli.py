@@ -35,15 +35,6 @@ def main() -> None:
     """Analyse anybody's ratings."""
 
 
-@main.command("why")
-@click.argument("claim")
-def explain_claim(claim: str) -> None:
-    """Say how CLAIM came to its verdict: place, rule, cell, data."""
-    from helpers.claims import collection
-
-    click.echo(collection.why(claim))
-
-
 @main.command("inspect")
 @click.argument("file")
 @click.option("--recipe", "recipe_file", metavar="YAML", help="One to check and go on.")
@@ -176,48 +167,6 @@ def _column_names(text: str | None) -> list[str]:
         return []
     (names,) = csv.reader([text], skipinitialspace=True)
     return [name.strip() for name in names]
-
-
-@main.command("large")
-@click.argument("folder")
-@click.option("--recipe", "recipe_file", metavar="YAML", required=True)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    help="Batches at the same time; one if not given, or all that Dask has room for.",
-)
-@click.option(
-    "--scheduler",
-    default="",
-    metavar="ADDRESS",
-    help="A Dask scheduler whose workers sum, such as tcp://127.0.0.1:8786.",
-)
-@click.option("--out", metavar="CSV", help="FOLDER.weights.csv here if not given.")
-def large(
-    folder: str, recipe_file: str, jobs: int | None, scheduler: str, out: str | None
-) -> None:
-    """Weights from Parquet files that do not fit in memory, summed part by part."""
-    from helpers import paths
-    from helpers.data.tables import PlainError, to_csv_bytes
-    from ratings import large as sums
-    from ratings import recipes
-
-    recipe = recipes.from_yaml(recipe_file)
-    if not Path(folder).exists():
-        raise PlainError(f"{folder}: there is no such file or folder")
-    with sums.on_workers(scheduler):
-        summed = sums.from_recipe(folder, recipe, jobs)
-    found = summed.conclude()
-    for aspect, verdict in found["verdict"].items():
-        click.echo(f"{aspect}: {verdict}")
-    target = _beside_user(out, Path(folder).name, ".weights.csv")
-    table = to_csv_bytes(found.rename_axis("aspect"), float_format="%.6g")
-    paths.replace_files({target: table})
-    click.echo(f"{summed.n_ratings:,} ratings used; {summed.n_left_out:,} rows left")
-    click.echo("out, for want of a mark or a label. Not told by sums:")
-    for each in sums.NOT_DONE:
-        click.echo(f"  - {each}")
-    click.echo(target)
 
 
 def _beside_user(out: str | None, name: str, ending: str) -> Path:

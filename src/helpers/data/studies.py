@@ -6,6 +6,8 @@ from functools import cache
 from helpers import paths
 from helpers.data.tables import PlainError
 
+OTHER_DATA = "atlas"  # public sets of others, about which no paper here speaks
+
 
 @cache
 def read_studies() -> list[dict[str, str]]:

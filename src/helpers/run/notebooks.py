@@ -20,7 +20,6 @@ from helpers.paths import replace_files
 from helpers.run.parameters import notebook_file, notebook_files
 
 SHOWN_LINES = 60
-OTHER_DATA = "atlas"  # sets of others, whose notebooks show the papers' studies too
 KERNEL_OPTIONS = {
     "kernel_name": "python3",
     # it calls it an error to be told to stop
@@ -52,10 +51,13 @@ def heading(notebook: nbformat.NotebookNode) -> str:
 
 
 def with_all_listed(readme: str, titles: Mapping[str, str], folder: str) -> str:
-    """Add to the table of a README the notebooks that it does not list, by number."""
+    """Add to the table of a README the notebooks that it does not list, by number.
+
+    `folder` leads from the README to the folder `notebooks`.
+    """
     lines = readme.splitlines(keepends=True)
     for name, words in titles.items():
-        link = f"[{name}]({folder}{name}.ipynb)"
+        link = f"[{name}]({folder}{paths.notebook_place(name)})"
         if link in readme:
             continue
         row = f"| {link} | {words} |\n"
@@ -83,7 +85,7 @@ def studies_of(name: str) -> list[str]:
     """List the studies that a notebook reads, told from its number or its imports."""
     by_digit = studies.by_digit()
     own = [by_digit[name[0]]] if name[0] in by_digit else []
-    if own and own != [OTHER_DATA]:
+    if own and own != [studies.OTHER_DATA]:
         return own
     text = notebook_file(name).read_text(encoding="utf-8")
     imported = set()
@@ -181,7 +183,9 @@ def create(name: str, folder: Path) -> Path:
             f"the number {number} is that of {taken[0]}, whose figures begin with it: "
             "choose another number"
         )
-    before = [other for other in others if other < name]
+    before = sorted(
+        file.stem for file in folder.glob("[0-9]*.ipynb") if file.stem < name
+    )
     words = {
         "NAME": name,
         "NUMBER": number,

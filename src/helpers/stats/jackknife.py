@@ -12,12 +12,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
-from helpers.stats.clustered import (
-    cluster_codes,
-    joined_variance,
-    standard_error_of,
-    t_table,
-)
+from helpers.stats.clustered import cluster_codes
+from helpers.stats.leave_out import joined_variance, standard_error_of, t_table
 from helpers.stats.moments import ratio
 
 AT_ONCE = 400  # clusters left out in one call of the statistic: they fit in memory
@@ -102,7 +98,7 @@ class Jackknife:
         pandas.DataFrame
             ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``,
             ``p_value`` and ``df``, from a t distribution. Two ways are joined by
-            `helpers.stats.clustered.two_way_variance`. All but the estimate are NaN
+            `helpers.stats.leave_out.two_way_variance`. All but the estimate are NaN
             where the variance is zero.
 
         References

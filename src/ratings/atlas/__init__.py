@@ -1,1 +1,1 @@
-"""Other public sets of ratings: read, ask the same questions of all, sum up."""
+"""Other public sets of ratings: where they are, and their ratings in one form."""

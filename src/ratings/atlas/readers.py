@@ -1,9 +1,8 @@
 """Readers of public sets of ratings, from their published files to one form.
 
 Each reader takes the files of a set by name and gives `Ratings`. Texts by people, and
-rows that are no ratings (fillers, planted tests), are left out here; what else is left
-out says `data/atlas/questions.csv`. Where a recipe in `data/recipes/` can read the
-file, it does.
+rows that are no ratings (fillers, planted tests), are left out here. Where a recipe in
+`data/recipes/` can read the file, it does.
 """
 
 import ast
@@ -841,11 +840,10 @@ READERS: dict[str, Callable[[Files], Ratings]] = {
     "wmt_mqm": wmt_mqm,
     "mtbench": mtbench,
 }
-# of what is no set of its own in questions.csv
+# folders of readers that are no set of their own in data/atlas/sets.csv
 FILES = {
-    "summeval_experts": ["summeval_expert_crowd"],
-    "dialsummeval_crowd": ["dialsummeval"],
-    "simpeval_aspects": ["simpeval"],
-    "simpeval_likert": ["simpeval"],
-    "llmbar": ["llmbar"],
+    "summeval_experts": "summeval_expert_crowd",
+    "dialsummeval_crowd": "dialsummeval",
+    "simpeval_aspects": "simpeval",
+    "simpeval_likert": "simpeval",
 }
