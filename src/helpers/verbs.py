@@ -822,6 +822,9 @@ def _cluster_columns(
     found = _names(clusters)
     for column in found:
         checks.check_known(frame, column)
+    raters, prompts = CLUSTERS
+    if found == [raters] and prompts in frame and frame[prompts].nunique() > 1:
+        leave_out.check_repeats(frame, raters, prompts)
     return found
 
 
