@@ -35,6 +35,14 @@ def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
     assert results.read(tmp_path).empty
 
 
+def test_simulated_results_have_a_folder_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(show.Run, "simulated", True)
+    show.begin("31_question_level", str(tmp_path), changed="")
+    results.save(results.rows("chatbench", {"share": 3}))
+    assert results.read(tmp_path).empty
+    assert len(results.read(tmp_path / "simulated")) == 1
+
+
 def test_two_notebooks_cannot_save_the_same_result(tmp_path):
     for notebook in ("10_annotation_quality", "11_error_weights"):
         show.begin(notebook, str(tmp_path), changed="")
@@ -61,6 +69,11 @@ def test_two_notebooks_cannot_save_the_same_result(tmp_path):
 def test_a_table_that_cannot_be_compared_is_refused(row, message):
     with pytest.raises(ResultsError, match=message):
         results.check(pd.DataFrame([row]))
+
+
+def test_words_are_no_result():
+    with pytest.raises(ResultsError, match="every age"):
+        results.rows("humbel", {"ages": "every age"})
 
 
 def test_a_result_is_saved_once():

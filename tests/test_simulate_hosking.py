@@ -17,7 +17,6 @@ from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import ARMS, ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking as simulated
 from helpers.simulate.hosking import GROUPS, Hosking1Truth, Hosking2Truth
-from helpers.stats.aggregation import aggregate
 from helpers.studies import hosking, hosking_submissions
 
 SEED = 20240917
@@ -94,12 +93,6 @@ def assert_found(estimates, truths, standard_errors):
     bound = stats.norm.isf(0.0005 / len(estimates)) * np.ravel(standard_errors)
     missed = np.abs(estimates - truths) > bound
     assert not missed.any(), f"{estimates[missed]} instead of {truths[missed]}"
-
-
-def assert_calibrated(p_values, level=0.05):
-    """Check that true null hypotheses are rejected about as often as they should be."""
-    low, high = stats.binom.interval(0.999, len(p_values), level)
-    assert low <= np.sum(np.array(p_values) < level) <= high
 
 
 def cluster_ols(outcome, features, cluster):
@@ -351,51 +344,6 @@ def test_the_gap_between_crowd_and_experts_is_found_again(labelled, error):
         widening = fit.t_test("assertive_high = assertive_low")
         assert widening.effect[0] < 0
         assert widening.pvalue < 0.001
-
-
-# Nothing put in, nothing found
-
-
-def in_parts(outputs):
-    """Split outputs into 40 samples of ten prompts a task, which are independent."""
-    number = outputs["prompt_id"].str.rpartition("-")[2].astype(int) - 1
-    return [part for _, part in outputs.groupby(number // 10)]
-
-
-def test_harmless_errors_are_found_harmful_as_rarely_as_the_level_says():
-    truth = replace(SEEN_1, prompts_per_task=400, weights=NEVER)
-    ratings = hosking.without_checks(tables("hosking_experiment_1", truth=truth)[0])
-    columns = ["factuality", "quality_biased"]
-    outputs = aggregate(ratings, "item_id", columns, first=["prompt_id"])
-
-    def p_value(part):
-        return cluster_ols(
-            part["quality_biased"], part["factuality"], part["prompt_id"]
-        ).pvalues[1]
-
-    p_values = [p_value(part) for part in in_parts(outputs)]
-    assert len(p_values) == 40
-    assert_calibrated(p_values)
-
-
-def test_preambles_alike_are_found_to_differ_as_rarely_as_the_level_says():
-    truth = Hosking2Truth(
-        prompts_per_task=400,
-        repeated_per_task=0,
-        prompt_share=0.0,
-        leniency_share=0.0,
-        rates=dict.fromkeys(ARMS, (15.0,) * len(ERRORS_2)),
-        hidden_sensitivity=dict.fromkeys(ARMS, 0.3),
-    )
-    ratings = hosking.without_checks(tables("hosking_experiment_2", truth=truth)[0])
-    outputs = aggregate(ratings, "item_id", ["factuality"], first=["arm", "prompt_id"])
-
-    def p_value(part):
-        return stats.f_oneway(
-            *(group["factuality"] for _, group in part.groupby("arm"))
-        ).pvalue
-
-    assert_calibrated([p_value(part) for part in in_parts(outputs)])
 
 
 # Submissions

@@ -120,7 +120,7 @@ def test_with_prompts_only_intervals_are_cr3_and_say_so(ratings):
 def test_numbers_of_submissions_are_no_raters(ratings):
     submission = ratings["prompt_id"].astype(str) + ratings["rater_id"].astype(str)
     submitted = ratings.assign(rater_id=submission)
-    with pytest.raises(ValueError, match="nobody repeats.*'rater_id'"):
+    with pytest.raises(ValueError, match=r"nobody repeats.*'rater_id'"):
         compare(submitted, "overall", "source", clusters="rater_id")
     one_prompt = ratings.assign(prompt_id="p")
     found = compare(one_prompt, "overall", "source", clusters="rater_id")

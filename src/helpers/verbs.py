@@ -823,8 +823,11 @@ def _cluster_columns(
     for column in found:
         checks.check_known(frame, column)
     raters, prompts = CLUSTERS
-    if found == [raters] and prompts in frame and frame[prompts].nunique() > 1:
-        leave_out.check_repeats(frame, raters, prompts)
+    if found == [raters] and prompts in frame:
+        # with one prompt for all there is nothing else to leave out
+        n_prompts = frame[prompts].nunique()
+        if n_prompts >= 2:
+            leave_out.check_repeats(frame, raters, prompts)
     return found
 
 

@@ -4,12 +4,14 @@ The last cell of a notebook saves one tidy table. It knows nothing about claims:
 `helpers.claims.rules` judges them, `data/published/claims.csv` says from which result.
 """
 
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from helpers import paths, show
+from helpers.data import registry
 from helpers.data.tables import PlainError, to_csv_bytes
 
 NUMBERS = ("estimate", "low", "high", "p", "share")
@@ -23,6 +25,8 @@ class ResultsError(PlainError):
 
 def save(table: pd.DataFrame) -> None:
     """Save the results of a notebook as OUT_DIR/results/<notebook>.csv.
+
+    The files that it has read are saved with their hashes, in OUT_DIR/provenance.
 
     With parameters that differ from the defaults nothing is saved, since results are
     compared with those of the papers. Results of simulated data go to a folder of their
@@ -62,8 +66,14 @@ def save(table: pd.DataFrame) -> None:
     if current.changed:
         print(f"not saved, since parameters were changed: {current.changed}")
         return
-    file = current.folder / "results" / f"{current.notebook}.csv"
-    paths.replace_files({file: to_csv_bytes(tidy, index=False)})
+    used = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
+    used = used.sort_values("file").assign(notebook=current.notebook)
+    name = f"{current.notebook}.csv"
+    contents = {
+        current.folder / "results" / name: to_csv_bytes(tidy, index=False),
+        current.folder / "provenance" / name: to_csv_bytes(used, index=False),
+    }
+    paths.replace_files(contents)
 
 
 def check(table: pd.DataFrame) -> pd.DataFrame:
@@ -159,6 +169,8 @@ def _by_part(value: object) -> list[tuple[str, dict[str, float]]]:
         return parts
     if isinstance(value, dict | pd.Series):
         return [("", _known(dict(value)))]
+    if not isinstance(value, Real | np.bool_):
+        raise ResultsError(f"a result is a number, a truth value or a row: {value!r}")
     column = "holds" if isinstance(value, bool | np.bool_) else "estimate"
     return [("", {column: float(value)})]
 
