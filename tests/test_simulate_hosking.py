@@ -35,6 +35,7 @@ SEEN_1 = Hosking1Truth(
     repeated_per_task=0,
     sensitivity=1.0,
     false_positives=NEVER,
+    leniency_share=0.0,  # standard errors here are by prompt
     rounded=False,
 )
 SEEN_2 = Hosking2Truth(
@@ -43,6 +44,7 @@ SEEN_2 = Hosking2Truth(
     expert_sensitivity=1.0,
     expert_false_positive=0.0,
     false_positives=NEVER,
+    leniency_share=0.0,
     rounded=False,
 )
 LABELLED_2 = Hosking2Truth(
@@ -50,6 +52,7 @@ LABELLED_2 = Hosking2Truth(
     repeated_per_task=0,
     expert_prompts_per_task=400,
     pilot_outputs=0,
+    leniency_share=0.0,
 )
 
 
@@ -244,7 +247,9 @@ def test_outputs_to_a_prompt_share_errors_as_much_as_their_liabilities_correlate
 
 
 def test_distractors_are_marked_and_marked_down_as_stated():
-    truth = Hosking1Truth(prompts_per_task=400, weights=NEVER, rounded=False)
+    truth = Hosking1Truth(
+        prompts_per_task=400, weights=NEVER, leniency_share=0.0, rounded=False
+    )
     checks = attention_checks(tables("hosking_experiment_1", truth=truth)[0])
     marks = checks.loc[checks["is_distractor"], list(truth.distractor_marks)]
     chances = np.array(list(truth.distractor_marks.values()))
@@ -341,9 +346,6 @@ def test_the_gap_between_crowd_and_experts_is_found_again(labelled, error):
         assert widening.pvalue < 0.001
 
 
-# Nothing put in, nothing found
-
-
 # Submissions
 
 
@@ -359,3 +361,35 @@ def test_submissions_have_what_the_notebooks_look_for(group):
     assert times.index.min() == 1
     assert times[times.index >= 5].sum() > 50
     assert a["seconds"].median() == pytest.approx(GROUPS[group][2], rel=0.1)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_raters_rate_several_prompts(group):
+    ratings = simulated.hosking_submissions(np.random.default_rng(0), *group)
+    n_prompts = ratings.groupby("rater_id")["prompt_id"].nunique()
+    assert n_prompts.median() >= 2
+    assert len(n_prompts) < ratings["pair_id"].nunique() / 2
+
+
+def test_leniency_is_a_rater_s_own_share_of_the_noise():
+    truth = replace(
+        SEEN_1,
+        prompts_per_task=300,
+        weights=NEVER,
+        prompt_sd=0.0,
+        output_sd=0.0,
+        distractor_penalty=0.0,
+        false_positives=dict.fromkeys(ERRORS_1, 0.3),
+        distractor_marks={},
+        leniency_share=0.4,
+    )
+    ratings = simulated.hosking_submissions(
+        np.random.default_rng(SEED), 1, "errors", truth=truth
+    )
+    of_rater = ratings.groupby("rater_id")
+    own = ratings["quality_biased"] - of_rater["quality_biased"].transform("mean")
+    df = len(ratings) - of_rater.ngroups
+    left = 0.6 * truth.rater_sd**2
+    assert_found((own**2).sum() / df, left, left * np.sqrt(2 / df))
+    means = of_rater[["quality_biased", "factuality"]].mean()[of_rater.size() >= 20]
+    assert means.corr().loc["quality_biased", "factuality"] < -0.5
