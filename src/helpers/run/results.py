@@ -71,6 +71,7 @@ def written_by(name: str, folder: Path) -> list[Path]:
         f"notebooks/{name}.ipynb",
         f"provenance/{name}.csv",
         f"results/{name}.csv",
+        f"tables/{name}.csv",
         f"figures/{name[:3]}*.png",  # names of figures begin with its number
     ]
     files = []
