@@ -96,8 +96,8 @@ def test_an_inconclusive_statement_tells_the_side_of_its_estimate():
     on = judged("statement", interval(-1, 2, 3), "> 0")
     other = judged("statement", interval(-1, 2, 3), "< 0")
     assert (on.verdict, other.verdict) == ("inconclusive", "inconclusive")
-    assert "is on the claimed side" in on.why
-    assert "is not on the claimed side" in other.why
+    assert "the estimate on the claimed one" in on.why
+    assert "the estimate on the other one" in other.why
 
 
 @pytest.mark.parametrize(

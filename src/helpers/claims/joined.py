@@ -8,6 +8,8 @@ from helpers.claims import judged, results
 from helpers.claims import tables as printed
 from helpers.data import registry
 from helpers.data.published import read_text
+from helpers.data.tables import to_csv_bytes
+from helpers.paths import replace_files
 from helpers.studies import hosking_notebooks
 
 
@@ -30,8 +32,7 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
     if is_real:
         try:
             printed.save(folder)
-            file = hosking_notebooks.save(hosking_notebooks.recomputed("real"), folder)
-            authors = read_text(file)
+            authors = _authors_numbers(folder)
         except registry.DataUnavailableError as error:
             print(f"printed tables are not recomputed: {error}")
     return {
@@ -40,6 +41,16 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
         "authors_numbers": authors,
         "provenance": provenance(folder),
     }
+
+
+def _authors_numbers(folder: Path) -> pd.DataFrame:
+    """Recompute the numbers of the authors' notebooks; save how many reproduce."""
+    numbers = hosking_notebooks.recomputed("real")
+    counts = {"numbers": len(numbers), "reproduce": int(numbers["reproduces"].sum())}
+    counted = results.check(results.rows("hosking.authors", counts))
+    file = folder / "results" / "authors.csv"
+    replace_files({file: to_csv_bytes(counted, index=False)})
+    return read_text(hosking_notebooks.save(numbers, folder))
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:

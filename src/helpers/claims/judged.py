@@ -26,6 +26,7 @@ COLUMNS = (
 )
 CELL = r"\.(?:table|figure)\w?\d+\."  # in the id of a cell of a printed table
 SHOWN_PARTS = 4
+LARGE = 1000  # a number without digits after the point
 # Groups in which main claims are counted.
 GROUPS = {
     "supported or reproduced": (*rules.PASSES, rules.LAST_DIGIT),
@@ -130,7 +131,9 @@ def _number(value: float, digits: int | None) -> str:
     if digits is not None:
         rounded = round(value, digits + 1)
         is_short = abs(rounded - round(value, digits)) < rules.SLACK
-        return f"{value:,.{digits if is_short else digits + 1}f}"
-    if value == round(value) and abs(value) < 1e6:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        text = f"{value:,.{digits if is_short else digits + 1}f}"
+    elif value == round(value):
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.3g}" if abs(value) < LARGE else f"{value:,.0f}"
+    return text.replace("-", "−")

@@ -115,7 +115,7 @@ def judge(claim: Mapping[str, str], rows: pd.DataFrame) -> Judgement:
     if reason_unchecked(claim["needs"]):
         return Judgement(NOT_CHECKED, claim["needs"])
     if rows.empty:
-        return Judgement(NOT_CHECKED, "no result was saved for it")
+        return Judgement(NOT_CHECKED, f"no result from {claim['needs']}")
     if claim["form"] in ("value", "split"):
         return _judge_value(claim, rows)
     judged = {}
@@ -289,10 +289,12 @@ def _judge_statement(
     low, high = _need(row, "low"), _need(row, "high")
     outcome = _satisfies(limit, low, high)
     if outcome is not None:
-        return outcome, f"the interval is {'' if outcome else 'not '}{limit}"
+        side = "claimed" if outcome else "other"
+        return outcome, f"claimed: {limit}; the interval lies on the {side} side"
     estimate = _need(row, "estimate")
-    side = "on" if _satisfies(limit, estimate, estimate) else "not on"
-    return None, f"the estimate is {side} the claimed side ({limit})"
+    side = "claimed" if _satisfies(limit, estimate, estimate) else "other"
+    why = f"claimed: {limit}; the interval lies on both sides, the estimate on the "
+    return None, f"{why}{side} one"
 
 
 def _satisfies(limit: str, low: float, high: float) -> bool | None:

@@ -92,6 +92,7 @@ def _of_weights(
     rarest_selected = frequency.where(drawn).min(axis="columns")
     most_frequent_other = frequency.mask(drawn).max(axis="columns")
     percent = 100 * table[errors].mean()
+    has_rarest = percent[~selected].max() < percent[selected].min()
     return {
         "lasso.n_contributing": selected.sum(),
         "lasso.almost_all_contribute": selected.sum(),
@@ -101,7 +102,8 @@ def _of_weights(
         "lasso.factuality_weaker": from_half.loc["factuality"],
         "lasso.inconsistency_weaker": from_half.loc["inconsistency"],
         "lasso.zero_weights_are_rarest": {
-            "share": (most_frequent_other < rarest_selected).mean()
+            "share": (most_frequent_other < rarest_selected).mean(),
+            "holds": has_rarest,
         },
         "lasso.zero_weights_below_1": percent[~selected].to_frame("estimate"),
     }
@@ -162,10 +164,13 @@ def _without_each(
         moves = interval_table(change, draws_without - draws[others])
         changes.append(moves.rename(lambda error, gone=gone: f"{error} without {gone}"))
         unchanged = draws_without.ne(0).eq(draws[others].ne(0)).all(axis="columns")
-        same[f"without {gone}"] = unchanged.mean()
+        same[f"without {gone}"] = {
+            "share": unchanged.mean(),
+            "holds": weights_without.ne(0).eq(weights[others].ne(0)).all(),
+        }
     return {
         "lasso.leave_one_out_minor": pd.concat(changes).round(SOLVER_DECIMALS),
-        "lasso.leave_one_out_selection": pd.Series(same).to_frame("share"),
+        "lasso.leave_one_out_selection": pd.DataFrame(same).T.astype(float),
     }
 
 
@@ -194,7 +199,11 @@ def _of_systems(answers: pd.DataFrame, n_boot: int, seed: int) -> dict[str, dict
         sums = pd.DataFrame(times_drawn @ by_prompt, columns=by_prompt.columns)
         others = sums.drop(columns=REFERENCES)
         share = (others.min(axis="columns") > sums[REFERENCES]).mean()
-        lowest[interpretation] = {"share": share}
+        means = answers.groupby("system")[column].mean()
+        lowest[interpretation] = {
+            "share": share,
+            "holds": means.idxmin() == REFERENCES,
+        }
         difference = group_means(
             pd.Index(["models"]), n_columns=1, n_groups=2, contrasts=np.array([[1, -1]])
         )

@@ -412,8 +412,12 @@ def _of_rated_tone(rules: dict[str, tuple]) -> dict[str, object]:
     by_assertiveness = slopes(outputs, "assertiveness")
     without = slopes(outputs[outputs["arm"] == BASELINE], "assertiveness")
     by_complexity = slopes(outputs, "complexity")
-    left_out = rates.rate_slopes(answered, [but_refusal], "assertiveness")
-    left_out = left_out.rename(columns={"p_value": "p"}).loc[but_refusal]
+
+    def but_refusals(answers: pd.DataFrame) -> pd.Series:
+        """Slope of any error but a refusal, where nobody refused."""
+        table = rates.rate_slopes(answers, [but_refusal], "assertiveness")
+        return table.rename(columns={"p_value": "p"}).loc[but_refusal]
+
     steeper = pd.DataFrame({kind: _steeper(outputs, kind) for kind in kinds}).T
 
     def any_and_each(table: pd.DataFrame) -> dict[str, object]:
@@ -424,9 +428,14 @@ def _of_rated_tone(rules: dict[str, tuple]) -> dict[str, object]:
     found = {
         "errors_fall_with_assertiveness": {
             **any_and_each(by_assertiveness),
-            "any error, refusals left out": left_out,
+            "any error, refusals left out": but_refusals(answered),
         },
-        "holds_without_preamble": any_and_each(without),
+        "holds_without_preamble": {
+            **any_and_each(without),
+            "any error, refusals left out": but_refusals(
+                answered[answered["arm"] == BASELINE]
+            ),
+        },
         "errors_fall_with_complexity": any_and_each(by_complexity),
         "complexity_weaker": any_and_each(steeper),
     }

@@ -116,8 +116,8 @@ def regression_statements(
     >>> from helpers.studies import kamoda
     >>> study = kamoda.load("simulated")
     >>> found = regression_statements(study, 20, 0.2, n_boot=20, seed=0)
-    >>> found["order"]["share"]
-    1.0
+    >>> found["order"].loc["", "share"]
+    np.float64(1.0)
     """
     names = list(ASPECTS)
     table = distances(study.ratings)
@@ -132,23 +132,44 @@ def regression_statements(
     found = dict(over_splits.iterrows())
     clusters = study.ratings[WORKER_AND_QUESTION]
     with_clusters = table.join(clusters)
-    found["order"] = {"share": float(_share_in_order(with_clusters, n_boot, seed))}
+    found |= _shares_in_order(with_clusters, n_boot, seed)
     found["formality_under_half"] = ratios(table, clusters).loc["formality"] - 0.5
     found["low_factuality"] = _low_factuality(study.ratings)
     return found
 
 
-def _share_in_order(table: pd.DataFrame, n_boot: int, seed: int) -> float:
-    """Smaller share, of questions and of workers, of resamples in the paper's order."""
-    shares = []
-    for cluster in ("question_id", "rater_id"):
+def _shares_in_order(
+    table: pd.DataFrame, n_boot: int, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Shares of resamples with the paper's order, whole and by the pairs it names.
+
+    Resamples are those of questions or of workers, whichever gives the smaller share.
+    """
+    pairs = [
+        ("factuality", "amount_info"),
+        ("amount_info", "formality"),
+        ("factuality", "formality"),
+    ]
+    by_cluster = {}
+    for cluster in WORKER_AND_QUESTION:
         moments = cluster_moments(table, list(ASPECTS), MISSING, cluster)
         rng = np.random.default_rng(seed)
         drawn = aspects.bootstrap_weights(moments, n_boot, rng)
-        most = drawn["factuality"] > drawn["amount_info"]
-        least = drawn["amount_info"] > drawn["formality"]
-        shares.append((most & least).mean())
-    return min(shares)
+        first, second, third = [drawn[more] > drawn[less] for more, less in pairs]
+        by_cluster[cluster] = {
+            "in order": (first & second).mean(),
+            "first": (first & third).mean(),
+            "factuality over amount_info": first.mean(),
+            "amount_info over formality": second.mean(),
+            "factuality over formality": third.mean(),
+        }
+    shares = pd.DataFrame(by_cluster).min(axis="columns").to_frame("share")
+    order = ["in order", "factuality over amount_info", "amount_info over formality"]
+    lead = ["first", "factuality over amount_info", "factuality over formality"]
+    return {
+        "order": shares.loc[order].rename({"in order": ""}),
+        "factuality_first": shares.loc[lead].rename({"first": ""}),
+    }
 
 
 def _low_factuality(ratings: pd.DataFrame) -> dict[str, object]:
