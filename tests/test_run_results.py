@@ -17,8 +17,8 @@ Counts.
 
 | notebook | question |
 |---|---|
-| [00_all](notebooks/00_all.ipynb) | What holds? |
-| [11_other](notebooks/11_other.ipynb) | What else? |
+| [00_all](00_all.ipynb) | What holds? |
+| [11_other](11_other.ipynb) | What else? |
 
 The end.
 """
@@ -178,10 +178,9 @@ def project(tmp_path, monkeypatch) -> Path:
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
     for name, text in TABLES.items():
         (tmp_path / "build" / f"{name}.csv").write_text(f"{text}\n")
-    (tmp_path / "README.md").write_text(README)
     (tmp_path / "docs").mkdir()
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "README.md").write_text("No table.\n")
+    (tmp_path / "notebooks" / "README.md").write_text(README)
     (tmp_path / "notebooks" / "10_tiny.ipynb").write_text("{}")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
     nbformat.write(
@@ -198,7 +197,7 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     names = [str(file.relative_to(project)) for file in written]
     tables = [f"figures/{name}.csv" for name in results.JOINED]
     others = ["notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    guides = ["README.md", "notebooks/README.md", "docs/replication_report.md"]
+    guides = ["notebooks/README.md", "docs/replication_report.md"]
     assert names == [*tables, *others, *guides]
     assert len(list((project / "figures").iterdir())) == 6
     assert b"papermill" not in contents[5]
@@ -209,8 +208,8 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
 
 def test_publishing_lists_new_notebooks_and_writes_the_report(project):
     results.publish(["10_tiny"], project / "build", project)
-    row = "| [10_tiny](notebooks/10_tiny.ipynb) | a: int = 0 |\n"
-    readme = (project / "README.md").read_text()
+    row = "| [10_tiny](10_tiny.ipynb) | a: int = 0 |\n"
+    readme = (project / "notebooks" / "README.md").read_text()
     assert readme == README.replace("| [11_", f"{row}| [11_")
     report = (project / "docs" / "replication_report.md").read_text()
     assert "Of 1 numbers in the notebooks" in report
