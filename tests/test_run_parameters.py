@@ -28,9 +28,8 @@ def of_number(number):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_defaults_pass_and_show_nothing(name, tmp_path, capsys):
     values = defaults(name) | {"out_dir": str(tmp_path)}
-    for parameter in ("claims_file", "headlines_file"):
-        if parameter in values:  # of a run, which there may not have been
-            values[parameter] = str(paths.DATA / "parameters.csv")
+    if "claims_file" in values:  # of a run, which there may not have been
+        values["claims_file"] = str(paths.DATA / "parameters.csv")
     assert run.check(name, values) is None
     assert capsys.readouterr().out == ""
     assert show.current() == show.Run(name, str(tmp_path), changed="")

@@ -44,13 +44,17 @@ YELLOW = "#E69F00"
 GREY = "#6B7280"
 INK = "#1F2937"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, YELLOW, GREY)
-# Of words in tables; verdicts that hold are not coloured.
+# Of words in tables; verdicts that pass are not coloured.
 VERDICT_COLORS = {
     "contradicted": "#B42318",
-    "open": GREY,
-    "leaning": BLUE,
-    "inexact": "#A3427A",  # a pink that can be read as text
-    "slip": "#B54708",
+    "does not reproduce": "#B42318",
+    "not true": "#B42318",
+    "another outcome": "#B42318",
+    "not internally consistent": "#B42318",
+    "reporting error": "#B54708",
+    "differs in the last digit": "#A3427A",  # a pink that can be read as text
+    "inconclusive": BLUE,
+    "not checked": GREY,
 }
 ARM_LABELS = {
     "assertive_low": "Assertiveness −−",
@@ -1177,16 +1181,15 @@ def text_table(frame: pd.DataFrame, caption: str) -> CaptionedTable:
     Returns
     -------
     CaptionedTable
-        Entries that begin with a verdict other than confirmed or consistent are
-        coloured.
+        Entries that begin with a verdict that does not pass are coloured.
 
     Examples
     --------
-    >>> claims = pd.DataFrame({"claim": ["A beats B"], "verdict": ["open (raw)"]})
+    >>> claims = pd.DataFrame({"claim": ["A beats B"], "verdict": ["inconclusive"]})
     >>> print(text_table(claims, "One"))
     One
-           claim     verdict
-    0  A beats B  open (raw)
+           claim       verdict
+    0  A beats B  inconclusive
     """
     return CaptionedTable(frame, caption, VERDICT_COLORS)
 
