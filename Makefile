@@ -9,10 +9,6 @@
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make compare      compare all committed results and outputs with new ones, on real data
 ## make bench        print speed ratios
-## make coverage     measure how often printed intervals hold the truth (a quarter of an hour)
-## make quoted       the same for headlines, with new raters too (a quarter of an hour)
-## make label_errors measure what models of label error find (ten minutes)
-## make audit        measure what the rules of verdicts notice, and how often they err
 ## make gates        measure how often conclusions about own ratings err (hours; it goes on where it stopped)
 ## make answers      let the model under test answer again (extra: models)
 ## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
@@ -30,7 +26,7 @@ unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
 RESULTS := reproduce site new lab refresh
-CHECKS := test compare bench coverage label_errors quoted audit gates answers
+CHECKS := test compare bench gates answers
 
 .DEFAULT_GOAL := help
 .PHONY: help notebook clean lock .venv .venv-tests $(RESULTS) $(CHECKS)

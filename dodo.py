@@ -32,8 +32,7 @@ OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 CHOICE = os.environ.get("DATA", "auto")
 
-JOINED = ("claims", "headlines", "provenance")
-JOINED_FILES = [BUILD / f"{name}.csv" for name in (*JOINED, "versions")]
+JOINED_FILES = [BUILD / f"{name}.csv" for name in results.JOINED]
 
 if CHOICE not in DATA_SOURCES:
     raise InvalidDodoFile(f"DATA must be {', '.join(DATA_SOURCES)}, not {CHOICE!r}")
@@ -65,14 +64,14 @@ def task_execute():
         uptodate = [lambda name=name: results.is_finished(name, BUILD, CHOICE)]
         claims_first = {}
         if name in OVERVIEWS:
-            uptodate.append(as_left(lambda: JOINED_FILES[:2]))
+            uptodate.append(as_left(lambda: JOINED_FILES))
             claims_first = {"task_dep": ["claims"]}
         action = partial(run_notebook, name)
         yield task(action, name=name, uptodate=uptodate, **claims_first)
 
 
 def task_claims():
-    """Join what all notebooks have found; judge the claims."""
+    """Join the results of all notebooks; judge the claims."""
     return task(write_claims, task_dep=[f"execute:{name}" for name in FINDINGS])
 
 
@@ -108,7 +107,7 @@ def task_compare():
 
     def compare_tables():
         found = []
-        for name in ("claims", "headlines", "provenance"):
+        for name in results.JOINED:
             committed = published.read_text(ROOT / "figures" / f"{name}.csv")
             new = published.read_text(BUILD / f"{name}.csv")
             for line in results.differences(committed, new):
@@ -188,34 +187,6 @@ def task_answers():
     return task(answer)
 
 
-def task_coverage():
-    """Measure how often printed intervals hold the truth, into data/coverage.csv."""
-
-    return task(lambda: run_script("-m", "benchmarks.coverage"))
-
-
-def task_quoted():
-    """Measure quoted intervals with new raters, into data/quoted_intervals.csv."""
-
-    return task(lambda: run_script("-m", "benchmarks.quoted_intervals"))
-
-
-def task_label_errors():
-    """Measure what models of label error find where the truth is known."""
-
-    return task(lambda: run_script("-m", "benchmarks.label_errors"))
-
-
-def task_audit():
-    """Measure how much each rule of verdicts notices and how often it errs."""
-
-    def audit():
-        refuse_missing()
-        return run_script("benchmarks/audit.py")
-
-    return task(audit, task_dep=["claims"])
-
-
 def task_gates():
     """Measure how often conclusions about ratings of known truth err."""
 
@@ -249,7 +220,6 @@ def run_notebook(name: str) -> None:
         given = {"data_source": CHOICE, "out_dir": "build"}
         if name in OVERVIEWS:
             given["claims_file"] = "build/claims.csv"
-            given["headlines_file"] = "build/headlines.csv"
         used = results.fingerprint(file)
         seconds = notebooks.execute(file, executed(name, BUILD), given)
         if results.fingerprint(file) != used:
@@ -265,38 +235,26 @@ def run_notebook(name: str) -> None:
 
 
 def write_claims() -> None:
-    """Join what all notebooks that have results have left."""
-    from helpers.claims import collection
+    """Join the results that all notebooks have left, and judge the claims by them."""
+    from helpers.claims import joined  # takes half a second
 
-    for name in JOINED:
-        for file in BUILD.glob(f"{name}/*.csv"):
+    for folder in ("results", "provenance"):
+        for file in BUILD.glob(f"{folder}/*.csv"):
             if file.stem not in NAMES:  # of a notebook that has gone
                 file.unlink()
-    (BUILD / "claims").mkdir(exist_ok=True)
-    joined = {
-        "claims": collection.merge(BUILD / "claims"),
-        "headlines": collection.headlines(BUILD / "headlines").reset_index(),
-        "provenance": collection.provenance(BUILD / "provenance"),
-        "versions": results.versions(),
-    }
-    for name, table in joined.items():
+    tables = joined.tables(BUILD, is_real=CHOICE != "simulated")
+    for name, table in (tables | {"versions": results.versions()}).items():
         replace_files({BUILD / f"{name}.csv": to_csv_bytes(table, index=False)})
 
 
 def summary_lines() -> list[str]:
     """Sum up a run in one line of text per study."""
-    from helpers.claims import collection
-
     claims = published.read_text(BUILD / "claims.csv")
-    counts = collection.verdict_counts(claims)
-    sources = collection.sources(claims)
     lines = []
-    for study, verdicts in counts.iterrows():
-        listed = [
-            f"{number} {verdict}" for verdict, number in verdicts.items() if number
-        ]
-        source = sources.get(study, "printed")
-        lines.append(f"{study}: {source} data, {', '.join(listed)}")
+    for study, verdicts in claims.groupby("study", sort=False)["verdict"]:
+        counts = verdicts.value_counts().items()
+        listed = [f"{number} {verdict}" for verdict, number in counts]
+        lines.append(f"{study}: {', '.join(listed)}")
     return lines
 
 

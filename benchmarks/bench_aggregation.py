@@ -9,7 +9,7 @@ from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking
 from helpers.stats.aggregation import aggregate
 
-ROUNDS = 7
+ROUNDS = 3
 
 
 def mode_with_ties(values: pd.Series) -> float:

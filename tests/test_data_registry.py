@@ -336,12 +336,18 @@ FAULTS = {
     "forbidden": ([partial(status, 403)], "(HTTP status 403; tries: 1)", 1),
     "gone": ([partial(status, 410)], "(HTTP status 410; tries: 1)", 1),
     "server error": ([partial(status, 500)], "(HTTP status 500; tries: 4)", 4),
-    "busy": ([partial(status, 429, Retry_After=3600), right], None, 2),
-    "asks to wait for ever": (
-        [partial(status, 429, Retry_After=DIGITS)],
-        "status 429; tries",
-        4,
+    "busy": ([partial(status, 429, Retry_After=20), right], None, 2),
+    "asks to wait for an hour": (
+        [partial(status, 429, Retry_After=3600), right],
+        "(HTTP status 429, asks to wait 3600 s; tries: 1)",
+        1,
     ),
+    "asks to wait for ever": (
+        [partial(status, 503, Retry_After=DIGITS), right],
+        "(HTTP status 503, asks to wait 21600 s; tries: 1)",
+        1,
+    ),
+    "right, and asks to wait": ([partial(right, Retry_After="3600")], None, 1),
     "answers, then closes": (
         [partial(status, 500), closing],
         "(ConnectionError; tries: 4)",
@@ -500,6 +506,23 @@ def test_a_part_of_a_study_without_a_network_is_no_reason_to_simulate(
         registry.locate(THREE, "auto")
 
 
+def test_other_tables_of_a_study_that_are_here_forbid_to_simulate(place, monkeypatch):
+    go_offline(place, monkeypatch, files=THREE)
+    put(place / "mirror", file=THREE[0])
+    assert list(registry.locate(THREE[:1], "auto")) == THREE[:1]
+    with pytest.raises(INCOMPLETE, match=r"^study: 1 of 3 files are here\. "):
+        registry.locate(THREE[1:], "auto")
+    assert registry.simulated_studies() == []
+
+
+def test_a_study_that_is_loaded_again_with_real_data_is_not_simulated_any_more(place):
+    put(place / "mirror")
+    with pytest.warns(UserWarning, match="tables of study are random"):
+        registry.locate([FILE], "simulated")
+    registry.locate([FILE], "real")
+    assert registry.simulated_studies() == []
+
+
 def test_a_terminal_shows_how_far_a_download_is(place, server, monkeypatch, capsys):
     register(monkeypatch, place / "three.csv", server.url, files=THREE)
     registry.fetch(THREE[0])
@@ -655,15 +678,31 @@ def test_an_archive_gives_a_registered_file_that_its_own_server_has_lost(
     assert server.requests[1].endswith(f"/sha1_git:{BLOB}/raw/")
 
 
-@pytest.mark.parametrize(("header", "pause"), [("7", [7]), ("soon", []), ("900", [10])])
-def test_a_server_that_asks_for_patience_gets_some(
+LONG_AGO = "Fri, 01 Jan 2021 00:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("header", "pause"), [("7", 7), (LONG_AGO, 0), ("soon", 0), ("9" * 5000, 0)]
+)
+def test_a_server_is_asked_again_after_the_pause_that_it_wants(
     place, server, monkeypatch, header, pause
 ):
     slept = []
     monkeypatch.setattr(registry, "sleep", slept.append)
     server.answers = [partial(status, 429, Retry_After=header), right]
     assert registry.fetch(FILE).read_bytes() == CONTENT
-    assert slept == pause
+    assert slept == [0, pause]
+
+
+def test_a_server_that_wants_too_long_a_pause_is_not_asked_again_but_the_archive(
+    place, server, monkeypatch
+):
+    archive = f"{server.url}/sha1_git:{{git_blob}}/raw/"
+    monkeypatch.setattr(registry, "ARCHIVES", (archive,))
+    server.answers = [partial(status, 429, Retry_After=3600), right]
+    assert registry.fetch(FILE).read_bytes() == CONTENT
+    assert len(server.requests) == 2
+    assert server.requests[1].endswith(f"/sha1_git:{BLOB}/raw/")
 
 
 @pytest.fixture

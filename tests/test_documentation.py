@@ -10,11 +10,9 @@ import papermill
 import pytest
 
 from helpers import paths
-from helpers.claims import collection, verdicts
 from helpers.data.published import read_text
 from helpers.data.studies import titles
 from helpers.run import notebooks as run
-from helpers.run import results
 
 GUIDES = [
     "README.md",
@@ -118,94 +116,6 @@ def published(name: str) -> pd.DataFrame:
     return read_text(paths.PUBLISHED / f"{name}.csv")
 
 
-def first_cell(name: str) -> str:
-    notebook = nbformat.read(paths.NOTEBOOKS / paths.notebook_place(name), as_version=4)
-    return notebook.cells[0].source
-
-
-def test_committed_claims_that_do_not_hold_have_a_cause_that_is_told():
-    table = read_text(paths.ROOT / "figures" / "claims.csv")
-    causes = published("causes")
-    assert causes["cause"].is_unique
-    failing = table[table["verdict"].isin(["contradicted", "slip"])]
-    assert failing.loc[failing["cause"] == "", "claim_id"].tolist() == []
-    assert set(table["cause"]) - {""} == set(causes["cause"])
-    assert (causes["explanation"].str.len() > 20).all()
-
-
-def test_what_a_cause_touches_fits_the_form_and_place_of_its_claims():
-    table = read_text(paths.ROOT / "figures" / "claims.csv")
-    number = verdicts.forms(table) == verdicts.NUMBERS_AND_COUNTS
-    carries = collection.carries_conclusion(table)
-    for cause, touches in published("causes").set_index("cause")["touches"].items():
-        rows = table["cause"] == cause
-        assert touches in collection.TOUCHES, cause
-        if touches != "wording":
-            assert (touches == "number") == number[rows].all(), cause
-            assert (touches == "conclusion") == carries[rows].any(), cause
-
-
-def test_a_headline_says_how_sure_it_is_itself_only_if_no_claim_names_it():
-    named = set(published("claims")["headline"])
-    for row in published("headlines").itertuples():
-        known = ["holds", "not settled"]
-        if row.headline in named:
-            known = [""]
-        assert row.sure in known, row.headline
-
-
-def test_headlines_stand_in_answers_as_they_were_computed():
-    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
-    assert headlines["headline"].tolist() == published("headlines")["headline"].tolist()
-    assert set(headlines["source"]) == {"real"}
-    for row in headlines.itertuples():
-        assert row.sentence in first_cell(row.notebook)
-    named = set(published("claims")["headline"]) - {""}
-    assert named <= set(headlines["headline"])
-
-
-@pytest.mark.parametrize(
-    ("guide", "up"), [("README.md", ""), ("docs/findings.md", "../")]
-)
-def test_what_guides_say_of_findings_is_what_was_computed(guide, up):
-    claims = read_text(paths.ROOT / "figures" / "claims.csv")
-    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
-    text = (paths.ROOT / guide).read_text()
-    alts = committed_alts()
-    assert results.with_findings(text, claims, headlines, alts, up) == text
-
-
-def committed_alts() -> dict[str, str]:
-    """Alt texts of the committed figures by their names."""
-    by_picture = {}
-    for name in run.notebook_names():
-        notebook = nbformat.read(
-            paths.NOTEBOOKS / paths.notebook_place(name), as_version=4
-        )
-        by_picture |= run.alt_texts(notebook)
-    figures = (paths.ROOT / "figures").glob("*.png")
-    return {file.stem: by_picture.get(file.read_bytes(), "") for file in figures}
-
-
-def test_every_finding_stands_in_the_guides():
-    headlines = read_text(paths.ROOT / "figures" / "headlines.csv")
-    findings = (paths.ROOT / "docs" / "findings.md").read_text()
-    readme = (paths.ROOT / "README.md").read_text()
-    for row in headlines.itertuples():
-        assert row.sentence in findings
-        assert row.alternatives in findings
-        after_lead = re.split(r"[.?] ", row.short, maxsplit=1)[-1]
-        assert after_lead in readme
-    assert (headlines["short"] != "").any()
-
-
-def test_counts_stand_in_overview_and_guides_as_they_were_computed():
-    table = read_text(paths.ROOT / "figures" / "claims.csv")
-    for part in collection.stated_counts(table):
-        assert part in first_cell("00_overview")
-    assert verdicts.counted(table) in (paths.ROOT / "docs" / "findings.md").read_text()
-
-
 def test_every_exhibit_is_under_a_heading_that_names_it_or_has_a_reason():
     exhibits = published("figures")
     assert not exhibits.duplicated(["study", "exhibit"]).any()
@@ -228,8 +138,3 @@ def test_local_links_of_notebooks_lead_somewhere(name):
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     targets = [target for target in LINK.findall(prose) if "://" not in target]
     assert [each for each in targets if not (file.parent / each).exists()] == []
-
-
-def test_committed_claims_come_from_real_data():
-    table = read_text(paths.ROOT / "figures" / "claims.csv")
-    assert set(table["source"]) == {"", "real"}

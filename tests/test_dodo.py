@@ -17,7 +17,6 @@ from helpers import paths
 PARAMETERS = """data_source: str = "auto"  # where data come from
 out_dir: str = "build"  # where results go
 claims_file: str = "figures/claims.csv"  # claims of all notebooks
-headlines_file: str = "figures/headlines.csv"  # headlines of all notebooks
 n_boot: int = 1000  # draws
 alpha: float = 1.0  # anything"""
 SITE = """import sys, helpers.paths
@@ -27,7 +26,7 @@ page.write_text((helpers.paths.BUILD / "claims.csv").read_text())"""
 RESULTS = """import pandas as pd
 from helpers import run
 from helpers.claims import results
-files = {"claims_file": "README.md", "headlines_file": "README.md"}
+files = {"claims_file": "README.md"}
 run.check("11_good", globals() | files)
 results.save(pd.DataFrame({"name": ["hosking.counts.outputs_1"], "estimate": [900]}))"""
 OVERVIEW = """from helpers import paths

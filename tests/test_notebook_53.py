@@ -110,7 +110,7 @@ def test_a_file_of_ones_own_is_analysed_as_real_and_its_results_are_kept(
     tmp_path, run, table
 ):
     assert run(table)["source"] == "real"
-    file = tmp_path / "run" / "results" / "53_your_ratings.csv"
+    file = tmp_path / "run" / "tables" / "53_your_ratings.csv"
     assert [each for each in (tmp_path / "run").rglob("*") if each.is_file()] == [file]
     results = pd.read_csv(file, index_col="aspect")
     assert results.index.tolist() == THREE

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from helpers import paths, show
-from helpers.claims import collection, verdicts
-from helpers.data import published, tables
+from helpers.claims import results as claims_results
+from helpers.data import tables
 from helpers.run import notebooks as run
 from helpers.run import results
 from helpers.run.code import run_code
@@ -123,8 +123,8 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
     monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
     given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_boot": 2}
     run_code(paths.NOTEBOOKS / "appendix" / "40_word_classes_test.ipynb", given)
-    entered = collection.read_entered(tmp_path / "claims")
-    assert "humbel.word_classes.one_target" in set(entered["claim_id"])
+    saved = claims_results.read(tmp_path / "simulated")
+    assert "humbel.word_classes.one_target" in set(saved["name"])
 
 
 @pytest.fixture(autouse=True)
@@ -142,48 +142,7 @@ def test_every_notebook_runs_on_simulated_data_and_draws(notebook, tmp_path):
     assert list(tmp_path.rglob(f"figures/{notebook.stem[:3]}*.png"))
 
 
-def test_the_overview_runs_on_simulated_claims(tmp_path):
-    for name in (
-        "11_error_weights",
-        "21_weighted_aspect_regression",
-        "30_ai_alone_vs_user_ai",
-    ):
-        own = {"data_source": "simulated", "out_dir": str(tmp_path), **FEW}
-        run_code(paths.NOTEBOOKS / f"{name}.ipynb", own)
-    merged = collection.merge(tmp_path / "claims")
-    needs = merged["claim_id"].map(published.published_claims()["needs"])
-    of_studies = merged[(merged["evidence"] == "simulated") & (needs != "method")]
-    assert set(of_studies["verdict"]) == {"open"}
-    tables = {
-        "claims": merged,
-        "headlines": collection.headlines(tmp_path / "headlines").reset_index(),
-    }
-    given = {"data_source": "simulated"}
-    for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-        given[f"{name}_file"] = str(tmp_path / f"{name}.csv")
-    run_code(
-        paths.NOTEBOOKS / "00_overview.ipynb",
-        {"out_dir": str(tmp_path), **given, **FEW},
-    )
-    assert (tmp_path / "figures" / "00_claims.png").is_file()
-
-
-def test_the_overview_is_as_real_as_the_least_real_study(tmp_path, monkeypatch, capsys):
-    table = published.read_text(paths.ROOT / "figures" / "claims.csv")
-    made_up = (table["study"] == "kamoda") & (table["evidence"] == "raw")
-    simulated = {"evidence": "simulated", "verdict": "open", "source": "simulated"}
-    simulated["note"] = verdicts.SIMULATED_NOTE
-    table.loc[made_up, list(simulated)] = list(simulated.values())
-    table.to_csv(tmp_path / "claims.csv", index=False)
-    drawn = []
-    monkeypatch.setattr(show, "save", lambda *given, alt: drawn.append((given[3], alt)))
-    given = {"out_dir": str(tmp_path), "claims_file": str(tmp_path / "claims.csv")}
-    run_code(paths.NOTEBOOKS / "00_overview.ipynb", given)
-    printed = capsys.readouterr().out
-    assert "source of Kamoda et al.: simulated" in printed
-    assert "source of Hosking et al.: real" in printed
-    assert f"simulated data ({made_up.sum()})" in printed
-    ((source, alt),) = drawn
-    assert source == "simulated"
-    assert "Kamoda et al. simulated" in alt
+def test_the_overview_reads_the_claims_of_a_run(tmp_path):
+    claims = {"claims_file": "figures/claims.csv"}
+    run_code(paths.NOTEBOOKS / "00_overview.ipynb", claims | {"out_dir": str(tmp_path)})
+    assert list(tmp_path.glob("figures/00_*.png"))

@@ -429,10 +429,16 @@ def test_experts_of_dices_and_orders_of_llmbar(tmp_path):
     assert (row["part"], row["judge"], row["one"]) == ("MT-Bench", "GPT-4", "1")
 
 
-def test_without_the_files_a_set_says_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(sets.registry, "locate", lambda files, source: None)
-    with pytest.raises(PlainError, match="left out: this needs the files of the sets"):
-        sets.load("fed")
+def test_without_the_files_a_set_says_what_is_missing(monkeypatch):
+    def unavailable(files, data_source):
+        raise registry.DataUnavailableError("no network")
+
+    monkeypatch.setattr(sets.registry, "locate", unavailable)
+    for data_source in ("auto", "simulated"):
+        with pytest.raises(PlainError, match="left out: this needs the files of the"):
+            sets.load("fed", data_source)
+    with pytest.raises(registry.DataUnavailableError, match="no network"):
+        sets.load("fed", "real")
     with pytest.raises(PlainError, match="has no file of the set 'nothing'"):
         sets.load("nothing")
 

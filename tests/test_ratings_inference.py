@@ -431,46 +431,6 @@ def test_the_ranking_redraws_weights_as_wide_as_their_intervals():
     assert abs(correlation[0, 1]) < 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "marked 12 times, no names",
-        "5 raters, slopes",
-        "9 raters, leniency, rates and slopes",
-    ],
-)
-def test_null_aspects_are_hardly_ever_called_a_finding(name):
-    place = list(gates.NULLS).index(name)
-    files = [(gates.SEED, 0, place, number) for number in range(100)]
-    wrong = sum(gates.false_finding(gates.NULLS[name], key) for key in files)
-    # one in 1,000 such tests would have more, were the true share 5 %
-    assert wrong <= 12
-
-
-@pytest.mark.parametrize(
-    "name", ["9 raters, slopes differ much", "marked 12 times, no names"]
-)
-def test_intervals_hold_the_truth(name):
-    place = list(gates.TRUTHS).index(name)
-    files = [(gates.SEED, 1, place, number) for number in range(150)]
-    held = np.mean(
-        [gates.interval_found(gates.TRUTHS[name], key)[1] for key in files], axis=0
-    )
-    assert held.min() >= 0.88
-
-
-def test_a_strong_link_is_found():
-    gate = gates.POWERS["10 raters, 1 aspect"]
-    place = list(gates.POWERS).index("10 raters, 1 aspect")
-    keys = [
-        [(gates.SEED, kind, place, number) for number in range(1000, 1100)]
-        for kind in (3, 2)
-    ]
-    spread = np.std([gates.power_found(gate, key, 0.0)[0] for key in keys[0]])
-    told = [gates.power_found(gate, key, 4 * spread)[1] for key in keys[1]]
-    assert np.mean(told) >= 0.7
-
-
 def of_systems(n_systems, seed=0):
     """Better systems have fewer typos, which do nothing in answers of one system."""
     random = rng(seed)

@@ -3,10 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import nct, t
 
-from helpers.robustness.study_power import detection, study_losses
-from helpers.stats.moments import cluster_moments
 from ratings import raters
 from ratings.intake import prepare
 
@@ -200,24 +197,3 @@ def test_how_many_more_are_needed_follows_from_the_parts_of_the_error():
         (found["detects"] / 0.05) ** 2, rel=0.1
     )
     assert np.isnan(found["times the raters"])
-
-
-def test_the_plan_agrees_with_simulated_studies_of_that_size():
-    table = (
-        agreeing(n_items=400)
-        .drop(columns="rater_id")
-        .assign(prompt_id=lambda t: t["item_id"])
-    )
-    table["overall"] -= 0.25 * table["harm"]
-    study = study_of(table)
-    weight = study.slopes().value["harm"]
-    needed = int(
-        400 * raters.sample_size(study, weight).loc["harm", "detects"] ** 2 / weight**2
-    )
-    moments = cluster_moments(study.scaled(), ["tone", "harm"], "overall", "prompt_id")
-    studies = study_losses(moments, [needed], 400, rng())
-    power = detection(studies, {"tone": 1, "harm": -1}, "feature").xs(
-        "harm", level="feature"
-    )
-    exact = nct.sf(t.ppf(0.975, needed - 1), needed - 1, 2.8)
-    assert power["estimate"].item() == pytest.approx(exact, abs=0.08)

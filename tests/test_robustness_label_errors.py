@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import label_errors as benchmark
 from helpers.robustness import crowd
 from helpers.robustness import label_errors as models
 from helpers.robustness.study_model import draw, example_model
@@ -114,28 +113,3 @@ def test_a_class_that_cannot_be_told_is_missing(monkeypatch):
     )
     assert n_undefined == 5
     assert table.isna().all(axis=None)
-
-
-def test_in_the_second_case_raters_of_a_response_share_slips():
-    model = replace(example_model(), halo=0.0)
-    rng = np.random.default_rng(5)
-    for shared in (0.0, 0.5):
-        drawn, propensity = benchmark.draw_study(model, shared, 3000, rng)
-        marks = drawn.marks[~drawn.present[:, :, 0]][:, :, 0]
-        together = np.cov(marks[:, 0], marks[:, 1])[0, 1]
-        assert (together > 0.005) == (shared > 0)
-        gap = drawn.marks.mean(axis=2) - propensity
-        assert abs(gap.mean()) < 0.01
-
-
-def test_studies_are_counted_by_what_their_intervals_hold():
-    index = pd.MultiIndex.from_tuples(
-        [("classes", "all", "refusal")], names=["method", "errors", "error"]
-    )
-    studies = []
-    for estimate, low in [(1.0, 0.5), (2.0, 1.5), (1.0, np.nan), (np.nan, 0.5)]:
-        columns = {"estimate": estimate, "low": low, "high": low + 1}
-        studies.append(pd.DataFrame(columns, index=index))
-    row = benchmark.count(studies, pd.Series([1.0], index)).iloc[0]
-    assert row[["covered", "missed", "undefined"]].tolist() == [1, 1, 2]
-    assert row["median"] == 1.0

@@ -15,6 +15,7 @@ from helpers.robustness.study_model import (
 )
 from helpers.stats.lasso import ols
 from helpers.studies import hosking
+from helpers.studies.hosking_submissions import single_ratings
 
 FEATURES = ["refusal", "scope"]
 
@@ -142,7 +143,8 @@ def test_two_events_happen_together_as_the_bivariate_normal_says():
 def test_the_model_of_experiment_1_gives_its_losses_and_rates_again(real_data):
     study = hosking.load_experiment_1(real_data)
     errors = ["factuality", "relevance", "refusal"]
-    tables = [hosking.without_checks(table) for table in (study.errors, study.unbiased)]
+    groups = ("errors", "unbiased")
+    tables = [single_ratings(1, group, real_data) for group in groups]
     model = fit_model(*tables, errors, "quality_unbiased")
     drawn = draw(model, 2500, model.raters, rng(1))
     real = describe_model(tables[0], study.outputs(), errors, "quality_unbiased", 0.01)

@@ -3,21 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, t
 
 from helpers.robustness import study_power
 from helpers.robustness.study_model import draw, example_model
 from helpers.stats.lasso import ols
 from helpers.stats.moments import cluster_moments
 
-FEATURES = ["refusal", "scope"]
-
 
 def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@pytest.fixture(scope="module")
+FEATURES = ["refusal", "scope"]
+
+
+@pytest.fixture
 def frame():
     """500 prompts, two errors, a loss of half a point and none."""
     drawn = rng()
@@ -29,37 +29,25 @@ def frame():
     return table.assign(score=4 - 0.5 * table["refusal"] + noise, prompt_id=prompt)
 
 
-def moments_of(frame):
-    return cluster_moments(frame, FEATURES, "score", "prompt_id")
+def least_squares(frame, sizes):
+    moments = cluster_moments(frame, FEATURES, "score", "prompt_id")
+    return study_power._least_squares(moments.products, sizes)
 
 
-def test_studies_get_the_estimates_and_errors_of_the_project(frame):
-    studies = study_power.study_losses(moments_of(frame), [20, 40], 1, rng(3))
-    drawn = rng(3).integers(500, size=40)
-    for size in (20, 40):
-        rows = [frame[frame["prompt_id"] == prompt] for prompt in drawn[:size]]
-        rows = [part.assign(prompt_id=copy) for copy, part in enumerate(rows)]
-        expected = ols(pd.concat(rows), FEATURES, "score", "prompt_id").iloc[1:]
-        columns = ["estimate", "standard_error", "low", "high"]
-        assert np.allclose(studies.loc[size], expected[columns])
+def test_a_study_gets_the_estimates_and_errors_of_clustered_least_squares(frame):
+    sizes = [20, 40]
+    estimates, errors = least_squares(frame, sizes)
+    for place, size in enumerate(sizes):
+        rows = frame[frame["prompt_id"] < size]
+        expected = ols(rows, FEATURES, "score", "prompt_id").iloc[1:]
+        np.testing.assert_allclose(estimates[place], expected["estimate"])
+        np.testing.assert_allclose(errors[place], expected["standard_error"])
 
 
 def test_a_feature_that_does_not_vary_or_cannot_be_told_apart_has_no_estimate(frame):
     for scope, missing in ((0.0, [False, True]), (frame["refusal"], [True, True])):
-        moments = moments_of(frame.assign(scope=scope))
-        studies = study_power.study_losses(moments, [30], 2, rng())
-        assert studies["estimate"].isna().tolist() == missing * 2
-
-
-def test_power_is_what_the_normal_approximation_says(frame):
-    studies = study_power.study_losses(moments_of(frame), [40], 800, rng(1))
-    found = study_power.detection(studies, {"refusal": -1, "scope": -1}, "feature").loc[
-        40
-    ]
-    refusal = studies["estimate"].xs("refusal", level="feature")
-    expected = norm.cdf(-refusal.mean() / refusal.std() - t.ppf(0.975, 39))
-    assert found.loc["refusal", "estimate"] == pytest.approx(expected, abs=0.06)
-    assert found.loc["scope", "estimate"] < 0.06
+        estimates, _ = least_squares(frame.assign(scope=scope), [30])
+        assert np.isnan(estimates[0]).tolist() == missing
 
 
 def test_detection_asks_for_an_interval_on_the_right_side():

@@ -8,10 +8,8 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.claims import collection
+from helpers.claims import judged
 from helpers.data import registry
-from helpers.data.published import read_text
-from helpers.data.tables import PlainError
 from helpers.run import notebooks, results
 
 README = """\
@@ -160,11 +158,14 @@ def test_stripping_removes_traces_of_the_run_and_counts_on_as_if_nothing_was_inj
     assert stream == {"output_type": "stream", "name": "stdout", "text": "x"}
 
 
-def write_claims(file: Path, verdicts: list[str]) -> None:
-    """Write numbers that raw data have judged."""
-    columns = {"kind": "number", "published": "3", "evidence": "raw", "source": "real"}
-    columns |= {"after_correction": "", "note": "", "verdict": verdicts}
-    pd.DataFrame(columns).to_csv(file, index=False)
+CLAIM = "hosking.counts.outputs_1,hosking,§2,Outputs,900,,fact,,,900,true,why,,10_tiny"
+TABLES = {
+    "results": "name,estimate\nhosking.counts.outputs_1,900",
+    "claims": f"{','.join(judged.COLUMNS)}\n{CLAIM}",
+    "authors_numbers": "id,printed,ours,reproduces,cause\nhosking.authors.a,1,1,True,",
+    "provenance": "file,sha256,notebook",
+    "versions": "name,version",
+}
 
 
 @pytest.fixture
@@ -175,19 +176,14 @@ def project(tmp_path, monkeypatch) -> Path:
     (tmp_path / "figures" / "10_old.png").write_bytes(b"old")
     (tmp_path / "build" / "figures" / "10_new.png").write_bytes(b"new")
     (tmp_path / "build" / "figures" / "12_gone.png").write_bytes(b"gone")
-    write_claims(tmp_path / "build" / "claims.csv", ["confirmed", "slip"])
+    for name, text in TABLES.items():
+        (tmp_path / "build" / f"{name}.csv").write_text(f"{text}\n")
     (tmp_path / "README.md").write_text(README)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "findings.md").write_text("# Findings\n")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "README.md").write_text("No table.\n")
     (tmp_path / "notebooks" / "10_tiny.ipynb").write_text("{}")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
-    (tmp_path / "build" / "headlines.csv").write_text(
-        "headline,sentence\nx,Something.\n"
-    )
-    (tmp_path / "build" / "provenance.csv").write_text("file,sha256,notebook\n")
-    (tmp_path / "build" / "versions.csv").write_text("name,version\n")
     nbformat.write(
         executed_notebook(), tmp_path / "build" / "notebooks" / "10_tiny.ipynb"
     )
@@ -200,41 +196,28 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     written = results.publish(["10_tiny"], project / "build", project)
     contents = [file.read_bytes() for file in written]
     names = [str(file.relative_to(project)) for file in written]
-    names_of_tables = ("claims", "headlines", "provenance", "versions")
-    tables = [f"figures/{name}.csv" for name in names_of_tables]
+    tables = [f"figures/{name}.csv" for name in results.JOINED]
     others = ["notebooks/10_tiny.ipynb", "figures/10_new.png"]
-    guides = ["README.md", "notebooks/README.md", "docs/findings.md"]
+    guides = ["README.md", "notebooks/README.md", "docs/replication_report.md"]
     assert names == [*tables, *others, *guides]
-    assert len(list((project / "figures").iterdir())) == 5
-    assert b"papermill" not in contents[4]
-    assert contents[4].endswith(b"}\n")
+    assert len(list((project / "figures").iterdir())) == 6
+    assert b"papermill" not in contents[5]
+    assert contents[5].endswith(b"}\n")
     again = results.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 
 
-def test_publishing_lists_new_notebooks_and_renews_sentences_about_all_claims(project):
-    committed = project / "figures" / "claims.csv"
-    write_claims(committed, ["confirmed"])
-    before, *_ = collection.stated_counts(read_text(committed))
-    readme = project / "README.md"
-    readme.write_text(README.replace("Counts.", f"Counts: {before}"))
+def test_publishing_lists_new_notebooks_and_writes_the_report(project):
     results.publish(["10_tiny"], project / "build", project)
-    after, *_ = collection.stated_counts(read_text(committed))
-    expected = README.replace("Counts.", f"Counts: {after}")
     row = "| [10_tiny](notebooks/10_tiny.ipynb) | a: int = 0 |\n"
-    assert "Of 2 claims, 2 could be checked: 1 are confirmed" in after
-    assert readme.read_text() == expected.replace("| [11_", f"{row}| [11_")
+    readme = (project / "README.md").read_text()
+    assert readme == README.replace("| [11_", f"{row}| [11_")
+    report = (project / "docs" / "replication_report.md").read_text()
+    assert "Of 1 numbers in the notebooks" in report
 
 
-def test_nothing_is_published_if_a_claim_was_simulated_or_a_notebook_is_missing(
-    project,
-):
+def test_nothing_is_published_if_a_notebook_is_missing(project):
     with pytest.raises(FileNotFoundError, match="11_missing"):
         results.publish(["10_tiny", "11_missing"], project / "build", project)
-    (project / "build" / "claims.csv").write_text(
-        "claim_id,source\na,real\nb,simulated\n"
-    )
-    with pytest.raises(PlainError, match="claims from simulated data: nothing written"):
-        results.publish(["10_tiny"], project / "build", project)
     assert [file.name for file in (project / "figures").iterdir()] == ["10_old.png"]
     assert (project / "notebooks" / "10_tiny.ipynb").read_text() == "{}"

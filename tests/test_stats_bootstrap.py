@@ -1,19 +1,11 @@
 """Bootstrap draws against resampling of rows; intervals, tests against closed forms."""
 
-import os
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
 from scipy import stats
-from threadpoolctl import threadpool_info
 
 from helpers.stats import bootstrap
-from helpers.stats.moments import cluster_moments
-
-N_BOOT = 2 * bootstrap.BATCH + 7
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -171,75 +163,3 @@ def test_adjust_refuses_impossible_p_values():
         bootstrap.adjust([0.1, np.nan])
     with pytest.raises(ValueError, match=r"p-value 0 is 1\.2: give the family without"):
         bootstrap.adjust([1.2, 0.1])
-
-
-@pytest.fixture(scope="module")
-def draw_sums():
-    """Draws of sums, made wherever joblib is told to work.
-
-    There are enough clusters for sums that round differently on one thread and on two.
-    """
-    table = pd.DataFrame(rng(4).normal(size=(2_000, 12)), columns=list("abcdefghijky"))
-    moments = cluster_moments(table, list("abcdefghijk"), "y")
-
-    def sums(moments, n_boot, rng):
-        weights = bootstrap.cluster_weights(len(moments.products), n_boot, rng)
-        return moments.total(weights).products
-
-    return partial(bootstrap.in_batches, sums, moments, n_boot=N_BOOT)
-
-
-def in_batches(draw, n_boot=N_BOOT):
-    return bootstrap.in_batches(draw, n_boot=n_boot, rng=rng())
-
-
-def uniform(n_boot, rng):
-    return rng.random(n_boot)
-
-
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_draws_are_the_same_in_threads_and_processes(draw_sums, backend):
-    expected = draw_sums(rng=rng())
-    with parallel_config(backend, n_jobs=2):
-        np.testing.assert_array_equal(draw_sums(rng=rng()), expected)
-
-
-def test_a_dask_worker_does_the_work_and_draws_the_same(draw_sums):
-    distributed = pytest.importorskip(
-        "distributed", reason="the extra dask is not installed"
-    )
-
-    def process(n_boot, rng):
-        return np.full(n_boot, os.getpid())
-
-    expected = draw_sums(rng=rng())
-    with (
-        distributed.Client(
-            n_workers=1, threads_per_worker=2, dashboard_address=":0"
-        ) as client,
-        parallel_config("dask"),
-    ):
-        np.testing.assert_array_equal(draw_sums(rng=rng()), expected)
-        assert set(in_batches(process)) <= set(client.run(os.getpid).values())
-
-
-def test_every_batch_has_random_numbers_of_its_own():
-    sizes = [bootstrap.BATCH, bootstrap.BATCH, 7]
-    expected = [child.random(n) for child, n in zip(rng().spawn(3), sizes, strict=True)]
-    assert in_batches(uniform).tolist() == np.concatenate(expected).tolist()
-
-
-def test_a_batch_runs_on_one_thread_and_leaves_the_others_alone():
-    def threads(n_boot, rng):
-        return np.full(
-            n_boot, max(library["num_threads"] for library in threadpool_info())
-        )
-
-    before = threadpool_info()
-    assert in_batches(threads, 1).tolist() == [1]
-    assert threadpool_info() == before
-
-
-def test_no_replicates_are_refused():
-    with pytest.raises(ValueError, match="n_boot must be at least 1, got 0"):
-        in_batches(uniform, 0)

@@ -11,7 +11,6 @@ from helpers.stats.label_errors import (
     calibration_table,
     mark_moments,
     reliabilities,
-    reliability_table,
     smallest_reliability,
 )
 
@@ -164,17 +163,6 @@ def test_labels_that_do_not_vary_have_no_reliability():
     assert np.isnan([one, mean]).all()
     assert np.isnan(smallest_reliability(totals)).all()
     assert np.isnan(calibrated_losses(totals)).all()
-
-
-def test_intervals_of_reliability_hold_the_truth():
-    rng = np.random.default_rng(9)
-    held = []
-    for _ in range(150):
-        table = marks_of(rng.beta(0.5, 1.5, (400, 1)), 4, rng)
-        rows = reliability_table(moments_in(table), 200, rng)
-        row = rows.loc[("error 0", label_errors.ONE_MARK)]
-        held.append(row["low"] <= 1 / 3 <= row["high"])
-    assert 0.88 <= np.mean(held) <= 0.99
 
 
 def test_an_item_with_one_rater_is_refused():

@@ -195,26 +195,6 @@ def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     assert list(draws.columns) == FEATURES
 
 
-def test_the_table_of_weights_has_the_lasso_and_intervals_as_wide_as_one_bootstrap(
-    outputs,
-):
-    moments = by_prompt(outputs)
-    table = lasso.lasso_table(moments, 0.01, 2_000, rng())
-    draws = lasso.lasso_bootstrap(moments, 0.01, 2_000, rng(1))
-    np.testing.assert_allclose(table["estimate"], weights_of(outputs), rtol=1e-12)
-    bounds = draws.quantile([0.025, 0.975]).T
-    np.testing.assert_allclose(table[["low", "high"]], bounds, atol=0.08)
-    selected = draws.ne(0).mean()
-    assert 0 < selected["scope"] < 1
-    np.testing.assert_allclose(table["selected"], selected, atol=0.05)
-
-
-def test_the_truth_is_recovered_from_many_outputs():
-    table = lasso.lasso_table(by_prompt(make_outputs(20_000)), 1e-4, 50, rng())
-    np.testing.assert_allclose(table["estimate"], TRUTH, atol=0.05)
-    assert (table["high"] - table["low"]).max() < 0.15
-
-
 def test_the_grid_starts_where_the_first_weight_appears(outputs):
     grid = lasso.alpha_grid(by_prompt(outputs), size=5, smallest=1e-2)
     assert grid[-1] == pytest.approx(grid[0] / 100)
@@ -357,3 +337,8 @@ def test_the_costs_without_weight_are_those_that_the_lasso_could_not_have_seen(
     }
     refusal = table.loc["refusal", ["estimate", "low", "high"]].astype(float)
     assert refusal.round(2).tolist() == [1.5, 0.95, 2.05]
+
+
+def test_the_truth_is_recovered_from_many_outputs():
+    found = weights_of(make_outputs(20_000), 1e-4)
+    np.testing.assert_allclose(found, TRUTH, atol=0.05)

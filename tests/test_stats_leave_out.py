@@ -254,6 +254,7 @@ def test_the_joined_variance_is_not_less_than_either():
     [
         ({"rater_id": ["a", "a", "a", "a"]}, {}, "rater_id"),
         ({"rater_id": ["a", None, "b", "b"]}, {}, "missing"),
+        ({"rater_id": list("abcd")}, {}, "nobody repeats.*'rater_id'"),
         ({"rater_id": list("aabb")}, {"fixed": {"rater_id": ["a"]}}, "2 are needed"),
         ({"pair": [1, 1, 2, 3], "prompt": list("uuvv")}, {}, "nobody repeats.*'pair'"),
         ({"prompt": list("uuvv"), "pair": [1, 1, 2, 3]}, {}, "nobody repeats.*'pair'"),

@@ -148,62 +148,6 @@ def test_order_copies_and_distance_between_levels_do_not_change_the_slopes(
     np.testing.assert_allclose(turned.cuts, -model.cuts[::-1], atol=1e-8)
 
 
-def test_log_odds_agree_at_all_levels_where_odds_are_proportional():
-    frame = make_ratings(5_000)
-    log_odds = ordinal.cut_by_cut(frame, FEATURES, "quality")
-    assert log_odds.value.index.names == ["feature", "level"]
-    table = log_odds.table(frame[["rater_id"]])
-    error = (table["estimate"] - np.tile(SLOPES, 4)) / table["standard_error"]
-    assert error.abs().max() < 4
-    change = ordinal.from_first_to_last_cut(log_odds)
-    at = log_odds.value.unstack()
-    pd.testing.assert_series_equal(
-        change.value, (at[5] - at[2])[FEATURES], check_names=False
-    )
-    assert (change.table(frame[["rater_id"]])["p_value"] > 0.05).all()
-
-
-def test_a_feature_has_no_log_odds_at_a_level_that_it_separates(ratings):
-    low = ratings.assign(quality=ratings["quality"].where(ratings["refusal"] == 0, 1))
-    low.loc[low.index[low["refusal"] == 1][:9], "quality"] = 2
-    log_odds = ordinal.cut_by_cut(low, FEATURES, "quality")
-    n_levels = log_odds.value.groupby("feature").size()
-    assert n_levels.to_dict() == {"refusal": 1, "factuality": 4, "words": 4}
-    above = low.assign(quality=(low["quality"] >= 4).astype(int))
-    without = ordinal.fit(above, ["factuality", "words"], "quality").slopes
-    assert log_odds.value["words", 4] == pytest.approx(without["words"])
-    assert list(ordinal.from_first_to_last_cut(log_odds).value.index) == [
-        "factuality",
-        "words",
-    ]
-
-
-def test_two_way_intervals_cover_where_raters_and_prompts_differ():
-    rng = np.random.default_rng(3)
-    clusters = pd.DataFrame(
-        {
-            "rater_id": rng.integers(60, size=900),
-            "prompt_id": rng.integers(50, size=900),
-        }
-    )
-    covered = np.zeros(2)
-    for _ in range(40):
-        strict = rng.normal(size=60)
-        hard = rng.normal(size=50)
-        feature = rng.normal(size=50)
-        opinion = strict[clusters["rater_id"]] + hard[clusters["prompt_id"]]
-        frame = pd.DataFrame({"feature": feature[clusters["prompt_id"]]})
-        frame["quality"] = np.searchsorted(CUTS, opinion + rng.logistic(size=900))
-        log_odds = ordinal.fit(frame, ["feature"], "quality").log_odds()
-        rows = frame.assign(row=frame.index)[["row"]]
-        tables = [log_odds.table(clusters), log_odds.table(rows)]
-        covered += [table["low"].item() < 0 < table["high"].item() for table in tables]
-    two_way, as_if_independent = covered / 40
-    # 95 % coverage gives at least 85 % in 40 trials with probability 0.99.
-    assert two_way >= 0.85
-    assert as_if_independent < 0.75
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -219,15 +163,6 @@ def test_columns_that_cannot_be_used_are_named(ratings, change, message):
         ordinal.fit(ratings.assign(**change), FEATURES, "quality")
 
 
-@pytest.mark.parametrize("fit", [ordinal.fit, ordinal.cut_by_cut])
-def test_averages_are_refused_as_ratings(ratings, fit):
-    averaged = ratings.assign(quality=ratings["quality"].astype(float))
-    averaged.loc[7, "quality"] = 3.5
-    message = "column 'quality' is 3.5 in row 7: give single ratings in whole numbers"
-    with pytest.raises(ValueError, match=message):
-        fit(averaged, FEATURES, "quality")
-
-
 def test_a_feature_that_separates_high_from_low_ratings_is_named(ratings):
     separated = ratings.assign(
         quality=ratings["quality"].where(ratings["refusal"] == 0, 1)
@@ -240,3 +175,11 @@ def test_a_feature_that_separates_high_from_low_ratings_is_named(ratings):
         ValueError, match="feature 'words' tells high from low ratings without"
     ):
         ordinal.fit(perfect, ["words"], "quality")
+
+
+def test_averages_are_refused_as_ratings(ratings):
+    averaged = ratings.assign(quality=ratings["quality"].astype(float))
+    averaged.loc[7, "quality"] = 3.5
+    message = "column 'quality' is 3.5 in row 7: give single ratings in whole numbers"
+    with pytest.raises(ValueError, match=message):
+        ordinal.fit(averaged, FEATURES, "quality")

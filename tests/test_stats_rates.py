@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from helpers.stats import bootstrap, groups, rates
+from helpers.stats import rates
 from helpers.studies import hosking
 
 ERRORS = ["factuality"]
@@ -142,48 +142,6 @@ def test_several_contrasts_are_each_what_they_are_alone():
     for name, pair in arms.items():
         alone = contrasts(outputs, outputs[:60], pair)
         pd.testing.assert_frame_equal(together.loc[name].droplevel("error"), alone)
-
-
-def test_equal_arms_are_rarely_called_different():
-    n_different = 0
-    for seed in range(40):
-        crowd = make_outputs(dict.fromkeys(ARMS, 0.2), 60, seed=1000 + seed)
-        expert = make_outputs(dict.fromkeys(ARMS, 0.3), 60, seed=2000 + seed)
-        n_different += contrasts(crowd, expert).loc["gap", "p_value"] < 0.05
-    assert n_different / 40 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
-
-
-def draw_study(rng, n_prompts):
-    """Five answers to a prompt in five arms; one expert and four raters who differ."""
-    rows = 5 * n_prompts
-    prompt = np.repeat(np.arange(n_prompts), 5)
-    liability = np.sqrt(0.2) * rng.normal(size=n_prompts)[prompt]
-    liability += np.sqrt(0.8) * rng.normal(size=rows)
-    true = liability < -0.84  # one answer in five
-    strictness = rng.normal(size=2 * n_prompts)
-    raters = rng.integers(len(strictness), size=(rows, 4))
-    leaning = np.where(true, -1.2, -1.9)[:, None] + strictness[raters]
-    share = (rng.normal(size=(rows, 4)) < leaning).mean(axis=1)
-    crowd = (np.sign(share - 0.5) + 1) / 2
-    table = pd.DataFrame({"prompt_id": prompt, "arm": np.tile(np.arange(5), n_prompts)})
-    return table.assign(gap=true - crowd)
-
-
-def test_intervals_of_gaps_on_the_same_answers_hold_the_truth():
-    """Over all arms, and of the change between two arms, in studies of 60 prompts."""
-    rng = np.random.default_rng(2)
-    truth = draw_study(rng, 40_000)["gap"].mean()
-    held = np.zeros(2)
-    for _ in range(400):
-        table = draw_study(rng, 60)
-        together = groups.group_means(table, ["gap"], None, "prompt_id", 400, rng).loc[
-            "gap"
-        ]
-        _, draws = groups.group_mean_draws(table, ["gap"], "arm", "prompt_id", 400, rng)
-        low, high = bootstrap.interval(draws["gap"][1] - draws["gap"][0])
-        held += [together["low"] <= truth <= together["high"], low <= 0 <= high]
-    assert (held / 400 > 0.905).all()  # 0.93, less twice the error of 400 studies
-    assert (held / 400 < 0.985).all()
 
 
 def test_ratings_fall_into_bins_centred_on_multiples_of_the_width():
@@ -343,114 +301,8 @@ def test_crowd_finds_few_of_the_real_factual_errors(released):
 
 
 LABELLED = 60
-ALL = 300
-
-
-def make_labels(seed=0, imagined=0.1, rate=0.3):
-    """Labels by crowd and experts, who labelled the first outputs."""
-    rng = np.random.default_rng(seed)
-    truth = rng.binomial(1, rate, ALL).astype(float)
-    crowd = rng.binomial(1, np.where(truth == 1, 0.6, imagined)).astype(float)
-    return crowd, np.where(np.arange(ALL) < LABELLED, truth, np.nan)
 
 
 def parts(crowd, expert):
     """What ppi_py takes: truth and crowd where experts labelled, crowd elsewhere."""
     return expert[:LABELLED], crowd[:LABELLED], crowd[LABELLED:]
-
-
-def test_prediction_powered_rates_are_those_of_the_package_ppi_py():
-    truth = np.array([1, 0, 0, 1, 0, 1.0])
-    seen = np.array([1, 0, 0.5, 1, 0, 0])
-    unseen = np.array([0, 1, 0.5, 0, 0, 1, 0, 0, 0, 0.5])
-    crowd = np.concatenate([seen, unseen])
-    expert = np.concatenate([truth, np.full(10, np.nan)])
-    sums = rates.label_terms(crowd, expert).sum(axis=0)
-    # version 0.2.3: ppi_mean_pointestimate, classical_mean_ci and ppi_mean_ci at
-    # alpha=0.05
-    powered = 0.45218579235
-    by_experts = [0.09992402697, 0.90007597303]
-    by_both = [0.096597613073, 0.807773971626]
-    assert rates.rate_estimates(sums) == pytest.approx(
-        [crowd.mean(), truth.mean(), powered]
-    )
-    intervals = rates.independent_intervals(seen, unseen, truth)
-    margin = 1.959964 * crowd.std() / 4
-    assert intervals[0] == pytest.approx(crowd.mean() + margin * np.array([-1, 1]))
-    assert intervals[1:] == pytest.approx(np.array([by_experts, by_both]))
-
-
-def test_a_crowd_that_says_nothing_has_no_weight_and_one_that_says_little_has_some():
-    _, expert = make_labels()
-    constant = rates.label_terms(np.full(ALL, 0.3), expert).sum(axis=0)
-    rate, factor = rates.prediction_powered_rates(constant)
-    assert (rate, factor) == (pytest.approx(np.nanmean(expert)), 0)
-    faint = rates.label_terms(0.3 + 0.001 * np.nan_to_num(expert), expert).sum(axis=0)
-    assert rates.prediction_powered_rates(faint)[1] == 1
-    contrary = rates.label_terms(1 - np.nan_to_num(expert), expert).sum(axis=0)
-    assert rates.prediction_powered_rates(contrary)[1] == 0
-
-
-def test_wilsons_interval_of_experts_has_their_number_of_labels():
-    sums = rates.label_terms(*make_labels())[:, None]
-    rate = sums[:, 0, 1].sum() / LABELLED
-    size = LABELLED * (ALL - 1) / ALL
-    expected = proportion_confint(rate * size, size, method="wilson")
-    assert rates.wilson_intervals(sums)[1, :, 0] == pytest.approx(expected)
-    once, twice = rates.wilson_intervals(sums), rates.wilson_intervals(2 * sums)
-    np.testing.assert_allclose(twice, once, rtol=1e-3)
-
-
-def test_a_rate_above_one_is_cut_off_before_it_gets_an_interval():
-    crowd = np.r_[np.ones(8), 0, 0, np.ones(90)]
-    expert = np.r_[np.ones(9), 0, np.full(90, np.nan)]
-    sums = rates.label_terms(crowd, expert)[:, None]
-    assert rates.rate_estimates(sums.sum(axis=0))[2] == pytest.approx(1.1)
-    low, high = rates.wilson_intervals(sums)[2, :, 0]
-    assert 0.7 < low < 0.8
-    assert high == pytest.approx(1)
-
-
-def test_wilson_intervals_are_as_wide_as_those_of_ppi_py_for_independent_outputs():
-    crowd, expert = make_labels()
-    truth, seen, unseen = parts(crowd, expert)
-    wilson = np.diff(
-        rates.wilson_intervals(rates.label_terms(crowd, expert)[:, None]), axis=1
-    )
-    independent = np.diff(rates.independent_intervals(seen, unseen, truth), axis=1)
-    np.testing.assert_allclose(wilson.ravel(), independent.ravel(), rtol=0.05)
-
-
-def test_wilsons_interval_of_both_has_a_size_from_experts_rate_and_own_variance():
-    crowd, expert = make_labels(rate=0.2)
-    crowd[LABELLED:] = np.arange(ALL - LABELLED) % 2  # far more where no expert looks
-    sums = rates.label_terms(crowd, expert)
-    _, experts, both = rates.rate_estimates(sums.sum(axis=0))
-    assert both > 1.2 * experts
-    low, high = rates.wilson_intervals(sums[:, None])[2, :, 0]
-    center = (low + high) / 2
-    # by the formula of Wilson's interval
-    size = 3.8415 * (center - 0.5) / (both - center)
-    width = np.diff(
-        rates.independent_intervals(*parts(crowd, expert)[1:], expert[:LABELLED])[2]
-    )
-    variance = (width[0] / 2) ** 2 / 3.8415
-    assert size * variance == pytest.approx(experts * (1 - experts), rel=0.03)
-
-
-def test_an_error_that_was_never_marked_keeps_wilson_intervals_of_all_labels():
-    sums = rates.label_terms(
-        np.zeros(ALL), np.where(np.arange(ALL) < LABELLED, 0, np.nan)
-    )
-    high = rates.wilson_intervals(sums[:, None])[:, 1, 0]
-    sizes = np.array([ALL, LABELLED, LABELLED])
-    np.testing.assert_allclose(high, 3.8415 / (sizes + 3.8415), rtol=1e-4)
-
-
-def test_replicates_keep_the_numbers_of_prompts_with_and_without_expert_labels():
-    sums = rates.label_terms(*make_labels())[:, None]
-    draws = rates.cluster_draws(sums, 500, np.random.default_rng(0))
-    assert (draws[:, 0, [0, 5]] == [LABELLED, ALL - LABELLED]).all()
-    truth = draws[:, 0, 1] / LABELLED
-    rate = sums[:, 0, 1].sum() / LABELLED
-    assert truth.std() == pytest.approx(np.sqrt(rate * (1 - rate) / LABELLED), rel=0.1)

@@ -189,13 +189,10 @@ def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
     assert 0.4 < (simulated == read).mean() < 0.9
 
 
-def test_hoeffdings_widths_are_the_printed_ones_and_cover_more_often_than_promised():
+def test_hoeffdings_widths_are_the_printed_ones():
     width = answerers.hoeffding_width
     assert round(100 * (0.6 - width(40))) == 39
     assert width([108, 216]).round(4).tolist() == [0.1307, 0.0924]
-    shares = np.linspace(0.05, 0.95, 10)
-    drawn = rng(1).binomial(30, shares, (2000, 10)) / 30
-    assert (np.abs(drawn - shares) <= width(30)).mean(axis=0).min() > 0.95
 
 
 def test_an_age_has_its_own_questions_or_those_of_lower_ages_too(answers):

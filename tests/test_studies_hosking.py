@@ -76,17 +76,15 @@ def test_distractors_found_elsewhere_have_the_system_and_arm_that_we_give_them(
     assert found.loc[fits, "item_id"].nunique() == n_found
 
 
-def test_two_responses_to_one_prompt_form_a_pair_by_one_rater(
+def test_two_responses_to_one_prompt_form_a_pair_and_who_rated_is_not_told(
     experiment_1, experiment_2
 ):
     for table in (experiment_1.errors, experiment_1.unbiased, experiment_2.perception):
         pairs = table.groupby("pair_id")
         assert (pairs.size() == 2).all()
-        assert (
-            len(table.drop_duplicates(["pair_id", "prompt_id", "rater_id"]))
-            == pairs.ngroups
-        )
+        assert len(table.drop_duplicates(["pair_id", "prompt_id"])) == pairs.ngroups
         assert not table.duplicated(["pair_id", "item_id"]).any()
+        assert "rater_id" not in table
 
 
 def test_experts_labelled_each_arm_of_each_task_as_often_and_their_pilot_again(experts):
@@ -157,7 +155,6 @@ def test_a_distractor_takes_the_system_of_its_pair_but_keeps_its_arm(tmp_path):
         "task": ["wikihow", "wikihow"],
         "system": ["Falcon 40B", "Falcon 40B"],
         "arm": ["baseline", "assertive_low"],
-        "rater_id": ["pair-0", "pair-0"],
         "is_distractor": [False, True],
         "pair_id": [0, 0],
         "quality_unbiased": [4.0, 1.0],

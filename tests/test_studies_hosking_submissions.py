@@ -236,7 +236,7 @@ def test_simulated_raters_of_two_groups_keep_their_labels():
 @pytest.mark.parametrize(("experiment", "name"), [(1, "unbiased"), (2, "errors")])
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
-    table = getattr(study, name).drop(columns=["pair_id", "rater_id"])
+    table = getattr(study, name)
     source, submitted = hosking_submissions.load_submissions(
         experiment, name, "simulated", seed=3
     )
@@ -276,9 +276,7 @@ def released(real_data):
         raw = pd.read_parquet(registry.fetch(file))
         clock = raw["time_str"].str.extract(r"(\d+)d (\d+)h (\d+)m (\d+)s").astype(int)
         table = getattr(studies[experiment], group)
-        table = table.drop(
-            columns=["pair_id", "rater_id", "response_words"], errors="ignore"
-        )
+        table = table.drop(columns=["pair_id", "response_words"], errors="ignore")
         tables[experiment, group] = table.assign(
             prompt=raw["prompt"],
             response=raw["response"],

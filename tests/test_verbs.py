@@ -117,6 +117,16 @@ def test_with_prompts_only_intervals_are_cr3_and_say_so(ratings):
     assert "prompts only" in found._repr_html_()
 
 
+def test_numbers_of_submissions_are_no_raters(ratings):
+    submission = ratings["prompt_id"].astype(str) + ratings["rater_id"].astype(str)
+    submitted = ratings.assign(rater_id=submission)
+    with pytest.raises(ValueError, match=r"nobody repeats.*'rater_id'"):
+        compare(submitted, "overall", "source", clusters="rater_id")
+    one_prompt = ratings.assign(prompt_id="p")
+    found = compare(one_prompt, "overall", "source", clusters="rater_id")
+    assert found.attrs["clusters"] == "raters only"
+
+
 def test_aspect_weights_are_least_squares_of_distances(ratings):
     ideals = {"factuality": 5, "completeness": 4, "overall": 5}
     names = ["factuality", "completeness"]

@@ -822,6 +822,12 @@ def _cluster_columns(
     found = _names(clusters)
     for column in found:
         checks.check_known(frame, column)
+    raters, prompts = CLUSTERS
+    if found == [raters] and prompts in frame:
+        # with one prompt for all there is nothing else to leave out
+        n_prompts = frame[prompts].nunique()
+        if n_prompts >= 2:
+            leave_out.check_repeats(frame, raters, prompts)
     return found
 
 

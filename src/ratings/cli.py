@@ -35,15 +35,6 @@ def main() -> None:
     """Analyse anybody's ratings."""
 
 
-@main.command("why")
-@click.argument("claim")
-def explain_claim(claim: str) -> None:
-    """Say how CLAIM came to its verdict: place, rule, cell, data."""
-    from helpers.claims import collection
-
-    click.echo(collection.why(claim))
-
-
 @main.command("inspect")
 @click.argument("file")
 @click.option("--recipe", "recipe_file", metavar="YAML", help="One to check and go on.")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths, show
+from helpers.data import registry
 from helpers.data.tables import PlainError, to_csv_bytes
 
 NUMBERS = ("estimate", "low", "high", "p", "share")
@@ -25,6 +26,8 @@ class ResultsError(PlainError):
 def save(table: pd.DataFrame) -> None:
     """Save the results of a notebook as OUT_DIR/results/<notebook>.csv.
 
+    The files that it has read are saved with their hashes, in OUT_DIR/provenance.
+
     With parameters that differ from the defaults nothing is saved, since results are
     compared with those of the papers. Results of simulated data go to a folder of their
     own, OUT_DIR/simulated/results.
@@ -37,6 +40,7 @@ def save(table: pd.DataFrame) -> None:
         ends of the 95 % interval), `p`, `share` (of resamples, from 0 to 1), `holds`
         (a truth value), `interpretation` (of words that allow several) and `part` (such
         as one of several errors).
+
     Raises
     ------
     ResultsError
@@ -62,8 +66,14 @@ def save(table: pd.DataFrame) -> None:
     if current.changed:
         print(f"not saved, since parameters were changed: {current.changed}")
         return
-    file = current.folder / "results" / f"{current.notebook}.csv"
-    paths.replace_files({file: to_csv_bytes(tidy, index=False)})
+    used = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
+    used = used.sort_values("file").assign(notebook=current.notebook)
+    name = f"{current.notebook}.csv"
+    contents = {
+        current.folder / "results" / name: to_csv_bytes(tidy, index=False),
+        current.folder / "provenance" / name: to_csv_bytes(used, index=False),
+    }
+    paths.replace_files(contents)
 
 
 def check(table: pd.DataFrame) -> pd.DataFrame:

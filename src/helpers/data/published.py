@@ -50,7 +50,7 @@ def published_claims() -> pd.DataFrame:
     together["result"] = together["result"].where(
         together["result"] != "", together["id"]
     )
-    return together[list(COLUMNS)].set_index("id", verify_integrity=True)
+    return together[list(COLUMNS)].set_index("id")
 
 
 def _cell_claims(table: str) -> pd.DataFrame:

@@ -51,7 +51,6 @@ STALL_SECONDS = 10  # without a byte
 START_SECONDS = 30  # that every file may take, however small, all tries together
 MIN_BYTES_PER_SECOND = 20_000  # of a transfer that is still waited for
 RETRIES = 3  # after pauses of one, two and three seconds
-LONGEST_PAUSE = 10  # seconds, whatever a server asks for
 TRIES_WITHOUT_ANSWER = 2  # where a server has not answered at all
 TRANSIENT_STATUSES = (408, 425, 429)  # below 500, and another try may help
 SHARED_MIRROR = paths.ROOT.parent / "shared" / "data"
@@ -64,7 +63,7 @@ ARCHIVES = (
 _failed_hosts: dict[str, str] = {}
 _answering_hosts: set[str] = set()
 _hashes_of_files_read: dict[str, str] = {}
-_simulated: set[str] = set()
+_simulated: set[str] = set()  # files in whose place tables are simulated
 
 
 class DataError(PlainError):
@@ -141,31 +140,39 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     """Fetch all files of a study, or return None if the study is to be simulated.
 
     A study is real or simulated as a whole. With "auto" it is simulated only if none of
-    its files is on this machine and its server cannot be reached. A study that is
-    simulated is announced by a warning and listed by `simulated_studies`.
+    its files, of other tables too, is on this machine and its server cannot be reached.
+    A study that is simulated is announced by a warning and listed by
+    `simulated_studies`.
     """
     simulate = _is_simulated(data_source)
     files = list(files)
-    study = files[0].partition("/")[0]
+    study = _study_of(files[0])
     if simulate:
-        _simulated.add(study)
+        _simulated.update(files)
         warn_simulated(study, "simulated data were asked for")
         return None
     try:
         located = {file: fetch(file) for file in files}
     except (DataUnavailableError, DataIncompleteError) as error:
-        n_here = sum(_local_copy(file) is not None for file in files)
+        together = names(study) if data_source == "auto" else files
+        n_here = sum(_local_copy(file) is not None for file in together)
         if n_here or isinstance(error, DataIncompleteError):
             raise DataIncompleteError(
-                f"{study}: {n_here} of {len(files)} files are here. {error}"
+                f"{study}: {n_here} of {len(together)} files are here. {error}"
             ) from error
         if data_source == "real":
             raise
-        _simulated.add(study)
+        _simulated.update(files)
         warn_simulated(study, str(error))
         return None
+    _simulated.difference_update(files)
     _record_use(located)
     return located
+
+
+def _study_of(file: str) -> str:
+    """Name the study of a file: its folder."""
+    return file.partition("/")[0]
 
 
 def warn_simulated(what: str, why: str) -> None:
@@ -177,8 +184,8 @@ def warn_simulated(what: str, why: str) -> None:
 
 
 def simulated_studies() -> list[str]:
-    """Studies of which this process has loaded simulated tables."""
-    return sorted(_simulated)
+    """Studies of which this process has simulated tables, and not loaded real ones."""
+    return sorted({_study_of(file) for file in _simulated})
 
 
 def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
@@ -569,7 +576,7 @@ class _Download:
     def __init__(self, entry: Entry):
         self.entry = entry
         self.tries = 0
-        self.pause = 0  # seconds that the server has asked for
+        self.pause = 0.0  # seconds that the server has asked for
         self.response = None
         allowed_seconds = START_SECONDS + entry.max_bytes / MIN_BYTES_PER_SECOND
         self.end = monotonic() + allowed_seconds
@@ -579,8 +586,7 @@ class _Download:
         import requests
 
         self.tries += 1
-        if self.pause:
-            sleep(min(self.pause, LONGEST_PAUSE))
+        sleep(self.pause)
         try:
             content = self.receive(self.address(url))
         except requests.RequestException as error:
@@ -664,15 +670,27 @@ class _Download:
             response.close()  # what comes with it may have no end
             return
         status = response.status_code
-        asked_for = response.headers.get("Retry-After", "")
-        self.pause = int(asked_for) if asked_for.isdecimal() else 0
         if 400 <= status < 500 and status not in TRANSIENT_STATUSES:
             raise _GivenUp(f"HTTP status {status}")
+        self.pause = 0.0 if status == 200 else _pause_asked_for(response)
+        if self.pause > self.end - monotonic():
+            raise _GivenUp(f"HTTP status {status}, asks to wait {self.pause:.0f} s")
         if status < 400 and status != 200:
             raise ValueError(f"HTTP status {status}")
         kind = response.headers.get("Content-Type", "")
         if status == 200 and kind.startswith("text/html"):
             raise ValueError("a web page came, not the file")
+
+
+def _pause_asked_for(response: "requests.Response") -> float:
+    """Seconds that a server asks to wait, as a number or until a date; else 0."""
+    from urllib3 import Retry
+    from urllib3.exceptions import InvalidHeader
+
+    try:
+        return Retry().get_retry_after(response.raw) or 0.0
+    except (InvalidHeader, ValueError, OverflowError):
+        return 0.0
 
 
 class _Body(io.BytesIO):

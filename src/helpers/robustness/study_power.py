@@ -1,9 +1,8 @@
 """How often studies of some size find what is there, from studies that are drawn.
 
-`loss_power` and `gap_power` draw every study anew from a model of
-`helpers.robustness.study_model`; `study_losses` draws prompts of a real study.
-Estimates and their cluster-robust errors need only sums within prompts, so that
-hundreds of studies of every size take seconds.
+Every study is drawn anew from a model of `helpers.robustness.study_model`. Estimates
+and their cluster-robust errors need only sums within prompts, so that hundreds of
+studies of every size take seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,65 +13,10 @@ from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.robustness.study_model import StudyModel, draw
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments
+from helpers.stats.moments import ROUNDING, cluster_moments
 
 PROMPTS_AT_ONCE = 10_000  # drawn for simulated studies
 IDENTIFIED = 1e-6  # a coefficient is, if its projection is within this of one
-
-
-def study_losses(
-    moments: ClusterMoments,
-    n_prompts: Sequence[int],
-    n_sim: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Least squares with cluster-robust errors in many studies of several sizes.
-
-    The estimates are those of `helpers.stats.lasso.ols`. The smaller studies are parts
-    of the largest one of the same number, which makes sizes comparable.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per prompt of a large population.
-    n_prompts : sequence of int
-        Prompts in a study, at least 2.
-    n_sim : int
-        Studies of each size.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per study and feature, indexed by ``prompts``, ``study`` and
-        ``feature``: ``estimate``, ``standard_error``, ``low`` and ``high``. NaN where a
-        feature does not vary in a study or cannot be told from others.
-
-    References
-    ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
-    section II.
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({
-    ...     "refusal": [0, 1] * 50,
-    ...     "score": np.tile([5.0, 3.0, 4.0, 3.5], 25),
-    ...     "prompt_id": np.arange(100) // 4,
-    ... })
-    >>> moments = cluster_moments(frame, ["refusal"], "score", "prompt_id")
-    >>> studies = study_losses(moments, [10], 3, np.random.default_rng(0))
-    >>> studies["estimate"].round(2).tolist()
-    [-1.25, -1.25, -1.25]
-    """
-    sizes = sorted(n_prompts)
-    population = len(moments.products)
-    studies = []
-    for _ in range(n_sim):
-        drawn = rng.integers(population, size=sizes[-1])
-        studies.append(_least_squares(moments.products[drawn], sizes))
-    return _with_intervals(studies, sizes, moments.features)
 
 
 def _with_intervals(

@@ -1,6 +1,5 @@
 """Notebooks: which there are, how one runs, and how one begins."""
 
-import base64
 import logging
 import os
 import re
@@ -67,18 +66,6 @@ def with_all_listed(readme: str, titles: Mapping[str, str], folder: str) -> str:
                 row_before = number
         lines.insert(row_before + 1, row)
     return "".join(lines)
-
-
-def alt_texts(notebook: nbformat.NotebookNode) -> dict[bytes, str]:
-    """Alt texts that a notebook keeps beside its pictures, by the picture."""
-    alts = {}
-    for code_or_text in notebook.cells:
-        for output in code_or_text.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                picture = base64.b64decode(output.data["image/png"])
-                alt = output.metadata.get("image/png", {}).get("alt", "")
-                alts[picture] = " ".join(alt.split())
-    return alts
 
 
 def studies_of(name: str) -> list[str]:

@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import tomllib
-from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from platform import python_version
@@ -17,21 +16,20 @@ from packaging.requirements import Requirement
 from helpers import paths
 from helpers.data import registry
 from helpers.data.published import read_text
-from helpers.data.tables import PlainError
 from helpers.paths import replace_files
 from helpers.run import notebooks
 from helpers.run.dependencies import fingerprint
 from helpers.run.parameters import notebook_file, notebook_files
 
+# Tables of a run, which are committed in figures/.
+JOINED = ("results", "claims", "authors_numbers", "provenance", "versions")
 # How the reason begins why a notebook was not run.
 LEFT_OUT = "left out"
 TRACES = ("papermill", "execution")
 # What tells rows of results, claims and provenance apart.
 KEYS = (
-    "claim_id",
     "id",
     "name",
-    "headline",
     "interpretation",
     "part",
     "notebook",
@@ -71,10 +69,9 @@ def written_by(name: str, folder: Path) -> list[Path]:
     """Files that a run of a notebook has written, with real or simulated data."""
     patterns = [
         f"notebooks/{name}.ipynb",
-        f"claims/{name}.csv",
-        f"headlines/{name}.csv",
         f"provenance/{name}.csv",
         f"results/{name}.csv",
+        f"tables/{name}.csv",
         f"figures/{name[:3]}*.png",  # names of figures begin with its number
     ]
     files = []
@@ -236,84 +233,40 @@ def _same(before: str, after: str) -> bool:
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     """Copy what a complete run made into the committed folders.
 
-    Figures of earlier runs go. READMEs list new notebooks. Sentences that state how
-    many claims hold are renewed, and what README and docs/findings.md say of findings.
+    Figures of earlier runs go. READMEs list new notebooks, and the replication report
+    is written anew.
     """
-    claims = read_text(build / "claims.csv")
-    if not claims["source"].isin(["", "real"]).all():
-        raise PlainError(
-            "build/claims.csv holds claims from simulated data: nothing written"
-        )
+    from helpers.claims import report  # takes half a second
+
     contents = {}
-    for table in ("claims", "headlines", "provenance", "versions"):
+    for table in JOINED:
         file = f"{table}.csv"
         contents[root / "figures" / file] = (build / file).read_bytes()
-    renewals = _renewals(root, claims)
     titles = {}
-    alts = {}
     for name in names:
         content = strip(nbformat.read(executed(name, build), as_version=4))
-        opening = content.cells[0]
-        opening.source = _replaced(opening.source, renewals)
         titles[name] = notebooks.heading(content)
         text = nbformat.writes(content) + "\n"
         contents[notebook_file(name)] = text.encode()
-        alt_by_picture = notebooks.alt_texts(content)
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
-            picture = figure.read_bytes()
-            contents[root / "figures" / figure.name] = picture
-            alts[figure.stem] = alt_by_picture.get(picture, "")
-    texts = {}
+            contents[root / "figures" / figure.name] = figure.read_bytes()
     readmes = {root / "README.md": "notebooks/", root / "notebooks" / "README.md": ""}
     for file, folder in readmes.items():
-        text = _replaced(file.read_text(encoding="utf-8"), renewals)
-        texts[file] = notebooks.with_all_listed(text, titles, folder)
-    findings = root / "docs" / "findings.md"
-    texts[findings] = findings.read_text(encoding="utf-8")
-    headlines = read_text(build / "headlines.csv")
-    for file, up in {root / "README.md": "", findings: "../"}.items():
-        texts[file] = with_findings(texts[file], claims, headlines, alts, up)
-    for file, text in texts.items():
-        contents[file] = text.encode()
+        text = file.read_text(encoding="utf-8")
+        listed = notebooks.with_all_listed(text, titles, folder)
+        contents[file] = listed.encode()
+    links = {
+        name: f"../notebooks/{notebook_file(name).relative_to(paths.NOTEBOOKS)}"
+        for name in names
+    }
+    claims = read_text(build / "claims.csv")
+    authors = read_text(build / "authors_numbers.csv")
+    text = report.write(claims, authors, links)
+    contents[root / "docs" / "replication_report.md"] = text.encode()
     replace_files(contents)
     for figure in set((root / "figures").glob("*.png")) - set(contents):
         figure.unlink()
     return list(contents)
-
-
-def with_findings(
-    text: str,
-    claims: pd.DataFrame,
-    headlines: pd.DataFrame,
-    alts: Mapping[str, str],
-    up: str,
-) -> str:
-    """Write anew what a text says of findings; `up` leads from it to the root."""
-    from helpers.claims.findings import Findings  # takes half a second
-
-    def picture(name: str) -> str:
-        return f"![{alts[name]}]({up}figures/{name}.png)"
-
-    return Findings(claims, headlines, picture, up).renew(text)
-
-
-def _renewals(root: Path, claims: pd.DataFrame) -> dict[str, str]:
-    """What the committed claims let sentences say, and what they have to say now."""
-    from helpers.claims import collection  # takes half a second
-
-    committed = root / "figures" / "claims.csv"
-    if not committed.is_file():
-        return {}
-    before = collection.stated_counts(read_text(committed))
-    now = collection.stated_counts(claims)
-    return dict(zip(before, now, strict=True))
-
-
-def _replaced(text: str, renewals: Mapping[str, str]) -> str:
-    """Replace parts of a text."""
-    for before, now in renewals.items():
-        text = text.replace(before, now)
-    return text
 
 
 def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

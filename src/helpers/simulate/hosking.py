@@ -8,18 +8,19 @@ The model, with a known truth, the numbers of `Hosking1Truth` or `Hosking2Truth`
 2. Its quality is a base, less the weights of its errors, plus a prompt's and an
    output's own effect. In experiment 2, assertiveness and complexity depend on the
    preamble, and quality rises with them.
-3. Raters see two outputs to a prompt side by side. They add noise of their own to each
-   quality and put it on the scale. Errors weigh more for raters who had to look for
-   them. Raters are independent: as in the released data, the two ratings of a pair are
-   no more alike than others.
-4. Raters miss errors and mark some that are not there. In experiment 2 they miss more
-   of the hidden ones the more assertive the preamble is. Experts hardly miss any.
+3. Raters see two outputs to a prompt side by side, and most rate several such pairs.
+   They add noise to each quality and put it on the scale; part of this noise is a
+   rater's leniency, the same in all that the rater does. Errors weigh more for raters
+   who had to look for them. Given leniency, ratings are independent, even of a pair.
+4. Raters miss errors and mark some that are not there, lenient ones fewer than others.
+   In experiment 2 they miss more of the hidden ones the more assertive the preamble is.
+   Experts hardly miss any.
 5. A prompt's distractor, the same system's response to another prompt, is shown beside
    one of the prompt's outputs. Unlike in the released data, that output is always one
    of those rated elsewhere.
 
-Submissions add what the released tables lack: two tasks that the paper does not report,
-people, times, answers to attention checks and, if asked for, texts without meaning.
+Submissions add what the released tables lack: people, times and, if asked for, texts
+without meaning.
 
 Error rates, and refusals under the baseline and low-assertiveness preambles, are those
 that the paper prints. The other numbers are round ones, chosen by eye so that the
@@ -135,7 +136,15 @@ GROUPS = {
     (2, "unbiased"): (1450, 2050, 60),
     (2, "perception"): (2000, 2700, 60),
 }
+N_PEOPLE = 2700
 SECONDS_SD = 0.7
+SCHEMAS = {
+    (1, "errors"): columns.HOSKING_1_ERRORS,
+    (1, "unbiased"): columns.HOSKING_1_UNBIASED,
+    (2, "errors"): columns.HOSKING_2_ERRORS,
+    (2, "unbiased"): columns.HOSKING_2_UNBIASED,
+    (2, "perception"): columns.HOSKING_2_PERCEPTION,
+}
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,7 @@ class Hosking1Truth:
     prompt_sd: float = 0.4
     output_sd: float = 0.6
     rater_sd: float = 1.1
+    leniency_share: float = 0.1
     factor_sd: float = 0.9
     prompt_share: float = 0.2
     sensitivity: float = 0.7
@@ -196,18 +206,7 @@ def hosking_experiment_1(
     rng: np.random.Generator, truth: Hosking1Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate the ratings of five systems: errors, factors and quality."""
-    truth = truth or Hosking1Truth()
-    outputs = _outputs_1(rng, truth)
-    shown = _pairs(rng, outputs, truth)
-    errors = _submissions(rng, outputs, shown)
-    errors = _crowd_marks(rng, errors, truth.sensitivity, truth)
-    errors = _score_with_factors(rng, errors, truth)
-    unbiased = _submissions(rng, outputs, shown)
-    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
-    return (
-        errors[list(columns.HOSKING_1_ERRORS.columns)],
-        unbiased[list(columns.HOSKING_1_UNBIASED.columns)],
-    )
+    return _released(1, _ratings_1(rng, truth or Hosking1Truth()))
 
 
 @says_so
@@ -215,25 +214,53 @@ def hosking_experiment_2(
     rng: np.random.Generator, truth: Hosking2Truth | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Simulate the ratings of outputs with varied assertiveness and complexity."""
-    truth = truth or Hosking2Truth()
+    return _released(2, _ratings_2(rng, truth or Hosking2Truth()))
+
+
+def _released(
+    experiment: int, ratings: Mapping[str, pd.DataFrame]
+) -> tuple[pd.DataFrame, ...]:
+    """Keep the columns that the released tables have; who rated is not among them."""
+    return tuple(
+        table[list(SCHEMAS[experiment, group].columns)]
+        for group, table in ratings.items()
+    )
+
+
+def _ratings_1(
+    rng: np.random.Generator, truth: Hosking1Truth
+) -> dict[str, pd.DataFrame]:
+    """Draw all ratings of experiment 1, by group of raters."""
+    outputs = _outputs_1(rng, truth)
+    shown = _pairs(rng, outputs, truth)
+    leniency = rng.normal(size=N_PEOPLE)
+    errors = _submissions(rng, outputs, shown, leniency, (1, "errors"))
+    errors = _crowd_marks(rng, errors, truth.sensitivity, truth)
+    errors = _score_with_factors(rng, errors, truth)
+    unbiased = _submissions(rng, outputs, shown, leniency, (1, "unbiased"))
+    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
+    return {"errors": errors, "unbiased": unbiased}
+
+
+def _ratings_2(
+    rng: np.random.Generator, truth: Hosking2Truth
+) -> dict[str, pd.DataFrame]:
+    """Draw all ratings of experiment 2, by group of raters."""
     outputs = _outputs_2(rng, truth)
     shown = _pairs(rng, outputs, truth)
-    errors = _submissions(rng, outputs, shown)
+    leniency = rng.normal(size=N_PEOPLE)
+    errors = _submissions(rng, outputs, shown, leniency, (2, "errors"))
     # the preamble decides how many of the hidden errors are seen
     hidden = errors["arm"].map(truth.hidden_sensitivity).to_numpy()[:, None]
     is_hidden = np.isin(ERRORS_2, HIDDEN_ERRORS)
     sensitivity = np.where(is_hidden, hidden, truth.sensitivity)
     errors = _crowd_marks(rng, errors, sensitivity, truth)
     errors = _score(rng, errors, ["quality_biased"], truth)
-    unbiased = _submissions(rng, outputs, shown)
+    unbiased = _submissions(rng, outputs, shown, leniency, (2, "unbiased"))
     unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
-    perception = _submissions(rng, outputs, shown)
+    perception = _submissions(rng, outputs, shown, leniency, (2, "perception"))
     perception = _score(rng, perception, TONES, truth)
-    return (
-        errors[list(columns.HOSKING_2_ERRORS.columns)],
-        unbiased[list(columns.HOSKING_2_UNBIASED.columns)],
-        perception[list(columns.HOSKING_2_PERCEPTION.columns)],
-    )
+    return {"errors": errors, "unbiased": unbiased, "perception": perception}
 
 
 @says_so
@@ -249,8 +276,9 @@ def hosking_experts(
     pilot = main.head(truth.pilot_outputs)
     pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
     labels = pd.concat([pilot, main], ignore_index=True)
+    noise = rng.normal(size=(len(labels), len(truth.kinds)))
     labels = _mark(
-        rng, labels, truth.expert_sensitivity, truth.expert_false_positive, truth
+        noise, labels, truth.expert_sensitivity, truth.expert_false_positive, truth
     )
     return labels[list(columns.HOSKING_EXPERTS.columns)]
 
@@ -387,15 +415,41 @@ def _pairs(
 
 
 def _submissions(
-    rng: np.random.Generator, outputs: pd.DataFrame, shown: np.ndarray
+    rng: np.random.Generator,
+    outputs: pd.DataFrame,
+    shown: np.ndarray,
+    leniency: np.ndarray,
+    place: tuple[int, str],
 ) -> pd.DataFrame:
     """Lay out one row per rating, pairs and the sides of a pair in random order."""
     pairs = rng.permutation(shown)
     rows = rng.permuted(pairs, axis=1).ravel()
-    pair_id = np.arange(len(rows)) // 2
     ratings = outputs.iloc[rows].reset_index(drop=True)
-    rater_id = "pair-" + pd.Series(pair_id).astype(str)
-    return ratings.assign(pair_id=pair_id, rater_id=rater_id)
+    first, end, _ = GROUPS[place]
+    # squared, so that the first people submit most
+    people = first + (end - first) * rng.random(len(pairs)) ** 2
+    people = np.repeat(people.astype(int), 2)
+    names = pd.Series(people).astype(str).str.zfill(4)
+    return ratings.assign(
+        pair_id=np.arange(len(rows)) // 2,
+        rater_id="simulated-rater-" + names,
+        leniency=leniency[people],
+    )
+
+
+def _noise(
+    rng: np.random.Generator,
+    ratings: pd.DataFrame,
+    n_columns: int,
+    truth: Hosking1Truth,
+) -> np.ndarray:
+    """Draw standard normal noise of ratings, of which leniency is a share."""
+    own = rng.normal(size=(len(ratings), n_columns))
+    leniency = ratings["leniency"].to_numpy()[:, None]
+    # variances add up to one
+    leniency_sd = np.sqrt(truth.leniency_share)
+    own_sd = np.sqrt(1 - truth.leniency_share)
+    return leniency_sd * leniency + own_sd * own
 
 
 def _crowd_marks(
@@ -406,17 +460,19 @@ def _crowd_marks(
 ) -> pd.DataFrame:
     """Replace true errors by the crowd's marks; distractors have rates of their own."""
     false_positives = [truth.false_positives[error] for error in truth.kinds]
-    ratings = _mark(rng, ratings, sensitivity, false_positives, truth)
+    noise = _noise(rng, ratings, len(truth.kinds), truth)
+    ratings = _mark(noise, ratings, sensitivity, false_positives, truth)
     is_distractor = ratings["is_distractor"]
     errors = list(truth.distractor_marks)
     chances = list(truth.distractor_marks.values())
-    marked = rng.random((is_distractor.sum(), len(errors))) < chances
+    noise = _noise(rng, ratings[is_distractor], len(errors), truth)
+    marked = noise < norm.ppf(chances)
     ratings.loc[is_distractor, errors] = marked.astype(float)
     return ratings
 
 
 def _mark(
-    rng: np.random.Generator,
+    noise: np.ndarray,
     table: pd.DataFrame,
     sensitivity: float | np.ndarray,
     false_positives: float | list[float],
@@ -425,7 +481,8 @@ def _mark(
     """Replace true errors by marks, from the chances to mark one there or not there."""
     kinds = list(truth.kinds)
     chances = np.where(table[kinds] == 1, sensitivity, false_positives)
-    table[kinds] = (rng.random(chances.shape) < chances).astype(float)
+    # the noise is standard normal: it falls below the quantile with this chance
+    table[kinds] = (noise < norm.ppf(chances)).astype(float)
     return table
 
 
@@ -436,7 +493,7 @@ def _score(
     truth: Hosking1Truth,
 ) -> pd.DataFrame:
     """Replace qualities of outputs by each rater's scores."""
-    noise = rng.normal(0, truth.rater_sd, (len(ratings), len(columns)))
+    noise = truth.rater_sd * _noise(rng, ratings, len(columns), truth)
     opinions = ratings[columns].to_numpy() + noise
     ratings[columns] = to_scale(opinions, LOWEST, HIGHEST, truth.rounded)
     return ratings
@@ -446,7 +503,7 @@ def _score_with_factors(
     rng: np.random.Generator, ratings: pd.DataFrame, truth: Hosking1Truth
 ) -> pd.DataFrame:
     """Score quality and, from the same opinion with noise of their own, the factors."""
-    noise = rng.normal(0, truth.rater_sd, (len(ratings), 1))
+    noise = truth.rater_sd * _noise(rng, ratings, 1, truth)
     opinions = ratings[["quality_biased"]].to_numpy() + noise
     factor_noise = rng.normal(0, truth.factor_sd, (len(ratings), len(FACTORS)))
     marks = np.column_stack([opinions, opinions + factor_noise])
@@ -466,28 +523,30 @@ def to_scale(
 
 @says_so
 def hosking_submissions(
-    rng: np.random.Generator, experiment: int, group: str, texts: bool = False
+    rng: np.random.Generator,
+    experiment: int,
+    group: str,
+    texts: bool = False,
+    truth: Hosking1Truth | None = None,
 ) -> pd.DataFrame:
     """Simulate what one group of raters submitted."""
     if experiment == 1:
-        errors, unbiased = hosking_experiment_1(rng)
-        tables = {"errors": errors, "unbiased": unbiased}
-        outputs = errors
+        everything = _ratings_1(rng, truth or Hosking1Truth())[group]
     else:
-        errors, unbiased, perception = hosking_experiment_2(rng)
-        tables = {"errors": errors, "unbiased": unbiased, "perception": perception}
-        outputs = perception  # the table with the numbers of words
+        everything = _ratings_2(rng, truth or Hosking2Truth())[group]
     # a generator for each group, so that groups do not depend on each other
     generators = dict(zip(GROUPS, rng.spawn(len(GROUPS)), strict=True))
-    ratings = tables[group].drop(columns="response_words", errors="ignore")
+    released = SCHEMAS[experiment, group].columns
+    ratings = everything[[*released, "rater_id"]]
+    ratings = ratings.drop(columns="response_words", errors="ignore")
     if texts:
         ratings["prompt"] = "prompt " + ratings["prompt_id"]
-        ratings["response"] = ratings["item_id"].map(_responses(rng, outputs))
+        ratings["response"] = ratings["item_id"].map(_responses(rng, everything))
     if texts and experiment == 2:
         preamble = "simulated preamble " + ratings["arm"]
         ratings["preamble"] = preamble.where(ratings["arm"] != "baseline", "")
-    own_rng = generators[experiment, group]
-    return _add_submissions(own_rng, ratings, experiment, group)
+    place = (experiment, group)
+    return _add_submissions(generators[place], ratings, place)
 
 
 def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
@@ -526,21 +585,16 @@ def to_texts(words: np.ndarray, lengths: np.ndarray) -> list[str]:
 
 
 def _add_submissions(
-    rng: np.random.Generator, ratings: pd.DataFrame, experiment: int, group: str
+    rng: np.random.Generator, ratings: pd.DataFrame, place: tuple[int, str]
 ) -> pd.DataFrame:
-    """Add who submitted each pair, beside what and in what time."""
+    """Add beside what each response of a pair was shown, and the time it took."""
     n_pairs = len(ratings) // 2
-    first, end, median = GROUPS[experiment, group]
-    # squared, so that the first people submit most
-    people = first + (end - first) * rng.random(n_pairs) ** 2
-    names = pd.Series(people.astype(int)).astype(str).str.zfill(4)
+    _, _, median = GROUPS[place]
     seconds = np.ceil(median * np.exp(rng.normal(0, SECONDS_SD, n_pairs))).astype(int)
     # the two rows of a pair follow each other: 0 and 1, 2 and 3
     rows = np.arange(len(ratings))
     partner_rows = np.where(rows % 2 == 0, rows + 1, rows - 1)
     return ratings.assign(
-        pair_id=np.repeat(np.arange(n_pairs), 2),
         partner_id=ratings["item_id"].to_numpy()[partner_rows],
-        rater_id=np.repeat("simulated-rater-" + names, 2).to_numpy(),
         seconds=np.repeat(seconds, 2),
     )

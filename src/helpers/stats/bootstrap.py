@@ -3,23 +3,19 @@
 Ratings of one prompt, question or rater are not independent, so whole clusters are
 drawn with replacement. A replicate is a row of integer weights, one per cluster; a
 statistic made of sums needs only these weights and the sums within clusters, never the
-rows again. Large bootstraps run in batches, which give the same draws on one processor
-and on many machines: surround a call with `joblib.parallel_config` to say where.
+rows again.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from threadpoolctl import ThreadpoolController
 
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
-BATCH = 50  # replicates drawn together; another number gives other draws
 
 
 def cluster_weights(
@@ -337,37 +333,3 @@ def adjust(p_values: ArrayLike) -> np.ndarray:
     # ... and none is smaller than the one before it
     adjusted[order] = np.maximum.accumulate(ascending * n_left)
     return np.minimum(adjusted, 1.0).reshape(p_values.shape)
-
-
-def in_batches(
-    draw: Callable[..., ArrayLike], *data: object, n_boot: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Run a bootstrap in batches, each with random numbers of its own."""
-    # here, as few need it and it takes long to load
-    from joblib import Parallel, delayed
-
-    if n_boot < 1:
-        raise ValueError(f"n_boot must be at least 1, got {n_boot}")
-    sizes = [min(BATCH, n_boot - start) for start in range(0, n_boot, BATCH)]
-    rngs = rng.spawn(len(sizes))
-    jobs = []
-    for size, batch_rng in zip(sizes, rngs, strict=True):
-        jobs.append(delayed(_draw_batch)(draw, size, batch_rng, *data))
-    with _libraries().limit(limits=1):
-        batches = Parallel()(jobs)
-    return np.concatenate(batches)
-
-
-def _draw_batch(
-    draw: Callable[..., ArrayLike], n_boot: int, rng: np.random.Generator, *data: object
-) -> np.ndarray:
-    """Draw one batch on one thread."""
-    # Sums shared out over threads would be rounded differently on another machine.
-    with _libraries().limit(limits=1):
-        return np.asarray(draw(*data, n_boot, rng))
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Find the libraries for linear algebra, which takes a few milliseconds."""
-    return ThreadpoolController()

@@ -14,7 +14,6 @@ from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import ratio
 
 METHODS = ("worst case", "trimming")
-ENDS = ("lowest", "highest")
 
 
 def selection_bounds(

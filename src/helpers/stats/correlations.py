@@ -5,7 +5,7 @@ difference is taken within shared resamples of whole clusters, or judged by a te
 for such pairs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -285,114 +285,6 @@ def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.Dat
     return pairs.drop(columns="_number")
 
 
-def compare_evaluators(
-    moments: Mapping[str, ClusterMoments], n_boot: int, seed: int
-) -> tuple[pd.Series, pd.DataFrame]:
-    """Correlations of scores with an outcome in several tables, with draws to subtract.
-
-    Every table is resampled with the same seed. Differences of draws are therefore
-    paired between the scores of a table, and between tables that have the same
-    clusters.
-
-    Parameters
-    ----------
-    moments : mapping of str to ClusterMoments
-        A name for each table, and its moments by cluster; the features are the scores.
-        See `helpers.stats.moments.cluster_moments`.
-    n_boot : int
-        Number of replicates.
-    seed : int
-        Seed of the replicates.
-
-    Returns
-    -------
-    estimates : pandas.Series
-        By (table, score).
-    draws : pandas.DataFrame, shape (n_boot, n_tables * n_scores)
-        Columns like the index of `estimates`; NaN where a score or the outcome does not
-        vary.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3
-    (correlation); Cameron and Miller (2015), section VI (clusters).
-
-    Examples
-    --------
-    >>> from helpers.stats.moments import cluster_moments
-    >>> frame = pd.DataFrame({"direct": [1, 2, 3] * 5, "human": [0, 1, 2] * 5,
-    ...                       "question_id": np.arange(15) // 3})
-    >>> moments = cluster_moments(frame, ["direct"], "human", "question_id")
-    >>> compare_evaluators({"GPT-4": moments}, n_boot=5, seed=0)[0].round(6)
-    GPT-4  direct    1.0
-    Name: estimate, dtype: float64
-    """
-    tables = {}
-    for name, sums in moments.items():
-        rng = np.random.default_rng(seed)
-        times_drawn = cluster_weights(len(sums.n), n_boot, rng)
-        replicates = sums.total(with_everything_first(times_drawn))
-        # correlations of the scores with the outcome, which comes last
-        r = correlation_matrices(replicates)[:, :-1, -1]
-        tables[name] = pd.DataFrame(r, columns=list(sums.features))
-    draws = pd.concat(tables, axis="columns")
-    estimates = draws.loc[0].rename("estimate")
-    return estimates, draws[1:].reset_index(drop=True)
-
-
-def measure_correlations(
-    frame: pd.DataFrame,
-    measures: Sequence[str],
-    outcome: str,
-    cluster: str,
-    n_boot: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Correlate each measure with an outcome, on the rows that have it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    measures : sequence of str
-        Numeric columns; missing values leave out a row for this measure only.
-    outcome : str
-        Numeric column without missing values.
-    cluster : str
-        Column of clusters.
-    n_boot : int
-        Number of replicates.
-    seed : int
-        Seed of the replicates.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` of Pearson's r by measure; without the
-        measures that no row has.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"overlap": [1.0, 2, 3, None], "length": [3, 2, 1, 1],
-    ...                       "none": [None] * 4, "human": [0, 1, 2, 2],
-    ...                       "question_id": range(4)})
-    >>> measures = ["overlap", "length", "none"]
-    >>> table = measure_correlations(frame, measures, "human", "question_id", 9, 0)
-    >>> table["estimate"].round(6)
-    overlap    1.0
-    length    -1.0
-    Name: estimate, dtype: float64
-    """
-    moments = {}
-    for name in measures:
-        rows = frame.dropna(subset=name)
-        if len(rows):
-            moments[name] = cluster_moments(rows, [name], outcome, cluster)
-    estimates, draws = compare_evaluators(moments, n_boot, seed)
-    table = summary(estimates.to_numpy(), draws, list(moments))
-    return table.drop(columns="p_value")
-
-
 def score_correlations(
     scores: pd.DataFrame, outcome: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
@@ -438,50 +330,3 @@ def score_correlations(
     of_outcome = outcome_square - mean_outcome**2
     covariance = product - mean_score * mean_outcome
     return ratio(covariance, np.sqrt(np.clip(variance * of_outcome, 0.0, None)))
-
-
-def evaluator_differences(
-    estimates: pd.Series, draws: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]
-) -> tuple[pd.Series, pd.DataFrame]:
-    """Subtract scores of the same table from each other, replicate by replicate.
-
-    Parameters
-    ----------
-    estimates : pandas.Series
-        By (table, score), from `compare_evaluators`.
-    draws : pandas.DataFrame
-        From `compare_evaluators`.
-    pairs : mapping of str to (str, str)
-        A name for each difference, the score to start from and the score to subtract.
-
-    Returns
-    -------
-    estimates : pandas.Series
-        By (name of the difference, table).
-    draws : pandas.DataFrame, shape (n_boot, n_pairs * n_tables)
-        Columns like the index of `estimates`.
-
-    Raises
-    ------
-    KeyError
-        If no table has one of the scores.
-
-    Examples
-    --------
-    >>> estimates = pd.Series({("GPT-4", "direct"): 0.70, ("GPT-4", "weighted"): 0.72})
-    >>> draws = pd.DataFrame([[0.69, 0.70], [0.71, 0.70]], columns=estimates.index)
-    >>> pairs = {"gain": ("weighted", "direct")}
-    >>> gains, gain_draws = evaluator_differences(estimates, draws, pairs)
-    >>> gains.round(2).to_dict(), gain_draws.round(2).squeeze().tolist()
-    ({('gain', 'GPT-4'): 0.02}, [0.01, -0.01])
-    """
-    differences = {}
-    difference_draws = {}
-    for name, (first, second) in pairs.items():
-        minuend = estimates.xs(first, level=1)
-        subtrahend = estimates.xs(second, level=1)
-        differences[name] = minuend - subtrahend
-        minuend_draws = draws.xs(first, axis="columns", level=1)
-        subtrahend_draws = draws.xs(second, axis="columns", level=1)
-        difference_draws[name] = minuend_draws - subtrahend_draws
-    return pd.concat(differences), pd.concat(difference_draws, axis="columns")

@@ -181,39 +181,6 @@ def interval_table(estimates: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"estimate": estimates, "low": low, "high": high})
 
 
-def lead_table(
-    estimates: pd.Series, draws: pd.DataFrame, one: str, others: Sequence[str]
-) -> pd.DataFrame:
-    """How far one estimate is ahead of others, taken draw by draw.
-
-    Parameters
-    ----------
-    estimates : pandas.Series
-        Numbers by name.
-    draws : pandas.DataFrame, shape (n_boot, n_names)
-        Bootstrap draws that the names share.
-    one : str
-        The name to start from.
-    others : sequence of str
-        The names to subtract.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` of each difference, in the order of `others`.
-
-    Examples
-    --------
-    >>> draws = pd.DataFrame({"length": [0.2, 0.4], "overlap": [0.1, 0.2]})
-    >>> lead_table(draws.mean(), draws, "length", ["overlap"]).round(4)
-             estimate     low    high
-    overlap      0.15  0.1025  0.1975
-    """
-    lead = estimates[one] - estimates[others]
-    lead_draws = draws[others].rsub(draws[one], axis="index")  # one less each other
-    return interval_table(lead, lead_draws)
-
-
 def steps_table(
     estimates: pd.Series, draws: pd.DataFrame, groups: Sequence[str]
 ) -> pd.DataFrame:

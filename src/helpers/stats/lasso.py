@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.stats.bootstrap import cluster_weights, in_batches
+from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import check_regression
 from helpers.stats.clustered import least_squares, linear_model
-from helpers.stats.groups import interval_table
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
 # problems solved together: enough to be fast, few enough to stay in the cache
@@ -373,19 +372,6 @@ def lasso_bootstrap(
     replicates = moments.total(times_drawn)
     weights = _lasso_weights(replicates, alpha)
     return pd.DataFrame(weights, columns=list(moments.features))
-
-
-def lasso_table(
-    moments: ClusterMoments, alpha: float, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Lasso weights with intervals, and how often each is selected, in batches."""
-    names = list(moments.features)
-    weights = _lasso_weights(moments.total(), alpha)
-    estimates = pd.Series(weights[0], index=names)
-    draws = in_batches(lasso_bootstrap, moments, alpha, n_boot=n_boot, rng=rng)
-    draws = pd.DataFrame(draws, columns=names)
-    table = interval_table(estimates, draws)
-    return table.assign(selected=draws.ne(0).mean())
 
 
 def lasso_path(

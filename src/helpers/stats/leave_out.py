@@ -24,6 +24,7 @@ from helpers.stats.moments import ratio
 
 ROWS_AT_ONCE = 2**15  # few enough that their sums stay in the processor's cache
 COLLINEAR = 1e-9  # a feature that adds less variance than this share adds nothing
+RATERS = "rater_id"  # the usual name of the column of people
 COEFFICIENTS = ("alpha", "ac1", "same")
 LEVELS = ("nominal", "ordinal", "interval")
 NOT_SMOOTH = {
@@ -276,8 +277,9 @@ def leave_out(
     Raises
     ------
     ValueError
-        If a column of clusters has gaps or fewer than two clusters to leave out, or if
-        each cluster of one kind lies within one cluster of the other.
+        If a column of clusters has gaps or fewer than two clusters to leave out, if
+        each cluster of one kind lies within one cluster of the other, or if raters are
+        the only clusters and none of them has two rows.
 
     References
     ----------
@@ -469,21 +471,28 @@ def check_clusters(clusters: pd.DataFrame, free: pd.DataFrame) -> None:
                 "others are fixed, and 2 are needed"
             )
     if len(clusters.columns) == 2:
-        _check_crossed(free.dropna())
+        first, second = clusters.columns
+        crossed = free.dropna()
+        check_repeats(crossed, first, second)
+        check_repeats(crossed, second, first)
+    elif column == RATERS and not clusters[RATERS].duplicated().any():
+        raise ValueError(
+            f"nobody repeats in column {RATERS!r}: each of its {len(clusters)} values "
+            "has one row. Is it a person, or the number of a submission? Name the "
+            "column of people, or that of prompts"
+        )
 
 
-def _check_crossed(clusters: pd.DataFrame) -> None:
-    """Stop if every cluster of one kind lies within one cluster of the other."""
-    first, second = clusters.columns
-    pairs = clusters.drop_duplicates()
-    for inner, outer in ((first, second), (second, first)):
-        if len(pairs) and not pairs[inner].duplicated().any():
-            raise ValueError(
-                f"nobody repeats in column {inner!r}: each of its {len(pairs)} values "
-                f"stands with one {outer!r} only. Is it a person, or the number of a "
-                f"submission? Name the column of people, or leave {inner!r} out: "
-                f"clusters={outer!r} covers it"
-            )
+def check_repeats(rows: pd.DataFrame, inner: str, outer: str) -> None:
+    """Stop if every cluster of a column lies within one cluster of the other column."""
+    pairs = rows[[inner, outer]].drop_duplicates()
+    if len(pairs) and not pairs[inner].duplicated().any():
+        raise ValueError(
+            f"nobody repeats in column {inner!r}: each of its {len(pairs)} values "
+            f"stands with one {outer!r} only. Is it a person, or the number of a "
+            f"submission? Name the column of people, or leave {inner!r} out: "
+            f"clusters={outer!r} covers it"
+        )
 
 
 def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:

@@ -1,19 +1,15 @@
-"""How often errors are marked: by arm, rating, crowd and experts, and by both together.
+"""How often errors are marked: by arm, by rating, by crowd and experts.
 
 Labels are shares in [0, 1], rates are percentages and differences are percentage
 points; every interval knows that several outputs answer the same prompt. Expert labels
-count as the truth. Where experts labelled a random part of the outputs,
-prediction-powered rates take off what the crowd misses or imagines there; this part
-works on arrays, `helpers.robustness.crowd` on tables.
+count as the truth.
 """
 
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from itertools import chain, product
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.stats import bootstrap, lasso
@@ -30,23 +26,6 @@ MEASURES = (
     "negative predictive value",
     "prevalence",
 )
-ESTIMATORS = ("crowd", "experts", "prediction-powered")
-
-
-class Term(IntEnum):
-    """Sums that prediction-powered rates need, in their order on an array's last axis.
-
-    *Seen* are the crowd's labels of outputs that an expert labelled as well.
-    """
-
-    LABELLED = 0  # number of outputs with an expert's label
-    TRUTH = 1  # experts' labels
-    SEEN = 2
-    SEEN_TRUTH = 3  # products of the crowd's and the experts' labels
-    SEEN_SQUARE = 4
-    UNLABELLED = 5  # number of outputs without an expert's label
-    UNSEEN = 6  # the crowd's labels of these
-    UNSEEN_SQUARE = 7
 
 
 def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -655,153 +634,3 @@ def _measure_sums(
     numerators = cluster_sums(parts, pairs[cluster])
     denominators = cluster_sums(totals, pairs[cluster])
     return numerators, denominators, names
-
-
-def label_terms(crowd: np.ndarray, expert: np.ndarray) -> np.ndarray:
-    """What each output adds to the sums of `Term`, which make the last axis."""
-    is_labelled = ~np.isnan(expert)
-    labelled = is_labelled.astype(float)
-    unlabelled = 1 - labelled
-    truth = np.nan_to_num(expert)
-    seen = crowd * labelled
-    unseen = crowd * unlabelled
-    terms = {
-        Term.LABELLED: labelled,
-        Term.TRUTH: truth,
-        Term.SEEN: seen,
-        Term.SEEN_TRUTH: truth * crowd,
-        Term.SEEN_SQUARE: seen**2,
-        Term.UNLABELLED: unlabelled,
-        Term.UNSEEN: unseen,
-        Term.UNSEEN_SQUARE: unseen**2,
-    }
-    return np.stack([terms[term] for term in Term], axis=-1)
-
-
-def prediction_powered_rates(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Prediction-powered rate from sums, and the factor λ that weighs the crowd.
-
-    The experts' rate is moved by λ times what the crowd marks more often where no
-    expert labelled. The λ of least variance is taken, kept between 0 and 1 (PPI++).
-    """
-    n = sums[..., Term.LABELLED]
-    n_others = sums[..., Term.UNLABELLED]
-    n_all = n + n_others
-    seen = sums[..., Term.SEEN]
-    unseen = sums[..., Term.UNSEEN]
-    truth = sums[..., Term.TRUTH]
-    squares = sums[..., Term.SEEN_SQUARE] + sums[..., Term.UNSEEN_SQUARE]
-    # divisions by 0 where no output or every output has an expert's label
-    with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = sums[..., Term.SEEN_TRUTH] / n - truth / n * (seen / n)
-        squared_deviations = squares - (seen + unseen) ** 2 / n_all
-        variance = squared_deviations / (n_all - 1)
-        best = covariance / ((1 + n / n_others) * variance)
-        # a crowd that gives all outputs one label says nothing
-        varies = squared_deviations > 1e-9
-        factor = np.where(varies, np.clip(best, 0, 1), 0.0)
-        rate = truth / n + factor * (unseen / n_others - seen / n)
-    return rate, factor
-
-
-def rate_estimates(sums: np.ndarray) -> np.ndarray:
-    """Rates from sums, in the order of `ESTIMATORS`."""
-    n = sums[..., Term.LABELLED]
-    n_others = sums[..., Term.UNLABELLED]
-    marked = sums[..., Term.SEEN] + sums[..., Term.UNSEEN]
-    powered, _ = prediction_powered_rates(sums)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_crowd = marked / (n + n_others)
-        by_experts = sums[..., Term.TRUTH] / n
-    return np.stack([by_crowd, by_experts, powered])
-
-
-def independent_intervals(
-    seen: np.ndarray, unseen: np.ndarray, truth: np.ndarray
-) -> np.ndarray:
-    """Normal 95 % intervals by estimator, taking outputs as independent (PPI++)."""
-    crowd = np.concatenate([seen, unseen])
-    expert = np.concatenate([truth, np.full(unseen.shape, np.nan)])
-    sums = label_terms(crowd, expert).sum(axis=0)
-    _, factor = prediction_powered_rates(sums)
-    return np.stack(
-        [
-            _normal_interval([crowd]),
-            _normal_interval([truth]),
-            _normal_interval([truth - factor * seen, factor * unseen]),
-        ]
-    )
-
-
-def _normal_interval(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Normal 95 % interval of a sum of means of independent parts."""
-    estimate = sum(part.mean(axis=0) for part in parts)
-    variance = sum(part.var(axis=0) / len(part) for part in parts)
-    margin = norm.ppf(0.975) * np.sqrt(variance)
-    return np.stack([estimate - margin, estimate + margin])
-
-
-def cluster_draws(
-    sums: np.ndarray, n_boot: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Sums in bootstrap replicates; clusters without expert labels are a stratum."""
-    has_labels = sums[:, :, Term.LABELLED].sum(axis=1) > 0
-    draws = np.zeros((n_boot, *sums.shape[1:]))
-    for stratum in (has_labels, ~has_labels):
-        n_clusters = int(stratum.sum())
-        if n_clusters > 0:
-            weights = bootstrap.cluster_weights(n_clusters, n_boot, rng)
-            draws += np.tensordot(weights.astype(float), sums[stratum], axes=1)
-    return draws
-
-
-def wilson_intervals(sums: np.ndarray) -> np.ndarray:
-    """Wilson's 95 % intervals at the effective number of labels in clusters."""
-    n_clusters = len(sums)
-    total = sums.sum(axis=0)
-    n = total[:, Term.LABELLED]
-    n_others = total[:, Term.UNLABELLED]
-    n_all = n + n_others
-    _, factor = prediction_powered_rates(total)
-    # a prediction-powered rate can lie outside of 0 to 1
-    rates = np.clip(rate_estimates(total), 0, 1)
-
-    # how far each cluster moves each rate: its residuals by the number of labels
-    marked = sums[..., Term.SEEN] + sums[..., Term.UNSEEN]
-    size = sums[..., Term.LABELLED] + sums[..., Term.UNLABELLED]
-    crowd = marked - size * rates[0]
-    truth = _residuals(sums, Term.TRUTH, Term.LABELLED)
-    seen = _residuals(sums, Term.SEEN, Term.LABELLED)
-    unseen = _residuals(sums, Term.UNSEEN, Term.UNLABELLED)
-    influence = [
-        crowd / n_all,
-        truth / n,
-        (truth - factor * seen) / n + factor * unseen / n_others,
-    ]
-    variance = np.square(influence).sum(axis=1) * n_clusters / (n_clusters - 1)
-
-    # the number of independent labels that would have this variance; both estimates
-    # that use experts take the variance of one label from the experts' rate
-    crowd_rate, expert_rate, _ = rates
-    label_variance = np.stack(
-        [
-            crowd_rate * (1 - crowd_rate),
-            expert_rate * (1 - expert_rate),
-            expert_rate * (1 - expert_rate),
-        ]
-    )
-    varies = (variance > 0) & (label_variance > 0)
-    most = np.stack([n_all, n, n_all])
-    effective_n = np.stack([n_all, n, n])  # where nothing varies
-    effective_n[varies] = np.minimum(
-        label_variance[varies] / variance[varies], most[varies]
-    )
-    bounds = proportion_confint(rates * effective_n, effective_n, method="wilson")
-    return np.stack(bounds, axis=1)
-
-
-def _residuals(sums: np.ndarray, term: Term, count: Term) -> np.ndarray:
-    """Sum of one term in each cluster, less its mean for every label counted."""
-    total = sums[..., term].sum(axis=0)
-    n = sums[..., count].sum(axis=0)
-    return sums[..., term] - sums[..., count] * total / n

@@ -520,6 +520,7 @@ def _simulated_conversations(seed: int) -> Conversations:
     records = simulated.chatbench_conversations(rng, invented, with_ai)
     questions = _with_options(invented)
     conversations = _tabulated(records, questions, "simulation")
+    conversations.attrs["source"] = "simulated"
     return Conversations("simulated", questions, conversations)
 
 

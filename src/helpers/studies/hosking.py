@@ -227,6 +227,9 @@ class Experiment2:
 def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     """Load experiment 1: 900 outputs, 4,440 ratings by each of two groups.
 
+    Who gave a rating is not in these tables: `hosking_submissions.single_ratings` and
+    `hosking_submissions.same_raters` give the same ratings with people, ``rater_id``.
+
     Parameters
     ----------
     data_source : {"real", "auto", "simulated"}, optional
@@ -260,6 +263,9 @@ def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
 
 def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     """Load experiment 2: 1,500 outputs, 7,200 ratings by each of three groups.
+
+    Who gave a rating is not in these tables: `hosking_submissions.single_ratings` and
+    `hosking_submissions.same_raters` give the same ratings with people, ``rater_id``.
 
     Parameters
     ----------
@@ -317,8 +323,6 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
         **_design(raw, model),
         is_distractor=is_distractor,
         pair_id=pair,
-        # The files do not say who rated: one person per pair is all that is known.
-        rater_id="pair-" + pd.Series(pair).astype(str),
     )
     distractor_id = table["item_id"] + DISTRACTOR_MARK
     table["item_id"] = table["item_id"].mask(is_distractor, distractor_id)

@@ -52,9 +52,15 @@ def locate(name: str, data_source: str) -> dict[str, Path]:
     files = files_of(name)
     if not files:
         raise PlainError(f"data/registry.csv has no file of the set {name!r}")
-    located = registry.locate(files, data_source)
-    if located is None:
+    if data_source == "simulated":
         raise PlainError(NO_DATA)
+    try:
+        # Nothing is simulated in place of a set, so "auto" may not announce that.
+        located = registry.locate(files, "real")
+    except registry.DataUnavailableError as error:
+        if data_source == "auto":
+            raise PlainError(NO_DATA) from error
+        raise
     return {file.removeprefix(f"{STUDY}/"): path for file, path in located.items()}
 
 

@@ -4,6 +4,7 @@ from helpers.data.columns.kinds import (
     COUNT,
     NO_OR_YES,
     ONE_TO_FIVE,
+    TEXT,
     TRUE_OR_FALSE,
     design,
     one_of,
@@ -30,7 +31,8 @@ SYSTEMS_2 = ("Command 52B", "Command 6B", "Falcon 40B", "Llama 2 13B", "MPT 30B"
 ARMS = ("baseline", "assertive_low", "assertive_high", "complex_low", "complex_high")
 BATCHES = ("pilot", "main")
 
-_KEY = ["item_id", "rater_id"]
+# The released tables do not say who rated.
+_KEY = ["item_id", "pair_id"]
 _DESIGN_1 = design(TASKS, SYSTEMS_1)
 _DESIGN_2 = design(TASKS, SYSTEMS_2, ARMS)
 # Of each pair of responses that a person rated side by side.
@@ -65,6 +67,8 @@ HOSKING_2_PERCEPTION = table(
     _KEY,
 )
 HOSKING_EXPERTS = table(
-    _DESIGN_2 | {"batch": one_of(BATCHES)} | dict.fromkeys(ERRORS_2, NO_OR_YES),
-    [*_KEY, "batch"],
+    _DESIGN_2
+    | {"rater_id": TEXT, "batch": one_of(BATCHES)}
+    | dict.fromkeys(ERRORS_2, NO_OR_YES),
+    ["item_id", "rater_id", "batch"],
 )

@@ -31,7 +31,7 @@ _EVALUATORS_SCALES = {name: between(low, high) for name, (low, high) in RANGES.i
 
 KAMODA_RATINGS = table(
     design(("eli5",), ANSWER_SYSTEMS)
-    | {"question_id": TEXT}
+    | {"rater_id": TEXT, "question_id": TEXT}
     | _WORKERS_SCALES
     | {"preferred": NO_OR_YES},
     ["item_id", "rater_id"],

@@ -42,14 +42,13 @@ def between(low: float, high: float) -> pa.Column:
 def design(
     tasks: Sequence[str], systems: Sequence[str], arms: Sequence[str] = ("baseline",)
 ) -> dict[str, pa.Column]:
-    """Describe the columns that say who rated what."""
+    """Describe the columns that say what was rated."""
     return {
         "item_id": TEXT,
         "prompt_id": TEXT,
         "task": one_of(tasks),
         "system": one_of(systems),
         "arm": one_of(arms),
-        "rater_id": TEXT,
     }
 
 

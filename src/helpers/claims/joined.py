@@ -1,0 +1,70 @@
+"""The tables that a run of all notebooks leaves, from what each notebook has saved."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.claims import judged, results
+from helpers.claims import tables as printed
+from helpers.data import registry
+from helpers.data.published import read_text
+from helpers.studies import hosking_notebooks
+
+
+def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
+    """Recompute printed tables and authors' numbers, join all results, judge claims.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Output folder of a run.
+    is_real : bool
+        Whether real data are wanted; simulated ones are compared with nothing.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        `results`, `claims`, `authors_numbers` and `provenance`.
+    """
+    authors = pd.DataFrame(columns=["id", "printed", "ours", "reproduces", "cause"])
+    if is_real:
+        try:
+            printed.save(folder)
+            file = hosking_notebooks.save(hosking_notebooks.recomputed("real"), folder)
+            authors = read_text(file)
+        except registry.DataUnavailableError as error:
+            print(f"printed tables are not recomputed: {error}")
+    return {
+        "results": as_text(results.read(folder)),
+        "claims": judged.judge_all(folder),
+        "authors_numbers": authors,
+        "provenance": provenance(folder),
+    }
+
+
+def as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers with six digits, which are the same on every machine."""
+    return table.map(lambda value: f"{value:.6g}" if _is_number(value) else value)
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a cell holds a number."""
+    return isinstance(value, float) and not pd.isna(value)
+
+
+def provenance(folder: Path) -> pd.DataFrame:
+    """Files that each notebook has read, with their hashes.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Output folder of a run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per notebook and file: `file`, `sha256`, `notebook`.
+    """
+    files = sorted((folder / "provenance").glob("*.csv"))
+    empty = pd.DataFrame(columns=["file", "sha256", "notebook"])
+    return pd.concat([empty, *map(read_text, files)], ignore_index=True)
