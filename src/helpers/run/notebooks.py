@@ -49,14 +49,11 @@ def heading(notebook: nbformat.NotebookNode) -> str:
     return first_cell.partition("\n")[0].removeprefix("# ")
 
 
-def with_all_listed(readme: str, titles: Mapping[str, str], folder: str) -> str:
-    """Add to the table of a README the notebooks that it does not list, by number.
-
-    `folder` leads from the README to the folder `notebooks`.
-    """
+def with_all_listed(readme: str, titles: Mapping[str, str]) -> str:
+    """Add to the table of notebooks those that it does not list, by number."""
     lines = readme.splitlines(keepends=True)
     for name, words in titles.items():
-        link = f"[{name}]({folder}{paths.notebook_place(name)})"
+        link = f"[{name}]({paths.notebook_place(name)})"
         if link in readme:
             continue
         row = f"| {link} | {words} |\n"

@@ -257,8 +257,8 @@ def table4() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``low`` and ``high``, which rounding of the disagreement allows, indexed by
-        ``answers`` and ``measure``.
+        ``estimate``, and ``low`` and ``high``, which rounding of the disagreement
+        allows, indexed by ``answers`` and ``measure``.
 
     References
     ----------
@@ -267,12 +267,14 @@ def table4() -> pd.DataFrame:
     Examples
     --------
     >>> table4().round(2).to_dict("records")
-    [{'low': 0.81, 'high': 0.83}]
+    [{'estimate': 0.82, 'low': 0.81, 'high': 0.83}]
     """
     cell = ("annotators", "disagreement")
     printed = float(published.printed_table("humbel_table4").loc[cell, "published"])
-    low, high = [1 - (printed + half_unit) / 100 / (5 / 6) for half_unit in (0.5, -0.5)]
+    low, estimate, high = [
+        1 - (printed + half_unit) / 100 / (5 / 6) for half_unit in (0.5, 0, -0.5)
+    ]
     index = pd.MultiIndex.from_tuples(
         [("annotators", "kappa")], names=["answers", "measure"]
     )
-    return pd.DataFrame({"low": low, "high": high}, index)
+    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index)
