@@ -50,7 +50,7 @@ def heading(notebook: nbformat.NotebookNode) -> str:
 
 
 def with_all_listed(readme: str, titles: Mapping[str, str]) -> str:
-    """Add to the list of notebooks those that it does not have, by number."""
+    """Add to the table of notebooks those that it does not list, by number."""
     lines = readme.splitlines(keepends=True)
     for name, words in titles.items():
         link = f"[{name}]({paths.notebook_place(name)})"

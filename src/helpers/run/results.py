@@ -233,8 +233,8 @@ def _same(before: str, after: str) -> bool:
 def publish(names: list[str], build: Path, root: Path) -> list[Path]:
     """Copy what a complete run made into the committed folders.
 
-    Figures of earlier runs go. The list of notebooks gets new ones, and the replication
-    report is written anew.
+    Figures of earlier runs go. `notebooks/README.md` lists new notebooks, and the
+    replication report is written anew.
     """
     from helpers.claims import report  # takes half a second
 
@@ -250,9 +250,9 @@ def publish(names: list[str], build: Path, root: Path) -> list[Path]:
         contents[notebook_file(name)] = text.encode()
         for figure in sorted((build / "figures").glob(f"{name[:3]}*.png")):
             contents[root / "figures" / figure.name] = figure.read_bytes()
-    readme = root / "notebooks" / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    contents[readme] = notebooks.with_all_listed(text, titles).encode()
+    index = root / "notebooks" / "README.md"
+    text = index.read_text(encoding="utf-8")
+    contents[index] = notebooks.with_all_listed(text, titles).encode()
     links = {
         name: f"../notebooks/{notebook_file(name).relative_to(paths.NOTEBOOKS)}"
         for name in names
