@@ -118,12 +118,13 @@ def test_with_prompts_only_intervals_are_cr3_and_say_so(ratings):
 
 
 def test_numbers_of_submissions_are_no_raters(ratings):
-    submission = ratings["prompt_id"].astype(str) + ratings["rater_id"].astype(str)
-    submitted = ratings.assign(rater_id=submission)
+    known = ratings.dropna(subset=["factuality"])
+    submission = known["prompt_id"].astype(str) + known["rater_id"].astype(str)
+    submitted = known.assign(rater_id=submission)
     with pytest.raises(ValueError, match=r"nobody repeats.*'rater_id'"):
-        compare(submitted, "overall", "source", clusters="rater_id")
-    one_prompt = ratings.assign(prompt_id="p")
-    found = compare(one_prompt, "overall", "source", clusters="rater_id")
+        weights(submitted, ["factuality"], "overall", clusters="rater_id")
+    one_prompt = known.assign(prompt_id="p")
+    found = weights(one_prompt, ["factuality"], "overall", clusters="rater_id")
     assert found.attrs["clusters"] == "raters only"
 
 

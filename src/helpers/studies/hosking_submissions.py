@@ -200,8 +200,9 @@ def load_submissions(
 
     Examples
     --------
-    >>> load_submissions(2, "perception", "simulated")[1]["task"].unique().tolist()
-    ['amazon', 'wikihow', 'curation']
+    >>> _, ratings = load_submissions(2, "perception", "simulated")
+    >>> sorted(ratings["task"].unique())
+    ['amazon', 'curation', 'wikihow']
     """
     place = (experiment, group)
     source, ratings, _ = _load([place], data_source, seed, texts)
