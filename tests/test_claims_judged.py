@@ -97,7 +97,7 @@ def test_the_report_leads_with_authors_numbers_then_main_claims(folder):
     assert "1 are supported or reproduced, 1 are inconclusive" in first
     assert "1 are contradicted or not reproduced and 0 are not checked" in first
     assert "| `x.share` | 12 | 12.75 | not found |" in text
-    assert "one of 2 tests of §3.2" in text
+    assert "one of 2 tests of its section" in text
     assert "It \\| so." in text
     assert "[11](../notebooks/11_error_weights.ipynb)" in text
     assert "## Cells of printed tables" in text

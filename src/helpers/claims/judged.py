@@ -101,18 +101,20 @@ def in_words(claim: Mapping[str, str], rows: pd.DataFrame) -> str:
     texts = []
     for _, row in rows.head(SHOWN_PARTS).iterrows():
         names = [row[key] for key in ("interpretation", "part") if row[key]]
-        value = _value_in_words(row, digits, claim["unit"])
+        value = _value_in_words(row, digits, claim)
         texts.append(f"{', '.join(names)}: {value}" if names else value)
     if len(rows) > SHOWN_PARTS:
         texts.append(f"and {len(rows) - SHOWN_PARTS} more")
     return "; ".join(texts)
 
 
-def _value_in_words(row: pd.Series, digits: int | None, unit: str) -> str:
+def _value_in_words(
+    row: pd.Series, digits: int | None, claim: Mapping[str, str]
+) -> str:
     """Write one row: share, truth value, p, or estimate with its interval."""
-    if not pd.isna(row["share"]):
+    if claim["form"] == "rank":
         return f"{100 * row['share']:.1f} % of resamples"
-    if not pd.isna(row["holds"]):
+    if claim["form"] == "fact" and not pd.isna(row["holds"]):
         return "yes" if row["holds"] else "no"
     words = []
     if not pd.isna(row["estimate"]):
@@ -121,8 +123,8 @@ def _value_in_words(row: pd.Series, digits: int | None, unit: str) -> str:
         words.append(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]")
     if not pd.isna(row["p"]):
         words.append(f"p = {row['p']:.2g}")
-    elif unit and unit != "count":
-        words.append(unit)
+    elif claim["unit"] not in ("", "count"):
+        words.append(claim["unit"])
     return " ".join(words)
 
 

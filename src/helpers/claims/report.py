@@ -58,8 +58,8 @@ def write(
         _by_study(claims[claims["main"] != ""], notebooks),
         "## What else does not reproduce or is contradicted",
         "Statements, facts and tests first, then printed values.",
-        _table(not_main[~values], notebooks),
-        _table(not_main[values], notebooks),
+        _table(_with_paper(not_main[~values]), notebooks),
+        _table(_with_paper(not_main[values]), notebooks),
         "## All other claims",
         _counts(claims),
         "Each stands with its result in [figures/claims.csv](../figures/claims.csv).",
@@ -139,13 +139,19 @@ def _by_study(claims: pd.DataFrame, notebooks: Mapping[str, str]) -> str:
     return "\n\n".join(parts)
 
 
+def _with_paper(claims: pd.DataFrame) -> pd.DataFrame:
+    """Places that begin with the paper."""
+    papers = claims["study"].map(studies.titles())
+    return claims.assign(where=papers + ", " + claims["where"])
+
+
 def _table(claims: pd.DataFrame, notebooks: Mapping[str, str]) -> str:
     """Claims with place, print, result, verdict and notebook."""
     rows = []
     for claim in claims.itertuples():
         verdict = f"**{claim.verdict}** ({claim.why})"
         if claim.tests > 1:
-            verdict += f"; one of {claim.tests} tests of {_place(claim.where)}"
+            verdict += f"; one of {claim.tests} tests of its section"
         if claim.note:
             verdict += f". {claim.note}"
         rows.append(
@@ -158,7 +164,7 @@ def _table(claims: pd.DataFrame, notebooks: Mapping[str, str]) -> str:
                 _link(claim.notebook, notebooks),
             ]
         )
-    head = ["section", "claim", "printed", "ours [95 % interval]", "verdict", ""]
+    head = ["place", "claim", "printed", "ours [95 % interval]", "verdict", ""]
     return _markdown(head, rows)
 
 
