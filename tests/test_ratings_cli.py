@@ -173,15 +173,6 @@ def test_a_name_with_a_comma_stands_in_quotation_marks():
     assert cli._column_names(None) == []
 
 
-def test_a_claim_tells_how_it_came_to_its_verdict():
-    ran = CliRunner().invoke(cli.main, ["why", "hosking.counts.tasks"])
-    assert ran.exit_code == 0
-    assert "hosking.counts.tasks" in ran.output
-    assert "fact" in ran.output
-    ran = CliRunner().invoke(cli.main, ["why", "hosking.counts.task"])
-    assert (ran.exit_code, "did you mean" in ran.output) == (1, True)
-
-
 def test_a_report_that_is_not_understood_is_told_once(ratings):
     rows = "".join(f"i{n},{n % 5},{n % 3}\n" for n in range(40))
     Path("mine.csv").write_text("item,overall,tone\n" + rows)

@@ -2,8 +2,9 @@
 
 1. A printed *value* reproduces if ours rounds to it; up to the split if it lies within
    the central 95 % of redrawn splits; it differs in the last digit if the rounded ones
-   are one unit of that digit and at most 5 % apart; else it does not reproduce. A cause
-   that gives exactly the printed digits makes that a reporting error.
+   are one unit of that digit and at most 5 % apart; else it does not reproduce. Where
+   it does not, a cause among the saved results that gives exactly the printed digits
+   makes it a reporting error.
 2. A *fact* about the released files is true or not true of them.
 3. A *statement* is supported if the 95 % interval lies on the claimed side,
    contradicted if it lies wholly on the other, else inconclusive. A *rank* is supported
@@ -14,9 +15,9 @@
 5. If the words allow several interpretations whose verdicts differ, the claim is
    inconclusive. "All" fails if one part fails, "most" if half fail; otherwise
    inconclusive parts make it inconclusive.
-6. What lacks data, rests on substitutes or simulated data, or would also pass if the
-   value were 20 % off, is not checked. A check against the paper's own numbers is
-   internal consistency.
+6. What lacks data, or rests on substitutes or simulated data, is not checked; nor is a
+   value against rounded print that would also pass if it were 20 % off. A check against
+   the paper's own numbers is internal consistency.
 
 data/published/README.md says the same in words; no rule knows a claim by name.
 """
