@@ -102,15 +102,15 @@ def _summary(claims: pd.DataFrame, authors: pd.DataFrame) -> str:
     """The first paragraph: authors' numbers, then main claims in four groups."""
     n_reproduce = (authors["reproduces"] == "True").sum()
     main = claims[claims["main"] != ""]
-    counted = [f"{n} are {group}" for group, n in group_counts(main).items()]
+    counted = [f"{n} {group}" for group, n in group_counts(main).items()]
     consistent = [
-        f"{(main['verdict'] == word).sum()} are {word}" for word in rules.CONSISTENT
+        f"{(main['verdict'] == word).sum()} {word}" for word in rules.CONSISTENT
     ]
     return (
         f"Of {len(authors):,} numbers in the notebooks that the authors of the first "
-        f"paper published, {n_reproduce:,} reproduce. Of {len(main)} main claims of "
-        f"the four papers, {', '.join(counted[:-1])} and {counted[-1]}; of the last, "
-        f"{' and '.join(consistent)} by the paper's own printed numbers."
+        f"paper published, {n_reproduce:,} reproduce. The four papers make {len(main)} "
+        f"main claims: {', '.join(counted)}. Among those not checked, the paper's own "
+        f"printed numbers find {' and '.join(consistent)}."
     )
 
 
