@@ -93,9 +93,9 @@ def test_the_report_leads_with_authors_numbers_then_main_claims(folder):
     first = text.split("\n\n")[1]
     assert first.startswith("Of 2 numbers in the notebooks")
     assert "1 reproduce" in first
-    assert "Of 3 main claims" in first
-    assert "1 are supported or reproduced, 1 are inconclusive" in first
-    assert "1 are contradicted or not reproduced and 0 are not checked" in first
+    assert "make 3 main claims" in first
+    assert "1 supported or reproduced, 1 inconclusive" in first
+    assert "1 contradicted or not reproduced, 0 not checked" in first
     assert "| `x.share` | 12 | 12.75 | not found |" in text
     assert "one of 2 tests of its section" in text
     assert "It \\| so." in text
