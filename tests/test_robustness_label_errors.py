@@ -53,21 +53,6 @@ def test_costs_are_least_squares_and_rare_labels_are_not_known():
     assert costs.drop(columns="varies").loc[["c", "never"]].isna().all(axis=None)
 
 
-def test_the_same_labels_do_not_differ_and_differences_have_the_jackknife_error():
-    rng = np.random.default_rng(1)
-    rows = pd.DataFrame({"a": (rng.random(300) < 0.4).astype(float)})
-    rows = rows.assign(prompt_id=np.arange(300) // 5, score=5 - rows["a"])
-    rows["score"] += rng.normal(size=300)
-    same = models.cost_differences(rows, rows, ["a"], "score", "prompt_id")
-    assert same.loc["a"].tolist() == [0.0, 0.0, 0.0]
-    # against labels that say nothing, the difference is about as sure as the cost
-    noise = rows.assign(a=rng.permutation(rows["a"]))
-    gap = models.cost_differences(rows, noise, ["a"], "score", "prompt_id")
-    cost = models.label_costs(rows, ["a"], "score", ["prompt_id"])
-    width = np.ptp(gap[["low", "high"]].to_numpy())
-    assert width > np.ptp(cost[["low", "high"]].to_numpy())
-
-
 def test_classes_are_those_of_the_other_implementation():
     _, ratings = two_errors(n_prompts=100, seed=2)
     patterns = models.mark_patterns(ratings, TWO, *COLUMNS)
@@ -90,17 +75,6 @@ def test_a_propensity_costs_the_error_by_sensitivity_less_false_alarms(study):
     moments = mark_moments(ratings, TWO, *COLUMNS, "score").total()
     losses = calibrated_losses(moments)
     np.testing.assert_allclose(losses[0], [1.0 / 0.75, 0.5 / 0.45], rtol=0.08)
-
-
-def test_the_probability_of_an_error_is_right_only_if_errors_are_unrelated():
-    expected = np.array([1.0, 0.5])
-    gaps = {}
-    for correlation in (0.0, 0.8):
-        _, ratings = two_errors(correlation, seed=3)
-        weights = np.ones((1, 4000))
-        losses = models.probability_losses(ratings, TWO, *COLUMNS, "score", weights)
-        gaps[correlation] = np.abs(losses[0] - expected).max()
-    assert gaps[0.0] < 0.05 < gaps[0.8]
 
 
 def test_a_class_that_cannot_be_told_is_missing(monkeypatch):

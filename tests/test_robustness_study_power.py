@@ -1,53 +1,15 @@
-"""The power of studies that are drawn: closed forms, single analyses, seeds."""
+"""The power of studies that are drawn: closed forms, seeds."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.robustness import study_power
-from helpers.robustness.study_model import draw, example_model
-from helpers.stats.lasso import ols
-from helpers.stats.moments import cluster_moments
+from helpers.robustness.study_model import example_model
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
-
-
-FEATURES = ["refusal", "scope"]
-
-
-@pytest.fixture
-def frame():
-    """500 prompts, two errors, a loss of half a point and none."""
-    drawn = rng()
-    table = pd.DataFrame(
-        (drawn.random((2500, 2)) < 0.2).astype(float), columns=FEATURES
-    )
-    prompt = np.repeat(np.arange(500), 5)
-    noise = drawn.normal(size=2500) + drawn.normal(size=500)[prompt]
-    return table.assign(score=4 - 0.5 * table["refusal"] + noise, prompt_id=prompt)
-
-
-def least_squares(frame, sizes):
-    moments = cluster_moments(frame, FEATURES, "score", "prompt_id")
-    return study_power._least_squares(moments.products[: sizes[-1]], sizes)
-
-
-def test_a_study_gets_the_estimates_and_errors_of_clustered_least_squares(frame):
-    sizes = [20, 40]
-    estimates, errors = least_squares(frame, sizes)
-    for place, size in enumerate(sizes):
-        rows = frame[frame["prompt_id"] < size]
-        expected = ols(rows, FEATURES, "score", "prompt_id").iloc[1:]
-        np.testing.assert_allclose(estimates[place], expected["estimate"])
-        np.testing.assert_allclose(errors[place], expected["standard_error"])
-
-
-def test_a_feature_that_does_not_vary_or_cannot_be_told_apart_has_no_estimate(frame):
-    for scope, missing in ((0.0, [False, True]), (frame["refusal"], [True, True])):
-        estimates, _ = least_squares(frame.assign(scope=scope), [30])
-        assert np.isnan(estimates[0]).tolist() == missing
 
 
 def test_detection_asks_for_an_interval_on_the_right_side():
@@ -63,51 +25,10 @@ def test_detection_asks_for_an_interval_on_the_right_side():
     assert shares == [0.5, 0.0, 0.0]
 
 
-def test_more_raters_and_prompts_give_more_power_and_a_gain_is_no_loss():
-    cases = {"loss": pd.Series({"refusal": 1.0})}
-    found = study_power.loss_power(example_model(), cases, [1, 3], [4, 12], 300, 0)[
-        "estimate"
-    ]
-    assert found["loss", 1, 4, "refusal"] < found["loss", 1, 12, "refusal"]
-    assert found["loss", 1, 4, "refusal"] < found["loss", 3, 4, "refusal"]
-    studies = study_power.new_studies(example_model(), cases, [3], [20], 50, 0)[
-        "loss", 3
-    ]
-    assert (
-        study_power.detection(studies, {"refusal": 1}, "feature")["estimate"]
-        .eq(0)
-        .all()
-    )
-
-
-def test_without_a_loss_one_study_in_forty_finds_one():
-    cases = {"none": pd.Series({"refusal": 0.0})}
-    studies = study_power.new_studies(example_model(), cases, [3], [60], 2000, 0)[
-        "none", 3
-    ]
-    found = study_power.detection(studies, {"refusal": -1}, "feature")[
-        "estimate"
-    ].item()
-    assert found == pytest.approx(0.025, abs=0.015)
-
-
-def test_every_study_is_drawn_anew_however_many_are_drawn_at_once(monkeypatch):
+def test_few_prompts_are_drawn_at_once_and_every_study_is(monkeypatch):
     monkeypatch.setattr(study_power, "PROMPTS_AT_ONCE", 25)
     assert study_power._portions(5, 12) == [2, 2, 1]
     assert study_power._portions(2, 40) == [1, 1]
-    cases = {"loss": pd.Series({"refusal": 1.0})}
-    studies = study_power.new_studies(example_model(), cases, [2], [6, 12], 3, 0)[
-        "loss", 2
-    ]
-    drawn = rng()
-    expected = []
-    for count in (2, 1):
-        table = draw(example_model(), count * 12, 2, drawn).table(2)
-        for study in range(count):
-            rows = table[table["prompt_id"] // 12 == study]
-            expected.append(ols(rows, ["refusal"], "score", "prompt_id").loc["refusal"])
-    columns = ["estimate", "standard_error", "low", "high"]
-    assert np.allclose(studies.loc[12, columns], pd.DataFrame(expected)[columns])
 
 
 def test_gaps_are_those_of_the_model_and_do_not_depend_on_the_run():

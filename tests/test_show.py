@@ -385,38 +385,6 @@ def test_tables_side_by_side_need_the_same_rows(ax):
         )
 
 
-def test_weights_stand_beside_the_shrunken_ones_and_the_bars_of_what_goes_unseen(ax):
-    table = estimates(1.0).assign(
-        shrunk=[0.4, 0], printed=[0.5, np.nan], detectable=[0.3, 5.2]
-    )
-    show.weight_plot(ax, table, {"shrunk": "Lasso, alpha = 0.01"})
-    unpenalised, shrunk, printed = (line.get_xdata().tolist() for line in ax.lines)
-    assert (unpenalised, shrunk, printed[0]) == ([1, 1], [0.4, 0], 0.5)
-    left, right = ax.get_xlim()
-    assert (left, right) == pytest.approx((-0.12, 2.12))
-    assert [bar.get_width() for bar in ax.containers[0]] == pytest.approx([0.3, right])
-    assert labels(ax.texts) == ["0.3 ", "5.2 → "]
-    assert [text.get_position()[0] for text in ax.texts] == pytest.approx([0.3, right])
-    named = [
-        "unpenalised, 95 % interval",
-        "Lasso, alpha = 0.01",
-        "printed",
-        "too small to be seen",
-    ]
-    assert ax.get_legend_handles_labels()[1] == named
-
-
-def test_weights_without_a_penalty_have_no_mark_for_it(ax):
-    table = estimates(-1.0).assign(shrunk=np.nan, detectable=[0.1, 0.3])
-    show.weight_plot(ax, table)
-    assert len(ax.lines) == 1
-    left, right = ax.get_xlim()
-    assert (left, right) == pytest.approx((-2.12, 0.12))
-    np.testing.assert_allclose(
-        [bar.get_width() for bar in ax.containers[0]], [0.1, 0.12]
-    )
-
-
 def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax):
     show.share_plot(ax, SHARES, COLORS, marked="ideal")
     ends = [[bar.get_x() + bar.get_width() for bar in bars] for bars in ax.containers]
@@ -439,21 +407,6 @@ def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(a
     assert ax.lines[-1].get_alpha() == 1
     np.testing.assert_allclose(wide, [[5, 95], [1005, 1095]])
     np.testing.assert_allclose(narrow, [[25, 75], [1025, 1075]])
-
-
-def test_distributions_show_median_central_range_and_the_printed_number(ax):
-    steps = np.linspace(0, 1, 101)
-    draws = pd.DataFrame(
-        {"by rating": [*steps, np.nan], "by question": [*(2 + steps), np.nan]}
-    )
-    show.distribution_plot(ax, draws, "0.830", COLORS[:2])
-    lines, points = ax.collections[-2:]
-    np.testing.assert_allclose(
-        segments(lines), [[[0.025, 0], [0.975, 0]], [[2.025, 1], [2.975, 1]]]
-    )
-    np.testing.assert_allclose(points.get_offsets(), [[0.5, 0], [2.5, 1]])
-    assert ax.lines[0].get_xdata() == [0.83, 0.83]
-    assert labels(ax.texts) == ["printed 0.830"]
 
 
 @pytest.fixture

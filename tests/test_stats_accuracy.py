@@ -248,38 +248,3 @@ def test_deviations_of_all_unrounded_numbers_lie_in_the_range():
     low, high = accuracy.attainable_mean_deviation(first, second)
     assert (low, high) == pytest.approx((0.19 / 3, 0.24 / 3))
     assert low <= deviations.min() < deviations.max() <= high
-
-
-def test_a_consistent_table_has_unrounded_numbers_that_give_all_its_z_values():
-    rng = np.random.default_rng(5)
-    means = rng.uniform(0.3, 0.9, 4)
-    ses = rng.uniform(0.02, 0.06, 4)
-    z = (means[:3] - means[3]) / np.hypot(ses[:3], ses[3])
-    columns = {
-        "mean": means[:3],
-        "se": ses[:3],
-        "other_mean": means[3],
-        "other_se": ses[3],
-        "z": z,
-    }
-    table = pd.DataFrame(columns).round(2).assign(first=list("abc"), second="d")
-    possible = accuracy.joint_z(table)
-    np.testing.assert_allclose(possible, table["z"], atol=0.005)
-    reversed_order = accuracy.joint_z(table.iloc[::-1])
-    np.testing.assert_allclose(reversed_order[::-1], possible, atol=1e-3)
-
-
-def test_z_values_that_exclude_each_other_are_not_both_found():
-    tests = pd.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "z": [0.1, 0.1]})
-    tests = tests.assign(mean=0.5, se=0.05, other_mean=0.5, other_se=0.05)
-    assert accuracy.fits(0.1, *accuracy.attainable_z(0.5, 0.05, 0.5, 0.05))
-    np.testing.assert_allclose(accuracy.joint_z(tests), [0, 0], atol=1e-6)
-
-
-def test_a_distance_is_too_large_where_nothing_differs_and_unbiased_where_much_does():
-    rng = np.random.default_rng(3)
-    nothing = accuracy.deviation_coverage([0.5], [0.03], [[0.5]], [[0.04]], 20_000, rng)
-    assert nothing["bias"] == pytest.approx(np.sqrt(2 / np.pi) * 0.05, rel=0.03)
-    much = accuracy.deviation_coverage([0.9], [0.03], [[0.3]], [[0.04]], 20_000, rng)
-    assert much["bias"] == pytest.approx(0, abs=0.002)
-    assert much["coverage"] == pytest.approx(0.95, abs=0.006)

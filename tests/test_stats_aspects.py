@@ -327,23 +327,11 @@ def test_rho_of_trees_is_undefined_where_predictions_or_outcomes_do_not_vary(
     assert np.isnan(result["rho"]).all()
 
 
-def test_shuffling_matters_only_for_the_feature_that_counts(marks, held_out):
-    drops = aspects.permutation_importances(
-        marks, MARKS, "acceptability", held_out, np.random.default_rng(0)
-    )
-    assert drops.shape == (8, 2)
-    assert (drops["factuality"] > 0.5).all()
-    assert abs(drops["formality"].mean()) < 0.1
-
-
 def test_trees_refuse_unusable_columns(marks, held_out):
     unknown = ["amount_info"]
-    rng = np.random.default_rng(0)
     message = "column 'amount_info' is not in the table"
     with pytest.raises(ValueError, match=message):
         aspects.tree_splits(marks, unknown, "acceptability", held_out)
-    with pytest.raises(ValueError, match=message):
-        aspects.permutation_importances(marks, unknown, "acceptability", held_out, rng)
 
 
 def test_a_tree_table_tells_where_every_row_goes():

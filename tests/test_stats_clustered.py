@@ -1,4 +1,4 @@
-"""Clustered errors, linear probability, marks, chi-squared: known answers, coverage."""
+"""Clustered errors, linear probability, chi-squared: known answers."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,11 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from helpers.stats import clustered, leave_out
-from helpers.stats.clustered import Estimates, associations, covariance, mark_contrasts
+from helpers.stats.clustered import Estimates, associations, covariance
 
 SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
 CLUSTERS = pd.DataFrame({"rater_id": ["a", "a", "b", "c"], "prompt_id": [1, 2, 2, 1]})
 SHARED = ["rater_id", "prompt_id"]
-ARMS = {"tone": ("low", "high"), "from base": ("base", "high")}
 COUNTS = {"noun": (30, 10), "verb": (20, 20), "adverb": (5, 15)}
 
 
@@ -172,43 +171,6 @@ def test_a_constant_feature_is_refused():
         ValueError, match="feature 'feature' is a combination of the intercept"
     ):
         probability(make_ratings().assign(feature=1))
-
-
-def make_marks(n_raters: int = 80) -> pd.DataFrame:
-    """Marks of raters who differ much, where keen ones see more of arm ``"high"``."""
-    rng = np.random.default_rng(1)
-    keen = rng.random(n_raters)
-    rater = np.repeat(np.arange(n_raters), 6)
-    other = rng.choice(["low", "base"], len(rater))
-    arm = np.where(rng.random(len(rater)) < keen[rater], "high", other)
-    chance = 0.2 + 0.5 * keen[rater] - 0.15 * (arm == "high")
-    return pd.DataFrame(
-        {
-            "arm": arm,
-            "rater_id": rater,
-            "prompt_id": rng.integers(30, size=len(rater)),
-            "factuality": (rng.random(len(rater)) < chance).astype(float),
-            "relevance": (rng.random(len(rater)) < 0.2).astype(float),
-        }
-    )
-
-
-@pytest.mark.parametrize("within", [None, "rater_id"])
-def test_estimates_and_two_way_errors_are_those_of_dummy_regression(within):
-    table = make_marks()
-    dummies = pd.get_dummies(table["arm"], dtype=float)[["base", "high"]]
-    level = (
-        table["rater_id"].astype(str) if within else pd.Series("all", index=table.index)
-    )
-    design = pd.concat([dummies, pd.get_dummies(level, dtype=float)], axis=1).to_numpy()
-    reference = clustered_fit(100 * table["factuality"], design, table[SHARED])
-    contrasts = mark_contrasts(table, ["relevance", "factuality"], ARMS, within)
-    row = contrasts.table(table[SHARED]).loc[("tone", "factuality")]
-    for_parameters = np.sqrt((len(table) - 1) / (len(table) - design.shape[1]))
-    assert row["estimate"] == pytest.approx(reference.params[1])
-    outcome = 100 * table["factuality"]
-    error = reference_errors(outcome, design, table[SHARED])[1]
-    assert row["standard_error"] * for_parameters == pytest.approx(error)
 
 
 def table_of(counts):

@@ -253,20 +253,3 @@ def test_only_pairs_with_both_conditions_count():
     ).assign(quality=0.0)
     row = compared(groups.paired_differences, frame).loc[("complexity", "high")]
     assert row[["pairs", "estimate"]].tolist() == [2, (2 + 1) / 2]
-
-
-def test_steps_add_up_and_have_intervals_of_their_own_draws():
-    estimates = pd.Series({"none": 3.5, "low": 2.0, "high": 4.0})
-    draws = pd.DataFrame(rng().normal(estimates, 0.1, size=(500, 3)), columns=[*"abc"])
-    draws.columns = estimates.index
-    steps = groups.steps_table(estimates, draws, ["low", "none", "high"])
-    assert steps["estimate"].tolist() == [2.0, 1.5, 0.5, 75.0]
-    share = 100 * (draws["none"] - draws["low"]) / (draws["high"] - draws["low"])
-    low, high = np.quantile(share, [0.025, 0.975])
-    np.testing.assert_allclose(
-        steps.loc["first step, %"].tolist(), [75, low, high], rtol=1e-12
-    )
-    backwards = groups.steps_table(estimates, draws, ["high", "none", "low"])
-    np.testing.assert_allclose(
-        backwards.loc["first step", "low"], -steps.loc["second step", "high"]
-    )

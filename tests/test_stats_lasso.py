@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 from sklearn.linear_model import Lasso
 
-from helpers.stats import clustered, lasso
+from helpers.stats import lasso
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.moments import cluster_moments
 from helpers.studies import hosking
@@ -243,69 +242,6 @@ def test_folds_must_number_from_two_to_the_number_of_clusters():
             lasso.lasso_cross_validation(moments, [0.1], n_folds, rng())
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-def test_what_a_weight_means_agrees_with_statsmodels_and_the_lasso(outputs, intercept):
-    steps = dict(zip(FEATURES, [1, 4, 2, 0.5], strict=True))
-    meanings = lasso.weight_meanings(
-        outputs, FEATURES, "quality", "prompt_id", 0.01, steps, intercept=intercept
-    )
-    design = sm.add_constant(outputs[FEATURES]) if intercept else outputs[FEATURES]
-    fit = sm.OLS(outputs["quality"], design).fit()
-    robust = clustered.least_squares(
-        outputs, FEATURES, "quality", "prompt_id", intercept
-    ).loc[FEATURES]
-    np.testing.assert_allclose(meanings["estimate"], fit.params[FEATURES])
-    columns = ["estimate", "low", "high", "p_value"]
-    pd.testing.assert_frame_equal(meanings[columns], robust[columns])
-    np.testing.assert_allclose(meanings["shrunk"], weights_of(outputs))
-    np.testing.assert_allclose(
-        meanings["per_step"], fit.params[FEATURES] / [1, 4, 2, 0.5]
-    )
-    deviations = np.std(outputs[FEATURES].to_numpy(), axis=0)
-    np.testing.assert_allclose(meanings["per_sd"], fit.params[FEATURES] * deviations)
-    plain = lasso.weight_meanings(
-        outputs, FEATURES, "quality", "prompt_id", intercept=intercept
-    )
-    assert plain["shrunk"].isna().all()
-    np.testing.assert_allclose(plain["per_step"], plain["estimate"])
-    np.testing.assert_allclose(plain["detectable"], 2.8 * robust["standard_error"])
-
-
-def test_the_lasso_sees_a_weight_just_above_the_smallest_it_can_see_and_none_below():
-    design = pd.DataFrame(
-        np.indices((2, 2, 10)).reshape(3, -1).T, columns=["common", "b", "rare"]
-    )
-    # a tenth of the rows; all unrelated
-    design["rare"] = (design["rare"] == 0).astype(float)
-    features = list(design)
-    for factor, is_seen in ((0.99, [0, 0, 0]), (1.01, [1, 1, 1])):
-        true = factor * 0.02 / np.array([0.25, 0.25, 0.09])
-        noise = rng().normal(scale=1e-3, size=20).repeat(2)
-        rows = design.assign(lost=design @ true + noise, prompt=np.arange(40) % 8)
-        table = lasso.weight_meanings(rows, features, "lost", "prompt", alpha=0.02)
-        np.testing.assert_allclose(table["detectable"], true / factor)
-        np.testing.assert_allclose(table["estimate"], true, atol=0.002)
-        assert table["shrunk"].ne(0).tolist() == is_seen
-
-
-def test_effects_of_2_8_standard_errors_are_found_in_eight_of_ten_studies(outputs):
-    power = stats.norm.sf(stats.norm.isf(0.025) - lasso.DETECTABLE_ERRORS)
-    assert power == pytest.approx(0.8, abs=0.001)
-    table = lasso.weight_meanings(outputs, FEATURES, "quality", "prompt_id")
-    fit = clustered.least_squares(outputs, FEATURES, "quality", "prompt_id")
-    error = fit.loc[FEATURES, "standard_error"]
-    assert table["detectable"].tolist() == pytest.approx(
-        list(lasso.DETECTABLE_ERRORS * error)
-    )
-
-
-def test_every_feature_needs_its_number_of_steps(outputs):
-    with pytest.raises(KeyError, match="formatting"):
-        lasso.weight_meanings(
-            outputs, FEATURES, "quality", "prompt_id", steps={"refusal": 1}
-        )
-
-
 def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):
     outputs = hosking.load_experiment_1(real_data).outputs()
     weights = lasso.lasso(outputs, hosking.ERRORS_1, "quality_unbiased", 0.01)
@@ -320,23 +256,6 @@ def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):
     assert set(weights.index[weights != 0]) == set(six)
     assert (weights <= 0).all()
     assert weights.idxmin() == "refusal"
-
-
-def test_the_costs_without_weight_are_those_that_the_lasso_could_not_have_seen(
-    real_data,
-):
-    outputs = hosking.load_experiment_1(real_data).outputs()
-    outputs["lost"] = 5 - outputs["quality_unbiased"]
-    table = lasso.weight_meanings(outputs, hosking.ERRORS_1, "lost", "prompt_id", 0.01)
-    unseen = table.loc[table["shrunk"] == 0, "detectable"].round(1)
-    assert unseen.to_dict() == {
-        "contradiction": 1.0,
-        "scope": 2.3,
-        "fluency": 1.7,
-        "harmful": 5.2,
-    }
-    refusal = table.loc["refusal", ["estimate", "low", "high"]].astype(float)
-    assert refusal.round(2).tolist() == [1.5, 0.95, 2.05]
 
 
 def test_the_truth_is_recovered_from_many_outputs():

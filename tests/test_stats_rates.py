@@ -144,22 +144,6 @@ def test_several_contrasts_are_each_what_they_are_alone():
         pd.testing.assert_frame_equal(together.loc[name].droplevel("error"), alone)
 
 
-def test_ratings_fall_into_bins_centred_on_multiples_of_the_width():
-    outputs = pd.DataFrame(
-        {"assertiveness": [2.76, 3.24, 3.26, 3.74, 5], "factuality": 1.0}
-    )
-    outputs.loc[0, "factuality"] = 0
-    outputs["prompt_id"] = range(5)
-    table = rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0.5, min_outputs=2)
-    assert table[["x", "n", "estimate"]].to_numpy().tolist() == [
-        [3.0, 2, 50.0],
-        [3.5, 2, 100.0],
-    ]
-    assert rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0.5).empty
-    with pytest.raises(ValueError, match="bin width must be positive, got 0"):
-        rates.rates_by_rating(outputs, ERRORS, "assertiveness", 0)
-
-
 def test_an_error_that_nobody_has_gets_no_slope():
     outputs = pd.DataFrame(
         {

@@ -274,14 +274,14 @@ def ratings(**columns):
 def test_a_fingerprint_holds_letters_and_digits_only():
     assert hosking.fingerprint("1 + 1 = 2!")[0] == 3
     assert hosking.fingerprint("a b c") == (3, "ba7816bf8f01cfea")
-    assert hosking.fingerprint("abc d", 3) == hosking.fingerprint("ABC")
+    assert hosking.fingerprint("a, b\nc!") == hosking.fingerprint("ABC")
     assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not here")
 def test_fingerprints_are_those_of_texts_in_the_paper():
     letters = re.sub(r"[\W_]+", "", PAPER.read_text().casefold())
-    for size, printed in [*hosking.PREAMBLES.values(), *hosking.EXTRACTS.values()]:
+    for size, printed in hosking.PREAMBLES.values():
         parts = (
             letters[start : start + size].encode()
             for start in range(len(letters) - size)
@@ -294,14 +294,6 @@ def test_fingerprints_are_those_of_texts_in_the_paper():
 def test_an_empty_preamble_is_in_no_prompt():
     shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
     assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
-
-
-def test_extracts_are_sought_among_outputs_of_their_system_and_arm(monkeypatch):
-    printed = {("MPT 30B", "baseline"): hosking.fingerprint("Well, it is so")}
-    monkeypatch.setattr(hosking, "EXTRACTS", printed)
-    assert hosking.find_extracts(ratings()).to_dict() == {("MPT 30B", "baseline"): 1}
-    elsewhere = ratings(arm=["complex_low", "baseline", "complex_high"])
-    assert hosking.find_extracts(elsewhere).sum() == 0
 
 
 @pytest.mark.parametrize(
@@ -344,7 +336,5 @@ def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
     assert hosking.fingerprint(used)[0] == hosking.PREAMBLES["assertive_low"][0] - 1
 
 
-def test_raters_saw_no_preamble_and_one_of_six_extracts_is_released(submitted):
+def test_raters_saw_no_preamble(submitted):
     assert not hosking.preamble_in_prompt(submitted).any()
-    found = hosking.find_extracts(submitted)
-    assert found[found > 0].to_dict() == {("Llama 2 13B", "baseline"): 1}

@@ -33,7 +33,6 @@ from PIL import Image
 from helpers import paths, wording
 from helpers.data import registry
 from helpers.data.tables import PlainError
-from helpers.stats.bootstrap import interval
 
 BLUE = "#0072B2"
 ORANGE = "#D55E00"
@@ -87,15 +86,6 @@ NARROW_ROW = 0.2  # height of a row of title or legend
 WIDEST = 1.25  # of a narrow figure, of what was asked for
 STACKED = 0.9  # height of a panel among others, of that beside others
 STYLE = paths.DATA / "templates" / "figures.mplstyle"
-WEIGHT_LABELS = {
-    "estimate": "unpenalised, 95 % interval",
-    "shrunk": "Lasso",
-    "printed": "printed",
-    "detectable": "too small to be seen",
-}
-# Of the columns `shrunk` and `printed`, or of the one that is there.
-WEIGHT_MARKERS = "D|"
-WEIGHT_COLORS = (ORANGE, INK)
 _saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
 
@@ -684,21 +674,6 @@ def binned_rates(
     )
 
 
-def relabel(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Replace index labels by readable ones, in the order of `labels`.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"n": [1, 2]}, index=["baseline", "assertive_low"])
-    >>> relabel(counts, ARM_LABELS)
-                      n
-    Assertiveness −−  2
-    Baseline          1
-    """
-    present = [key for key in labels if key in table.index]
-    return table.loc[present].rename(index=dict(labels))
-
-
 def forest_plot(
     ax: Axes, tables: Mapping[str, pd.DataFrame], *, colors: Sequence[str] = COLORS
 ) -> None:
@@ -807,76 +782,6 @@ def _offsets(n_tables: int) -> list[float]:
     return [step * (number - middle) for number in range(n_tables)]
 
 
-def weight_plot(
-    ax: Axes, table: pd.DataFrame, labels: Mapping[str, str] | None = None
-) -> None:
-    """Draw weights with their intervals, shrunken ones, and what is too small to see.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on; its rows are labelled with the index of `table`, the first at
-        the top.
-    table : pandas.DataFrame
-        ``estimate``, ``low``, ``high`` and ``detectable``, as from
-        `helpers.stats.lasso.weight_meanings`, drawn as points with intervals and as
-        pale bars that begin at zero and end in their number, where the axis ends at the
-        latest; and, where the column is there and not all missing, ``shrunk`` and
-        ``printed``.
-    labels : mapping of str to str, optional
-        Names of these columns in the legend that differ from `WEIGHT_LABELS`.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> numbers = {"estimate": 1.5, "low": 1.1, "high": 1.9, "detectable": 0.6}
-    >>> table = pd.DataFrame(numbers | {"shrunk": 0.9}, index=["refusal"])
-    >>> weight_plot(ax, table, {"shrunk": "Lasso, as in the paper"})
-    >>> ax.get_legend_handles_labels()[1]
-    ['unpenalised, 95 % interval', 'Lasso, as in the paper', 'too small to be seen']
-    >>> plt.close(fig)
-    """
-    names = WEIGHT_LABELS | dict(labels or {})
-    rows = np.arange(len(table))
-    marks = table.reindex(columns=["shrunk", "printed"])
-    marks = marks.dropna(axis="columns", how="all")
-    drawn = table[["low", "high"]].join(marks)
-    lowest = min(0, drawn.min(axis=None))
-    highest = max(0, drawn.max(axis=None))
-    margin = 0.06 * (highest - lowest)
-    left = lowest - margin
-    right = highest + margin
-    interval_plot(ax, table, label=names["estimate"])
-    for place, (name, values) in enumerate(marks.items()):
-        ax.plot(
-            values,
-            rows,
-            WEIGHT_MARKERS[place],
-            color=WEIGHT_COLORS[place],
-            label=names[name],
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            markersize=8,
-        )
-    _draw_what_is_too_small(ax, table["detectable"], right, names["detectable"])
-    for row in rows[table["estimate"].isna()]:
-        ax.text(0, row, "     not known", ha="left", va="center", fontsize=9)
-    ax.set_xlim(left, right)
-
-
-def _draw_what_is_too_small(
-    ax: Axes, detectable: pd.Series, right: float, label: str
-) -> None:
-    """Draw the smallest weights that can be seen as pale bars, up to the right end."""
-    rows = np.arange(len(detectable))
-    ends = detectable.clip(upper=right)
-    ax.barh(rows, ends, 0.8, color=GREY, alpha=0.18, zorder=0, label=label)
-    for row, end, number in zip(rows, ends, detectable, strict=True):
-        text = f"{number:.1f} →" if number > end else f"{number:.1f}"
-        ax.text(end, row + 0.37, f"{text} ", ha="right", va="bottom", fontsize=8)
-
-
 def share_plot(
     ax: Axes, shares: pd.DataFrame, colors: Sequence[str], marked: object | None = None
 ) -> None:
@@ -961,65 +866,6 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
         )
     plt.setp(ax.lines, alpha=1)  # medians are solid, intervals stay pale
     ax.set(xlabel="", ylabel="")
-
-
-def distribution_plot(
-    ax: Axes, draws: pd.DataFrame, printed: str, colors: Sequence[str]
-) -> None:
-    """Draw distribution, central 95 % and median of each column, and a printed line.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on; its rows are labelled with the columns of `draws`, the first at
-        the top.
-    draws : pandas.DataFrame, shape (n_splits, n_rows)
-        The number in every split; a column for every way to split. NaN is left out.
-    printed : str
-        The published number with its final zeros, drawn as a vertical line and written
-        above it.
-    colors : sequence of str
-        One colour per column.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> rho = pd.DataFrame({"by rating": np.linspace(0.7, 0.9, 50)})
-    >>> distribution_plot(ax, rho, "0.853", ["#0072B2"])
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['by rating']
-    >>> plt.close(fig)
-    """
-    rows = np.arange(draws.shape[1])
-    sns.violinplot(
-        draws,
-        orient="h",
-        palette=list(colors),
-        saturation=1,
-        ax=ax,
-        density_norm="width",
-        width=0.85,
-        inner=None,
-        linewidth=0,
-        alpha=0.35,
-    )
-    low, high = interval(draws)
-    ax.hlines(rows, low, high, color=colors, linewidth=3)
-    ax.scatter(draws.median(), rows, color=colors, s=42, zorder=3)
-    ax.axvline(float(printed), color=INK, linewidth=1.6)
-    ax.annotate(
-        f"printed {printed}",
-        xy=(float(printed), 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="center",
-        fontsize=9.5,
-    )
-    ax.set_yticks(rows, list(draws.columns))
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(axis="y", visible=False)
 
 
 def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:

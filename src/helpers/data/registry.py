@@ -229,14 +229,6 @@ def files_read() -> dict[str, str]:
     return dict(_hashes_of_files_read)
 
 
-def current_hash(file: str) -> str:
-    """SHA-256 of the file as it is on this machine now; empty if it is not here."""
-    path = paths.ROOT / file if file.startswith("data/") else _local_copy(file)
-    if path is None or not path.is_file():
-        return ""
-    return _sha256(path)
-
-
 def _record_use(located: dict[str, Path]) -> None:
     """Remember that files are read, and what they hold."""
     for file, path in located.items():

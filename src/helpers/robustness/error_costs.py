@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from helpers.robustness import crowd, specifications
 from helpers.robustness.specifications import ORDINAL
@@ -108,12 +107,6 @@ class WeightCurve:
             cases=self.cases[chosen].reset_index(drop=True),
             df=self.df[chosen],
         )
-
-    def too_rare(self, errors: Sequence[str]) -> pd.DataFrame:
-        """Specifications in which an error has fewer than `LEAST_CASES` cases."""
-        rare = (self.cases[list(errors)] < LEAST_CASES).any(axis="columns")
-        reason = f"fewer than {LEAST_CASES} cases of {' or '.join(errors)}"
-        return self.specifications[rare].assign(reason=reason)
 
 
 def label_tables(
@@ -343,47 +336,6 @@ def _linear_slopes(
     unpenalised_targets = targets[~penalised][..., None]
     slopes[~penalised] = np.linalg.solve(ridged, unpenalised_targets)[..., 0]
     return slopes.swapaxes(0, 1)
-
-
-def ranks(result: WeightCurve) -> pd.DataFrame:
-    """How often each error costs most, second most and third most.
-
-    Parameters
-    ----------
-    result : WeightCurve
-        From `cost_curve`, or a part of it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Percentages of the specifications in which the error has its cases: ``first``,
-        ``second``, ``third`` (errors of the same cost share a rank and are in none of
-        the three), ``not zero``, and ``significant``, a positive cost whose 95 %
-        interval leaves out zero. And their number, ``specifications``, and the
-        ``median`` points lost.
-    """
-    enough = result.cases >= LEAST_CASES
-    n_specifications = enough.sum()
-    costs = result.estimate.where(enough & (result.estimate > 0))
-    rank = costs.rank(axis="columns", ascending=False)
-    tied = rank.apply(lambda row: row.duplicated(keep=False), axis="columns")
-    rank = rank.mask(tied)
-    critical = stats.t.ppf(0.975, result.df)
-    margin = critical[:, None] * result.draws.std(axis=0)
-    significant = (result.estimate > margin) & enough
-    not_zero = (result.estimate != 0) & enough
-    table = pd.DataFrame(
-        {
-            "specifications": n_specifications,
-            "first": 100 * (rank == 1).sum() / n_specifications,
-            "second": 100 * (rank == 2).sum() / n_specifications,
-            "third": 100 * (rank == 3).sum() / n_specifications,
-            "not zero": 100 * not_zero.sum() / n_specifications,
-            "significant": 100 * significant.sum() / n_specifications,
-            "median": result.estimate.where(enough).median(),
-        }
-    )
-    return table.sort_values("median", ascending=False)
 
 
 def permuted_costs(

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
-from scipy.stats import t
 
 from helpers.robustness.study_model import (
     STRONGEST,
@@ -97,66 +96,6 @@ def _fitted(rows: pd.DataFrame, errors: Sequence[str], score: str) -> Slopes:
     labels = rows[varying] - rows[varying].mean()
     lost = rows[score].mean() - rows[score]
     return slopes(labels.to_numpy(dtype=float), lost, varying)
-
-
-def cost_differences(
-    first: pd.DataFrame,
-    second: pd.DataFrame,
-    errors: Sequence[str],
-    score: str,
-    cluster: str,
-) -> pd.DataFrame:
-    """Costs by one kind of labels less those by another, on the same responses.
-
-    Parameters
-    ----------
-    first, second : pandas.DataFrame
-        As for `label_costs`, the same responses in the same order.
-    errors : sequence of str
-        Columns of labels.
-    score, cluster : str
-        Columns of scores and of clusters.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` for each error, by leaving out each cluster
-        in turn (the jackknife), with the smaller degrees of freedom of the two costs.
-
-    Examples
-    --------
-    >>> crowd = pd.DataFrame({"refusal": [0, 1] * 12, "score": [5, 3] * 12,
-    ...                       "prompt_id": range(24)})
-    >>> expert = crowd.assign(refusal=[0, 1] * 10 + [0, 0] * 2)
-    >>> cost_differences(crowd, expert, ["refusal"], "score", "prompt_id").round(2)
-             estimate   low  high
-    refusal      0.29 -0.14  0.71
-    """
-    gaps = []
-    for left_out in [None, *first[cluster].unique()]:
-        kept = (first[cluster] != left_out).to_numpy()
-        by_first = _fitted(first[kept], errors, score).value
-        by_second = _fitted(second[kept], errors, score).value
-        gaps.append((by_first - by_second).reindex(list(errors)).to_numpy())
-    estimate = gaps[0]
-    without = np.array(gaps[1:])
-    n_clusters = len(without)
-    # the sandwich of `Slopes` is the jackknife around the estimate, without its factor
-    standard_error = np.sqrt(((without - estimate) ** 2).sum(axis=0))
-    dfs = []
-    for rows in (first, second):
-        table = label_costs(rows, errors, score, [cluster])
-        dfs.append(table["df"].to_numpy())
-    df = np.minimum(np.minimum(*dfs), n_clusters - 1)
-    margin = t.ppf(0.975, df) * standard_error
-    columns = {
-        "estimate": estimate,
-        "low": estimate - margin,
-        "high": estimate + margin,
-    }
-    table = pd.DataFrame(columns, index=list(errors))
-    table[np.isnan(df)] = np.nan
-    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,64 +393,3 @@ def _error_covariance(
     covariance = excess_probability(first, second, correlations)
     covariance[:, place, place] = prevalence * (1 - prevalence)
     return covariance
-
-
-def probability_losses(
-    marks: pd.DataFrame,
-    errors: Sequence[str],
-    item: str,
-    cluster: str,
-    score: str,
-    weights: np.ndarray,
-) -> np.ndarray:
-    """Points lost by least squares on the probability that each error is there.
-
-    The probability given the marks of this error alone, by latent classes. Marks of
-    other errors tell about it as well, which this leaves unused: where errors go
-    together, losses are biased.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        One row per item and rater.
-    errors : sequence of str
-        Columns of marks, 0 or 1.
-    item, cluster : str
-        Columns of items and of clusters of whole items.
-    score : str
-        Column of a score of the item by other people, the same in each of its rows.
-    weights : numpy.ndarray, shape (n_sets, n_clusters)
-        How often each cluster counts in each set, clusters in sorted order.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_sets, n_errors)
-
-    Examples
-    --------
-    >>> from helpers.robustness.study_model import draw, example_model
-    >>> drawn = draw(example_model(), 400, 4, np.random.default_rng(0)).single_ratings()
-    >>> drawn["score"] = drawn.groupby("item_id")["score"].transform("mean")
-    >>> columns = ["refusal"], "item_id", "prompt_id", "score"
-    >>> probability_losses(drawn, *columns, np.ones((1, 400))).round(1)
-    array([[1.]])
-    """
-    patterns = mark_patterns(marks, errors, item, cluster)
-    prevalence, right, wrong = class_probabilities(patterns.total(weights))
-    items = marks.groupby(item, sort=True)
-    marked = items[list(errors)].sum().to_numpy(dtype=float)
-    size = items.size().to_numpy()[:, None]
-    lost = -items[score].mean().to_numpy()
-    of_item = pd.factorize(items[cluster].first(), sort=True)[0]
-    losses = np.full(prevalence.shape, np.nan)
-    for number in np.flatnonzero(~np.isnan(prevalence).any(axis=1)):
-        for_mark = np.log(right[number] / wrong[number])
-        for_none = np.log((1 - right[number]) / (1 - wrong[number]))
-        evidence = marked * for_mark + (size - marked) * for_none
-        there = expit(logit(prevalence[number]) + evidence)
-        design = np.column_stack([np.ones(len(there)), there])
-        counts = weights[number, of_item]
-        gram = (design * counts[:, None]).T @ design
-        cross = design.T @ (counts * lost)
-        losses[number] = np.linalg.solve(gram, cross)[1:]
-    return losses

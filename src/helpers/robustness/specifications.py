@@ -148,29 +148,6 @@ def resample_weights(
     return pd.DataFrame(np.vstack([everything_once, drawn]), columns=clusters)
 
 
-def matches(table: pd.DataFrame, options: Mapping[str, object]) -> pd.Series:
-    """Find the specification that makes certain choices, for example those of a paper.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per specification.
-    options : mapping of str to object
-        The option of each choice that matters.
-
-    Returns
-    -------
-    pandas.Series of bool
-
-    Examples
-    --------
-    >>> table, _ = cross({"labels": ["mean", "mode"], "link": ["linear"]})
-    >>> matches(table, {"labels": "mode"}).tolist()
-    [False, True]
-    """
-    return table[list(options)].eq(pd.Series(options)).all(axis="columns")
-
-
 def curve(
     specifications: pd.DataFrame,
     estimate: ArrayLike,

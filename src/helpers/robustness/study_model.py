@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from helpers.robustness.crowd import COLUMNS, fit_classes
-from helpers.stats import agreement, lasso
+from helpers.stats import lasso
 from helpers.stats.aggregation import aggregate
 from helpers.stats.moments import ROUNDING, cluster_sums
 
@@ -120,22 +120,6 @@ class Outputs:
     marks: np.ndarray
     expert: np.ndarray
     scores: np.ndarray
-
-    def with_losses(self, losses: pd.Series) -> "Outputs":
-        """Give the same outputs and marks the scores that other losses would bring.
-
-        Parameters
-        ----------
-        losses : pandas.Series
-            Points lost by each error.
-
-        Returns
-        -------
-        Outputs
-        """
-        gains = (self.model.losses - losses)[self.model.errors].to_numpy()
-        scores = self.scores + (self.present @ gains)[:, :, None]
-        return replace(self, model=replace(self.model, losses=losses), scores=scores)
 
     def labels(self, raters: int) -> np.ndarray:
         """Majority label of the first raters, where a tie counts one half.
@@ -610,56 +594,3 @@ def _with_scores(
         output_sd=output_sd,
         rater_sd=rater_sd,
     )
-
-
-def describe_model(
-    marks: pd.DataFrame,
-    outputs: pd.DataFrame,
-    errors: Sequence[str],
-    score: str,
-    alpha: float,
-) -> pd.DataFrame:
-    """Describe a real or drawn study by numbers that the fit hardly used.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        One row per output and rater: ``item_id`` and the errors, 0 or 1.
-    outputs : pandas.DataFrame
-        One row per output: majority labels of the errors, and the score.
-    errors : sequence of str
-        Error columns.
-    score : str
-        Column of the score.
-    alpha : float
-        Penalty of the Lasso.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per error: ``single marks, %``, ``labels, %``, ``AC1``, ``alpha``, and
-        ``Lasso loss``, the points lost.
-
-    Examples
-    --------
-    >>> drawn = draw(example_model(), 100, 4, np.random.default_rng(0))
-    >>> single = drawn.single_ratings()
-    >>> describe_model(single, drawn.table(4), ["refusal"], "score", 0.01).shape
-    (1, 5)
-    """
-    errors = list(errors)
-    ac1 = []
-    alphas = []
-    for error in errors:
-        ac1.append(agreement.gwet_ac1(marks, "item_id", error, [0, 1]))
-        alphas.append(
-            agreement.krippendorff_alpha(marks, "item_id", error, [0, 1], "nominal")
-        )
-    columns = {
-        "single marks, %": 100 * marks[errors].mean(),
-        "labels, %": 100 * outputs[errors].mean(),
-        "AC1": ac1,
-        "alpha": alphas,
-        "Lasso loss": -lasso.lasso(outputs, errors, score, alpha),
-    }
-    return pd.DataFrame(columns, index=errors)

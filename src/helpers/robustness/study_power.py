@@ -1,8 +1,6 @@
 """How often studies of some size find what is there, from studies that are drawn.
 
-Every study is drawn anew from a model of `helpers.robustness.study_model`. Estimates
-and their cluster-robust errors need only sums within prompts, so that hundreds of
-studies of every size take seconds.
+Every study is drawn anew from a model of `helpers.robustness.study_model`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,81 +11,8 @@ from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.robustness.study_model import StudyModel, draw
-from helpers.stats.moments import ROUNDING, cluster_moments
 
 PROMPTS_AT_ONCE = 10_000  # drawn for simulated studies
-IDENTIFIED = 1e-6  # a coefficient is, if its projection is within this of one
-
-
-def _with_intervals(
-    studies: Sequence[np.ndarray], sizes: Sequence[int], features: Sequence[str]
-) -> pd.DataFrame:
-    """Set out what `_least_squares` gives for each study, with 95 % intervals."""
-    estimate, standard_error = np.stack(studies, axis=2)
-    df = np.array(sizes) - 1
-    margin = t.ppf(0.975, df)[:, None, None] * standard_error
-    index = pd.MultiIndex.from_product(
-        [sizes, range(len(studies)), features], names=["prompts", "study", "feature"]
-    )
-    columns = {
-        "estimate": estimate.ravel(),
-        "standard_error": standard_error.ravel(),
-        "low": (estimate - margin).ravel(),
-        "high": (estimate + margin).ravel(),
-    }
-    return pd.DataFrame(columns, index)
-
-
-def _least_squares(products: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Estimates and standard errors from the first prompts, for each size.
-
-    The result has the shape (2, n_sizes, n_features). The variance is the sandwich with
-    the correction that Stata calls CR1.
-    """
-    # Cross-products of (1, features, outcome) over the first prompts of each size.
-    between_sizes = np.add.reduceat(products, [0, *sizes[:-1]], axis=0)
-    total = between_sizes.cumsum(axis=0)
-    gram = total[:, :-1, :-1]
-    inverse = _inverses(gram)
-    coefficients = (inverse @ total[:, :-1, -1:])[..., 0]
-
-    # The score of a prompt is the sum of (1, features) times residuals over its rows.
-    minus_outcome = np.full(len(sizes), -1.0)
-    residual = np.column_stack([coefficients, minus_outcome])
-    n_columns = residual.shape[1]
-    scores = products.reshape(-1, n_columns) @ residual.T
-    scores = scores.reshape(*products.shape[:2], len(sizes))[:, :-1]
-    meat = []
-    for place, size in enumerate(sizes):
-        influence = scores[:size, :, place] @ inverse[place]
-        meat.append((influence**2).sum(axis=0))
-
-    n_prompts = np.array(sizes)
-    n_rows = total[:, 0, 0]
-    n_coefficients = gram.shape[1]
-    correction = n_prompts / (n_prompts - 1) * (n_rows - 1) / (n_rows - n_coefficients)
-    standard_error = np.sqrt(correction[:, None] * np.array(meat))
-
-    # With a pseudo-inverse this product is one only for coefficients that the data fix.
-    projection = np.diagonal(inverse @ gram, axis1=1, axis2=2)
-    identified = np.abs(projection - 1) < IDENTIFIED
-    results = np.where(identified, [coefficients, standard_error], np.nan)
-    return results[:, :, 1:]  # without the intercept
-
-
-def _inverses(gram: np.ndarray) -> np.ndarray:
-    """Inverses, and pseudo-inverses where a feature does not vary or repeats others."""
-    mean_squares = np.diagonal(gram, axis1=1, axis2=2)
-    scale = np.sqrt(np.maximum(mean_squares, ROUNDING))
-    scaled = gram / (scale[:, :, None] * scale[:, None])
-    singular = np.linalg.det(scaled) < ROUNDING
-    inverse = np.empty_like(gram)
-    inverse[~singular] = np.linalg.inv(gram[~singular])
-    if singular.any():
-        inverse[singular] = np.linalg.pinv(
-            gram[singular], rcond=ROUNDING, hermitian=True
-        )
-    return inverse
 
 
 def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
@@ -96,7 +21,7 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     Parameters
     ----------
     studies : pandas.DataFrame
-        ``low`` and ``high``, with ``study`` in the index, as from `study_losses`.
+        ``low`` and ``high``, with ``study`` in the index.
     signs : mapping
         For each feature or error, 1 if its truth is above zero, -1 if it is below.
     by : str
@@ -134,114 +59,6 @@ def detection(studies: pd.DataFrame, signs: Mapping, by: str) -> pd.DataFrame:
     low, high = proportion_confint(counts["sum"], counts["size"], method="wilson")
     power = counts["sum"] / counts["size"]
     return pd.DataFrame({"estimate": power, "low": low, "high": high})
-
-
-def new_studies(
-    model: StudyModel,
-    cases: Mapping[str, pd.Series],
-    raters: Sequence[int],
-    n_prompts: Sequence[int],
-    n_sim: int,
-    seed: int,
-) -> dict[tuple[str, int], pd.DataFrame]:
-    """Least squares in many studies of several sizes, each study drawn anew.
-
-    The smaller studies are parts of the largest one of the same number, those with
-    fewer raters are the same outputs with fewer ratings, and other losses bring other
-    scores of the same outputs; this makes all of them comparable.
-
-    Parameters
-    ----------
-    model : StudyModel
-        Result of `helpers.robustness.study_model.fit_model`.
-    cases : mapping of str to pandas.Series
-        For each case the points lost by each error, as least squares on labels finds
-        them.
-    raters : sequence of int
-        People who check an output, and as many others who score it.
-    n_prompts : sequence of int
-        Prompts in a study, at least 2.
-    n_sim : int
-        Studies of each size.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    dict
-        For each case and number of raters a table as from `study_losses`.
-
-    Examples
-    --------
-    >>> from helpers.robustness.study_model import example_model
-    >>> cases = {
-    ...     "as found": pd.Series({"refusal": 1.0}),
-    ...     "none": pd.Series({"refusal": 0.0}),
-    ... }
-    >>> studies = new_studies(example_model(), cases, [2], [20], 100, 0)
-    >>> sorted(studies), len(studies["none", 2])
-    ([('as found', 2), ('none', 2)], 100)
-    """
-    sizes = sorted(n_prompts)
-    largest = sizes[-1]
-    rng = np.random.default_rng(seed)
-    losses = {}
-    studies = {}
-    for case, by_label in cases.items():
-        losses[case] = model.losses_behind(by_label)
-        for number in raters:
-            studies[case, number] = []
-    for n_studies in _portions(n_sim, largest):
-        drawn = draw(model, n_studies * largest, max(raters), rng)
-        for case, number in studies:
-            table = drawn.with_losses(losses[case]).table(number)
-            moments = cluster_moments(table, model.errors, "score", "prompt_id")
-            for products in np.split(moments.products, n_studies):
-                studies[case, number].append(_least_squares(products, sizes))
-    return {
-        key: _with_intervals(results, sizes, model.errors)
-        for key, results in studies.items()
-    }
-
-
-def loss_power(
-    model: StudyModel,
-    cases: Mapping[str, pd.Series],
-    raters: Sequence[int],
-    n_prompts: Sequence[int],
-    n_sim: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Power to detect what each error costs, from studies that are each drawn anew.
-
-    A loss is detected if the 95 % interval of least squares, clustered by prompt, lies
-    on the side of zero where the loss is.
-
-    Parameters
-    ----------
-    model, cases, raters, n_prompts, n_sim, seed
-        As in `new_studies`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` as from `detection`, indexed by ``case``,
-        ``labels`` (the number of raters), ``prompts`` and ``feature``.
-
-    Examples
-    --------
-    >>> from helpers.robustness.study_model import example_model
-    >>> cases = {"as found": pd.Series({"refusal": 1.0})}
-    >>> power = loss_power(example_model(), cases, [1, 2], [20], 100, 0)
-    >>> power["estimate"].min() > 0.5
-    np.True_
-    """
-    studies = new_studies(model, cases, raters, n_prompts, n_sim, seed)
-    powers = {}
-    for case, number in studies:
-        signs = -np.sign(cases[case])  # a loss lowers the score
-        powers[case, number] = detection(studies[case, number], signs, "feature")
-    return pd.concat(powers, names=["case", "labels"])
 
 
 def _portions(n_sim: int, n_prompts: int) -> list[int]:

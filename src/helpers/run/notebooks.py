@@ -38,11 +38,6 @@ def notebook_names() -> list[str]:
     return sorted(notebook_files())
 
 
-def title(name: str) -> str:
-    """First line of a notebook."""
-    return heading(nbformat.read(notebook_file(name), as_version=4))
-
-
 def heading(notebook: nbformat.NotebookNode) -> str:
     """First line of a notebook that is read already."""
     first_cell = notebook.cells[0].source

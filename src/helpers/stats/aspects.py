@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers.stats.aggregation import means_of_sorted
@@ -29,7 +28,6 @@ from helpers.stats.moments import (
     ratio,
 )
 
-N_SHUFFLES = 5  # of each feature in each split
 # correlations with the overall rating, see `judge_correlations`
 JUDGE_SCORES = ["direct", "weighted", "equal"]
 BY_PEOPLE = ["people, weighted", "people, equal", "agreed, weighted", "agreed, equal"]
@@ -797,71 +795,6 @@ def _fitted_trees(
         tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
         tree.fit(x, y, sample_weight=n_rows.astype(float), check_input=False)
         yield tree, x[case_of_row[is_test]], rows[is_test, -1]
-
-
-def permutation_importances(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    held_out: np.ndarray,
-    rng: np.random.Generator,
-    max_depth: int = 3,
-) -> pd.DataFrame:
-    """How much a tree's held-out R² drops when one feature is shuffled.
-
-    A feature is shuffled among the held-out rows only. With splits that keep groups
-    whole, the tree is therefore never judged on a group it was fitted to, shuffled or
-    not.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating.
-    features : sequence of str
-        Columns of ratings.
-    outcome : str
-        Column of overall ratings.
-    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        Rows held out in each split, see `random_splits`.
-    rng : numpy.random.Generator
-        Shuffles the features.
-    max_depth : int, optional
-        Largest number of questions from root to leaf.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_splits, n_features)
-        Drop in R², the mean of `N_SHUFFLES` shuffles; negative where shuffling helped
-        by chance.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used.
-
-    References
-    ----------
-    Breiman (2001), Random Forests, section 10.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"factuality": [0, 3] * 20, "formality": 0, "quality": [1, 3] * 20})
-    >>> held_out = np.arange(40)[None, :] < 20
-    >>> rng = np.random.default_rng(0)
-    >>> drops = permutation_importances(
-    ...     frame, ["factuality", "formality"], "quality", held_out, rng)
-    >>> (drops > 0).to_numpy()
-    array([[ True, False]])
-    """
-    drops = []
-    for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
-        seed = int(rng.integers(2**31))
-        shuffles = permutation_importance(
-            tree, x, y, n_repeats=N_SHUFFLES, random_state=seed
-        )
-        drops.append(shuffles.importances_mean)
-    return pd.DataFrame(drops, columns=list(features))
 
 
 def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:

@@ -5,11 +5,10 @@ comes with the influence of every row on it. Adding up influence within raters, 
 within prompts, shows how far the estimate would move with others (the sandwich).
 `errors_and_df` of `Estimates` and of `Slopes` chooses the kind of sandwich and the
 degrees of freedom; `least_squares` does for features that may be rare. Built on them:
-linear models of a yes-or-no outcome, single error marks compared between arms, and
-chi-squared tests of categories.
+linear models of a yes-or-no outcome, and chi-squared tests of categories.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -620,8 +619,7 @@ def where_known(table: pd.DataFrame, n_informative: pd.Series) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        A row per feature, as from `least_squares` or
-        `helpers.stats.lasso.weight_meanings`.
+        A row per feature, as from `least_squares`.
     n_informative : pandas.Series
         Clusters in which each feature of the table takes another than its usual value,
         from `informative_clusters`.
@@ -738,96 +736,6 @@ def fit_linear_probability(
     weights = np.asarray(fit.model.exog @ fit.normalized_cov_params)
     influence = fit.resid.to_numpy()[:, None] * weights
     return Estimates(fit.params, influence).times(100.0)
-
-
-def mark_contrasts(
-    marks: pd.DataFrame,
-    errors: Sequence[str],
-    arms: Mapping[str, tuple[str, str]],
-    within: str | None = None,
-) -> Estimates:
-    """Change of the share of marks between arms, from a linear probability model.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        One row per rated output and rater, with ``arm`` and the errors, 0 or 1.
-    errors : sequence of str
-        Error columns.
-    arms : mapping of str to (str, str)
-        Name of each contrast, the arm to subtract and the arm to subtract it from.
-    within : str, optional
-        Column of raters whose own level is removed: arms are compared within raters,
-        and raters who saw one arm only say nothing. By default shares are compared as
-        they are.
-
-    Returns
-    -------
-    Estimates
-        Percentage points, named by (contrast, error).
-
-    Raises
-    ------
-    ValueError
-        If an error column cannot be used.
-
-    References
-    ----------
-    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, sections
-    10.5 (fixed effects) and 15.2 (linear probability model).
-
-    Examples
-    --------
-    >>> marks = pd.DataFrame({"arm": ["low", "high", "low", "high"],
-    ...                       "rater_id": ["a", "a", "b", "b"],
-    ...                       "factuality": [0, 1, 1, 1]})
-    >>> tones = {"tone": ("low", "high")}
-    >>> contrasts = mark_contrasts(marks, ["factuality"], tones, "rater_id")
-    >>> contrasts.value.round(1)
-    contrast  error
-    tone      factuality    50.0
-    dtype: float64
-    """
-    checks.check_numeric(marks, errors)
-    weights = _contrast_weights(marks["arm"], arms)
-    design = pd.get_dummies(marks["arm"], dtype=float)[weights.columns]
-    outcomes = 100.0 * marks[list(errors)]
-    if within is not None:
-        checks.check_clusters(marks, within)
-        design = _less_means(design, marks[within])
-        outcomes = _less_means(outcomes, marks[within])
-    x = design.to_numpy()
-    y = outcomes.to_numpy()
-    # Dummies of all arms less the raters' means sum to zero: the level of the arms is
-    # arbitrary, differences between them are not.
-    inverse = np.linalg.pinv(x.T @ x, rcond=COLLINEAR, hermitian=True)
-    shares = inverse @ (x.T @ y)
-    residuals = y - x @ shares
-    changes = weights.to_numpy() @ shares
-    # of shape (rows, contrasts, errors), like `changes` with the rows before it
-    row_weights = x @ inverse @ weights.to_numpy().T
-    influence = row_weights[:, :, None] * residuals[:, None, :]
-    names = pd.MultiIndex.from_product(
-        [weights.index, list(errors)], names=["contrast", "error"]
-    )
-    value = pd.Series(changes.ravel(), index=names)
-    return Estimates(value, influence.reshape(len(marks), -1))
-
-
-def _less_means(table: pd.DataFrame, labels: pd.Series) -> pd.DataFrame:
-    """Subtract from each row the means of the rows with the same label."""
-    return table - table.groupby(labels).transform("mean")
-
-
-def _contrast_weights(
-    arm: pd.Series, arms: Mapping[str, tuple[str, str]]
-) -> pd.DataFrame:
-    """Weight of each arm in each contrast."""
-    weights = pd.DataFrame(0.0, index=list(arms), columns=sorted(arm.unique()))
-    for name, (subtracted, compared) in arms.items():
-        weights.loc[name, subtracted] -= 1.0
-        weights.loc[name, compared] += 1.0
-    return weights
 
 
 def associations(

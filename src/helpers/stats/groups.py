@@ -181,61 +181,6 @@ def interval_table(estimates: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"estimate": estimates, "low": low, "high": high})
 
 
-def steps_table(
-    estimates: pd.Series, draws: pd.DataFrame, groups: Sequence[str]
-) -> pd.DataFrame:
-    """Steps from a first group over a middle one to a last, and the first one's share.
-
-    Parameters
-    ----------
-    estimates : pandas.Series
-        Numbers by group, such as means from `group_mean_draws`.
-    draws : pandas.DataFrame, shape (n_boot, n_groups)
-        Bootstrap draws that the groups share.
-    groups : sequence of str
-        The first group, the middle one and the last.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` of the ``whole`` way (last minus first), the
-        ``first step`` (middle minus first) and the ``second step`` (last minus middle),
-        in the unit of `estimates`, and of the ``first step, %`` of the whole. This
-        share means little where the whole may be zero.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
-
-    Examples
-    --------
-    >>> tones = ["cautious", "normal", "assertive"]
-    >>> draws = pd.DataFrame([[1.0, 4.0, 5.0], [2.0, 4.0, 6.0]], columns=tones)
-    >>> steps_table(pd.Series([2.0, 3.5, 4.0], tones), draws, tones)["estimate"]
-    whole             2.0
-    first step        1.5
-    second step       0.5
-    first step, %    75.0
-    Name: estimate, dtype: float64
-    """
-    steps = pd.Series(_steps(estimates, groups))
-    step_draws = pd.DataFrame(_steps(draws, groups))
-    return interval_table(steps, step_draws)
-
-
-def _steps(numbers: pd.Series | pd.DataFrame, groups: Sequence[str]) -> dict:
-    """Take both steps, and the share of the first, in estimates or in draws."""
-    first, middle, last = groups
-    whole = numbers[last] - numbers[first]
-    first_step = numbers[middle] - numbers[first]
-    return {
-        "whole": whole,
-        "first step": first_step,
-        "second step": numbers[last] - numbers[middle],
-        "first step, %": 100 * first_step / whole,
-    }
-
-
 def median_table(
     frame: pd.DataFrame,
     column: str,

@@ -7,7 +7,7 @@ none of them needs the rows. Least squares with clustered errors stand beside th
 weights.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike
 
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import check_regression
-from helpers.stats.clustered import least_squares, linear_model
+from helpers.stats.clustered import linear_model
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
 # problems solved together: enough to be fast, few enough to stay in the cache
 BLOCK = 2048
 MAX_SWEEPS = 10_000
-# an effect of so many standard errors is found by a 5 % test with 80 % power
-DETECTABLE_ERRORS = 2.8
 
 
 def solve_lasso(
@@ -233,95 +231,6 @@ def ols(
         "p_value": fit.pvalues,
     }
     return pd.DataFrame(columns)
-
-
-def weight_meanings(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    cluster: str,
-    alpha: float | None = None,
-    steps: Mapping[str, float] | None = None,
-    intercept: bool = True,
-) -> pd.DataFrame:
-    """Weights shrunk and unpenalised, per step and deviation, and what goes unseen.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation; every row is used.
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column to explain, for example the points lost.
-    cluster : str
-        Column of clusters.
-    alpha : float, optional
-        Penalty of a Lasso, positive; by default there is none.
-    steps : mapping of str to float, optional
-        How many steps of its scale make up one unit of each feature: 3 for marks 0, 1,
-        2, 3 that were divided by 3. By default one.
-    intercept : bool, optional
-        Whether the unpenalised model has a constant; the Lasso always has.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per feature: ``shrunk``, the weight in the Lasso (NaN without penalty);
-        the unpenalised weight ``estimate`` with its clustered 95 % interval ``low``,
-        ``high`` and ``p_value`` (see `helpers.stats.clustered.least_squares`); the
-        unpenalised weight ``per_step`` of the scale and
-        ``per_sd``, for one standard deviation; ``detectable``, the smallest true weight
-        that would show. With a penalty this is alpha divided by the feature's variance:
-        without noise and with other features unrelated, the Lasso sets every smaller
-        one to zero. Without, it is 2.8 standard errors, found with 80 % power in a test
-        at 5 %.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, a feature is constant or a combination of those
-        before it, or `alpha` is not positive.
-    KeyError
-        If `steps` lacks a feature.
-
-    References
-    ----------
-    Tibshirani (1996), section 2.2; Gelman and Hill (2007), Data Analysis Using
-    Regression, section 20.1 (2.8 standard errors).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "lost": [0.0, 1.0, 3.0, 4.0],
-    ...                       "prompt_id": ["a", "b", "a", "b"]})
-    >>> weight_meanings(frame, ["refusal"], "lost", "prompt_id", alpha=0.05)[
-    ...     ["shrunk", "estimate", "per_step", "per_sd", "detectable"]]
-             shrunk  estimate  per_step  per_sd  detectable
-    refusal     2.8       3.0       3.0     1.5         0.2
-    """
-    names = list(features)
-    fitted = least_squares(frame, names, outcome, cluster, intercept).loc[names]
-    standard_deviation = frame[names].std(ddof=0)
-    if alpha is None:
-        shrunk = np.nan
-        detectable = DETECTABLE_ERRORS * fitted["standard_error"]
-    else:
-        shrunk = lasso(frame, names, outcome, alpha)
-        detectable = alpha / standard_deviation**2
-    if steps is None:
-        steps = dict.fromkeys(names, 1)
-    n_steps = pd.Series([steps[name] for name in names], index=names)
-    columns = {
-        "shrunk": shrunk,
-        "estimate": fitted["estimate"],
-        "low": fitted["low"],
-        "high": fitted["high"],
-        "p_value": fitted["p_value"],
-        "per_step": fitted["estimate"] / n_steps,
-        "per_sd": fitted["estimate"] * standard_deviation,
-        "detectable": detectable,
-    }
-    return pd.DataFrame(columns, index=names)
 
 
 def lasso_bootstrap(

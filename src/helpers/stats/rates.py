@@ -355,62 +355,6 @@ def arm_contrasts(
     return pd.concat(results, names=["contrast", "labels", "error"])
 
 
-def rates_by_rating(
-    outputs: pd.DataFrame,
-    errors: Sequence[str],
-    rating: str,
-    width: float,
-    min_outputs: int = 20,
-) -> pd.DataFrame:
-    """Error rates within bins of a perceived covariate.
-
-    Parameters
-    ----------
-    outputs : pandas.DataFrame
-        One row per output, with ``prompt_id``, the errors in [0, 1] and the covariate.
-    errors : sequence of str
-        Error columns.
-    rating : str
-        Column of the covariate, for example the mean ``"assertiveness"`` on a 1 to 5
-        scale.
-    width : float
-        Width of a bin, in points of the rating; bins are centred on its multiples.
-    min_outputs : int, optional
-        Bins with fewer outputs are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``x`` (centre of the bin), ``error``, ``n``, ``estimate``, ``low``,
-        ``high``.
-
-    Raises
-    ------
-    ValueError
-        If `width` is not positive.
-
-    References
-    ----------
-    Hosking et al. (2024), Figures 5 and 12.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame(
-    ...     {"assertiveness": [3.9, 4.1, 1.0], "factuality": [0, 1, 1],
-    ...      "prompt_id": [1, 2, 3]})
-    >>> table = rates_by_rating(
-    ...     outputs, ["factuality"], "assertiveness", 1.0, min_outputs=2)
-    >>> table.round(1)
-         x       error  n  estimate  low  high
-    0  4.0  factuality  2      50.0  9.5  90.5
-    """
-    if not width > 0:  # refuses a missing width as well
-        raise ValueError(f"bin width must be positive, got {width}")
-    centre = (outputs[rating] / width).round() * width
-    rates = error_rates(outputs.assign(x=centre), errors, "x", "prompt_id")
-    return rates[rates["n"] >= min_outputs].reset_index(drop=True)
-
-
 def rate_slopes(
     outputs: pd.DataFrame, errors: Sequence[str], rating: str, within: str | None = None
 ) -> pd.DataFrame:

@@ -184,30 +184,6 @@ def always_right(questions: pd.DataFrame) -> pd.Series:
     return questions.set_index("question")["correct"].rename("chosen")
 
 
-def at_random(questions: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
-    """Choose any option with the same probability.
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        The questions.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.Series of int
-        The chosen option, from 0, indexed by ``question``.
-
-    Examples
-    --------
-    >>> questions = pd.DataFrame({"question": range(9), "meaning": "", "correct": 0})
-    >>> at_random(questions, np.random.default_rng(0)).between(0, 3).all()
-    np.True_
-    """
-    chosen = rng.integers(_n_options(questions), size=len(questions))
-    return pd.Series(chosen, index=questions["question"], name="chosen")
-
-
 def answer_all() -> list[Path]:
     """Let the sentence model answer both tests, built from real data with defaults."""
     embed = _sentence_model()
@@ -386,43 +362,6 @@ def aligned_ages(p_values: pd.DataFrame, level: float = 0.05) -> pd.Series:
     n_before_rejection = fits.cumprod(axis=1).sum(axis=1)
     ages = np.array([np.nan, *p_values.columns])
     return pd.Series(ages[n_before_rejection], index=p_values.index)
-
-
-def design_effect(right: pd.Series, clusters: pd.Series) -> float:
-    """How many times as variable a share is as it would be if answers were independent.
-
-    Parameters
-    ----------
-    right : pandas.Series
-        1 for a right answer, 0 for a wrong one.
-    clusters : pandas.Series
-        Answers of one cluster may depend on each other.
-
-    Returns
-    -------
-    float
-        Variance of the share with clusters, divided by the binomial variance; 1 if all
-        answers are alike.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, section 8.2.
-
-    Examples
-    --------
-    >>> cues = pd.Series(["a", "a", "b", "b"])
-    >>> design_effect(pd.Series([1, 1, 0, 0]), cues)
-    4.0
-    """
-    frame = pd.DataFrame({"right": right, "cluster": clusters})
-    # without variance there is nothing to compare
-    if frame["right"].min() == frame["right"].max():
-        return 1.0
-    residual = frame["right"] - frame["right"].mean()
-    by_cluster = residual.groupby(frame["cluster"]).sum()
-    n_clusters = len(by_cluster)
-    correction = n_clusters / (n_clusters - 1)
-    return float(correction * (by_cluster**2).sum() / (residual**2).sum())
 
 
 def agreement_limit(accuracy: float, mean: float) -> float:
@@ -639,63 +578,6 @@ def expected_divergence(
     agreement = np.asarray(agreement, dtype=float)
     if_independent = accuracy + mean - 2 * accuracy * mean
     return if_independent - 2 * agreement * accuracy * (1 - accuracy)
-
-
-def expected_disagreement(
-    accuracy: ArrayLike, mean: float, agreement: ArrayLike = 0.0
-) -> np.ndarray:
-    """Expected share of questions on which two people disagree: the paper's tolerance.
-
-    Parameters
-    ----------
-    accuracy, mean, agreement
-        As in `expected_divergence`; both people copy the same model, each on other
-        questions.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        ``2 mean (1 - mean) - 2 agreement**2 accuracy (1 - accuracy)``.
-
-    Examples
-    --------
-    >>> round(float(expected_disagreement(0.6, 0.7)), 6)
-    0.42
-    """
-    accuracy = np.asarray(accuracy, dtype=float)
-    agreement = np.asarray(agreement, dtype=float)
-    return 2 * mean * (1 - mean) - 2 * agreement**2 * accuracy * (1 - accuracy)
-
-
-def rejection_rate(
-    rate: ArrayLike, n: int, tolerance: ArrayLike, level: float = 0.05
-) -> np.ndarray:
-    """Probability that the divergence test rejects.
-
-    Parameters
-    ----------
-    rate : array-like
-        True share of disagreements. At the tolerance, the result is the true size of
-        the test.
-    n : int
-        Questions.
-    tolerance : array-like
-        Tolerated share of disagreements.
-    level : float, optional
-        Nominal size.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        Exact if disagreements are independent and equally likely.
-
-    Examples
-    --------
-    >>> float(rejection_rate(0.5, 1000, 0.5).round(3))
-    0.047
-    """
-    most_allowed = binom.isf(level, n, tolerance)
-    return binom.sf(most_allowed, n, rate)
 
 
 def hoeffding_width(n: ArrayLike) -> np.ndarray:

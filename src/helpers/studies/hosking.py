@@ -92,14 +92,6 @@ PREAMBLES = {
     "complex_low": (69, "0df2af4a9bfd686a"),
     "complex_high": (71, "e47c53b36443be74"),
 }
-EXTRACTS = {
-    ("Command 52B", "baseline"): (330, "62095fbea389f61b"),
-    ("Command 52B", "assertive_low"): (292, "6363dcdb4ecc8a2b"),
-    ("Command 52B", "assertive_high"): (253, "8a1bf4a19050e8c4"),
-    ("Llama 2 13B", "baseline"): (368, "c945c5a936ad2790"),
-    ("Llama 2 13B", "assertive_low"): (425, "3c5fa1ef1e0214b9"),
-    ("Llama 2 13B", "assertive_high"): (527, "24c261571b218a0b"),
-}
 # Scores of a form without error checks, and of those given beside them.
 QUALITY = ("quality_unbiased", "quality_biased")
 
@@ -609,49 +601,12 @@ def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
     return pd.Series(is_shown, index=ratings.index)
 
 
-def find_extracts(ratings: pd.DataFrame) -> pd.Series:
-    """Count the released responses that begin like each printed extract.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Ratings of experiment 2 with texts.
-
-    Returns
-    -------
-    pandas.Series of int
-        Number of different responses of the same system and arm, by system and arm.
-
-    References
-    ----------
-    Hosking et al. (2024), table 1.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame(
-    ...     {"system": ["MPT 30B"], "arm": ["baseline"], "response": ["No."]}
-    ... )
-    >>> find_extracts(ratings).sum()
-    np.int64(0)
-    """
-    responses = ratings[["system", "arm", "response"]].drop_duplicates()
-    counts = {}
-    for (system, arm), printed in EXTRACTS.items():
-        is_candidate = (responses["system"] == system) & (responses["arm"] == arm)
-        length, _ = printed
-        counts[system, arm] = sum(
-            fingerprint(text, length) == printed
-            for text in responses.loc[is_candidate, "response"]
-        )
-    return pd.Series(counts).rename_axis(["system", "arm"])
-
-
-def fingerprint(text: str, first: int | None = None) -> tuple[int, str]:
-    """Count and hash the (first) letters and digits of a text.
+def fingerprint(text: str) -> tuple[int, str]:
+    """Count and hash the letters and digits of a text.
 
     Printing may change case, spaces, marks and lines.
     """
-    letters = re.sub(r"[\W_]+", "", text.casefold())[:first]
+    letters = re.sub(r"[\W_]+", "", text.casefold())
     return len(letters), hashlib.sha256(letters.encode()).hexdigest()[:16]
 
 

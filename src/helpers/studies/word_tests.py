@@ -499,7 +499,7 @@ def tag(words: pd.Series) -> pd.Series:
     >>> tag(pd.Series(["dogs", "quickly ", "ice cream"])).tolist()
     ['NNS', 'RB', nan]
     """
-    tagger, _ = _tagger()
+    tagger = _tagger()
     stripped = words.str.strip()
     tag_of_word = {}
     for word in stripped.unique():
@@ -507,60 +507,6 @@ def tag(words: pd.Series) -> pd.Series:
         if len(tagged) == 1:
             _, tag_of_word[word] = tagged[0]
     return stripped.map(tag_of_word)
-
-
-def in_dictionary(words: pd.Series) -> pd.Series:
-    """Tell which words the tagger knows; the part of speech of others is a guess.
-
-    Examples
-    --------
-    >>> in_dictionary(pd.Series(["dog", "chickadee"])).tolist()
-    [True, False]
-    """
-    _, dictionary = _tagger()
-    is_known = [
-        word in dictionary or word.lower() in dictionary for word in words.str.strip()
-    ]
-    return pd.Series(is_known, index=words.index, name=words.name)
-
-
-def tag_in_context(words: pd.Series, texts: pd.Series) -> pd.Series:
-    """Tag words where they are used, by the dictionary, then by rules on neighbours.
-
-    The rules come with the tagger, which does not apply them.
-
-    Parameters
-    ----------
-    words : pandas.Series of str
-        One word for each text.
-    texts : pandas.Series of str
-        Texts with the same index.
-
-    Returns
-    -------
-    pandas.Series of str
-        Tags of the Penn Treebank; missing where the text lacks the word.
-
-    References
-    ----------
-    Brill (1992), A simple rule-based part of speech tagger.
-
-    Examples
-    --------
-    >>> used = pd.Series(["a charity needs help", "we give to charity"])
-    >>> tag_in_context(pd.Series(["charity", "charity"]), used).tolist()
-    ['NN', 'VB']
-    """
-    tagger, dictionary = _tagger()
-    tags = []
-    for word, text in zip(words.str.strip().str.lower(), texts, strict=True):
-        # without punctuation, which the tagger would have to cut off
-        plain_text = " ".join(_WORD.findall(text.lower()))
-        tagged = tagger.tag(plain_text, tokenize=False)
-        tagged = dictionary.context.apply(tagged)
-        # of a word that is used several times, the last tag
-        tags.append(dict(tagged).get(word))
-    return pd.Series(tags, words.index)
 
 
 def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -599,8 +545,8 @@ def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache
-def _tagger() -> tuple[Any, Any]:
-    """Load the tagger, and its dictionary with rules."""
+def _tagger() -> Any:
+    """Load the tagger with its dictionary."""
     from textblob.en import lexicon  # here, as it takes long to load
     from textblob.en.taggers import PatternTagger
 
@@ -608,5 +554,4 @@ def _tagger() -> tuple[Any, Any]:
         # It forgets to close its files.
         warnings.simplefilter("ignore", ResourceWarning)
         lexicon.load()
-        lexicon.context.load()
-    return PatternTagger(), lexicon
+    return PatternTagger()
