@@ -107,7 +107,7 @@ def task_compare():
 
     def compare_tables():
         found = []
-        for name in set(results.JOINED) - {"versions"}:
+        for name in sorted(set(results.JOINED) - {"versions"}):
             committed = published.read_text(ROOT / "figures" / f"{name}.csv")
             new = published.read_text(BUILD / f"{name}.csv")
             for line in results.differences(committed, new):
