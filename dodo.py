@@ -58,16 +58,34 @@ DOIT_CONFIG = {
 }
 
 
+def task_unpinned():
+    """Fetch public files whose hashes are not known; say which cannot be had."""
+
+    def fetch():
+        if CHOICE == "simulated":
+            return
+        for study in studies.titles():
+            try:
+                reasons = registry.fetch_unpinned(study)
+            except registry.DataError as error:
+                reasons = {study: plainly(error)}
+            for file, reason in reasons.items():
+                if reason:
+                    print(f"{file} is not here: {reason}")
+
+    return task(fetch)
+
+
 def task_execute():
     """Execute each notebook."""
     for name in NAMES:
         uptodate = [lambda name=name: results.is_finished(name, BUILD, CHOICE)]
-        claims_first = {}
+        first = ["unpinned"]
         if name in OVERVIEWS:
             uptodate.append(as_left(lambda: JOINED_FILES))
-            claims_first = {"task_dep": ["claims"]}
+            first = ["claims"]
         action = partial(run_notebook, name)
-        yield task(action, name=name, uptodate=uptodate, **claims_first)
+        yield task(action, name=name, uptodate=uptodate, task_dep=first)
 
 
 def task_claims():
