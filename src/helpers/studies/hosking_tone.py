@@ -2,6 +2,11 @@
 
 Section 3, Figures 3 to 5 and 10 to 13: the numbers that the paper's statements on its
 second experiment are compared with. Notebook 14 explains the main ones.
+
+Means, rates, slopes, correlations and differences of these have intervals that leave
+out one prompt at a time; most labels are majorities, so that raters cannot be left out,
+and the intervals hold for these labels. Only orders of conditions, which are not
+smooth, are counted over bootstrap resamples of the prompts.
 """
 
 from collections.abc import Callable
