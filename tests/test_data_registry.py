@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from helpers import paths
-from helpers.data import registry, tables
+from helpers.data import download, registry, tables
 
 CONTENT = b"one honest rating\n" * 1000
 BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
@@ -159,7 +159,7 @@ def pauses(monkeypatch):
     """Pauses between tries, which take no time."""
     made = []
     monkeypatch.setattr("pooch.core.time.sleep", made.append)
-    monkeypatch.setattr(registry, "sleep", lambda seconds: None)
+    monkeypatch.setattr(download, "sleep", lambda seconds: None)
     return made
 
 
@@ -175,8 +175,8 @@ def place(tmp_path, monkeypatch, server, pauses):
     """A registry of one file, an empty mirror, a cache folder that is not yet there."""
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     register(monkeypatch, tmp_path / "registry.csv", server.url, sha256)
-    monkeypatch.setattr(registry, "_failed_hosts", {})
-    monkeypatch.setattr(registry, "_answering_hosts", set())
+    monkeypatch.setattr(download, "_failed_hosts", {})
+    monkeypatch.setattr(download, "_answering_hosts", set())
     monkeypatch.setattr(registry, "ARCHIVES", ())
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
@@ -385,7 +385,7 @@ def test_faults_of_a_server_end_soon_and_leave_nothing_behind(
 def test_a_server_that_is_too_slow_is_given_up(
     place, server, monkeypatch, answer, error, message
 ):
-    monkeypatch.setattr(registry, "START_SECONDS", 0)
+    monkeypatch.setattr(download, "START_SECONDS", 0)
     server.answers = [answer]
     with pytest.raises(error, match=message):
         registry.fetch(FILE)
@@ -404,7 +404,7 @@ def test_a_name_look_up_that_hangs_is_given_up_once_for_the_whole_process(
         raise OSError("no name server")
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
-    monkeypatch.setattr(registry, "START_SECONDS", 0)
+    monkeypatch.setattr(download, "START_SECONDS", 0)
     for _ in range(2):
         with pytest.raises(UNANSWERED, match="came in time"):
             registry.fetch(FILE)
@@ -422,7 +422,7 @@ def test_a_name_look_up_that_hangs_is_given_up_once_for_the_whole_process(
 def test_a_server_without_a_byte_for_long_is_given_up(
     place, server, monkeypatch, answer, error, message, tries
 ):
-    monkeypatch.setattr(registry, "STALL_SECONDS", 0.2)
+    monkeypatch.setattr(download, "STALL_SECONDS", 0.2)
     server.answers = [answer]
     with pytest.raises(error, match=message):
         registry.fetch(FILE)
@@ -688,7 +688,7 @@ def test_a_server_is_asked_again_after_the_pause_that_it_wants(
     place, server, monkeypatch, header, pause
 ):
     slept = []
-    monkeypatch.setattr(registry, "sleep", slept.append)
+    monkeypatch.setattr(download, "sleep", slept.append)
     server.answers = [partial(status, 429, Retry_After=header), right]
     assert registry.fetch(FILE).read_bytes() == CONTENT
     assert slept == [0, pause]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data import registry, tables
+from helpers.data import download, registry, tables
 from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
@@ -107,7 +107,7 @@ def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_p
     monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
     monkeypatch.setattr(
-        registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
+        download, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
     )
     assert hosking.load_experiment_1("auto").source == "simulated"
     for load in (hosking.load_experiment_1, hosking.load_experts):

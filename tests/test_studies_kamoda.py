@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from helpers.data import registry, tables
+from helpers.data import download, registry, tables
 from helpers.data.columns import kamoda as columns
 from helpers.studies import kamoda
 
@@ -107,7 +107,7 @@ def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_p
     monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
     monkeypatch.setenv("DATA_CACHE", str(tmp_path))
     monkeypatch.setattr(
-        registry, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
+        download, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
     )
     assert kamoda.load("auto").source == "simulated"
     with pytest.raises(registry.DataUnavailableError, match="no network"):
