@@ -61,7 +61,9 @@ ENVIRONMENT := $(PYTHON) src/helpers/run/environment.py $(if $(filter file,$(ori
 LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --no-header --only-binary :all: --emit-build-options
 
-lock: .venv
+# .venv is not made anew first: the old lock lacks what pyproject.toml now asks for.
+lock:
+	@test -x .venv/bin/uv || $(MAKE) .venv
 	$(LOCK) $(ARGS) --extra notebooks --extra site --extra tests --group install \
 		--output-file requirements.lock pyproject.toml
 	$(LOCK) $(ARGS) --group browser --output-file requirements-browser.lock

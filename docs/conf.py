@@ -1,5 +1,7 @@
 """Settings of Sphinx."""
 
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,12 +18,14 @@ author = ", ".join(person["name"] for person in citation["authors"])
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["src/**/README.md", "tests", "build"]
 
-html_theme = "sphinx_book_theme"
+html_theme = "furo"
 html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
 html_copy_source = False
-html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+html_show_sourcelink = False
+# What `make_site` says of simulated or missing data stands above every page.
+html_theme_options = {"announcement": os.environ.get("SITE_NOTICE", "")}
 
 autodoc_typehints = "none"
 # as written: a value could be the environment of this machine
@@ -64,8 +68,28 @@ def visit_math(self, node: nodes.math) -> None:
     raise nodes.SkipNode
 
 
+def add_report_script(app, pagename, templatename, context, doctree) -> None:
+    """Let the tables of the replication report be filtered and sorted."""
+    if pagename == "docs/replication_report":
+        app.add_js_file("report.js")
+
+
+def mend_for_screen_readers(app, pagename, templatename, context, doctree) -> None:
+    """Give headings of the menu their level; let the keyboard scroll what is wide."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+    body = context.get("body", "")
+    scrolls = r'<(pre|table|div class="(?:math|table)-wrapper[^"]*")'
+    context["body"] = re.sub(scrolls, r'<\1 tabindex="0"', body)
+
+
 def setup(app) -> None:
     """Tell Sphinx what it lacks."""
+    app.connect("html-page-context", add_report_script)
+    # after the theme has made the menu
+    app.connect("html-page-context", mend_for_screen_readers, priority=900)
     app.connect("autodoc-skip-member", skip_undescribed)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
 

@@ -2,21 +2,34 @@
 
 The site is the repository as a reader of GitHub sees it: README.md, docs, notebooks and
 guides, with the notebooks and the report of the run, and a reference of the functions.
+A notebook's page shows its main figure below the answer, folds long cells of code, and
+ends with how to cite the finding and with its numbers as a file.
 """
 
+import copy
+import os
 import shutil
 import sys
 import time
+import tomllib
 from pathlib import Path
 
+import nbformat
+from nbformat.v4 import new_markdown_cell
 from sphinx.cmd.build import main as sphinx
 
 from helpers import paths
 from helpers.claims import report
 from helpers.data.published import read_text
+from helpers.data.studies import read_studies
+from helpers.run import results
+from helpers.run.notebooks import studies_of
 from helpers.run.parameters import notebook_files
 
 DOCS = Path(__file__).parent
+MAIN_FIGURE = "main-figure"  # tag of the cell that draws it
+TITLE = "Judging language models: a reference re-analysis"
+LONGEST_SHOWN = 6  # lines of code in a cell that is not folded
 FOLDERS = ("docs", "notebooks", "data", "figures", "benchmarks", "src")
 TREE = """
 ```{{toctree}}
@@ -45,14 +58,76 @@ def write(run: Path, sources: Path) -> None:
     for file in paths.ROOT.glob("[A-Z]*"):
         if file.is_file():
             shutil.copy(file, sources)
+    joined = run / "results.csv"
+    numbers = read_text(joined if joined.is_file() else sources / "figures/results.csv")
     for name, committed in notebook_files().items():
-        executed = run / "notebooks" / f"{name}.ipynb"
-        if executed.is_file():
-            shutil.copy(executed, sources / committed.relative_to(paths.ROOT))
+        executed = results.executed(name, run)
+        notebook = nbformat.read(executed if executed.is_file() else committed, 4)
+        page = sources / committed.relative_to(paths.ROOT)
+        of_page = numbers[numbers["notebook"] == name]
+        of_page.to_csv(page.with_suffix(".csv"), index=False)
+        nbformat.write(as_page(name, notebook, has_numbers=len(of_page) > 0), page)
     shutil.copytree(run / "figures", sources / "figures", dirs_exist_ok=True)
     _write_report(run, sources)
     modules = _write_reference(sources / "reference")
     _write_start(sources, modules)
+
+
+def as_page(
+    name: str, notebook: nbformat.NotebookNode, has_numbers: bool
+) -> nbformat.NotebookNode:
+    """Put the main figure on top, fold long cells of code, say how to cite."""
+    figures = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        tags = cell.metadata.setdefault("tags", [])
+        if len(cell.source.splitlines()) > LONGEST_SHOWN:
+            tags.append("hide-input" if cell.outputs else "hide-cell")
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            figures.append(cell)
+    tagged = [cell for cell in figures if MAIN_FIGURE in cell.metadata["tags"]]
+    for cell in (tagged or figures)[:1]:
+        figure = copy.deepcopy(cell)
+        figure.id = "main-figure"
+        figure.metadata["tags"] = ["remove-input"]
+        notebook.cells.insert(1, figure)
+    notebook.cells.append(new_markdown_cell(_citation(name, has_numbers), id="cite"))
+    return notebook
+
+
+def _citation(name: str, has_numbers: bool) -> str:
+    """How to cite a notebook's finding: the paper, and this repository."""
+    known = {study["name"]: study["citation"] for study in read_studies()}
+    cited = [known[study] for study in studies_of(name)]
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+    authors = ", ".join(person["name"] for person in project["authors"])
+    repository = f"{authors}, *{TITLE}*, version {project['version']}"
+    address = project["urls"]["Repository"]
+    if address:
+        repository += f", <{address}>"
+    lines = ["## Cite this", *(f"- {each}." for each in cited)]
+    lines.append(f"- {repository}, notebook {name}.")
+    if not address:
+        lines.append(
+            "\nThis copy names no address of the repository: the code comes with the "
+            "archive or clone that the site was built from."
+        )
+    if has_numbers:
+        lines.append(f"\nThe numbers of this page: [{name}.csv]({name}.csv).")
+    return "\n".join(lines)
+
+
+def notice(run: Path) -> str:
+    """What readers of every page have to know about the data of a run."""
+    parts = []
+    simulated = [name for name in notebook_files() if results.is_simulated(name, run)]
+    if simulated:
+        parts.append(f"Simulated data, not real ratings, in: {', '.join(simulated)}.")
+    missing = results.missing(run)
+    if missing:
+        parts.append(f"Not run, shown as committed: {', '.join(missing)}.")
+    return " ".join(parts)
 
 
 def _write_report(run: Path, sources: Path) -> None:
@@ -114,6 +189,7 @@ def main(run: str, target: str) -> int:
     """Build the site of a run into a folder; the run `.` is what is committed."""
     sources = Path(target).with_name(f"{Path(target).name}-sources")
     write(paths.ROOT / run, sources)
+    os.environ["SITE_NOTICE"] = notice(paths.ROOT / run)
     places = ["-c", str(DOCS), "-d", f"{sources}-trees", str(sources), target]
     return sphinx(["-q", "-E", "-a", *places])
 

@@ -96,7 +96,8 @@ def test_the_report_leads_with_authors_numbers_then_main_claims(folder):
     assert "make 3 main claims" in first
     assert "1 supported or reproduced, 1 inconclusive" in first
     assert "1 contradicted or not reproduced, 0 not checked" in first
-    assert "| `x.share` | 12 | 12.75 | not found |" in text
+    assert "Cause of 1: not found." in text
+    assert "| `x.share` | 12 | 12.75 |" in text
     assert "one of 2 tests of its section" in text
     assert "It \\| so." in text
     assert "[11](../notebooks/11_error_weights.ipynb)" in text

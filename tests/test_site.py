@@ -14,7 +14,7 @@ from helpers.run import notebooks as run
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Folder of the site; Sphinx has no complaint."""
-    pytest.importorskip("sphinx_book_theme", reason="what builds the site is missing")
+    pytest.importorskip("furo", reason="what builds the site is missing")
     folder = tmp_path_factory.mktemp("site") / "site"
     script = paths.ROOT / "docs" / "make_site.py"
     built = subprocess.run(

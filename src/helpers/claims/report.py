@@ -115,14 +115,18 @@ def _summary(claims: pd.DataFrame, authors: pd.DataFrame) -> str:
 
 
 def _authors(authors: pd.DataFrame) -> str:
-    """Numbers of the authors' notebooks that differ, with the cause of each."""
+    """Numbers of the authors' notebooks that differ, by the cause."""
     differing = authors[authors["reproduces"] != "True"]
-    rows = [
-        [f"`{row.id}`", row.printed, _short(row.ours), row.cause or "not found"]
-        for row in differing.itertuples()
-    ]
-    table = _markdown(["number", "printed", "ours", "cause"], rows)
-    return f"{len(differing)} of {len(authors):,} differ:\n\n{table}" if rows else ""
+    if differing.empty:
+        return ""
+    parts = [f"{len(differing)} of {len(authors):,} differ."]
+    for cause, rows in differing.groupby("cause", sort=False):
+        table = [
+            [f"`{row.id}`", row.printed, _short(row.ours)] for row in rows.itertuples()
+        ]
+        parts.append(f"Cause of {len(rows)}: {cause or 'not found'}.")
+        parts.append(_markdown(["number", "printed", "ours"], table))
+    return "\n\n".join(parts)
 
 
 def _short(number: str) -> str:
@@ -156,7 +160,8 @@ def _table(claims: pd.DataFrame, notebooks: Mapping[str, str]) -> str:
             verdict += f". {claim.note}"
         rows.append(
             [
-                claim.where,
+                # an address of its own, on the site
+                f'<span id="{claim.id.replace(".", "-")}"></span>{claim.where}',
                 claim.statement,
                 claim.printed,
                 claim.ours,
@@ -164,7 +169,7 @@ def _table(claims: pd.DataFrame, notebooks: Mapping[str, str]) -> str:
                 _link(claim.notebook, notebooks),
             ]
         )
-    head = ["place", "claim", "printed", "ours [95 % interval]", "verdict", ""]
+    head = ["place", "claim", "printed", "ours [95 % CI]", "verdict", "notebook"]
     return _markdown(head, rows)
 
 

@@ -1,0 +1,89 @@
+"""The site in a browser: needs requirements-browser.lock, and Chromium."""
+
+import shutil
+
+import pytest
+
+from helpers import paths
+
+pytest.importorskip("playwright", reason="requirements-browser.lock is not installed")
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+SITE = paths.BUILD / "site"
+KINDS = [
+    "index.html",
+    "docs/replication_report.html",
+    "notebooks/11_error_weights.html",
+    "reference/helpers.verbs.html",
+    "search.html",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium."""
+    if not (SITE / "index.html").is_file():
+        pytest.skip("make site comes first")
+    with sync_playwright() as playwright:
+        program = shutil.which("chromium")
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def report(browser):
+    """The replication report, opened."""
+    page = browser.new_page()
+    page.goto((SITE / "docs" / "replication_report.html").as_uri())
+    return page
+
+
+def test_a_filter_survives_reloading(report):
+    report.fill("#report-filter", "inconclusive")
+    shown = report.locator(".report-filter output").inner_text()
+    rows = report.locator("article tbody tr:visible")
+    assert shown.startswith(f"{rows.count()} of ")
+    report.reload()
+    assert report.input_value("#report-filter") == "inconclusive"
+    assert report.locator(".report-filter output").inner_text() == shown
+
+
+def test_columns_are_sorted_both_ways(report):
+    table = report.locator("article table", has_text="verdict").first
+    button = table.get_by_role("button", name="verdict")
+    verdicts = table.locator("tbody tr td:nth-child(5)")
+    button.click()
+    rising = verdicts.all_inner_texts()
+    button.click()
+    assert rising[0] < rising[-1]
+    assert verdicts.all_inner_texts()[0] == rising[-1]
+
+
+def test_each_row_has_an_address(report):
+    link = report.get_by_label("Address of this row").first
+    link.click()
+    assert report.url.endswith(link.get_attribute("href"))
+    row = report.url.partition("#")[2]
+    assert report.locator(f"tr:has(#{row})").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("file", KINDS)
+def test_pages_fit_and_are_accessible(browser, file, width, scheme):
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    page.goto((SITE / file).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    serious = [
+        violation["id"]
+        for violation in found.response["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
