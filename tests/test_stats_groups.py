@@ -9,8 +9,6 @@ from statsmodels.formula.api import ols
 from helpers.stats import groups, lines
 from helpers.stats.bootstrap import cluster_weights
 
-COMPARE = {groups.mean_differences: "n", groups.paired_differences: "pairs"}
-
 
 def rng(seed: int = 3) -> np.random.Generator:
     return np.random.default_rng(seed)
@@ -198,58 +196,64 @@ def test_several_statistics_are_tested_together():
     assert p_value == pytest.approx(stats.chi2.sf(statistic, 4))
 
 
-def outputs(n: int, effect: float = 0.5) -> pd.DataFrame:
-    """Ratings of two arms and a baseline; prompts differ a lot."""
+CHANGES = pd.DataFrame(
+    {"baseline": [-1, -1, 0], "high": [1, 0, 1], "low": [0, 1, -1]},
+    index=["high", "low", "high minus low"],
+)
+
+
+def rated(n: int) -> pd.DataFrame:
+    """Ratings of two arms and a baseline, some missing; prompts differ a lot."""
     draw = rng(0)
     frame = pd.DataFrame(
         {"prompt_id": np.arange(n).repeat(3), "arm": ["baseline", "high", "low"] * n}
     )
-    shift = frame["arm"].map({"baseline": 0.0, "high": effect, "low": -2 * effect})
-    prompt = draw.normal(0, 2, n).repeat(3)
-    frame["complexity"] = prompt + shift + draw.normal(0, 0.5, 3 * n)
-    return frame.assign(quality=-frame["complexity"])
+    shift = frame["arm"].map({"baseline": 0.0, "high": 0.5, "low": -1.0})
+    frame["complexity"] = draw.normal(0, 2, n).repeat(3) + shift
+    frame["quality"] = -frame["complexity"] + draw.normal(size=3 * n)
+    frame.loc[draw.random(3 * n) < 0.1, "quality"] = np.nan
+    return frame
 
 
-def compared(compare, frame, n_boot=99):
-    aspects = ["complexity", "quality"]
-    table = compare(frame, aspects, "arm", "baseline", "prompt_id", n_boot, rng(1))
-    return table.set_index(["aspect", "arm"])
+def contrasts(frame):
+    columns = ["complexity", "quality"]
+    return groups.group_contrasts(frame, columns, "arm", CHANGES, ["prompt_id"])
 
 
-@pytest.mark.parametrize("compare", COMPARE)
-def test_effects_are_found_with_their_uncertainty(compare):
-    table = compared(compare, outputs(200), n_boot=999)
-    error = 0.5 * np.sqrt(2 / 200)
-    for arm, effect in (("high", 0.5), ("low", -1.0)):
-        row = table.loc[("complexity", arm)]
-        assert row["estimate"] == pytest.approx(effect, abs=4 * error)
-        assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=0.2)
-        assert row["p_value"] == pytest.approx(2 / 1000)
-        assert row[COMPARE[compare]] == 200
-    one, other = table.loc["complexity"], table.loc["quality"]
-    np.testing.assert_allclose(one["estimate"], -other["estimate"])
-    np.testing.assert_allclose(one["low"], -other["high"])
+def test_contrasts_are_differences_of_means_with_the_jackknife_of_a_slow_loop():
+    frame = rated(20)
+    found = contrasts(frame.sample(frac=1, random_state=1))
+    means = frame.groupby("arm")[["complexity", "quality"]].mean()
+    without = {
+        prompt: frame[frame["prompt_id"] != prompt].groupby("arm")["quality"].mean()
+        for prompt in range(20)
+    }
+    for name, weights in CHANGES.iterrows():
+        row = found.loc[(name, "quality")]
+        assert row["estimate"] == pytest.approx(weights @ means["quality"])
+        moves = [weights @ left - row["estimate"] for left in without.values()]
+        error = np.sqrt(19 / 20 * np.square(moves).sum())
+        assert row["standard_error"] == pytest.approx(error)
+        assert row["low"] < row["estimate"] < row["high"]
 
 
-def test_both_agree_in_any_order_of_rows_where_every_prompt_has_every_arm():
-    shuffled = outputs(30).sample(frac=1, random_state=3)
-    tables = [
-        compared(compare, rows)
-        for compare in COMPARE
-        for rows in (outputs(30), shuffled)
-    ]
-    for table in tables:
-        pd.testing.assert_series_equal(table["estimate"], tables[0]["estimate"])
-        np.testing.assert_allclose(table[["low", "high"]], tables[0][["low", "high"]])
+def test_a_group_without_rows_has_no_contrast():
+    found = contrasts(rated(20).query("arm != 'low'"))
+    assert found.loc["high", "estimate"].notna().all()
+    assert found.loc["low", "estimate"].isna().all()
 
 
-def test_only_pairs_with_both_conditions_count():
-    frame = pd.DataFrame(
-        {
-            "prompt_id": list("aaabbc"),
-            "arm": ["baseline", "high", "high", "baseline", "high", "high"],
-            "complexity": [1.0, 2.0, 4.0, 2.0, 3.0, 90.0],
-        }
-    ).assign(quality=0.0)
-    row = compared(groups.paired_differences, frame).loc[("complexity", "high")]
-    assert row[["pairs", "estimate"]].tolist() == [2, (2 + 1) / 2]
+def test_rows_of_other_groups_do_not_matter():
+    frame = rated(20)
+    change = CHANGES.loc[["high"], ["baseline", "high"]]
+    arguments = (["complexity"], "arm", change, ["prompt_id"])
+    found = groups.group_contrasts(frame, *arguments)
+    alone = groups.group_contrasts(frame[frame["arm"] != "low"], *arguments)
+    pd.testing.assert_frame_equal(found, alone)
+
+
+def test_contrasts_refuse_rows_without_a_group():
+    frame = rated(5)
+    frame.loc[0, "arm"] = None
+    with pytest.raises(ValueError, match="arm"):
+        contrasts(frame)

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import proportion_confint
 
 from helpers.stats import rates
 from helpers.studies import hosking
 
 ERRORS = ["factuality"]
-ARMS = ("assertive_low", "assertive_high")
 
 
 def make_outputs(
@@ -25,12 +24,6 @@ def make_outputs(
 
 def error_rates(outputs):
     return rates.error_rates(outputs, ERRORS, "arm", "prompt_id")
-
-
-def contrasts(crowd, expert, arms=ARMS, n_boot=99):
-    rng = np.random.default_rng(0)
-    table = rates.arm_contrasts(crowd, expert, ERRORS, {"tone": arms}, n_boot, rng)
-    return table.loc["tone"].droplevel("error")
 
 
 @pytest.fixture(scope="module")
@@ -85,101 +78,24 @@ def test_a_rate_of_zero_keeps_an_interval_with_width():
     assert rate["high"] == pytest.approx(100 * 3.8415 / (48 + 3.8415), rel=1e-4)
 
 
-def test_gap_interval_is_newcombes():
-    crowd = make_outputs({"a": 0.1}, 80, seed=2)
-    expert = make_outputs({"a": 0.3}, 50, seed=3)
-    gap = rates.crowd_expert_gap(error_rates(crowd), error_rates(expert)).iloc[0]
-    by_crowd = int(crowd["factuality"].sum())
-    by_expert = int(expert["factuality"].sum())
-    low, high = confint_proportions_2indep(
-        by_crowd, 80, by_expert, 50, method="newcomb"
+def test_independent_rows_have_wilsons_interval():
+    n = 40
+    share = 0.3
+    error = np.sqrt(share * (1 - share) / n)
+    means = pd.DataFrame(
+        {"estimate": share, "standard_error": error, "df": np.inf, "n": n, "most": n},
+        index=["refusal"],
+    ).assign(p_value=0.5)
+    table = rates.wilson(means)
+    low, high = proportion_confint(12, n, method="wilson")
+    assert table.loc["refusal", "low"] == pytest.approx(100 * low)
+    assert table.loc["refusal", "high"] == pytest.approx(100 * high)
+    # with other prompts that vary twice as much, it is that of half as many rows
+    doubled = rates.wilson(means.assign(standard_error=error * np.sqrt(2)))
+    low, high = proportion_confint(6, n / 2, method="wilson")
+    assert doubled.loc["refusal", ["low", "high"]].tolist() == pytest.approx(
+        [100 * low, 100 * high]
     )
-    difference = by_crowd / 80 - by_expert / 50
-    expected = [by_crowd / 80, by_expert / 50, difference, low, high]
-    numbers = gap[["crowd", "expert", "estimate", "low", "high"]].tolist()
-    assert numbers == pytest.approx([100 * number for number in expected])
-
-
-def test_contrasts_recover_known_changes_whatever_the_order_of_rows():
-    crowd = make_outputs(dict(zip(ARMS, (0.10, 0.05), strict=True)), 2000, seed=4)
-    expert = make_outputs(dict(zip(ARMS, (0.15, 0.25), strict=True)), 2000, seed=5)
-    result = contrasts(crowd, expert, n_boot=400)
-    truth = pd.Series({"crowd": -5.0, "expert": 10.0, "gap": -15.0})
-    assert ((result["low"] < truth) & (truth < result["high"])).all()
-    assert result["p_value"].tolist() == pytest.approx([2 / 401] * 3)
-    means = [table.groupby("arm")["factuality"].mean() for table in (crowd, expert)]
-    changes = [100 * (mean[ARMS[1]] - mean[ARMS[0]]) for mean in means]
-    assert result["estimate"].tolist() == pytest.approx(
-        [*changes, changes[0] - changes[1]]
-    )
-    shuffled = crowd.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(contrasts(shuffled, expert), contrasts(crowd, expert))
-
-
-@pytest.mark.parametrize("by", ["arm", None])
-def test_rates_of_crowd_and_experts_side_by_side_are_those_of_each(by):
-    crowd = make_outputs({"low": 0.1, "high": 0.4}, 60)
-    expert = make_outputs({"low": 0.3, "high": 0.3}, 20, seed=1)
-    table = rates.annotator_rates(crowd, expert, ERRORS, by, "prompt_id")
-    alone = [
-        rates.error_rates(labels, ERRORS, by, "prompt_id") for labels in (crowd, expert)
-    ]
-    alone = [*alone, rates.crowd_expert_gap(*alone)]
-    for who, expected in zip(("crowd", "expert", "difference"), alone, strict=True):
-        columns = ["estimate", "low", "high"]
-        np.testing.assert_array_equal(table.loc[who][columns], expected[columns])
-        assert table.loc[who].index.names == ([by, "error"] if by else ["error"])
-    if by is None:
-        pooled = rates.error_rates(crowd.assign(arm="all"), ERRORS, "arm", "prompt_id")
-        np.testing.assert_array_equal(table.loc["crowd", "low"], pooled["low"])
-
-
-def test_several_contrasts_are_each_what_they_are_alone():
-    outputs = make_outputs({"baseline": 0.2, "low": 0.1, "high": 0.4}, 60)
-    arms = {"tone": ("low", "high"), "assertive": ("baseline", "high")}
-    rng = np.random.default_rng(0)
-    together = rates.arm_contrasts(outputs, outputs[:60], ERRORS, arms, 99, rng)
-    for name, pair in arms.items():
-        alone = contrasts(outputs, outputs[:60], pair)
-        pd.testing.assert_frame_equal(together.loc[name].droplevel("error"), alone)
-
-
-def test_an_error_that_nobody_has_gets_no_slope():
-    outputs = pd.DataFrame(
-        {
-            "prompt_id": range(4),
-            "rating": [1.0, 2, 3, 4],
-            "seen": [0.0, 1, 0, 1],
-            "unseen": 0.0,
-        }
-    )
-    result = rates.rate_slopes(outputs, ["unseen", "seen"], "rating")
-    assert result.loc["unseen"].isna().all()
-    assert result.loc["seen", "estimate"] == pytest.approx(20)
-    assert rates.rate_slopes(outputs, ["unseen"], "rating")["p_value"].isna().all()
-
-
-def test_slopes_within_arms_ignore_differences_between_arms():
-    rng = np.random.default_rng(9)
-    arm = np.repeat([0, 1], 500)
-    outputs = pd.DataFrame({"prompt_id": np.arange(1000), "arm": arm})
-    outputs["rating"] = arm * 2 + rng.normal(size=1000)
-    outputs["factuality"] = (rng.random(1000) < 0.2 + 0.6 * arm).astype(float)
-    assert rates.rate_slopes(outputs, ERRORS, "rating")["low"].item() > 10
-    within = rates.rate_slopes(outputs, ERRORS, "rating", within="arm").iloc[0]
-    assert within["low"] < 0 < within["high"]
-
-
-def test_table_3_of_hosking_is_recomputed_from_the_released_labels(released):
-    tables = [error_rates(rates.drop_refusals(table, "majority")) for table in released]
-    gap = rates.crowd_expert_gap(*tables).set_index("arm")["estimate"].round(1)
-    assert gap.to_dict() == {
-        "assertive_high": -22.3,
-        "assertive_low": -5.4,
-        "baseline": -16.1,
-        "complex_high": -14.3,
-        "complex_low": -19.9,
-    }
 
 
 def make_pairs(true_positive=3, false_negative=7, false_positive=2, true_negative=28):

@@ -61,6 +61,37 @@ def test_keeping_refusals_moves_a_gap_by_the_difference_of_two_gaps(
     assert len(moved) == 10
 
 
+def test_table_3_of_hosking_is_recomputed_from_the_released_labels(real_data):
+    labels = hosking.load_experts(real_data)
+    outputs = hosking.load_experiment_2(real_data).outputs()
+    found = hosking_tone.changes(
+        outputs[outputs["refusal"] <= 0.5],
+        labels[(labels["batch"] == "main") & (labels["refusal"] <= 0.5)],
+        ["factuality"],
+    )
+    # the printed gaps of assertive and cautious answers are -22.3 and -5.4
+    change = found.loc[("assertiveness", "gap", "factuality"), "estimate"]
+    assert change == pytest.approx(-22.3 + 5.4, abs=0.1)
+    parts = found["estimate"].unstack("labels")
+    assert (parts["crowd"] - parts["expert"]).to_numpy() == pytest.approx(
+        parts["gap"].to_numpy()
+    )
+
+
+def test_an_error_that_nobody_has_gets_no_slope():
+    outputs = pd.DataFrame(
+        {
+            "prompt_id": range(4),
+            "rating": [1.0, 2, 3, 4],
+            "seen": [0.0, 1, 0, 1],
+            "unseen": 0.0,
+        }
+    )
+    slopes = hosking_tone._rate_slopes(outputs, ["unseen", "seen"], "rating")
+    assert slopes.loc["unseen"].isna().all()
+    assert slopes.loc["seen", "estimate"] == pytest.approx(20)
+
+
 def test_slopes_are_those_of_statsmodels(study, found):
     outputs = study.outputs()
     fit = smf.ols("quality_unbiased ~ assertiveness", outputs).fit()

@@ -15,12 +15,11 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta, t
-from statsmodels.stats.proportion import proportion_confint
 
 from helpers.data.tables import OptionError
 from helpers.stats import aspects as aspect_stats
 from helpers.stats import bootstrap, checks, clustered, lasso, leave_out
+from helpers.stats.rates import wilson
 
 CLUSTERS = ("rater_id", "prompt_id")
 KINDS = {"rater_id": "raters", "prompt_id": "prompts"}
@@ -298,35 +297,8 @@ def rates(
         n_clusters[key] = (len(used), used.nunique().max())
     counts = pd.DataFrame.from_dict(n_clusters, "index", columns=["n", "most"])
     counts.index = table.index
-    table = _wilson(table.join(counts)).drop(columns="most")
+    table = wilson(table.join(counts)).drop(columns="most")
     return _result(table, "Rates in %", cluster_columns, note)
-
-
-def _wilson(table: pd.DataFrame) -> pd.DataFrame:
-    """Rates in %, with Wilson's interval for the effective number of rows."""
-    rate = table["estimate"].to_numpy()
-    n = table["n"].to_numpy(dtype=float)
-    variance = table["standard_error"].to_numpy() ** 2
-    df = table["df"].fillna(1).to_numpy()
-    # fewer degrees of freedom count like fewer rows (Korn and Graubard 1998)
-    factor = (t.ppf(0.975, np.inf) / t.ppf(0.975, df)) ** 2
-    inside = (rate > 0) & (rate < 1)
-    spread = rate * (1 - rate)
-    by_variance = np.divide(spread, variance, out=n.copy(), where=variance > 0)
-    effective = np.where(variance > 0, np.minimum(by_variance, n) * factor, n)
-    low, high = proportion_confint(rate * effective, effective, method="wilson")
-    most = table["most"].to_numpy(dtype=float)
-    tail = beta.ppf(0.025, most, 1)  # of the share that was seen in all or none
-    low = np.where(inside, low, np.where(rate == 1, tail, 0.0))
-    high = np.where(inside, high, np.where(rate == 0, 1 - tail, 1.0))
-    known = ~np.isnan(rate)
-    ends = {
-        "estimate": 100 * rate,
-        "low": np.where(known, 100 * low, np.nan),
-        "high": np.where(known, 100 * high, np.nan),
-        "standard_error": 100 * table["standard_error"],
-    }
-    return table.assign(**ends).drop(columns="p_value")
 
 
 def compare(

@@ -1,11 +1,11 @@
 """Groups of rows: means, medians, differences from a baseline, and their order.
 
-Everything comes with intervals from resampled clusters. Means of several groups are
-drawn on the same replicates, so that draws can be subtracted from each other.
+Differences of means leave out one cluster at a time. For orders, medians and other
+statistics that are not smooth, means of several groups are drawn on the same bootstrap
+replicates, so that draws can be subtracted from each other.
 """
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import coo_array
 
+from helpers.stats import leave_out
 from helpers.stats.bootstrap import (
-    bootstrap_means,
-    bootstrap_p_value,
     bootstrap_ratio,
     cluster_weights,
     interval,
 )
-from helpers.stats.checks import check_clusters, check_numeric
+from helpers.stats.checks import check_clusters, check_complete, check_numeric
 from helpers.stats.moments import cluster_sums
 
 
@@ -339,162 +338,69 @@ def ranking(
     return table.fillna({"lowest, %": 0.0, "highest, %": 0.0}).sort_values("estimate")
 
 
-def mean_differences(
-    outputs: pd.DataFrame,
-    aspects: Sequence[str],
+def group_contrasts(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
     by: str,
-    baseline: str,
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
+    weights: pd.DataFrame,
+    clusters: Sequence[str],
 ) -> pd.DataFrame:
-    """Mean of each condition minus the mean of a baseline, over all outputs.
-
-    Both means come from the same replicates of clusters, so that what the outputs to
-    one prompt share is kept together.
+    """Differences of group means, or other weighted sums of them, leaving out clusters.
 
     Parameters
     ----------
-    outputs : pandas.DataFrame
-        One row per output.
-    aspects : sequence of str
-        Numeric columns.
+    frame : pandas.DataFrame
+        One row per output or rating; rows of other groups are not used.
+    columns : sequence of str
+        Columns to average; missing values are left out column by column.
     by : str
-        Column of conditions, for example ``"arm"``.
-    baseline : str
-        The condition to subtract.
-    cluster : str
-        Column of clusters, for example ``"prompt_id"``.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
+        Column of groups.
+    weights : pandas.DataFrame, shape (n_contrasts, n_groups)
+        How much the mean of each group counts in each contrast; groups as columns.
+    clusters : sequence of str
+        One or two columns: of prompts, of raters, or of both.
 
     Returns
     -------
     pandas.DataFrame
-        One row per aspect and other condition: ``aspect``, `by`, ``n`` (outputs of the
-        condition), ``estimate``, ``low``, ``high`` (95 %) and a two-sided bootstrap
-        ``p_value``.
+        As from `helpers.stats.leave_out.LeftOut.table`, in units of the column, indexed
+        by ``contrast`` and ``column``. NaN where a group has no rows.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used.
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
+    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering.
 
     Examples
     --------
     >>> outputs = pd.DataFrame(
-    ...     {"prompt_id": list("aabc"), "arm": ["baseline", "simple"] * 2,
-    ...      "complexity": [3.0, 2.0, 5.0, 4.0]})
-    >>> rng = np.random.default_rng(0)
-    >>> table = mean_differences(
-    ...     outputs, ["complexity"], "arm", "baseline", "prompt_id", 99, rng)
-    >>> table[["aspect", "arm", "n", "estimate"]]
-           aspect     arm  n  estimate
-    0  complexity  simple  2      -1.0
+    ...     {"prompt_id": list("aabbcc"), "arm": ["low", "high"] * 3,
+    ...      "refusal": [1.0, 0, 1, 0, 0, 0]})
+    >>> change = pd.DataFrame({"low": [-1], "high": [1]}, index=["high minus low"])
+    >>> found = group_contrasts(outputs, ["refusal"], "arm", change, ["prompt_id"])
+    >>> found[["estimate", "standard_error"]].round(2)
+                            estimate  standard_error
+    contrast       column
+    high minus low refusal     -0.67            0.33
     """
-    comparisons = _comparisons(outputs, aspects, by, baseline)
-    baselines = [(aspect, baseline) for aspect, _ in comparisons]
-    means, draws = group_mean_draws(outputs, aspects, by, cluster, n_boot, rng)
-    difference = means[comparisons].to_numpy() - means[baselines].to_numpy()
-    difference_draws = draws[comparisons].to_numpy() - draws[baselines].to_numpy()
-    counts = outputs.groupby(by)[list(aspects)].count().unstack()
-    return _difference_table(
-        comparisons,
-        by,
-        "n",
-        counts[comparisons].to_numpy(),
-        difference,
-        difference_draws,
+    check_numeric(frame, columns, missing="allow")
+    check_complete(frame, [by, *clusters])
+    codes = weights.columns.get_indexer(frame[by])
+    used = codes >= 0
+    names = pd.MultiIndex.from_product(
+        [columns, weights.index], names=["column", "contrast"]
     )
-
-
-def paired_differences(
-    outputs: pd.DataFrame,
-    aspects: Sequence[str],
-    by: str,
-    baseline: str,
-    pair: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Mean difference of each condition from a baseline, pair by pair.
-
-    Within a pair (a prompt, say) the outputs of a condition are averaged first. Pairs
-    that lack the condition or the baseline are left out, and every other one counts the
-    same, so that easy and hard prompts cannot be mistaken for an effect of the
-    condition.
-
-    Parameters
-    ----------
-    outputs, aspects, by, baseline, n_boot, rng
-        As in `mean_differences`.
-    pair : str
-        Column of pairs, for example ``"prompt_id"``; these are resampled.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `mean_differences`, with ``pairs`` (that have both conditions) in place
-        of ``n``.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame(
-    ...     {"prompt_id": list("aabb"), "arm": ["low", "baseline"] * 2,
-    ...      "complexity": [2.0, 3.0, 4.0, 5.0]})
-    >>> rng = np.random.default_rng(0)
-    >>> table = paired_differences(
-    ...     outputs, ["complexity"], "arm", "baseline", "prompt_id", 99, rng)
-    >>> table.drop(columns="p_value")
-           aspect  arm  pairs  estimate  low  high
-    0  complexity  low      2      -1.0 -1.0  -1.0
-    """
-    comparisons = _comparisons(outputs, aspects, by, baseline)
-    # means within each pair; a difference is missing where a condition is
-    cells = outputs.pivot_table(index=pair, columns=by, values=list(aspects))
-    differences = pd.DataFrame(
-        {
-            number: cells[aspect, condition] - cells[aspect, baseline]
-            for number, (aspect, condition) in enumerate(comparisons)
-        }
+    means = leave_out.group_means(
+        names,
+        n_columns=len(columns),
+        n_groups=weights.shape[1],
+        contrasts=np.kron(np.eye(len(columns)), weights.to_numpy(dtype=float)),
     )
-    draws = bootstrap_means(
-        differences.assign(pair=differences.index),
-        list(differences),
-        "pair",
-        n_boot,
-        rng,
-    )
-    n_pairs = differences.count().to_numpy()
-    means = differences.mean().to_numpy()
-    return _difference_table(comparisons, by, "pairs", n_pairs, means, draws)
-
-
-def _comparisons(
-    outputs: pd.DataFrame, aspects: Sequence[str], by: str, baseline: str
-) -> list[tuple[str, str]]:
-    """Pairs of an aspect and a condition other than the baseline."""
-    conditions = sorted(outputs[by].unique())
-    others = [condition for condition in conditions if condition != baseline]
-    return list(product(aspects, others))
-
-
-def _difference_table(
-    comparisons: list[tuple[str, str]],
-    by: str,
-    count_name: str,
-    counts: np.ndarray,
-    estimate: np.ndarray,
-    draws: np.ndarray,
-) -> pd.DataFrame:
-    """One row per aspect and condition, with interval and p-value."""
-    low, high = interval(draws)
-    table = pd.DataFrame(comparisons, columns=["aspect", by])
-    table[count_name] = counts
-    return table.assign(
-        estimate=estimate, low=low, high=high, p_value=bootstrap_p_value(draws)
-    )
+    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
+    rows = np.column_stack([values, codes])[used]
+    left_out = leave_out.leave_out(rows, frame.loc[used, list(clusters)], means)
+    return left_out.table().swaplevel()

@@ -5,14 +5,14 @@ points; every interval knows that several outputs answer the same prompt. Expert
 count as the truth.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import beta, t
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.stats import bootstrap, lasso
+from helpers.stats import bootstrap
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
@@ -161,256 +161,57 @@ def _design_effect(
     return np.maximum(1.0, effect)
 
 
-def crowd_expert_gap(crowd: pd.DataFrame, expert: pd.DataFrame) -> pd.DataFrame:
-    """Crowd rate minus expert rate for each group and error.
-
-    The interval combines the two Wilson intervals by the square-and-add rule as if
-    crowd and experts were independent. They are not: experts saw some of the crowd's
-    outputs, which makes the two rates rise and fall together, so the interval is
-    somewhat too wide rather than too narrow.
+def wilson(means: pd.DataFrame) -> pd.DataFrame:
+    """Rates in %, with Wilson's interval for the effective number of rows.
 
     Parameters
     ----------
-    crowd, expert : pandas.DataFrame
-        Results of `error_rates` with the same groups and errors.
+    means : pandas.DataFrame
+        Shares from 0 to 1, as `helpers.stats.leave_out` gives means: ``estimate``,
+        ``standard_error`` and ``df``; further ``n``, their rows, and ``most``, the
+        clusters of the kind (raters or prompts) that has more.
 
     Returns
     -------
     pandas.DataFrame
-        Columns of the groups, ``error``, ``crowd``, ``expert``, ``estimate``
-        (percentage points; negative where the crowd marks fewer errors), ``low``,
-        ``high``.
+        With ``estimate``, ``standard_error``, ``low`` and ``high`` in %; without
+        ``p_value``. At 0 and 100 % the interval is the exact one of ``most`` rows.
 
     References
     ----------
-    Newcombe (1998), method 10; Hosking et al. (2024), Table 3.
+    Wilson (1927); Korn and Graubard (1998); Clopper and Pearson (1934).
 
     Examples
     --------
-    >>> crowd = pd.DataFrame(
-    ...     {"arm": ["a"], "error": ["factuality"],
-    ...      "estimate": 5.0, "low": 3.0, "high": 8.0})
-    >>> expert = crowd.assign(estimate=20.0, low=12.0, high=32.0)
-    >>> crowd_expert_gap(crowd, expert)[["estimate", "low", "high"]].round(1)
-       estimate   low  high
-    0     -15.0 -27.2  -6.5
+    >>> share = {"estimate": 0.1, "standard_error": 0.03, "df": np.inf}
+    >>> means = pd.DataFrame([share | {"n": 200, "most": 40}]).assign(p_value=0.5)
+    >>> wilson(means)[["estimate", "low", "high"]].round(1)
+       estimate  low  high
+    0      10.0  5.5  17.4
     """
-    values = ["n", "estimate", "low", "high"]
-    keys = [column for column in crowd.columns if column not in values]
-    crowd = crowd.set_index(keys)
-    expert = expert.set_index(keys)
-    gap = crowd["estimate"] - expert["estimate"]
-    # the gap is lowest where the crowd's rate is low and the experts' high
-    crowd_below = crowd["estimate"] - crowd["low"]
-    crowd_above = crowd["high"] - crowd["estimate"]
-    expert_below = expert["estimate"] - expert["low"]
-    expert_above = expert["high"] - expert["estimate"]
-    table = pd.DataFrame(
-        {
-            "crowd": crowd["estimate"],
-            "expert": expert["estimate"],
-            "estimate": gap,
-            "low": gap - np.hypot(crowd_below, expert_above),
-            "high": gap + np.hypot(crowd_above, expert_below),
-        }
-    )
-    return table.reset_index()
-
-
-def annotator_rates(
-    crowd: pd.DataFrame,
-    expert: pd.DataFrame,
-    errors: Sequence[str],
-    by: str | None,
-    cluster: str,
-) -> pd.DataFrame:
-    """Error rates by crowd and by experts, and their difference.
-
-    Parameters
-    ----------
-    crowd, expert : pandas.DataFrame
-        One row per output with labels in [0, 1].
-    errors, by, cluster
-        As in `error_rates`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low``, ``high`` in percent, indexed by ``annotators``
-        (``"crowd"``, ``"expert"``, ``"difference"``), `by` (if given) and ``error``.
-
-    References
-    ----------
-    Hosking et al. (2024), Table 3 and Figure 4; Newcombe (1998), method 10.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame({"prompt_id": range(4), "refusal": [0, 0, 0, 1]})
-    >>> table = annotator_rates(outputs, outputs[2:], ["refusal"], None, "prompt_id")
-    >>> table["estimate"]
-    annotators  error
-    crowd       refusal    25.0
-    expert      refusal    50.0
-    difference  refusal   -25.0
-    Name: estimate, dtype: float64
-    """
-    crowd_rates = error_rates(crowd, errors, by, cluster)
-    expert_rates = error_rates(expert, errors, by, cluster)
-    tables = {
-        "crowd": crowd_rates,
-        "expert": expert_rates,
-        "difference": crowd_expert_gap(crowd_rates, expert_rates),
+    rate = means["estimate"].to_numpy()
+    n = means["n"].to_numpy(dtype=float)
+    variance = means["standard_error"].to_numpy() ** 2
+    df = means["df"].fillna(1).to_numpy()
+    # fewer degrees of freedom count like fewer rows (Korn and Graubard 1998)
+    factor = (t.ppf(0.975, np.inf) / t.ppf(0.975, df)) ** 2
+    inside = (rate > 0) & (rate < 1)
+    spread = rate * (1 - rate)
+    by_variance = np.divide(spread, variance, out=n.copy(), where=variance > 0)
+    effective = np.where(variance > 0, np.minimum(by_variance, n) * factor, n)
+    low, high = proportion_confint(rate * effective, effective, method="wilson")
+    most = means["most"].to_numpy(dtype=float)
+    tail = beta.ppf(0.025, most, 1)  # of the share that was seen in all or none
+    low = np.where(inside, low, np.where(rate == 1, tail, 0.0))
+    high = np.where(inside, high, np.where(rate == 0, 1 - tail, 1.0))
+    known = ~np.isnan(rate)
+    ends = {
+        "estimate": 100 * rate,
+        "low": np.where(known, 100 * low, np.nan),
+        "high": np.where(known, 100 * high, np.nan),
+        "standard_error": 100 * means["standard_error"],
     }
-    keys = ["error"] if by is None else [by, "error"]
-    columns = ["estimate", "low", "high"]
-    indexed = {
-        annotators: table.set_index(keys)[columns]
-        for annotators, table in tables.items()
-    }
-    return pd.concat(indexed, names=["annotators"])
-
-
-def arm_contrasts(
-    crowd: pd.DataFrame,
-    expert: pd.DataFrame,
-    errors: Sequence[str],
-    arms: Mapping[str, tuple[str, str]],
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Change of error rates, and of the gap of crowd and experts, between two arms.
-
-    Prompts are resampled, the same ones for crowd and experts, so that everything that
-    two outputs of one prompt share is kept together.
-
-    Parameters
-    ----------
-    crowd, expert : pandas.DataFrame
-        One row per output with columns ``arm``, ``prompt_id`` and the errors, labels in
-        [0, 1].
-    errors : sequence of str
-        Error columns.
-    arms : mapping of str to (str, str)
-        Name of each contrast, the arm to subtract and the arm to subtract it from, for
-        example ``{"assertiveness": ("assertive_low", "assertive_high")}``.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``contrast``, ``labels`` (``"crowd"``, ``"expert"``, ``"gap"``) and
-        ``error``: ``estimate``, ``low``, ``high`` (percentage points) and a two-sided
-        bootstrap ``p_value``.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3.2; Cameron, Gelbach and Miller (2008) for the
-    resampling.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame(
-    ...     {"prompt_id": np.arange(100) // 2, "arm": ["low", "high"] * 50,
-    ...      "factuality": [0, 1] * 50})
-    >>> tone = {"tone": ("low", "high")}
-    >>> rng = np.random.default_rng(0)
-    >>> arm_contrasts(outputs, outputs, ["factuality"], tone, 99, rng)["estimate"]
-    contrast  labels  error
-    tone      crowd   factuality    100.0
-              expert  factuality    100.0
-              gap     factuality      0.0
-    Name: estimate, dtype: float64
-    """
-    used_arms = list(dict.fromkeys(chain.from_iterable(arms.values())))
-    rows = pd.concat(
-        [crowd.assign(labels="crowd"), expert.assign(labels="expert")],
-        ignore_index=True,
-    )
-    # A column for each rate, empty where a row does not belong to it: all rates are
-    # then means of the same replicates of prompts.
-    cells = pd.DataFrame({"prompt_id": rows["prompt_id"]})
-    for labels, arm, error in product(("crowd", "expert"), used_arms, errors):
-        belongs = (rows["labels"] == labels) & (rows["arm"] == arm)
-        cells[f"{labels} {arm} {error}"] = rows[error].where(belongs)
-    columns = list(cells.columns[1:])
-    draws = bootstrap.bootstrap_means(cells, columns, "prompt_id", n_boot, rng)
-    # the estimates first, then the replicates: (1 + n_boot, labels, arms, errors)
-    rates = np.vstack([cells[columns].mean(), draws])
-    rates = rates.reshape(-1, 2, len(used_arms), len(errors))
-
-    results = {}
-    for name, (subtracted, compared) in arms.items():
-        after = rates[:, :, used_arms.index(compared)]
-        before = rates[:, :, used_arms.index(subtracted)]
-        change = 100 * (after - before)
-        changes = {
-            "crowd": change[:, 0],
-            "expert": change[:, 1],
-            "gap": change[:, 0] - change[:, 1],
-        }
-        for labels, values in changes.items():
-            results[name, labels] = bootstrap.summary(values[0], values[1:], errors)
-    return pd.concat(results, names=["contrast", "labels", "error"])
-
-
-def rate_slopes(
-    outputs: pd.DataFrame, errors: Sequence[str], rating: str, within: str | None = None
-) -> pd.DataFrame:
-    """Change of each error rate for one more point of a rating, in percentage points.
-
-    A linear probability model for each error with standard errors clustered by prompt.
-
-    Parameters
-    ----------
-    outputs : pandas.DataFrame
-        One row per output, with ``prompt_id``, the errors in [0, 1] and the rating.
-    errors : sequence of str
-        Error columns.
-    rating : str
-        Column of the covariate.
-    within : str, optional
-        Column of groups whose means are removed first, so that only differences between
-        outputs of one group count, for example ``"arm"``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``error``: ``estimate``, ``low``, ``high``, ``p_value``; NaN for an
-        error that no output, or every output, has.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3.2; Cameron and Miller (2015) for the standard
-    errors.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame({"rating": [1.0, 2, 3, 4], "factuality": [1.0, 0, 1, 0],
-    ...                         "prompt_id": [1, 2, 3, 4]})
-    >>> rate_slopes(outputs, ["factuality"], "rating")["estimate"].round(1)
-    error
-    factuality   -20.0
-    Name: estimate, dtype: float64
-    """
-    if within is not None:
-        columns = [rating, *errors]
-        means = outputs.groupby(within)[columns].transform("mean")
-        outputs = outputs.assign(**(outputs[columns] - means))
-    table = pd.DataFrame(
-        index=pd.Index(list(errors), name="error"),
-        columns=["estimate", "low", "high", "p_value"],
-        dtype=float,
-    )
-    for error in errors:
-        # an error that no output or every output has stays without a slope
-        if outputs[error].min() < outputs[error].max():
-            fit = lasso.ols(outputs, [rating], error, "prompt_id")
-            table.loc[error] = fit.loc[rating, table.columns]
-    points = ["estimate", "low", "high"]
-    table[points] *= 100
-    return table
+    return means.assign(**ends).drop(columns="p_value")
 
 
 def pair_labels(

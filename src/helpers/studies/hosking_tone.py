@@ -9,14 +9,14 @@ and the intervals hold for these labels. Only orders of conditions, which are no
 smooth, are counted over bootstrap resamples of the prompts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from helpers import text
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2
-from helpers.stats import bootstrap, clustered, correlations, groups, lasso, rates
+from helpers.stats import clustered, groups, leave_out, rates
 from helpers.studies.hosking import Experiment2
 from helpers.studies.hosking_submissions import load_submissions
 
@@ -58,7 +58,7 @@ def statements(
     experts : pandas.DataFrame
         Labels, as `helpers.studies.hosking.load_experts` returns them.
     n_boot, seed : int
-        Resamples of prompts, and the seed of their random numbers.
+        Resamples of prompts for orders, and the seed of their random numbers.
 
     Returns
     -------
@@ -97,9 +97,10 @@ def statements(
         **_of_design(study, outputs, labels),
         **_of_perception(rules, n_boot, rng),
         **_of_texts(outputs, study.source, n_boot, seed),
-        **_of_gaps(rules, n_boot, rng),
+        **_of_gaps(rules),
+        **_of_refusals_kept(rules),
         **_of_gap_orders(rules, n_boot, rng),
-        **_of_crowd(rules, n_boot, rng),
+        **_of_crowd(rules),
         **_of_rated_tone(rules),
     }
 
@@ -127,6 +128,9 @@ def _of_perception(
     """Rated assertiveness, complexity and quality by condition."""
     quality = "quality_unbiased"
     aspects = ["assertiveness", "complexity", quality]
+    against_baseline = _differences(
+        {arm: (BASELINE, arm) for arm in CONDITION_NAMES if arm != BASELINE}
+    )
     changes = {}
     orders = {
         "assertiveness_order": {},
@@ -134,10 +138,10 @@ def _of_perception(
         "cautious_quality_worst": {},
     }
     for rule, (answers, _) in rules.items():
-        table = groups.mean_differences(
-            answers, aspects, "arm", BASELINE, "prompt_id", n_boot, rng()
+        table = groups.group_contrasts(
+            answers, aspects, "arm", against_baseline, ["prompt_id"]
         )
-        changes[rule] = table.set_index(["aspect", "arm"])[INTERVAL]
+        changes[rule] = table[INTERVAL].swaplevel()
         _, draws = groups.group_mean_draws(
             answers, aspects, "arm", "prompt_id", n_boot, rng()
         )
@@ -154,12 +158,11 @@ def _of_perception(
         for name, share in shares.items():
             orders[name][rule] = {"share": share}
     outputs, _ = rules[KEPT]
-    pair = ["assertiveness", "complexity"]
-    drawn = correlations.bootstrap_correlations(
-        outputs, pair, "prompt_id", n_boot, rng()
-    )
-    correlation = outputs[pair].corr().iloc[0, 1]
-    correlated = bootstrap.summary([correlation], drawn[:, 0, 1][:, np.newaxis]).iloc[0]
+    pair = outputs[["assertiveness", "complexity"]].to_numpy(dtype=float)
+    correlation = leave_out.correlations(pd.Index(["correlated"]))
+    correlated = leave_out.fisher_table(
+        leave_out.leave_out(pair, outputs[["prompt_id"]], correlation)
+    ).iloc[0]
     against, over_outputs = "arm against baseline", "rated tone over outputs"
     found = {
         "correlated": correlated[INTERVAL],
@@ -185,13 +188,25 @@ def _of_perception(
 
 def _slope(outputs: pd.DataFrame, on: str, of: str) -> pd.Series:
     """Points of a rating for one more point of another, over answers."""
-    return lasso.ols(outputs, [on], of, cluster="prompt_id").loc[on, INTERVAL]
+    fit = clustered.least_squares(outputs, [on], of, "prompt_id")
+    return fit.loc[on, INTERVAL]
 
 
 def _turned(row: pd.Series) -> pd.Series:
     """The change with a point less."""
     ends = {"estimate": -row["estimate"], "low": -row["high"], "high": -row["low"]}
     return pd.Series(ends)
+
+
+def _differences(pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Weights of groups for differences, from what is subtracted and from what."""
+    groups_used = list(
+        dict.fromkeys(group for pair in pairs.values() for group in pair)
+    )
+    weights = pd.DataFrame(0, index=list(pairs), columns=groups_used)
+    for name, (subtracted, compared) in pairs.items():
+        weights.loc[name, [subtracted, compared]] = [-1, 1]
+    return weights
 
 
 def _share_rising(draws: pd.DataFrame, arms: list[str]) -> float:
@@ -216,15 +231,12 @@ def _of_texts(
     by_sentence = text.sentiment(sentences, "vader")
     answers["sentiment"] = by_sentence.groupby(level="item_id").mean()
     answers["grade"] = text.readability(answers["response"]).rank(pct=True)
-    both = answers[answers["arm"].isin(CONTRASTS["assertiveness"])]
-    moods = groups.mean_differences(
-        both,
+    moods = groups.group_contrasts(
+        answers,
         ["sentiment"],
         by="arm",
-        baseline=CAUTIOUS,
-        cluster="prompt_id",
-        n_boot=n_boot,
-        rng=np.random.default_rng(seed),
+        weights=_differences({"assertiveness": CONTRASTS["assertiveness"]}),
+        clusters=["prompt_id"],
     )
     _, draws = groups.group_mean_draws(
         answers,
@@ -241,22 +253,85 @@ def _of_texts(
     }
 
 
-def _of_gaps(
-    rules: dict[str, tuple], n_boot: int, rng: Callable[[], np.random.Generator]
-) -> dict[str, object]:
-    """Crowd minus expert, and how it changes with the condition.
+def changes(
+    by_crowd: pd.DataFrame, by_expert: pd.DataFrame, errors: list[str]
+) -> pd.DataFrame:
+    """Change of error rates, and of the gap of crowd and expert, between conditions.
 
-    As the paper computes it: the crowd's rates over all its answers.
+    As the paper computes it: the crowd's rates over all its answers, those of the
+    expert over the expert's. Prompts are left out one at a time.
+
+    Parameters
+    ----------
+    by_crowd, by_expert : pandas.DataFrame
+        One row per output with ``arm``, ``prompt_id`` and labels from 0 to 1.
+    errors : list of str
+        Columns of labels.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by contrast (of `CONTRASTS`), by whom (``"crowd"``, ``"expert"``, and
+        ``"gap"``, crowd minus expert) and error: ``estimate``, ``low``, ``high`` in
+        percentage points, and ``p``.
+
+    References
+    ----------
+    Hosking et al. (2024), section 3.2 and Table 3.
+
+    Examples
+    --------
+    >>> from helpers.studies import hosking
+    >>> outputs = hosking.load_experiment_2("simulated").outputs()
+    >>> found = changes(outputs, outputs, ["refusal"])
+    >>> found.loc[("assertiveness", "gap", "refusal"), "estimate"].round(1)
+    np.float64(0.0)
     """
+    rows = _stacked({"crowd": by_crowd, "expert": by_expert})
+    weights = {}
+    for contrast, (before, after) in CONTRASTS.items():
+        by_whom = {}
+        for whom in ("crowd", "expert"):
+            by_whom[whom] = {f"{whom} {after}": 1, f"{whom} {before}": -1}
+        minus_expert = {group: -weight for group, weight in by_whom["expert"].items()}
+        by_whom["gap"] = by_whom["crowd"] | minus_expert
+        for whom, weight in by_whom.items():
+            weights[contrast, whom] = weight
+    weights = pd.DataFrame(weights).T.fillna(0)
+    found = groups.group_contrasts(rows, errors, "group", weights, ["prompt_id"])
+    keys = [(*contrast, error) for contrast, error in found.index]
+    found.index = pd.MultiIndex.from_tuples(keys, names=["contrast", "labels", "error"])
+    return _in_percentage_points(found)
+
+
+def _stacked(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Rows of several tables with a group: the table's name and the condition."""
+    parts = []
+    for name, rows in labels.items():
+        parts.append(rows.assign(labels=name, group=name + " " + rows["arm"]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _in_percentage_points(found: pd.DataFrame) -> pd.DataFrame:
+    """Shares as percentages; p-values stay."""
+    points = 100 * found[INTERVAL]
+    return points.assign(p=found["p_value"])
+
+
+def _of_gaps(rules: dict[str, tuple]) -> dict[str, object]:
+    """Crowd minus expert, and how it changes with the condition."""
     contrasts = {}
     pooled = {}
     for rule, (by_crowd, by_expert) in rules.items():
-        table = rates.arm_contrasts(
-            by_crowd, by_expert, ERRORS, CONTRASTS, n_boot, rng()
+        contrasts[rule] = changes(by_crowd, by_expert, ERRORS)
+        both = groups.group_contrasts(
+            _stacked({"crowd": by_crowd, "expert": by_expert}),
+            STRESSED,
+            by="labels",
+            weights=_differences({"gap": ("expert", "crowd")}),
+            clusters=["prompt_id"],
         )
-        contrasts[rule] = table.rename(columns={"p_value": "p"})
-        both = rates.annotator_rates(by_crowd, by_expert, ERRORS, None, "prompt_id")
-        pooled[rule] = both.loc["difference", INTERVAL]
+        pooled[rule] = _in_percentage_points(both).loc["gap", INTERVAL]
 
     def change(contrast: str, by: str, error: str, tested: bool = True) -> dict:
         """A change with refusals left out, and kept."""
@@ -290,17 +365,39 @@ def _of_gaps(
     return {f"confounds.{name}": result for name, result in found.items()}
 
 
+def _of_refusals_kept(rules: dict[str, tuple]) -> dict[str, object]:
+    """How far keeping refusals moves each gap, in percentage points."""
+    labels = {}
+    for rule, (by_crowd, by_expert) in rules.items():
+        labels[f"{rule}, crowd"] = by_crowd
+        labels[f"{rule}, expert"] = by_expert
+    weights = {}
+    for arm, name in CONDITION_NAMES.items():
+        weights[name] = {
+            f"{KEPT}, crowd {arm}": 1,
+            f"{KEPT}, expert {arm}": -1,
+            f"{LEFT_OUT}, crowd {arm}": -1,
+            f"{LEFT_OUT}, expert {arm}": 1,
+        }
+    weights = pd.DataFrame(weights).T.fillna(0)
+    found = groups.group_contrasts(
+        _stacked(labels), STRESSED, "group", weights, ["prompt_id"]
+    )
+    moves = _in_percentage_points(found)[INTERVAL].rename(index=ERROR_NAMES, level=1)
+    return {"refusal.same_conclusions": moves.swaplevel()}
+
+
 def _of_gap_orders(
     rules: dict[str, tuple], n_boot: int, rng: Callable[[], np.random.Generator]
 ) -> dict[str, object]:
-    """Orders of conditions, and how far keeping refusals moves each gap."""
+    """Orders of conditions by the share of factual errors, and by the gap."""
     stacked = []
     for rule, (by_crowd, by_expert) in rules.items():
         stacked.append(by_crowd.assign(rule=rule, labels="crowd"))
         stacked.append(by_expert.assign(rule=rule, labels="expert"))
-    means, draws = groups.group_mean_draws(
+    _, draws = groups.group_mean_draws(
         pd.concat(stacked),
-        STRESSED,
+        ["factuality"],
         by=["rule", "labels", "arm"],
         cluster="prompt_id",
         n_boot=n_boot,
@@ -320,49 +417,19 @@ def _of_gap_orders(
         }
         for name, share in shares.items():
             orders[name][rule] = {"share": share}
-
-    def moved(numbers: pd.Series | pd.DataFrame, error: str, arm: str):
-        """Gap with refusals minus gap without them, in percentage points."""
-        of_error = numbers[error]
-        gap = {
-            rule: of_error[rule]["crowd"][arm] - of_error[rule]["expert"][arm]
-            for rule in rules
-        }
-        return 100 * (gap[KEPT] - gap[LEFT_OUT])
-
-    moves = {}
-    for error, error_name in ERROR_NAMES.items():
-        for arm, arm_name in CONDITION_NAMES.items():
-            low, high = bootstrap.interval(moved(draws, error, arm))
-            ends = {"estimate": moved(means, error, arm), "low": low, "high": high}
-            moves[error_name, arm_name] = ends
-    return {
-        "refusal.same_conclusions": pd.DataFrame(moves).T,
-        **{f"confounds.{name}": result for name, result in orders.items()},
-    }
+    return {f"confounds.{name}": result for name, result in orders.items()}
 
 
-def _of_crowd(
-    rules: dict[str, tuple], n_boot: int, rng: Callable[[], np.random.Generator]
-) -> dict[str, object]:
+def _of_crowd(rules: dict[str, tuple]) -> dict[str, object]:
     """The crowd's own labels by condition, and the length of answers."""
     contrasts = {}
     longer = {}
-    for rule, (answers, _) in rules.items():
-        # only the crowd's part of the contrasts is used
-        table = rates.arm_contrasts(
-            answers, answers, list(ERRORS_2), CONTRASTS, n_boot, rng()
-        )
-        contrasts[rule] = table.xs("crowd", level="labels").rename(
-            columns={"p_value": "p"}
-        )
-        lengths = groups.paired_differences(
-            answers, ["response_words"], "arm", BASELINE, "prompt_id", n_boot, rng()
-        )
-        longer[rule] = lengths.set_index("arm").loc[CAUTIOUS, INTERVAL]
+    for rule, (answers, labels) in rules.items():
+        table = changes(answers, labels, list(ERRORS_2))
+        contrasts[rule] = table.xs("crowd", level=1)
+        longer[rule] = _longer_by_prompt(answers, CAUTIOUS)
     outputs, _ = rules[KEPT]
-    refused = rates.error_rates(outputs, ["refusal"], by="arm", cluster="prompt_id")
-    refused = refused.set_index("arm")[INTERVAL]
+    refused = _shares(outputs, "refusal", [BASELINE, CAUTIOUS])
     rises = contrasts[KEPT].loc["cautious"]
     found = {
         "refusal.baseline": refused.loc[BASELINE],
@@ -398,6 +465,40 @@ def _of_crowd(
     return found
 
 
+def _longer_by_prompt(answers: pd.DataFrame, arm: str) -> pd.Series:
+    """Words that a condition's answers have more than the baseline's, by prompt."""
+    words = answers.pivot_table("response_words", index="prompt_id", columns="arm")
+    longer = (words[arm] - words[BASELINE]).dropna()
+    rows = np.column_stack([longer, np.zeros(len(longer))])
+    mean = leave_out.group_means(pd.Index(["words"]), n_columns=1, n_groups=1)
+    left_out = leave_out.leave_out(rows, longer.index.to_frame(), mean)
+    return left_out.table().loc["words", INTERVAL]
+
+
+def _shares(outputs: pd.DataFrame, error: str, arms: list[str]) -> pd.DataFrame:
+    """Rate of an error in each condition, in %."""
+    itself = pd.DataFrame(np.eye(len(arms)), index=arms, columns=arms)
+    means = groups.group_contrasts(outputs, [error], "arm", itself, ["prompt_id"])
+    rows = outputs.groupby("arm")["prompt_id"].agg(n="size", most="nunique")
+    table = means.droplevel("column").join(rows)
+    return rates.wilson(table)[INTERVAL]
+
+
+def _rate_slopes(outputs: pd.DataFrame, errors: list[str], rating: str) -> pd.DataFrame:
+    """Change of each error's rate for one more point of a rating, percentage points.
+
+    NaN for an error that no output, or every output, has.
+    """
+    found = {}
+    for error in errors:
+        if outputs[error].min() < outputs[error].max():
+            fit = clustered.least_squares(outputs, [rating], error, "prompt_id")
+            found[error] = fit.loc[rating, [*INTERVAL, "p_value"]]
+    table = pd.DataFrame(found).T.reindex(errors).astype(float)
+    table[INTERVAL] *= 100
+    return table.rename(columns={"p_value": "p"})
+
+
 def _of_rated_tone(rules: dict[str, tuple]) -> dict[str, object]:
     """How the crowd's error rates change per point of rated tone."""
     outputs, _ = rules[KEPT]
@@ -409,10 +510,9 @@ def _of_rated_tone(rules: dict[str, tuple]) -> dict[str, object]:
 
     def slopes(answers: pd.DataFrame, rating: str) -> pd.DataFrame:
         """Slopes of errors that occur in enough prompts to be estimated."""
-        table = rates.rate_slopes(answers, kinds, rating)
+        table = _rate_slopes(answers, kinds, rating)
         prompts = clustered.informative_clusters(answers, kinds, "prompt_id")
-        known = clustered.where_known(table, prompts).dropna(subset="estimate")
-        return known.rename(columns={"p_value": "p"})
+        return clustered.where_known(table, prompts).dropna(subset="estimate")
 
     by_assertiveness = slopes(outputs, "assertiveness")
     without = slopes(outputs[outputs["arm"] == BASELINE], "assertiveness")
@@ -420,8 +520,7 @@ def _of_rated_tone(rules: dict[str, tuple]) -> dict[str, object]:
 
     def but_refusals(answers: pd.DataFrame) -> pd.Series:
         """Slope of any error but a refusal, where nobody refused."""
-        table = rates.rate_slopes(answers, [but_refusal], "assertiveness")
-        return table.rename(columns={"p_value": "p"}).loc[but_refusal]
+        return _rate_slopes(answers, [but_refusal], "assertiveness").loc[but_refusal]
 
     steeper = pd.DataFrame({kind: _steeper(outputs, kind) for kind in kinds}).T
 
@@ -453,5 +552,5 @@ def _steeper(outputs: pd.DataFrame, kind: str) -> pd.Series:
     by_complexity = outputs.assign(x=outputs["complexity"], tone=0.0)
     both = pd.concat([by_assertiveness, by_complexity])
     both["steeper"] = both["x"] * both["tone"]
-    fit = lasso.ols(both, ["x", "tone", "steeper"], kind, cluster="prompt_id")
+    fit = clustered.least_squares(both, ["x", "tone", "steeper"], kind, "prompt_id")
     return 100 * fit.loc["steeper", INTERVAL]
