@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from helpers.robustness import crowd, crowd_gap
-from helpers.stats import rates
 
 ARMS = ("low", "high")
 
@@ -50,30 +49,6 @@ def pick_gap(table: pd.DataFrame, **choice) -> pd.Series:
         "answers": "all",
     }
     return pick(table, **usual | {"refusals": "majority"} | choice)
-
-
-@pytest.mark.parametrize(
-    ("rule", "crowd"), [("majority", "different answers"), ("any", "answers in common")]
-)
-def test_answers_that_count_the_same_give_the_contrasts_of_rates(answers, rule, crowd):
-    experts = answers[answers["expert"].notna()]
-    labels = experts.drop(columns="refusal").rename(
-        columns={"expert_refusal": "refusal"}
-    )
-    labels = labels.assign(mode=labels["expert"])
-    sides = (answers if crowd == "different answers" else experts, labels)
-    kept = [rates.drop_refusals(side, rule) for side in sides]
-    if crowd == "answers in common":
-        both = kept[0].index.intersection(kept[1].index)
-        kept = [side.loc[both] for side in kept]
-    tone, rng = {"tone": ARMS}, np.random.default_rng(1)
-    expected = rates.arm_contrasts(*kept, ["mode"], tone, 1000, rng).loc[
-        ("tone", "gap", "mode")
-    ]
-    found = pick_gap(changes(answers)[0], labels="mode", refusals=rule, crowd=crowd)
-    assert found["estimate"] == pytest.approx(expected["estimate"])
-    width = expected["high"] - expected["low"]
-    assert 2 * 1.96 * found["error"] == pytest.approx(width, rel=0.15)
 
 
 def test_marks_and_prompts_count_as_computed_by_hand(answers):

@@ -74,7 +74,7 @@ def write(
 
 
 def group_counts(judged: pd.DataFrame) -> pd.Series:
-    """Count claims in the four groups of the first screen.
+    """Count claims in the groups of the first screen.
 
     Parameters
     ----------
@@ -91,7 +91,8 @@ def group_counts(judged: pd.DataFrame) -> pd.Series:
     >>> verdicts = ["supported", "true", "contradicted"]
     >>> group_counts(pd.DataFrame({"verdict": verdicts})).to_dict()
     {'supported or reproduced': 2, 'inconclusive': 0, \
-'contradicted or not reproduced': 1, 'not checked': 0}
+'contradicted or not reproduced': 1, 'not checked': 0, \
+"checked against the paper's own numbers only": 0}
     """
     group_of = {word: group for group, words in GROUPS.items() for word in words}
     counts = judged["verdict"].map(group_of).value_counts()
@@ -99,18 +100,18 @@ def group_counts(judged: pd.DataFrame) -> pd.Series:
 
 
 def _summary(claims: pd.DataFrame, authors: pd.DataFrame) -> str:
-    """The first paragraph: authors' numbers, then main claims in four groups."""
+    """The first paragraph: authors' numbers, then main claims by group."""
     n_reproduce = (authors["reproduces"] == "True").sum()
     main = claims[claims["main"] != ""]
-    counted = [f"{n} {group}" for group, n in group_counts(main).items()]
-    consistent = [
-        f"{(main['verdict'] == word).sum()} {word}" for word in rules.CONSISTENT
-    ]
+    counts = group_counts(main)
+    *groups, internal = counts.index
+    counted = ", ".join(f"{counts[group]} {group}" for group in groups)
+    n_consistent = (main["verdict"] == rules.CONSISTENT[0]).sum()
     return (
         f"Of {len(authors):,} numbers in the notebooks that the authors of the first "
         f"paper published, {n_reproduce:,} reproduce. The four papers make {len(main)} "
-        f"main claims: {', '.join(counted)}. Among those not checked, the paper's own "
-        f"printed numbers find {' and '.join(consistent)}."
+        f"main claims: {counted}. Another {counts[internal]} can be {internal}; "
+        f"{n_consistent} of these are internally consistent."
     )
 
 

@@ -301,7 +301,7 @@ def changes(
     found = groups.group_contrasts(rows, errors, "group", weights, ["prompt_id"])
     keys = [(*contrast, error) for contrast, error in found.index]
     found.index = pd.MultiIndex.from_tuples(keys, names=["contrast", "labels", "error"])
-    return _in_percentage_points(found)
+    return _in_percentage_points(found.sort_index())
 
 
 def _stacked(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
