@@ -3,7 +3,7 @@
 Run it as `python benchmarks/mutants.py [--count 120] [--seed 2026] [FILE ...]`. Files,
 operators and seed say which faults are planted before anything has run: each mutant
 changes one operator or constant in one line of `src/helpers` (the core by default: all
-rooms but `simulate` and `robustness`). It is killed if the tests of its module fail,
+rooms but `simulate`). It is killed if the tests of its module fail,
 or else any other test. Survivors are printed with their change, so that each can get a
 test, or be named as equivalent to the original.
 """
@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_CORE = {"simulate", "robustness"}
+NOT_CORE = {"simulate"}
 COMPARISONS = {
     ast.Lt: "<=",
     ast.LtE: "<",

@@ -1,1 +1,0 @@
-"""What the papers do not do: specifications, crowds and experts, study design."""
