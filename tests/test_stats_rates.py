@@ -6,7 +6,6 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.stats import rates
-from helpers.studies import hosking
 
 ERRORS = ["factuality"]
 
@@ -24,14 +23,6 @@ def make_outputs(
 
 def error_rates(outputs):
     return rates.error_rates(outputs, ERRORS, "arm", "prompt_id")
-
-
-@pytest.fixture(scope="module")
-def released(real_data):
-    """Outputs with the crowd's labels, and the experts' labels of their main batch."""
-    labels = hosking.load_experts(real_data)
-    outputs = hosking.load_experiment_2(real_data).outputs()
-    return outputs, labels[labels["batch"] == "main"]
 
 
 def test_refusal_rules_treat_ties_as_documented():
@@ -98,86 +89,6 @@ def test_independent_rows_have_wilsons_interval():
     )
 
 
-def make_pairs(true_positive=3, false_negative=7, false_positive=2, true_negative=28):
-    """One row per output, each in a prompt of its own."""
-    counts = [true_positive, false_negative, false_positive, true_negative]
-    table = pd.DataFrame({"crowd": [1.0, 0, 1, 0], "expert": [1.0, 1, 0, 0]})
-    table = table.loc[np.repeat(np.arange(4), counts)].reset_index(drop=True)
-    return table.assign(error="factuality", prompt_id=np.arange(len(table)))
-
-
-def detected(pairs, by=("error",), n_boot=200):
-    return rates.detection_rates(
-        pairs, by, "prompt_id", n_boot, np.random.default_rng(0)
-    )
-
-
-def test_measures_of_a_hand_made_table_with_both_intervals():
-    table = detected(make_pairs(), n_boot=4000)
-    parts = np.array([3, 28, 3, 28, 10])
-    totals = np.array([10, 30, 5, 35, 40])
-    assert table.index.tolist() == [
-        (measure, "factuality") for measure in rates.MEASURES
-    ]
-    share = parts / totals
-    low, high = proportion_confint(parts, totals, method="wilson")
-    np.testing.assert_allclose(table["n"], totals)
-    np.testing.assert_allclose(table["estimate"] / 100, share)
-    np.testing.assert_allclose(table["low"] / 100, low)
-    np.testing.assert_allclose(table["high"] / 100, high)
-    margin = 196 * np.sqrt(share * (1 - share) / totals)
-    width = (table["boot_high"] - table["boot_low"]).to_numpy()
-    np.testing.assert_allclose(width[[0, 1, 3, 4]], 2 * margin[[0, 1, 3, 4]], rtol=0.15)
-
-
-def test_row_order_and_rows_without_expert_labels_do_not_matter():
-    pairs = make_pairs()
-    unlabelled = pairs.assign(expert=np.nan, crowd=1.0)
-    shuffled = pd.concat([pairs, unlabelled]).sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(detected(shuffled), detected(pairs))
-
-
-def test_groups_are_told_apart_and_an_empty_share_is_missing():
-    arms = {"high": make_pairs(), "low": make_pairs(0, 0, 1, 9)}
-    pairs = pd.concat(arms, names=["arm"]).reset_index("arm")
-    table = detected(pairs, ["error", "arm"])
-    assert table.loc[
-        ("sensitivity", "factuality", "high"), "estimate"
-    ] == pytest.approx(30)
-    assert table.loc[("specificity", "factuality", "low"), "estimate"] == pytest.approx(
-        90
-    )
-    low = table.loc[("sensitivity", "factuality", "low")]
-    assert low["n"] == 0
-    assert low.drop("n").isna().all()
-
-
-def test_pairs_keep_the_design_and_divided_experts_and_tied_crowds_count_in_part():
-    crowd = pd.DataFrame(
-        {
-            "item_id": list("abc"),
-            "prompt_id": [1, 2, 3],
-            "factuality": [0.5, 1, 0],
-            "scope": 1.0,
-        }
-    )
-    expert = pd.DataFrame(
-        {"item_id": list("aab"), "factuality": [1.0, 0, 1], "scope": [0, 0, 1]}
-    )
-    pairs = rates.pair_labels(crowd, expert, ["factuality", "scope"])
-    assert pairs.columns.tolist() == [
-        "item_id",
-        "prompt_id",
-        "error",
-        "crowd",
-        "expert",
-    ]
-    assert pairs["crowd"].tolist() == [0.5, 1, 0, 1, 1, 1]
-    np.testing.assert_array_equal(pairs["expert"], [0.5, 1, np.nan, 0, 1, np.nan])
-    row = detected(pairs).loc[("sensitivity", "factuality")]
-    assert row[["n", "estimate"]].tolist() == pytest.approx([1.5, 125 / 1.5])
-
-
 def test_ties_are_settled_and_other_labels_are_not():
     labels = pd.Series([0.0, 0.5, 0.75])
     settled = {rule: rates.settle_ties(labels, rule).tolist() for rule in rates.TIES}
@@ -190,19 +101,3 @@ def test_ties_are_settled_and_other_labels_are_not():
         ValueError, match="rule for ties 'mode' is unknown: choose one of"
     ):
         rates.settle_ties(labels, "mode")
-
-
-def test_crowd_finds_few_of_the_real_factual_errors(released):
-    outputs, labels = released
-    pairs = rates.pair_labels(outputs.drop(columns="refusal"), labels, ERRORS)
-    row = detected(pairs).loc[("sensitivity", "factuality")]
-    assert row["n"] == labels["factuality"].sum() == 59
-    assert row["high"] < 25
-
-
-LABELLED = 60
-
-
-def parts(crowd, expert):
-    """What ppi_py takes: truth and crowd where experts labelled, crowd elsewhere."""
-    return expert[:LABELLED], crowd[:LABELLED], crowd[LABELLED:]

@@ -264,16 +264,6 @@ def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
     return np.minimum(1.0, 2 * np.minimum(at_most, at_least) / defined)
 
 
-def first_with_interval(draws: np.ndarray, names: Sequence) -> pd.DataFrame:
-    """Estimates in the first row of draws, with the 95 % intervals of the others.
-
-    Draws of this form come from weights of `with_everything_first`.
-    """
-    low, high = interval(draws[1:])
-    columns = {"estimate": draws[0], "low": low, "high": high}
-    return pd.DataFrame(columns, index=list(names))
-
-
 def summary(
     estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
 ) -> pd.DataFrame:

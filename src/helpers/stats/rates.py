@@ -1,8 +1,7 @@
-"""How often errors are marked: by arm, by rating, by crowd and experts.
+"""How often errors are labelled, with ties and refusals settled by a rule.
 
 Labels are shares in [0, 1], rates are percentages and differences are percentage
-points; every interval knows that several outputs answer the same prompt. Expert labels
-count as the truth.
+points; every interval knows that several outputs answer the same prompt.
 """
 
 from collections.abc import Sequence
@@ -12,20 +11,11 @@ import pandas as pd
 from scipy.stats import beta, t
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.stats import bootstrap
-from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums
 
 # the highest label with which an output stays
 REFUSAL_RULES = {"majority": 0.5, "any": 0.0, "none": 1.0}
 TIES = {"half": 0.5, "error": 1.0, "no error": 0.0}
-MEASURES = (
-    "sensitivity",
-    "specificity",
-    "precision",
-    "negative predictive value",
-    "prevalence",
-)
 
 
 def drop_refusals(outputs: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -214,50 +204,6 @@ def wilson(means: pd.DataFrame) -> pd.DataFrame:
     return means.assign(**ends).drop(columns="p_value")
 
 
-def pair_labels(
-    crowd: pd.DataFrame, expert: pd.DataFrame, errors: Sequence[str]
-) -> pd.DataFrame:
-    """Set the crowd's label of each output and kind of error beside the experts'.
-
-    Parameters
-    ----------
-    crowd : pandas.DataFrame
-        One row per output, named by ``item_id``, with the errors, labels in [0, 1].
-        Other columns are kept.
-    expert : pandas.DataFrame
-        One row per output and expert, or per output, with the same errors.
-    errors : sequence of str
-        Error columns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per output and error: the other columns of `crowd`, ``error``, ``crowd``
-        and ``expert``, the mean over experts, NaN where no expert labelled the output.
-
-    Raises
-    ------
-    ValueError
-        If an error column cannot be used.
-
-    Examples
-    --------
-    >>> crowd = pd.DataFrame({"item_id": ["a", "b"], "factuality": [0.5, 0.0]})
-    >>> expert = pd.DataFrame({"item_id": ["a", "a"], "factuality": [1, 0]})
-    >>> pair_labels(crowd, expert, ["factuality"])
-      item_id       error  crowd  expert
-    0       a  factuality    0.5     0.5
-    1       b  factuality    0.0     NaN
-    """
-    check_numeric(crowd, errors)
-    check_numeric(expert, errors)
-    others = [column for column in crowd if column not in errors]
-    pairs = crowd.melt(others, list(errors), var_name="error", value_name="crowd")
-    means = expert.groupby("item_id")[list(errors)].mean().stack()
-    keys = pd.MultiIndex.from_frame(pairs[["item_id", "error"]])
-    return pairs.assign(expert=means.reindex(keys).to_numpy())
-
-
 def settle_ties(labels: pd.Series, ties: str) -> pd.Series:
     """Decide what an output counts on which exactly half of the raters marked an error.
 
@@ -287,95 +233,3 @@ def settle_ties(labels: pd.Series, ties: str) -> pd.Series:
             f"rule for ties {ties!r} is unknown: choose one of {tuple(TIES)}"
         )
     return labels.where(labels != 0.5, TIES[ties])
-
-
-def detection_rates(
-    pairs: pd.DataFrame,
-    by: Sequence[str],
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Sensitivity, specificity, predictive values, prevalence in percent, by group.
-
-    Two intervals are given. Wilson's, at the effective number of outputs, stays
-    meaningful where the crowd marked nothing or everything. The percentile interval
-    from resampled clusters has no width there, and with few positives it tends to be
-    too narrow.
-
-    Parameters
-    ----------
-    pairs : pandas.DataFrame
-        From `pair_labels`; rows without an expert label are left out.
-    by : sequence of str
-        Columns of groups, for example ``["error", "arm"]``.
-    cluster : str
-        Column of clusters, for example ``"prompt_id"``.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``measure`` and `by`: ``n`` (outputs that the measure is a share of,
-        such as those with the error for the sensitivity), ``estimate``, ``low`` and
-        ``high`` (Wilson), ``boot_low`` and ``boot_high``; NaN where `n` is 0.
-
-    Raises
-    ------
-    ValueError
-        If labels cannot be used or there are fewer than two clusters.
-
-    References
-    ----------
-    Altman and Bland (1994), Diagnostic tests 1 and 2; Wilson (1927); Korn and Graubard
-    (1998) for the effective sample size.
-
-    Examples
-    --------
-    >>> pairs = pd.DataFrame(
-    ...     {"error": "factuality", "prompt_id": range(8),
-    ...      "crowd": [1, 0, 0, 0, 0, 0, 0, 1], "expert": [1, 1, 1, 1, 0, 0, 0, 0]})
-    >>> rng = np.random.default_rng(0)
-    >>> table = detection_rates(pairs, ["error"], "prompt_id", 99, rng)
-    >>> measures = ["sensitivity", "specificity"]
-    >>> table.loc[measures, ["n", "estimate", "low", "high"]].round(1)
-                              n  estimate   low  high
-    measure     error
-    sensitivity factuality  4.0      25.0   4.6  69.9
-    specificity factuality  4.0      75.0  30.1  95.4
-    """
-    numerators, denominators, names = _measure_sums(pairs, by, cluster)
-    weights = bootstrap.cluster_weights(len(numerators), n_boot, rng)
-    draws = 100 * bootstrap.bootstrap_ratio(numerators, denominators, weights)
-    low, high = bootstrap.interval(draws)
-    table = _clustered_shares(numerators, denominators).set_index(names)
-    return table.assign(boot_low=low.ravel(), boot_high=high.ravel())
-
-
-def _measure_sums(
-    pairs: pd.DataFrame, by: Sequence[str], cluster: str
-) -> tuple[np.ndarray, np.ndarray, pd.MultiIndex]:
-    """Numerators and denominators, (clusters, measures, groups), and names of these."""
-    pairs = pairs.dropna(subset="expert")
-    check_numeric(pairs, ["crowd", "expert"])
-    check_clusters(pairs, cluster)
-    crowd = pairs["crowd"].to_numpy(float)
-    expert = pairs["expert"].to_numpy(float)
-    true_positive = crowd * expert
-    true_negative = (1 - crowd) * (1 - expert)
-    # in the order of MEASURES
-    parts = [true_positive, true_negative, true_positive, true_negative, expert]
-    totals = [expert, 1 - expert, crowd, 1 - crowd, np.ones(len(pairs))]
-
-    groups = pairs.groupby(list(by), sort=False)
-    identity = np.eye(groups.ngroups)
-    in_group = identity[groups.ngroup().to_numpy()][:, None, :]
-    parts = np.column_stack(parts)[:, :, None] * in_group
-    totals = np.column_stack(totals)[:, :, None] * in_group
-    sizes = dict.fromkeys(MEASURES, groups.size())
-    names = pd.concat(sizes, names=["measure"]).index
-    numerators = cluster_sums(parts, pairs[cluster])
-    denominators = cluster_sums(totals, pairs[cluster])
-    return numerators, denominators, names
