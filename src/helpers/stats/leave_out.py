@@ -673,6 +673,51 @@ def products(rows: np.ndarray) -> np.ndarray:
     return (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
 
 
+def of_products(
+    names: pd.Index, value: Callable[[np.ndarray], np.ndarray]
+) -> Statistic:
+    """Numbers that follow from means, variances and covariances of columns.
+
+    Parameters
+    ----------
+    names : pandas.Index
+        Of the numbers.
+    value : callable
+        From sums of products, of shape (n_sets, n_columns, n_columns), to numbers, of
+        shape (n_sets, n_names). The first column of the rows is 1, so that the first
+        row of the products holds counts and sums.
+
+    Returns
+    -------
+    Statistic
+        Each cluster counts by its number of rows.
+
+    Examples
+    --------
+    By how much a covariance exceeds another:
+
+    >>> def difference(products):
+    ...     means = products[:, 0] / products[:, 0, :1]
+    ...     n = products[:, 0, 0][:, None, None]
+    ...     covariances = products / n - means[:, :, None] * means[:, None, :]
+    ...     return covariances[:, [1], 2] - covariances[:, [1], 3]
+    >>> rows = np.array([[1, 0, 3.0, 1], [1, 1, 5, 1], [1, 0, 2, 2], [1, 1, 4, 3]])
+    >>> prompts = pd.DataFrame({"prompt_id": list("abcd")})
+    >>> statistic = of_products(pd.Index(["difference"]), difference)
+    >>> leave_out(rows, prompts, statistic).table()["estimate"].to_dict()
+    {'difference': 0.375}
+    """
+
+    def square(sums: np.ndarray) -> np.ndarray:
+        n_columns = round(np.sqrt(sums.shape[1]))
+        return value(sums.reshape(len(sums), n_columns, n_columns))
+
+    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:  # noqa: ARG001
+        return np.repeat(parts[:, [0]], len(names), axis=1)
+
+    return Statistic(names, products, square, information)
+
+
 def slopes(names: pd.Index, terms: Callable = products) -> Statistic:
     """Least squares.
 
