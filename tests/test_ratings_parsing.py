@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from helpers.data.tables import BadTableError, OptionError
-from helpers.stats.aggregation import aggregate, to_tidy
+from helpers.stats.aggregation import aggregate
 from ratings import recipes
 from ratings.parsing import USUAL_NAMES
 
@@ -440,22 +440,6 @@ def test_what_cannot_be_summed_up_is_named(marks, settings, message):
     gap = pd.Series([1.0], index=[7])
     with pytest.raises(ValueError, match=message):
         aggregate(marks.assign(gap=gap), **settings)
-
-
-def test_tidy_form_has_one_row_per_rating_and_aspect():
-    wide = pd.DataFrame(
-        {"item_id": ["a", "b"], "clarity": [4.0, NAN], "detail": [1.0, 2.0]}
-    )
-    rows = [
-        ("a", "clarity", 4),
-        ("b", "clarity", NAN),
-        ("a", "detail", 1),
-        ("b", "detail", 2),
-    ]
-    expected = pd.DataFrame(rows, columns=["item_id", "aspect", "value"])
-    pd.testing.assert_frame_equal(to_tidy(wide, ["clarity", "detail"]), expected)
-    with pytest.raises(ValueError, match="column 'tone' is not in the table"):
-        to_tidy(wide, ["tone"])
 
 
 def test_columns_that_the_recipe_names_wrongly_are_no_fault_of_the_file(tmp_path):

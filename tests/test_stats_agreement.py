@@ -12,10 +12,9 @@ from statsmodels.stats.proportion import (
 
 from helpers.data.columns.hosking import ERRORS_1
 from helpers.stats import agreement
-from helpers.stats.aggregation import to_tidy
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.correlations import others_mean
-from helpers.studies import hosking_submissions, kamoda
+from helpers.studies import hosking_submissions
 
 # Gwet's AC1 by the independent package irrCAC 0.4.4, from CAC(table, categories=[0.0,
 # 1.0, ...], digits=8).gwet() on the tables of `patterned_ratings`
@@ -266,52 +265,6 @@ def test_ratings_and_scales_that_cannot_be_used_are_refused(
     )
     with pytest.raises(ValueError, match=message):
         table_of(frame, categories=categories, level=level)
-
-
-@pytest.fixture
-def tidy():
-    rows = pd.MultiIndex.from_product([list("abcde"), list("xyz"), range(4)])
-    frame = rows.to_frame(index=False, name=["item_id", "aspect", "rater_id"])
-    return frame.assign(
-        value=np.random.default_rng(3).integers(0, 4, len(frame)).astype(float)
-    )
-
-
-def alphas(frame):
-    return agreement.group_alphas(frame, "item_id", "aspect", "value")
-
-
-def test_every_group_has_the_alpha_of_the_package(tidy):
-    tidy.loc[[0, 5, 12, 13, 14], "value"] = np.nan
-    expected = {}
-    for name, group in tidy.groupby("item_id"):
-        table = group.pivot(
-            index="rater_id", columns="aspect", values="value"
-        ).to_numpy()
-        alpha = krippendorff.alpha(
-            reliability_data=table, level_of_measurement="interval"
-        )
-        expected[name] = alpha
-    shuffled = tidy.sample(frac=1, random_state=0)
-    assert alphas(shuffled).to_dict() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("same", [2.0, 0.1, 1e9 + 0.3])
-def test_a_group_without_variation_or_repeated_ratings_has_no_alpha(tidy, same):
-    tidy.loc[tidy["item_id"] == "b", "value"] = same
-    by_item = alphas(tidy[(tidy["item_id"] != "c") | (tidy["rater_id"] == 0)])
-    assert by_item.index.tolist() == list("abcde")
-    assert by_item.isna().tolist() == [False, True, True, False, False]
-
-
-def test_groups_of_a_single_unit_are_refused(tidy):
-    with pytest.raises(ValueError, match=r"^column 'aspect' has 1 distinct value"):
-        alphas(tidy[tidy["aspect"] == "x"])
-
-
-def test_the_mean_over_real_answers_is_the_alpha_that_the_paper_prints(real_data):
-    ratings = kamoda.load(real_data).ratings
-    assert round(alphas(to_tidy(ratings, list(kamoda.RANGES))).mean(), 2) == 0.74
 
 
 def checks(n=40):

@@ -1,4 +1,4 @@
-"""Ratings summed up over raters, and wide tables made long."""
+"""Ratings summed up over raters."""
 
 from collections.abc import Callable, Sequence
 
@@ -111,10 +111,3 @@ def means_of_sorted(
         total = np.add.reduceat(counted * values, starts, axis=1)
         means.append(total / np.maximum(n_raters, 1))
     return (n_raters > 0).astype(float), means
-
-
-def to_tidy(wide: pd.DataFrame, aspects: Sequence[str]) -> pd.DataFrame:
-    """Turn a column per aspect into a row per aspect: ``aspect`` and ``value``."""
-    checks.check_numeric(wide, aspects, missing="allow")
-    others = wide.columns.difference(aspects, sort=False)
-    return wide.melt(id_vars=others, value_vars=list(aspects), var_name="aspect")
