@@ -712,7 +712,7 @@ def of_products(
         n_columns = round(np.sqrt(sums.shape[1]))
         return value(sums.reshape(len(sums), n_columns, n_columns))
 
-    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:  # noqa: ARG001
+    def information(total: np.ndarray, parts: np.ndarray) -> np.ndarray:
         return np.repeat(parts[:, [0]], len(names), axis=1)
 
     return Statistic(names, products, square, information)
