@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from helpers.stats import bootstrap
 
@@ -117,26 +116,6 @@ def test_interval_cuts_equal_tails():
 def test_interval_is_nan_only_where_every_draw_is():
     draws = np.array([[1.0, np.nan, np.nan], [1.0, 2.0, np.nan]])
     np.testing.assert_array_equal(bootstrap.interval(draws), [[1.0, 2.0, np.nan]] * 2)
-
-
-def test_simultaneous_interval_of_independent_normals_has_the_sidak_width():
-    scale = np.array([1.0, 10.0, 0.1, 3.0])
-    draws = rng().normal(size=(20_000, 4)) * scale
-    low, high = bootstrap.simultaneous_interval(np.zeros(4), draws)
-    critical = stats.norm.ppf((1 + 0.95 ** (1 / 4)) / 2)
-    np.testing.assert_allclose(high, critical * scale, rtol=0.03)
-    np.testing.assert_allclose(low, -high)
-
-
-def test_a_statistic_that_never_varies_neither_widens_nor_gets_an_interval():
-    draws = rng().normal(size=(5, 1))
-    (low,), (high,) = bootstrap.simultaneous_interval([0.0], draws)
-    largest = np.quantile(np.abs(draws), 0.95)
-    assert (low, high) == pytest.approx((-largest, largest))
-    both = bootstrap.simultaneous_interval(
-        [0.0, 4.0], np.hstack([draws, np.full((5, 1), 4)])
-    )
-    np.testing.assert_allclose(both, [[low, 4], [high, 4]])
 
 
 def test_p_value_is_twice_the_smaller_tail_with_one_added():

@@ -79,58 +79,6 @@ def test_a_column_that_is_constant_in_a_replicate_has_no_correlation_there():
     assert (np.isnan(draws[:, 0, 1]) == (weights[:, 0] == 0)).all()
 
 
-def test_comparison_subtracts_correlations_and_averages_columns():
-    frame = make_scores()
-    table = correlations.compare_correlations(
-        frame,
-        ["error", "rare"],
-        ("biased", "unbiased"),
-        "prompt_id",
-        99,
-        np.random.default_rng(0),
-    )
-    assert (
-        (table["low"] < table["estimate"]) & (table["estimate"] < table["high"])
-    ).sum() >= 5
-    assert table.loc[("biased", "error"), "p_value"] == pytest.approx(0.02)
-    table = table["estimate"]
-    r = frame.corr()
-    expected = r.loc[["error", "rare"], "biased"] - r.loc[["error", "rare"], "unbiased"]
-    assert table["difference"][["error", "rare"]].tolist() == pytest.approx(
-        expected.tolist()
-    )
-    assert table["difference"]["average"] == pytest.approx(expected.mean())
-    assert table["biased"]["error"] == pytest.approx(r.loc["error", "biased"])
-
-
-def test_bootstrap_and_williams_agree_where_rows_are_independent_and_the_gap_is_small():
-    covariance = [[1, 0.4, 0.3], [0.4, 1, 0.6], [0.3, 0.6, 1]]
-    rows = np.random.default_rng(4).multivariate_normal(
-        np.zeros(3), covariance, size=1000
-    )
-    frame = pd.DataFrame(rows, columns=["error", "biased", "unbiased"]).assign(
-        prompt_id=range(1000)
-    )
-    row = correlations.compare_correlations(
-        frame,
-        ["error"],
-        ("biased", "unbiased"),
-        "prompt_id",
-        1500,
-        np.random.default_rng(0),
-    ).loc[("difference", "error")]
-    r = frame.corr()
-    t, _ = correlations.williams_test(
-        r.loc["error", "biased"],
-        r.loc["error", "unbiased"],
-        r.loc["biased", "unbiased"],
-        1000,
-    )
-    assert (row["high"] - row["low"]) / 3.92 == pytest.approx(
-        row["estimate"] / t, rel=0.1
-    )
-
-
 def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():
     ratings = pd.DataFrame(
         {"item": ["a", "b", "a", "a"], "x": [1, 1, 2, 6], "y": [0, 0, 0, 3]}
@@ -138,43 +86,6 @@ def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():
     others = correlations.others_mean(ratings, "item", ["x", "y"])
     assert others["x"].tolist() == pytest.approx([4, np.nan, 3.5, 1.5], nan_ok=True)
     assert others["y"].tolist() == pytest.approx([1.5, np.nan, 1.5, 0], nan_ok=True)
-
-
-def test_ratings_without_a_partner_are_left_out():
-    first = pd.DataFrame({"item": ["a", "a", "c"], "x": [1, 2, 3]})
-    second = pd.DataFrame({"item": ["b", "a"], "y": [4, 5]})
-    assert correlations.pair_ratings(first, second, "item").to_numpy().tolist() == [
-        ["a", 1, 5]
-    ]
-
-
-def test_a_halo_without_priming_shows_in_own_marks_only():
-    rng = np.random.default_rng(5)
-    item = np.repeat(np.arange(600), 4)
-    flaw = rng.normal(size=600)[item]
-    mood = rng.normal(size=len(item))
-    checks = pd.DataFrame(
-        {
-            "item": item,
-            "error": flaw + mood + rng.normal(size=len(item)),
-            "biased": -flaw - mood + rng.normal(size=len(item)),
-        }
-    )
-    plain = pd.DataFrame(
-        {"item": item, "unbiased": -flaw + rng.normal(0, 2**0.5, len(item))}
-    )
-    own = correlations.pair_ratings(checks, plain, "item")
-    other = own.assign(**correlations.others_mean(checks, "item", ["error"]))
-
-    def difference(rows):
-        rng = np.random.default_rng(0)
-        table = correlations.compare_correlations(
-            rows, ["error"], ("biased", "unbiased"), "item", 200, rng
-        )
-        return table.loc[("difference", "error")]
-
-    assert difference(own)["high"] < -0.2
-    assert difference(other)["low"] < 0 < difference(other)["high"]
 
 
 def test_published_correlations_of_assertiveness_and_of_the_two_ratings(real_data):

@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
-from statsmodels.formula.api import ols
 
-from helpers.stats import groups, lines
+from helpers.stats import groups
 from helpers.stats.bootstrap import cluster_weights
 
 
@@ -144,56 +142,6 @@ def test_medians_refuse_gaps_and_groups_of_one_person():
         ValueError, match="'rater_id' has 1 distinct value: clusters need"
     ):
         medians(times(1))
-
-
-def make_groups(
-    slopes: tuple[float, ...], n_prompts: int = 300, seed: int = 1
-) -> pd.DataFrame:
-    """Prompts answered by every group, each group with its own slope."""
-    draw = rng(seed)
-    prompt = np.repeat(np.arange(n_prompts), len(slopes))
-    group = np.tile(np.arange(len(slopes)), n_prompts)
-    x = draw.normal(size=len(prompt)) + draw.normal(size=n_prompts)[prompt]
-    y = np.array(slopes)[group] * x + draw.normal(size=n_prompts)[prompt]
-    y += draw.normal(size=len(prompt))
-    return pd.DataFrame(
-        {"prompt_id": prompt, "group": group.astype(str), "arm": "one", "x": x, "y": y}
-    )
-
-
-def slope_test(frame: pd.DataFrame, n_boot: int) -> tuple[float, float]:
-    """Test that all groups have the same slope."""
-    sums = lines.cell_sums(frame, "x", "y", "group", "arm", "prompt_id")
-    weights = cluster_weights(len(sums.sums), n_boot, rng(0))
-    return groups.equality_test(sums.lines().slope[0], sums.lines(weights).slope)
-
-
-def test_two_groups_give_the_square_of_a_z_test():
-    draws = rng(0).normal(size=(500, 2))
-    statistic, p_value = groups.equality_test([1.0, 3.0], draws)
-    z = 2 / np.std(draws[:, 1] - draws[:, 0], ddof=1)
-    assert statistic == pytest.approx(z**2)
-    assert p_value == pytest.approx(2 * stats.norm.sf(z))
-
-
-def test_wald_test_of_slopes_agrees_with_clustered_regression():
-    frame = make_groups((0.4, 0.5, 0.6))
-    clusters = {"groups": frame["prompt_id"]}
-    fit = ols("y ~ group * x", frame).fit(cov_type="cluster", cov_kwds=clusters)
-    oracle = fit.wald_test(
-        "group[T.1]:x = 0, group[T.2]:x = 0", use_f=False, scalar=True
-    )
-    statistic, p_value = slope_test(frame, 4000)
-    assert statistic == pytest.approx(oracle.statistic, rel=0.1)
-    assert p_value == pytest.approx(oracle.pvalue, abs=0.02)
-
-
-def test_several_statistics_are_tested_together():
-    draws = rng(0).normal(size=(2, 50_000, 3))
-    statistic, p_value = groups.equality_test([[0, 2, 0], [0, 0, 0]], draws)
-    alone, _ = groups.equality_test([0, 2, 0], draws[0])
-    assert statistic == pytest.approx(alone, rel=0.02)
-    assert p_value == pytest.approx(stats.chi2.sf(statistic, 4))
 
 
 CHANGES = pd.DataFrame(

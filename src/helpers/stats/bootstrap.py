@@ -191,46 +191,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     return low[()], high[()]
 
 
-def simultaneous_interval(
-    estimate: ArrayLike, draws: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals that hold for all statistics at once, from the largest t-value.
-
-    Parameters
-    ----------
-    estimate : array-like, shape (n_statistics,)
-        Estimates on the full data.
-    draws : array-like, shape (n_boot, n_statistics)
-        Bootstrap draws on shared replicates.
-
-    Returns
-    -------
-    low, high : numpy.ndarray, shape (n_statistics,)
-        A statistic that never varies gets an interval without width.
-
-    References
-    ----------
-    Romano and Wolf (2005), Stepwise Multiple Testing as Formalized Data Snooping;
-    Montiel Olea and Plagborg-Møller (2019), Simultaneous Confidence Bands, algorithm 2.
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(0).normal(size=(20_000, 1))
-    >>> low, high = simultaneous_interval([0.0], draws)
-    >>> bool(1.9 < high[0] < 2.1)
-    True
-    """
-    estimate = np.asarray(estimate, dtype=float)
-    draws = np.asarray(draws, dtype=float)
-    standard_error = draws.std(axis=0, ddof=1)
-    # a statistic that never varies has a t-value of 0
-    divisor = np.where(standard_error > 0, standard_error, np.inf)
-    t_values = np.abs(draws - estimate) / divisor
-    critical = np.quantile(t_values.max(axis=1), 0.95)
-    margin = critical * standard_error
-    return estimate - margin, estimate + margin
-
-
 def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
     """Two-sided p-value: twice the smaller share of draws on one side of zero.
 

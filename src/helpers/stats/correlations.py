@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
+from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import check_numeric
 from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, ratio
 
@@ -78,88 +78,6 @@ def correlation_matrices(moments: ClusterMoments) -> np.ndarray:
     standard_deviation = np.sqrt(variance)
     scale = standard_deviation[:, :, None] * standard_deviation[:, None, :]
     return ratio(covariance, scale)
-
-
-def compare_correlations(
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    scores: tuple[str, str],
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Correlate columns with each of two scores, and subtract.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    columns : sequence of str
-        Numeric columns, for example error labels.
-    scores : tuple of str
-        The two scores, both given to the same observations.
-    cluster : str
-        Column of clusters.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``measure`` (the first score, the second score, ``"difference"``:
-        first minus second) and ``column``, the last of which is ``"average"``;
-        ``estimate``, 95 % percentile interval ``low`` and ``high``, and a two-sided
-        bootstrap ``p_value`` for zero. Replicates in which a column is constant are
-        left out for this column and the average.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`).
-
-    References
-    ----------
-    Hosking et al. (2024), Figure 7; Efron and Tibshirani (1993), chapter 8 (resampling
-    the units that are independent).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "biased": [5, 4, 1, 2],
-    ...                       "unbiased": [5, 2, 4, 1], "prompt_id": [1, 2, 3, 4]})
-    >>> table = compare_correlations(
-    ...     frame, ["refusal"], ("biased", "unbiased"), "prompt_id", 99,
-    ...     np.random.default_rng(0))
-    >>> table["estimate"].round(2)
-    measure     column
-    biased      refusal   -0.95
-                average   -0.95
-    unbiased    refusal   -0.32
-                average   -0.32
-    difference  refusal   -0.63
-                average   -0.63
-    Name: estimate, dtype: float64
-    """
-    first, second = scores
-    moments = cluster_moments(frame, [*columns, first], second, cluster)
-    times_drawn = cluster_weights(len(moments.products), n_boot, rng)
-    replicates = moments.total(with_everything_first(times_drawn))
-    # correlations of the columns, in rows, with the two scores, which come last
-    r = correlation_matrices(replicates)[:, :-2, -2:]
-    average = r.mean(axis=1, keepdims=True)
-    r = np.concatenate([r, average], axis=1)
-    with_first = r[..., 0]
-    with_second = r[..., 1]
-    measures = {
-        first: with_first,
-        second: with_second,
-        "difference": with_first - with_second,
-    }
-    rows = [*columns, "average"]
-    tables = {}
-    for name, draws in measures.items():
-        tables[name] = summary(draws[0], draws[1:], rows)
-    return pd.concat(tables, names=["measure", "column"])
 
 
 def williams_test(
@@ -250,39 +168,6 @@ def others_mean(
     others_sum = items.transform("sum") - own
     n_others = items.transform("size") - 1
     return others_sum.div(n_others.where(n_others > 0), axis=0)
-
-
-def pair_ratings(first: pd.DataFrame, second: pd.DataFrame, item: str) -> pd.DataFrame:
-    """Set each rating of an item by one group beside one of it by another group.
-
-    Parameters
-    ----------
-    first, second : pandas.DataFrame
-        One row per item and rater. Only the item may be a column of both.
-    item : str
-        Column of items.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The n-th rating of an item in `first` with its n-th rating in `second`, in the
-        order of `first`; ratings without a partner are left out.
-
-    Examples
-    --------
-    >>> first = pd.DataFrame({"item_id": ["a", "a", "b"], "biased": [1, 2, 3]})
-    >>> second = pd.DataFrame({"item_id": ["b", "a", "a"], "unbiased": [4, 5, 6]})
-    >>> pair_ratings(first, second, "item_id")
-      item_id  biased  unbiased
-    0       a       1         5
-    1       a       2         6
-    2       b       3         4
-    """
-    # ratings of an item are numbered, and those with the same number set together
-    first = first.assign(_number=first.groupby(item).cumcount())
-    second = second.assign(_number=second.groupby(item).cumcount())
-    pairs = first.merge(second, on=[item, "_number"])
-    return pairs.drop(columns="_number")
 
 
 def score_correlations(

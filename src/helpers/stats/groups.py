@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.sparse import coo_array
 
 from helpers.stats import leave_out
@@ -260,45 +259,6 @@ def _median_draws(
     n_rows = at_most[-1]
     rank = (at_most < n_rows / 2).sum(axis=0)
     return np.asarray(values, dtype=float)[rank]
-
-
-def equality_test(estimates: ArrayLike, draws: ArrayLike) -> tuple[float, float]:
-    """Wald test that several statistics are the same in all groups.
-
-    Parameters
-    ----------
-    estimates : array-like, shape (n_groups,) or (n_statistics, n_groups)
-        Estimates on the full data, for example slopes, or slopes and heights.
-    draws : array-like, shape (n_boot, n_groups) or (n_statistics, n_boot, n_groups)
-        Bootstrap draws on shared replicates.
-
-    Returns
-    -------
-    statistic, p_value : float
-        From a chi-squared distribution with n_statistics x (n_groups - 1) degrees of
-        freedom; the covariance is that of the draws.
-
-    References
-    ----------
-    Cameron and Trivedi (2005), Microeconometrics, chapters 7 (Wald test) and 11
-    (bootstrap).
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(0).normal(size=(20_000, 2))
-    >>> statistic, p_value = equality_test([0.0, 2.0], draws)
-    >>> round(statistic, 1), round(p_value, 1)
-    (2.0, 0.2)
-    """
-    estimates = np.atleast_2d(estimates)
-    n_statistics, n_groups = estimates.shape
-    draws = np.asarray(draws, dtype=float).reshape(n_statistics, -1, n_groups)
-    # differences of each group from the first, all statistics side by side
-    gaps = (estimates[:, 1:] - estimates[:, :1]).ravel()
-    gap_draws = np.concatenate(draws[:, :, 1:] - draws[:, :, :1], axis=1)
-    covariance = np.atleast_2d(np.cov(gap_draws, rowvar=False))
-    statistic = float(gaps @ np.linalg.solve(covariance, gaps))
-    return statistic, float(stats.chi2.sf(statistic, len(gaps)))
 
 
 def ranking(
