@@ -168,6 +168,7 @@ def save(
     table: pd.DataFrame | None = None,
     caption: str = "",
     when: bool = True,
+    simulated: bool = False,
     **old_named: object,
 ) -> Path | None:
     """Title a figure, write it as PNG, and show it with its alt text and caption.
@@ -195,6 +196,9 @@ def save(
         computed, so that they are right with other parameters.
     when : bool, optional
         Whether the table supports the message.
+    simulated : bool, optional
+        Whether what is drawn is simulated although all studies are real: a file of
+        one's own, for example.
 
     Raises
     ------
@@ -232,7 +236,7 @@ def save(
             "parameters first"
         )
     _check_words(name, message, shows, table, caption)
-    simulated = run.simulated
+    simulated = simulated or run.simulated
     is_default = not simulated and not run.changed
     title = message if is_default and when else shows
     letters = int(LETTERS_PER_INCH * fig.get_figwidth())
@@ -240,7 +244,7 @@ def save(
     content = as_png(fig, "simulated" if simulated else "real")
     path = run.folder / "figures" / f"{name}.png"
     paths.replace_files({path: content})
-    marks = _marks(run)
+    marks = _marks(run, simulated=simulated)
     alt = " ".join([*marks, f"{title}.", _read_out(table)])
     _show(content, alt, " ".join([*(f"**{mark}**" for mark in marks), caption]))
     plt.close(fig)
@@ -267,10 +271,10 @@ def _check_words(
         )
 
 
-def _marks(run: Run) -> list[str]:
+def _marks(run: Run, *, simulated: bool) -> list[str]:
     """Sentences that say how a run differs from the one that the text describes."""
     marks = []
-    if run.simulated:
+    if simulated:
         marks.append("Simulated data.")
     if run.changed:
         marks.append(f"Changed parameters: {run.changed}.")
