@@ -1,5 +1,6 @@
 """All claims of the papers with the result of each and its verdict."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -122,12 +123,28 @@ def _value_in_words(
     if not pd.isna(row["estimate"]):
         words.append(_number(row["estimate"], digits))
     if not pd.isna(row["low"]):
-        words.append(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]")
+        ends = [_end(row[name], row["estimate"], digits) for name in ("low", "high")]
+        words.append(f"[{ends[0]}, {ends[1]}]")
     if not pd.isna(row["p"]):
-        words.append(f"p = {row['p']:.2g}")
+        words.append(f"p = {row['p']:.2g}" if row["p"] >= 0.001 else "p < 0.001")
     elif claim["unit"] not in ("", "count"):
         words.append(claim["unit"])
     return " ".join(words)
+
+
+def _end(value: float, estimate: float, digits: int | None) -> str:
+    """Write the end of an interval with the decimals of its estimate.
+
+    An end that would be written as zero keeps two digits, which tell its side.
+    """
+    is_short = estimate == round(estimate)
+    if digits is not None or is_short or not 0.01 <= abs(estimate) < LARGE:
+        return _number(value, digits)
+    decimals = max(2 - math.floor(math.log10(abs(estimate))), 0)
+    text = f"{value:.{decimals}f}"
+    if value != 0 and float(text) == 0:
+        text = f"{value:.2g}"
+    return text.replace("-", "−")
 
 
 def _number(value: float, digits: int | None) -> str:
