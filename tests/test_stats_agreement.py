@@ -7,12 +7,10 @@ import pytest
 from scipy.stats import ttest_rel
 from statsmodels.stats.proportion import (
     confint_proportions_2indep,
-    proportion_confint,
 )
 
 from helpers.data.columns.hosking import ERRORS_1
 from helpers.stats import agreement
-from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.correlations import others_mean
 from helpers.studies import hosking_submissions
 
@@ -51,28 +49,6 @@ def random_ratings(seed, n_items=40):
     return pd.DataFrame({"item_id": item, "prompt_id": item % 10, "grade": grade})
 
 
-def resampled_tables(frame, n_boot, seed):
-    """Tables that a seed's replicates stand for; a copy of an item is a new item."""
-    prompts = dict(list(frame.groupby("prompt_id")))
-    for row in cluster_weights(len(prompts), n_boot, np.random.default_rng(seed)):
-        drawn = np.repeat(list(prompts), row)
-        copies = [
-            prompts[prompt].assign(copy=copy) for copy, prompt in enumerate(drawn)
-        ]
-        table = pd.concat(copies)
-        yield table.assign(item_id=table.groupby(["item_id", "copy"]).ngroup())
-
-
-def table_of(
-    frame, aspects=("grade",), categories=(0, 1, 2, 3), n_boot=20, level="nominal"
-):
-    """The agreement table with intervals over prompts."""
-    rng = np.random.default_rng(1)
-    return agreement.agreement_table(
-        frame, list(aspects), "item_id", "prompt_id", categories, n_boot, rng, level
-    )
-
-
 def ac1_of(frame, categories=(0, 1)):
     return agreement.gwet_ac1(frame, "item_id", "grade", categories)
 
@@ -81,24 +57,12 @@ def alpha_of(frame, categories=(0, 1), level="nominal"):
     return agreement.krippendorff_alpha(frame, "item_id", "grade", categories, level)
 
 
-def test_agreement_of_a_tiny_table_is_the_one_by_hand():
+def test_ac1_of_a_tiny_table_is_the_one_by_hand():
     frame = long({"a": [1, 1, 1], "b": [1, 0], "c": [0, 0, 0, 1], "d": [0]})
-    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1]).iloc[0]
-    assert row["n_items"] == 3
-    # agreeing pairs: 3 of 3, 0 of 1, 3 of 6; d has no pair
-    assert row["observed_agreement"] == pytest.approx((1 + 0 + 1 / 2) / 3)
-    # shares of 1: 1, 1/2, 1/4 and, for d, 0
-    assert row["prevalence"] == pytest.approx(7 / 16)
+    # agreeing pairs: 3 of 3, 0 of 1, 3 of 6; d has no pair: (1 + 0 + 1 / 2) / 3
+    # shares of 1: 1, 1/2, 1/4 and, for d, 0: 7/16
     # chance 2 · 9/16 · 7/16 = 63/128, so (64 - 63) / (128 - 63)
-    assert row["ac1"] == pytest.approx(1 / 65)
-
-
-def test_prevalence_is_the_share_of_the_last_category():
-    frame = long({"a": [0, 1, 2, 2], "b": [2, 2]})
-    row = table_of(frame.assign(prompt_id=frame["item_id"]), categories=[0, 1, 2]).iloc[
-        0
-    ]
-    assert row["prevalence"] == pytest.approx((1 / 2 + 1) / 2)
+    assert ac1_of(frame) == pytest.approx(1 / 65)
 
 
 def test_alpha_of_a_tiny_table_is_the_one_by_hand():
@@ -131,15 +95,12 @@ def test_the_textbook_example_of_four_raters_has_its_published_coefficients():
         [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, np.nan],
     ]
     frame = long(dict(enumerate(zip(*by_rater, strict=True))))
-    frame["prompt_id"] = frame["item_id"]
     published = dict(
         zip(agreement.MEASUREMENT_LEVELS, [0.743, 0.815, 0.849], strict=True)
     )
     for level, alpha in published.items():
-        row = table_of(frame, categories=range(1, 6), level=level).iloc[0]
-        assert round(row["alpha"], 3) == alpha
-    assert row["observed_agreement"] == pytest.approx(0.81818, abs=5e-6)
-    assert row["ac1"] == pytest.approx(0.77544, abs=5e-6)
+        assert round(alpha_of(frame, range(1, 6), level), 3) == alpha
+    assert ac1_of(frame, range(1, 6)) == pytest.approx(0.77544, abs=5e-6)
 
 
 @pytest.mark.parametrize("shape", IRRCAC_AC1)
@@ -149,51 +110,14 @@ def test_ac1_is_that_of_an_independent_package(shape):
 
 
 @pytest.mark.parametrize("level", agreement.MEASUREMENT_LEVELS)
-def test_the_table_is_that_of_a_matrix_of_raters_and_of_resampled_rows(level):
-    frame, scale = random_ratings(4), range(4)
-    row = table_of(frame, n_boot=8, level=level).iloc[0]
+def test_alpha_is_that_of_a_matrix_of_raters(level):
+    frame = random_ratings(4)
     rater = frame.groupby("item_id").cumcount()
     matrix = frame.assign(rater=rater).pivot(
         index="rater", columns="item_id", values="grade"
     )
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
-    assert (row["alpha"], alpha_of(frame, scale, level)) == pytest.approx(
-        (expected, expected)
-    )
-    assert row["ac1"] == pytest.approx(ac1_of(frame, scale))
-    draws = [
-        (ac1_of(t, scale), alpha_of(t, scale, level))
-        for t in resampled_tables(frame, 8, 1)
-    ]
-    expected = np.quantile(draws, [0.025, 0.975], axis=0).T.ravel()
-    bounds = row[["ac1_low", "ac1_high", "alpha_low", "alpha_high"]].to_numpy(
-        dtype=float
-    )
-    np.testing.assert_allclose(bounds, expected, rtol=1e-10)
-
-
-def test_the_order_of_aspects_is_told_by_shares_of_replicates():
-    frame = random_ratings(3).assign(
-        other=lambda rows: 3 - rows["grade"].where(rows.index % 3 > 0)
-    )
-    table = table_of(frame, ["grade", "other"], n_boot=8).set_index("aspect")
-    draws = {
-        name: [
-            ac1_of(t.assign(grade=t[name]), range(4))
-            for t in resampled_tables(frame, 8, 1)
-        ]
-        for name in table.index
-    }
-    lower = np.less(draws["grade"], draws["other"]).mean()
-    assert 0 < lower < 1
-    assert table["ac1_lowest"].to_dict() == pytest.approx(
-        {"grade": lower, "other": 1 - lower}
-    )
-    assert table["ac1_highest"].to_dict() == pytest.approx(
-        {"grade": 1 - lower, "other": lower}
-    )
-    ac1 = agreement.coefficient(table, "ac1")
-    assert list(ac1) == ["estimate", "low", "high"]
+    assert alpha_of(frame, range(4), level) == pytest.approx(expected)
 
 
 def test_extremes_of_agreement():
@@ -201,28 +125,22 @@ def test_extremes_of_agreement():
     agreed = long({"a": [0, 0], "b": [1, 1]})
     assert (ac1_of(agreed), alpha_of(agreed)) == (1, 1)
     assert max(ac1_of(opposed), alpha_of(opposed)) < 0
-    constant = long({"a": [0, 0], "b": [0, 0], "c": [0]}).assign(
-        prompt_id=list("aabbc")
-    )
+    constant = long({"a": [0, 0], "b": [0, 0], "c": [0]})
     assert np.isnan(alpha_of(constant))
-    row = table_of(constant, categories=[0, 1]).iloc[0]
-    assert row[["ac1", "ac1_low", "ac1_high"]].tolist() == [1, 1, 1]
-    assert row[["alpha", "alpha_low", "alpha_high"]].isna().all()
+    assert ac1_of(constant) == 1
     rare = long({item: [0, 0, 0] for item in range(19)} | {19: [0, 0, 1]})
     assert alpha_of(rare) < 0.05 < 0.95 < ac1_of(rare)
 
 
-def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_own():
-    frame = random_ratings(2).assign(sign=lambda table: table["grade"] - 1)
-    scales = {"grade": range(4), "sign": range(-1, 3)}
-    shuffled = frame.sample(frac=1, random_state=0).assign(
-        item_id=lambda table: -table["item_id"]
+def test_order_and_names_of_items_and_categories_do_not_matter():
+    frame = random_ratings(2)
+    other = frame.sample(frac=1, random_state=0).assign(
+        item_id=lambda table: -table["item_id"], grade=lambda table: table["grade"] - 1
     )
-    once = table_of(frame, ["grade", "sign"], scales, level="interval")
-    again = table_of(shuffled, ["grade", "sign"], scales, level="interval")
-    pd.testing.assert_frame_equal(once, again)
-    grade, sign = once.drop(columns="aspect").to_numpy(dtype=float)
-    np.testing.assert_allclose(grade, sign, rtol=1e-12)
+    assert ac1_of(frame, range(4)) == pytest.approx(ac1_of(other, range(-1, 3)))
+    for level in agreement.MEASUREMENT_LEVELS:
+        once = alpha_of(frame, range(4), level)
+        assert once == pytest.approx(alpha_of(other, range(-1, 3), level))
 
 
 @pytest.mark.parametrize(
@@ -242,12 +160,6 @@ def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_o
         ),
         ({}, [0, 1], "rank", "level 'rank' is unknown: choose one of"),
         (
-            {"prompt_id": range(4)},
-            [0, 1],
-            "nominal",
-            "item_id a belongs to several 'prompt_id'",
-        ),
-        (
             {"item_id": ["a", "a", None, "b"]},
             [0, 1],
             "nominal",
@@ -258,13 +170,24 @@ def test_order_and_names_do_not_matter_and_each_aspect_can_have_a_scale_of_its_o
 def test_ratings_and_scales_that_cannot_be_used_are_refused(
     changes, categories, level, message
 ):
-    frame = (
-        long({"a": [0, 1], "b": [1, 1]})
-        .assign(prompt_id=list("xxyy"))
-        .assign(**changes)
-    )
+    frame = long({"a": [0, 1], "b": [1, 1]}).assign(**changes)
     with pytest.raises(ValueError, match=message):
-        table_of(frame, categories=categories, level=level)
+        alpha_of(frame, categories, level)
+
+
+def test_an_item_of_two_clusters_is_refused():
+    frame = pd.DataFrame({"item_id": list("aabb"), "prompt_id": range(4)})
+    with pytest.raises(ValueError, match="item_id a belongs to several 'prompt_id'"):
+        agreement.cluster_of_each_item(frame, "item_id", "prompt_id")
+
+
+@pytest.fixture
+def tidy():
+    rows = pd.MultiIndex.from_product([list("abcde"), list("xyz"), range(4)])
+    frame = rows.to_frame(index=False, name=["item_id", "aspect", "rater_id"])
+    return frame.assign(
+        value=np.random.default_rng(3).integers(0, 4, len(frame)).astype(float)
+    )
 
 
 def checks(n=40):
@@ -346,44 +269,6 @@ def test_texts_of_several_outputs_are_left_out():
     again = ratings[ratings["item_id"] == "2-own"].assign(item_id="another", pair_id=99)
     table = agreement.against_same_text(pd.concat([ratings, again]), ["factuality"])
     assert table["n"].tolist() == [3]
-
-
-def test_ranks_tell_ties_from_lower_scores_with_wilsons_intervals():
-    ratings = checks(4)
-    scores = {True: [1, 2, 3, 5], False: [2, 2, 4, 4]}
-    in_check = ratings["pair_id"] < 4
-    for is_distractor, side_scores in scores.items():
-        of_side = ratings["is_distractor"] == is_distractor
-        ratings.loc[of_side & in_check, "score"] = side_scores
-    table = agreement.rank_shares(ratings, "score", "task")
-    assert table.index.tolist() == ["wikihow", "amazon"]
-    shares = ["checks", "lower", "not_higher"]
-    assert table[shares].to_numpy().tolist() == [[2, 100, 100], [2, 0, 50]]
-    expected = np.ravel(
-        [proportion_confint(count, 2, method="wilson") for count in (0, 1)]
-    )
-    assert table.loc["amazon"].drop(shares).tolist() == pytest.approx(100 * expected)
-
-
-def test_shares_of_people_who_judge_several_pairs_alike_are_less_sure():
-    pairs = np.repeat(np.arange(8), 2)
-    ratings = pd.DataFrame(
-        {
-            "pair_id": pairs,
-            "is_distractor": [True, False] * 8,
-            "score": [1, 5] * 4 + [5, 1] * 4,  # lower in the first four pairs
-            "task": "amazon",
-            "by_two": pairs // 4,
-            "by_eight": pairs,
-        }
-    )
-    each, alone, twice = (
-        agreement.rank_shares(ratings, "score", "task", cluster).loc["amazon"]
-        for cluster in ("pair_id", "by_eight", "by_two")
-    )
-    assert each.tolist() == alone.tolist()
-    assert each["lower"] == twice["lower"] == 50
-    assert twice["lower_low"] < each["lower_low"] - 10
 
 
 def test_distractors_without_a_text_of_their_own_are_refused():

@@ -7,18 +7,12 @@ prompt; these tables have a row per response and submission with ``pair_id`` (th
 submission), ``item_id``, ``prompt_id``, ``system`` and ``is_distractor``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from helpers.stats import jackknife
-from helpers.stats.bootstrap import (
-    bootstrap_ratio,
-    cluster_weights,
-    interval,
-    with_everything_first,
-)
 from helpers.stats.checks import check_clusters, check_numeric
 from helpers.stats.moments import cluster_sums, ratio
 from helpers.stats.rates import error_rates
@@ -121,11 +115,15 @@ def gwet_ac1(
     >>> round(gwet_ac1(frame, "item_id", "refusal", [0, 1]), 3)
     0.2
     """
-    counts = rating_counts(frame, item, aspect, categories)
-    one_cluster = np.zeros(len(counts), dtype=int)
-    counted_once = np.ones((1, 1))
-    _, _, ac1 = _agreement_draws(counts, one_cluster, counted_once)
-    return float(ac1[0])
+    counts = rating_counts(frame, item, aspect, categories).to_numpy()
+    n_ratings = counts.sum(axis=1, keepdims=True)
+    n_pairs = n_ratings * (n_ratings - 1)
+    n_agreeing = (counts * (counts - 1)).sum(axis=1, keepdims=True)
+    # divided by 1 where there is no pair or no rating: such items add nothing
+    observed = (n_agreeing / np.maximum(n_pairs, 1)).sum() / (n_pairs > 0).sum()
+    shares = (counts / np.maximum(n_ratings, 1)).sum(axis=0) / (n_ratings > 0).sum()
+    chance = (shares * (1 - shares)).sum() / (len(shares) - 1)
+    return float((observed - chance) / (1 - chance))
 
 
 def krippendorff_alpha(
@@ -133,141 +131,13 @@ def krippendorff_alpha(
 ) -> float:
     """Krippendorff's alpha: one minus observed over expected disagreement."""
     counts = rating_counts(frame, item, aspect, categories)
-    one_cluster = np.zeros(len(counts), dtype=int)
-    counted_once = np.ones((1, 1))
-    alpha = _alpha_draws(counts, level, one_cluster, counted_once)
-    return float(alpha[0])
-
-
-def agreement_table(
-    frame: pd.DataFrame,
-    aspects: Sequence[str],
-    item: str,
-    cluster: str,
-    categories: Sequence[float] | Mapping[str, Sequence[float]],
-    n_boot: int,
-    rng: np.random.Generator,
-    level: str = "nominal",
-) -> pd.DataFrame:
-    """Agreement on aspects, with 95 % intervals from resampled clusters of items.
-
-    All aspects share the same replicates.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating of an item.
-    aspects : sequence of str
-        Columns of ratings; missing ratings are left out.
-    item : str
-        Column of items.
-    cluster : str
-        Column of clusters that hold whole items, for example prompts.
-    categories : sequence of float or mapping of str to sequence of float
-        The scale in increasing order, shared by all aspects or one for each.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-    level : {"nominal", "ordinal", "interval"}, optional
-        Level of measurement for alpha; AC1 is always nominal.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per aspect: ``aspect``, ``n_items`` (with two or more ratings),
-        ``prevalence`` (of the highest category, so of 1 on the scale 0 and 1),
-        ``observed_agreement``, ``ac1``, ``ac1_low``, ``ac1_high``, ``alpha``,
-        ``alpha_low``, ``alpha_high``, and ``ac1_lowest`` and ``ac1_highest``, in what
-        share of the replicates its AC1 is the lowest, the highest of all aspects. A
-        replicate in which a statistic is undefined is left out of its interval.
-
-    Raises
-    ------
-    ValueError
-        If an item belongs to two clusters, there are fewer than two clusters, an aspect
-        cannot be used (see `rating_counts`), or the level is unknown.
-
-    References
-    ----------
-    Zapf, Castell, Morawietz and Karch (2016), Measuring inter-rater reliability for
-    nominal data: which coefficients and confidence intervals are appropriate?
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"item_id": list("aabbccdd"), "refusal": [0, 0, 1, 1, 0, 1, 0, 0]})
-    >>> rng = np.random.default_rng(0)
-    >>> table = agreement_table(
-    ...     frame, ["refusal"], "item_id", "item_id", [0, 1], 200, rng)
-    >>> table[["aspect", "n_items", "observed_agreement", "ac1", "alpha"]].round(3)
-        aspect  n_items  observed_agreement    ac1  alpha
-    0  refusal        4                0.75  0.529  0.533
-    """
-    clusters = cluster_of_each_item(frame, item, cluster)
-    weights = cluster_weights(clusters.max() + 1, n_boot, rng)
-    # the first row counts every cluster once: the estimates, before their replicates
-    weights = with_everything_first(weights.astype(float))
-    scales = categories
-    if not isinstance(categories, Mapping):
-        scales = dict.fromkeys(aspects, categories)
-
-    rows = []
-    ac1_draws = {}
-    for aspect in aspects:
-        counts = rating_counts(frame, item, aspect, scales[aspect])
-        observed, shares, ac1 = _agreement_draws(counts, clusters, weights)
-        alpha = _alpha_draws(counts, level, clusters, weights)
-        ac1_low, ac1_high = interval(ac1[1:])
-        alpha_low, alpha_high = interval(alpha[1:])
-        has_two_ratings = counts.sum(axis=1) >= 2
-        row = {
-            "aspect": aspect,
-            "n_items": has_two_ratings.sum(),
-            "prevalence": shares[0, -1],
-            "observed_agreement": observed[0],
-            "ac1": ac1[0],
-            "ac1_low": ac1_low,
-            "ac1_high": ac1_high,
-            "alpha": alpha[0],
-            "alpha_low": alpha_low,
-            "alpha_high": alpha_high,
-        }
-        rows.append(row)
-        ac1_draws[aspect] = ac1[1:]
-
-    draws = pd.DataFrame(ac1_draws)
-    is_lowest = draws.eq(draws.min(axis=1), axis=0)
-    is_highest = draws.eq(draws.max(axis=1), axis=0)
-    return pd.DataFrame(rows).assign(
-        ac1_lowest=is_lowest.mean().to_numpy(),
-        ac1_highest=is_highest.mean().to_numpy(),
-    )
-
-
-def coefficient(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Pick one coefficient of `agreement_table` and its interval.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `agreement_table`.
-    name : {"ac1", "alpha"}
-        The coefficient.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high``, with the index of `table`.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"alpha": [0.5], "alpha_low": [0.3], "alpha_high": [0.7]})
-    >>> coefficient(table, "alpha")
-       estimate  low  high
-    0       0.5  0.3   0.7
-    """
-    columns = [name, f"{name}_low", f"{name}_high"]
-    return table[columns].set_axis(["estimate", "low", "high"], axis="columns")
+    pairs = _coincidences(counts.to_numpy()).sum(axis=0)
+    margins = pairs.sum(axis=1)
+    distances = _distances(level, counts.columns.to_numpy(dtype=float), margins)
+    observed = (pairs * distances).sum()
+    # where all ratings are the same, nothing is expected to differ: no alpha
+    expected = (np.outer(margins, margins) * distances).sum()
+    return float(1 - (margins.sum() - 1) * ratio(observed, expected))
 
 
 def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
@@ -362,54 +232,6 @@ def two_people(
     return compute
 
 
-def _agreement_draws(
-    counts: pd.DataFrame, clusters: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Share of agreeing pairs, mean share of each category and AC1, by replicate."""
-    counts = counts.to_numpy()
-    n_ratings = counts.sum(axis=1, keepdims=True)
-    n_pairs = n_ratings * (n_ratings - 1)
-    n_agreeing = (counts * (counts - 1)).sum(axis=1, keepdims=True)
-    # divided by 1 where there is no pair or no rating: such items then add nothing
-    agreement = n_agreeing / np.maximum(n_pairs, 1)
-    category_shares = counts / np.maximum(n_ratings, 1)
-
-    # means over the items with a pair, and over the items with a rating
-    observed = bootstrap_ratio(
-        cluster_sums(agreement, clusters),
-        cluster_sums(n_ratings >= 2, clusters),
-        weights,
-    )
-    observed = observed[:, 0]
-    shares = bootstrap_ratio(
-        cluster_sums(category_shares, clusters),
-        cluster_sums(n_ratings >= 1, clusters),
-        weights,
-    )
-    n_categories = counts.shape[1]
-    chance = (shares * (1 - shares)).sum(axis=1) / (n_categories - 1)
-    return observed, shares, (observed - chance) / (1 - chance)
-
-
-def _alpha_draws(
-    counts: pd.DataFrame, level: str, clusters: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Krippendorff's alpha of each replicate."""
-    by_cluster = cluster_sums(_coincidences(counts.to_numpy()), clusters)
-    coincidences = np.tensordot(weights, by_cluster, axes=1)
-    margins = coincidences.sum(axis=2)
-    categories = counts.columns.to_numpy(dtype=float)
-    distances = _distances(level, categories, margins)
-    observed = (coincidences * distances).sum(axis=(1, 2))
-    products = margins[:, :, None] * margins[:, None, :]
-    expected = (products * distances).sum(axis=(1, 2))
-    # where all ratings are the same, nothing is expected to differ: no alpha
-    undefined = np.full_like(expected, np.nan)
-    ratio = np.divide(observed, expected, out=undefined, where=expected > 0)
-    n_pairable = margins.sum(axis=1)
-    return 1 - (n_pairable - 1) * ratio
-
-
 def _coincidences(counts: np.ndarray) -> np.ndarray:
     """Ordered pairs of categories within each item, so that a rating counts once."""
     n_categories = counts.shape[1]
@@ -420,7 +242,7 @@ def _coincidences(counts: np.ndarray) -> np.ndarray:
 
 
 def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Squared distances of categories; of ordinal ones for each replicate."""
+    """Squared distances of categories."""
     if level not in MEASUREMENT_LEVELS:
         raise ValueError(
             f"level {level!r} is unknown: choose one of {MEASUREMENT_LEVELS}"
@@ -429,64 +251,9 @@ def _distances(level: str, categories: np.ndarray, margins: np.ndarray) -> np.nd
         return 1 - np.eye(len(categories))
     place = categories
     if level == "ordinal":
-        # mean rank of a category's ratings, which depends on the replicate
-        place = margins.cumsum(axis=1) - margins / 2
-    return (place[..., :, None] - place[..., None, :]) ** 2
-
-
-def rank_shares(
-    ratings: pd.DataFrame, score: str, by: str, cluster: str = "pair_id"
-) -> pd.DataFrame:
-    """How often the distractor of a check got the lower score, or no higher one.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per response and submission.
-    score : str
-        Column of scores.
-    by : str
-        Column of groups of checks, for example ``"task"``.
-    cluster : str, optional
-        Column of clusters of checks, for example ``"rater_id"``; by default every check
-        counts by itself.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by `by`: ``checks``, then shares in percent with 95 % intervals:
-        ``lower``, ``lower_low``, ``lower_high``, ``not_higher``, ``not_higher_low``,
-        ``not_higher_high``. The intervals are Wilson's, with as many checks as would
-        tell as much if clusters were independent.
-
-    References
-    ----------
-    Wilson (1927); Hosking et al. (2024), section 2.1.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame(
-    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False] * 2,
-    ...      "quality": [1, 5, 2, 2], "task": "amazon"})
-    >>> rank_shares(ratings, "quality", "task")[["checks", "lower", "not_higher"]]
-            checks  lower  not_higher
-    task
-    amazon       2   50.0       100.0
-    """
-    distractor, partner = _split_checks(ratings)
-    ranks = distractor.assign(
-        lower=distractor[score] < partner[score],
-        not_higher=distractor[score] <= partner[score],
-    )
-    names = ["lower", "not_higher"]
-    rates = error_rates(ranks.reset_index(), names, by, cluster).set_index(by)
-    table = pd.DataFrame({"checks": ranks.groupby(by, sort=False).size()})
-    for name in names:
-        share = rates[rates["error"] == name]
-        table[name] = share["estimate"]
-        table[f"{name}_low"] = share["low"]
-        table[f"{name}_high"] = share["high"]
-    return table
+        # mean rank of a category's ratings
+        place = margins.cumsum() - margins / 2
+    return (place[:, None] - place) ** 2
 
 
 def against_partner(
@@ -537,7 +304,7 @@ def against_partner(
                estimate   n  differ
     relevance      60.0  20      12
     """
-    distractor, partner = _split_checks(ratings)
+    distractor, partner = split_checks(ratings)
     columns = [*errors, *scores]
     changes = distractor[columns].astype(float) - partner[columns]
     changes[list(errors)] *= 100
@@ -602,8 +369,28 @@ def _in_check(ratings: pd.DataFrame) -> pd.Series:
     return ratings["pair_id"].isin(checks)
 
 
-def _split_checks(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split checks into distractors and the responses beside them, pair by pair."""
+def split_checks(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split checks into distractors and the responses beside them, pair by pair.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame
+        One row per response and submission.
+
+    Returns
+    -------
+    distractor, partner : pandas.DataFrame
+        Both indexed by ``pair_id``, in the same order.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame(
+    ...     {"pair_id": [0, 0, 1, 1], "is_distractor": [True, False, False, False],
+    ...      "quality": [1, 5, 3, 4]})
+    >>> distractor, partner = split_checks(ratings)
+    >>> (distractor["quality"] < partner["quality"]).to_dict()
+    {0: True}
+    """
     checks = ratings[_in_check(ratings)].sort_values("pair_id", kind="stable")
     distractor = checks[checks["is_distractor"]].set_index("pair_id")
     partner = checks[~checks["is_distractor"]].set_index("pair_id")

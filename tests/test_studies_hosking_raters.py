@@ -1,0 +1,93 @@
+"""Agreement, attention, pay and procedure of the raters of Hosking et al."""
+
+import pandas as pd
+import pytest
+
+from helpers import agreement
+from helpers.claims import results
+from helpers.studies import hosking, hosking_raters, hosking_submissions
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return hosking_submissions.load_groups("simulated", SEED)
+
+
+@pytest.fixture(scope="module")
+def five(groups):
+    _, ratings, _ = groups
+    return hosking_submissions.repeated(hosking.without_checks(ratings["1: errors"]))
+
+
+def test_a_second_check_is_that_of_another_submission(five):
+    found = hosking_raters.two_people(five, ["factuality"]).table().loc["factuality"]
+    labels = five[["item_id", "pair_id", "factuality"]]
+    pairs = labels.merge(labels, on="item_id", suffixes=("", "_second"))
+    pairs = pairs[pairs["pair_id"] != pairs["pair_id_second"]]
+    shares = 100 * pairs.groupby("factuality")["factuality_second"].mean()
+    assert found.loc["marks", "estimate"] == pytest.approx(shares[1])
+    assert found.loc["marks none", "estimate"] == pytest.approx(shares[0])
+
+
+def test_coefficients_and_their_intervals_are_those_of_the_verb(five):
+    found = hosking_raters.two_people(five, ["factuality", "relevance"]).table()
+    for coefficient in ("alpha", "ac1"):
+        expected = agreement(five, ["factuality", "relevance"], coefficient=coefficient)
+        ours = found.xs(coefficient, level=1)[hosking_raters.INTERVAL]
+        pd.testing.assert_frame_equal(
+            ours,
+            pd.DataFrame(expected[hosking_raters.INTERVAL]),
+            check_names=False,
+            rtol=1e-6,
+        )
+
+
+def test_a_tie_is_not_lower_but_not_higher_either():
+    scores = {"1: errors": "quality_biased", "1: quality": "quality_unbiased"}
+    tables = {}
+    for group, score in (hosking_raters.SCORES | scores).items():
+        tables[group] = pd.DataFrame(
+            {
+                "pair_id": [0, 0, 1, 1, 2, 2, 3, 3],
+                "is_distractor": [True, False, False, True, True, False, False, False],
+                "rater_id": list("aabbccdd"),
+                "response": list("stuvwxyz"),
+                score: [1, 2, 3, 3, 4, 2, 1, 1],
+            }
+        )
+    found = hosking_raters.attention(tables)
+    of_one = found[found["raters"] == "1: errors"]
+    assert of_one["response"].tolist() == ["s", "v", "w"]
+    assert of_one["lower"].tolist() == [1, 0, 0]
+    assert of_one["not higher"].tolist() == [1, 1, 0]
+
+
+def test_pay_is_the_stated_payment_for_the_recorded_time():
+    sessions = pd.DataFrame(
+        {
+            "raters": ["1: errors"] * 3 + ["1: quality"] * 3,
+            "group": ["errors"] * 3 + ["unbiased"] * 3,
+            "rater_id": list("abbaab"),
+            "seconds": [360.0, 120, 180, 60, 90, 120],
+        }
+    )
+    medians = hosking_raters.pay(sessions, n_boot=20, seed=0)["estimate"]
+    # pounds an hour: 6, 18, 12 and 18, 12, 9; person b of the first group has 15
+    assert medians["judged pair"].tolist() == pytest.approx([12, 12, 12])
+    assert medians["person"]["1: errors"] == pytest.approx((6 + 15) / 2)
+
+
+def test_statements_can_be_saved_under_the_names_of_the_claims(groups):
+    source, ratings, sessions = groups
+    found = hosking_raters.statements(source, SEED, ratings, sessions, n_boot=20)
+    table = results.rows("hosking", found).set_index("name")
+    assert table.loc["hosking.counts.duplicates_per_pair", "estimate"] == 5
+    assert table.loc["hosking.design.errors_binary", "holds"] == 1
+    assert list(hosking_raters.STATEMENTS) == [
+        name.removeprefix("hosking.design.")
+        for name in table.index.unique()
+        if name.startswith("hosking.design.")
+        and not name.endswith(("limit_200", "amazon_templates"))
+    ]
