@@ -12,7 +12,7 @@ from example_study import ASPECTS, WEIGHTS, example_ratings
 from scipy import stats
 
 from helpers import paths
-from helpers.stats import lasso
+from helpers.stats import clustered
 from helpers.stats.agreement import gwet_ac1, krippendorff_alpha
 from ratings import inference
 from ratings.intake import prepare
@@ -95,7 +95,9 @@ def test_items_averaged_are_least_squares_on_their_means(study):
         "ordered marks",
     ]
     means = study.scaled().groupby("item_id")[[*ASPECTS, "overall"]].mean()
-    expected = lasso.ols(means.reset_index(), ASPECTS, "overall", "item_id")["estimate"]
+    expected = clustered.least_squares(
+        means.reset_index(), ASPECTS, "overall", "item_id"
+    )["estimate"]
     np.testing.assert_allclose(found["items averaged"]["estimate"], expected[ASPECTS])
     once = replace(
         study, frame=study.frame.drop_duplicates("item_id").drop(columns="rater_id")

@@ -1,4 +1,4 @@
-"""Clustered errors, linear probability, chi-squared: known answers."""
+"""Clustered errors and least squares: known answers."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,11 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from helpers.stats import clustered, leave_out
-from helpers.stats.clustered import Estimates, associations, covariance
+from helpers.stats.clustered import Estimates, covariance
 
 SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
 CLUSTERS = pd.DataFrame({"rater_id": ["a", "a", "b", "c"], "prompt_id": [1, 2, 2, 1]})
 SHARED = ["rater_id", "prompt_id"]
-COUNTS = {"noun": (30, 10), "verb": (20, 20), "adverb": (5, 15)}
 
 
 def make_ratings(n_rows: int = 600) -> pd.DataFrame:
@@ -34,7 +33,12 @@ def make_ratings(n_rows: int = 600) -> pd.DataFrame:
 
 
 def probability(frame: pd.DataFrame, feature: str = "feature"):
-    return clustered.fit_linear_probability(frame, [feature], "outcome")
+    """Linear probability model in percentage points."""
+    design = frame[[feature]].assign(intercept=1.0)
+    fit = OLS(frame["outcome"], design).fit()
+    weights = design.to_numpy() @ np.linalg.inv(design.T @ design)
+    influence = fit.resid.to_numpy()[:, None] * weights
+    return Estimates(fit.params, influence).times(100.0)
 
 
 def hc0(model):
@@ -164,95 +168,6 @@ def test_hc0_is_that_of_statsmodels():
     expected["p_value"] = fit.pvalues
     table = hc0(probability(frame))
     pd.testing.assert_frame_equal(table.loc[expected.index], expected, atol=1e-12)
-
-
-def test_a_constant_feature_is_refused():
-    with pytest.raises(
-        ValueError, match="feature 'feature' is a combination of the intercept"
-    ):
-        probability(make_ratings().assign(feature=1))
-
-
-def table_of(counts):
-    """One row per observation, its own cluster, from counts of (no, yes) by label."""
-    cells = [(label, outcome) for label in counts for outcome in (0, 1)]
-    frame = pd.DataFrame(cells, columns=["label", "error"])
-    frame = frame.loc[frame.index.repeat(np.ravel(list(counts.values())))]
-    return frame.assign(cue=range(len(frame))).reset_index(drop=True)
-
-
-def associated(frame, labels=("label",)):
-    return associations(frame, labels, "error", "cue")
-
-
-def test_the_statistic_is_that_of_pearson():
-    test = associated(table_of(COUNTS)).loc["label"]
-    expected = stats.chi2_contingency(list(COUNTS.values()))
-    assert test["chi2"] == pytest.approx(expected.statistic)
-    assert test["p_value"] == pytest.approx(expected.pvalue)
-    assert test["smallest_expected"] == pytest.approx(expected.expected_freq.min())
-
-
-def test_strength_is_zero_without_association():
-    test = associated(table_of({"noun": (20, 20), "verb": (30, 30)})).loc["label"]
-    assert test[["chi2", "estimate", "low"]].tolist() == pytest.approx([0, 0, 0])
-    assert test["p_value"] == 1
-
-
-def test_estimate_and_ends_of_the_interval_follow_from_the_corrected_statistic():
-    test = associated(table_of(COUNTS)).loc["label"]
-    statistic = test["chi2"] / test["design_effect"]
-    noncentrality = (
-        test["n"] * test[["estimate", "low", "high"]] ** 2 / test["design_effect"]
-    )
-    assert noncentrality["estimate"] == pytest.approx(statistic - 2)
-    for end, probability in (("low", 0.975), ("high", 0.025)):
-        assert stats.ncx2.cdf(statistic, 2, noncentrality[end]) == pytest.approx(
-            probability
-        )
-    assert test["p_clustered"] == pytest.approx(stats.chi2.sf(statistic, 2))
-
-
-def test_copies_of_rows_in_the_same_cluster_add_nothing_but_design_effect():
-    frame = table_of(COUNTS)
-    once = associated(frame).loc["label"]
-    thrice = associated(pd.concat([frame] * 3)).loc["label"]
-    for column in ("chi2", "design_effect"):
-        assert thrice[column] == pytest.approx(3 * once[column])
-    for column in ("p_clustered", "estimate", "low", "high"):
-        assert thrice[column] == pytest.approx(once[column])
-
-
-def test_bonferroni_counts_the_tests_that_could_be_made():
-    frame = table_of(COUNTS).assign(other=lambda rows: rows["cue"] % 2, constant="same")
-    frame["unmarked"] = frame["label"].where(frame["error"] == 0)
-    tests = associated(frame, ["label", "other", "constant", "unmarked"])
-    for kind in ("p_value", "p_clustered"):
-        expected = (2 * tests[kind]).clip(upper=1)
-        corrected = tests[kind.replace("_value", "") + "_bonferroni"]
-        pd.testing.assert_series_equal(corrected, expected, check_names=False)
-    assert tests["groups"].tolist() == [3, 2, 1, 3]
-    numbers = tests.drop(columns=["n", "groups"])
-    assert numbers.isna().all(axis=1).tolist() == [False, False, True, True]
-
-
-def test_rows_without_a_label_are_left_out_of_their_test_only():
-    frame = table_of(COUNTS)
-    frame["half"] = frame["label"].where(frame["label"] != "adverb")
-    frame["rare"] = frame["label"].where(frame["cue"] > 10, "interjection")
-    frame["scarce"] = frame["label"].where(frame["cue"] > 11, "interjection")
-    tests = associated(frame, ["label", "half", "rare", "scarce"])
-    assert tests["n"].tolist() == [100, 80, 100, 100]
-    expected = stats.chi2_contingency(
-        [COUNTS["noun"], COUNTS["verb"]], correction=False
-    )
-    assert tests.loc["half", "chi2"] == pytest.approx(expected.statistic)
-
-
-def test_associations_refuse_what_they_cannot_use():
-    frame = table_of(COUNTS)
-    with pytest.raises(ValueError, match="column 'cue' has 1 distinct value"):
-        associated(frame.assign(cue=1))
 
 
 def centred(*columns):

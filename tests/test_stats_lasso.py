@@ -147,41 +147,6 @@ def test_the_penalty_must_be_positive(outputs, alpha):
         lasso.lasso_path(outputs, FEATURES, "quality", [0.1, alpha])
 
 
-def test_ols_has_the_sandwich_errors_of_the_textbook_whatever_labels_and_order(outputs):
-    x = np.column_stack([np.ones(len(outputs)), outputs[FEATURES]])
-    n, k = x.shape
-    n_clusters = 60
-    estimate, *_ = np.linalg.lstsq(x, outputs["quality"], rcond=None)
-    scores = x * (outputs["quality"].to_numpy() - x @ estimate)[:, None]
-    sums = pd.DataFrame(scores).groupby(outputs["prompt_id"]).sum().to_numpy()
-    bread = np.linalg.inv(x.T @ x)
-    correction = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
-    error = np.sqrt(np.diag(correction * bread @ sums.T @ sums @ bread))
-    t = stats.t(n_clusters - 1)
-    margin = t.ppf(0.975) * error
-    p_value = 2 * t.sf(np.abs(estimate) / error)
-    expected = [estimate, error, estimate - margin, estimate + margin, p_value]
-    named = outputs.assign(prompt_id="prompt-" + outputs["prompt_id"].astype(str))
-    for table in (outputs, named.sample(frac=1, random_state=0)):
-        fitted = lasso.ols(table, FEATURES, "quality", "prompt_id")
-        assert fitted.index.tolist() == ["intercept", *FEATURES]
-        np.testing.assert_allclose(fitted.T, expected, rtol=1e-8, atol=1e-15)
-
-
-def test_ols_refuses_redundant_features_and_a_single_cluster(outputs):
-    table = outputs.assign(either=outputs["refusal"] + outputs["scope"], task="amazon")
-    expected = (
-        "feature 'either' is a combination of the intercept, refusal, scope: "
-        "leave it out"
-    )
-    with pytest.raises(ValueError, match=expected):
-        lasso.ols(table, ["refusal", "scope", "either"], "quality", "prompt_id")
-    with pytest.raises(
-        ValueError, match="column 'task' has 1 distinct value: clusters need at le"
-    ):
-        lasso.ols(table, ["refusal"], "quality", "task")
-
-
 def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     shuffled = outputs.sample(frac=1, random_state=3)
     draws = lasso.lasso_bootstrap(by_prompt(shuffled), 0.01, 15, rng(9))

@@ -143,11 +143,11 @@ def test_a_figure_names_the_model_whose_answers_it_shows(study):
     said = answerers.whose_answers(real, committed.format("word_classes"))
     assert (
         said
-        == "answers of all-MiniLM-L6-v2, a sentence encoder, in place of InstructGPT"
+        == "answers of all-MiniLM-L6-v2, a sentence encoder: a proxy for InstructGPT"
     )
     assert answerers.model_name(real, "build/my_model.csv") == "my-model"
     other = answerers.whose_answers(real, "build/my_model.csv")
-    assert other == "answers of my-model, in place of InstructGPT"
+    assert other == "answers of my-model: a proxy for InstructGPT"
     assert answerers.model_name(study, committed) == "a simulated test taker"
 
 

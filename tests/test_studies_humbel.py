@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from helpers.data import registry, tables
 from helpers.studies import humbel
@@ -159,6 +160,7 @@ def test_another_table_is_not_taken_for_the_authors_test(authors_file):
 
 def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
     effects = humbel.authors_effects().drop(index="decade")
+    effects["p_value"] = 2 * norm.sf(effects["z"])
     noted = {
         "modifier": (0.013, 0.057, 0.002),
         "different": (0.010, 0.052, 0.004),
@@ -171,4 +173,15 @@ def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
         name: dict(zip(("low", "high", "p_value"), row, strict=True))
         for name, row in noted.items()
     }
-    assert (humbel.authors_effects()["p_family"] < 0.01).sum() == 1
+
+
+def test_five_effects_pass_one_correction_and_three_the_other():
+    by_correction = humbel.noted_results()["significant"]
+    n_significant = {
+        correction: int((table["p"] < 0.01).sum())
+        for correction, table in by_correction.items()
+    }
+    assert n_significant == {
+        "one-sided, corrected for 4": 5,
+        "one-sided, corrected for 6": 3,
+    }

@@ -4,20 +4,16 @@ Two ratings by one person are alike, and so are two ratings of one prompt. Each 
 comes with the influence of every row on it. Adding up influence within raters, and
 within prompts, shows how far the estimate would move with others (the sandwich).
 `errors_and_df` of `Estimates` and of `Slopes` chooses the kind of sandwich and the
-degrees of freedom; `least_squares` does for features that may be rare. Built on them:
-linear models of a yes-or-no outcome, and chi-squared tests of categories.
+degrees of freedom; `least_squares` does for features that may be rare.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.sparse import csr_array
-from scipy.stats import chi2, ncx2
 
 from helpers.stats import checks, leave_out
 from helpers.stats.leave_out import (
@@ -46,19 +42,6 @@ ESTIMATED = (
     "per_step",
     "per_sd",
 )
-# columns of `associations` before the correction for the number of tests
-TEST_COLUMNS = [
-    "n",
-    "groups",
-    "smallest_expected",
-    "chi2",
-    "p_value",
-    "design_effect",
-    "p_clustered",
-    "estimate",
-    "low",
-    "high",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -671,206 +654,3 @@ def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     smallest = ROUNDING * np.abs(eigenvalues).max()
     eigenvalues = np.where(eigenvalues > smallest, eigenvalues, 0.0)
     return (vectors * eigenvalues) @ vectors.T
-
-
-def linear_model(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, intercept: bool = True
-) -> Any:
-    """Least squares; stop at a feature that carries nothing new."""
-    # here, as it takes long to load
-    from statsmodels.regression.linear_model import OLS
-
-    # Copies of rows do not change the rank, but take time.
-    distinct_rows = frame[list(features)].drop_duplicates()
-    checks.check_full_rank(distinct_rows, features, intercept)
-    design = frame[list(features)].astype(float)
-    if intercept:
-        design.insert(0, "intercept", 1.0)
-    return OLS(frame[outcome].astype(float), design)
-
-
-def fit_linear_probability(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str
-) -> Estimates:
-    """Fit a linear probability model with an intercept.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column of 0 and 1.
-
-    Returns
-    -------
-    Estimates
-        Intercept and coefficients in percentage points.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, or a feature is constant or a combination of those
-        before it.
-
-    References
-    ----------
-    Wooldridge (2010), Econometric Analysis of Cross Section and Panel Data, section
-    15.2; Sicilia et al. (2024), HumBEL, appendix F.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"hard": [0, 0, 0, 0, 1, 1, 1, 1],
-    ...                       "error": [0, 0, 0, 1, 0, 1, 1, 1],
-    ...                       "cue": list("abcdabcd")})
-    >>> model = fit_linear_probability(frame, ["hard"], "error")
-    >>> model.table(frame[["cue"]])[["estimate", "standard_error"]].round(1)
-               estimate  standard_error
-    intercept      25.0            25.0
-    hard           50.0            28.9
-    """
-    checks.check_regression(frame, features, outcome)
-    fit = linear_model(frame, features, outcome).fit()
-    # Each coefficient is a sum of outcomes with these weights, a row an observation.
-    weights = np.asarray(fit.model.exog @ fit.normalized_cov_params)
-    influence = fit.resid.to_numpy()[:, None] * weights
-    return Estimates(fit.params, influence).times(100.0)
-
-
-def associations(
-    frame: pd.DataFrame, categories: Sequence[str], outcome: str, cluster: str
-) -> pd.DataFrame:
-    """Test whether an outcome depends on each category, with Bonferroni's correction.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    categories : sequence of str
-        Columns of labels; a row without a label is left out of that test.
-    outcome : str
-        Column of 0 and 1.
-    cluster : str
-        Column of clusters.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per test: ``n`` rows; ``groups``; ``smallest_expected`` count in the
-        table; ``chi2`` of Pearson; ``p_value``; ``design_effect``; ``p_clustered`` from
-        chi2 divided by it; both p-values times the number of tests, at most 1
-        (``p_bonferroni``, ``p_clustered_bonferroni``); Cramér's V as ``estimate``, with
-        ``low`` and ``high``. Where the smallest expected count is below 5, p-values are
-        not to be trusted: merge rare labels. The numbers of a test with one group only
-        are NaN.
-
-    Raises
-    ------
-    ValueError
-        If the outcome cannot be used or there are fewer than two clusters.
-
-    Notes
-    -----
-    Chance alone makes chi2 as large as the number of groups less one, times the design
-    effect. This is taken off before the estimate of V is computed. The interval holds
-    the values under which the observed statistic is neither too small nor too large, at
-    2.5 % each.
-
-    References
-    ----------
-    Rao and Scott (1984), On Chi-Squared Tests for Multiway Contingency Tables with Cell
-    Proportions Estimated from Survey Data; Bergsma (2013), A bias-correction for
-    Cramér's V; Steiger (2004), Beyond the F Test, for the interval.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"part": ["noun", "verb"] * 40, "error": [0, 1, 1, 1] * 20,
-    ...                       "cue": range(80)})
-    >>> tests = associations(frame, ["part"], "error", "cue")
-    >>> tests[["n", "chi2", "estimate"]].round(2)
-           n   chi2  estimate
-    part  80  26.67      0.57
-    """
-    checks.check_numeric(frame, [outcome])
-    checks.check_clusters(frame, cluster)
-    tests = []
-    for name in categories:
-        rows = frame[frame[name].notna()]
-        tests.append(_association(rows[name], rows[outcome], rows[cluster]))
-    tests = pd.DataFrame(tests, index=list(categories), columns=TEST_COLUMNS)
-    p_values = tests[["p_value", "p_clustered"]]
-    n_tests = p_values.count()
-    corrected = (p_values * n_tests).clip(upper=1.0)
-    corrected.columns = ["p_bonferroni", "p_clustered_bonferroni"]
-    return tests.join(corrected)
-
-
-def _association(
-    label: pd.Series, outcome: pd.Series, cluster: pd.Series
-) -> dict[str, float]:
-    """Test one category; without two labels and two outcomes there are only counts."""
-    codes, groups = pd.factorize(label)
-    n_rows = len(label)
-    counts = {"n": n_rows, "groups": len(groups)}
-    share = outcome.mean()
-    variance = share * (1 - share)
-    if len(groups) < 2 or variance == 0:
-        return counts
-    sizes = np.bincount(codes)
-    rates = np.bincount(codes, outcome) / sizes
-    # Pearson's statistic of a table with two columns, written with rates
-    statistic = (sizes * (rates - share) ** 2).sum() / variance
-    df = len(groups) - 1
-    effect = _design_effect(codes, rates, outcome.to_numpy(), cluster, variance / sizes)
-    corrected = statistic / effect
-    by_chance = max(corrected - df, 0.0)
-    lowest = _noncentrality(corrected, df, 0.975)
-    highest = _noncentrality(corrected, df, 0.025)
-    return {
-        **counts,
-        "smallest_expected": sizes.min() * min(share, 1 - share),
-        "chi2": statistic,
-        "p_value": chi2.sf(statistic, df),
-        "design_effect": effect,
-        "p_clustered": chi2.sf(corrected, df),
-        # Cramér's V, whose square is the noncentrality divided by the number of rows
-        "estimate": np.sqrt(effect * by_chance / n_rows),
-        "low": np.sqrt(effect * lowest / n_rows),
-        "high": np.sqrt(effect * highest / n_rows),
-    }
-
-
-def _design_effect(
-    codes: np.ndarray,
-    rates: np.ndarray,
-    outcome: np.ndarray,
-    cluster: pd.Series,
-    independent: np.ndarray,
-) -> float:
-    """Mean factor by which clusters raise the variance of differences between rates."""
-    sizes = np.bincount(codes)
-    is_member = codes[:, None] == np.arange(len(sizes))
-    residual = outcome - rates[codes]
-    influence = is_member * residual[:, None] / sizes
-    # each rate less the first one
-    identity = np.eye(len(sizes))
-    differences = identity[1:] - identity[0]
-    rate_covariance = covariance(influence, cluster.to_frame())
-    clustered = differences @ rate_covariance @ differences.T
-    expected = differences @ np.diag(independent) @ differences.T
-    factors = np.linalg.solve(expected, clustered)
-    return float(np.trace(factors) / len(differences))
-
-
-def _noncentrality(statistic: float, df: int, tail: float) -> float:
-    """Noncentrality with probability `tail` of a statistic up to this; 0 if none."""
-    if chi2.cdf(statistic, df) <= tail:
-        return 0.0
-
-    def excess(noncentrality: float) -> float:
-        return ncx2.cdf(statistic, df, noncentrality) - tail
-
-    # The mean of the statistic is df plus the noncentrality: far enough above it.
-    upper = statistic + 10 * np.sqrt(statistic) + 10 * df
-    return brentq(excess, 0.0, upper)

@@ -3,8 +3,7 @@
 A weight is in the units of the outcome: the expected change when the feature goes up by
 one, shrunk towards zero by the penalty. Tables are reduced to sums within clusters
 first, so that thousands of replicates, folds and penalties are solved together, and
-none of them needs the rows. Least squares with clustered errors stand beside the
-weights.
+none of them needs the rows.
 """
 
 from collections.abc import Sequence
@@ -14,8 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from helpers.stats.bootstrap import cluster_weights
-from helpers.stats.checks import check_regression
-from helpers.stats.clustered import linear_model
 from helpers.stats.moments import ClusterMoments, cluster_moments
 
 # problems solved together: enough to be fast, few enough to stay in the cache
@@ -30,7 +27,8 @@ def solve_lasso(
     alpha = np.asarray(alpha, dtype=float)
     if not (alpha > 0).all():
         raise ValueError(
-            f"alpha must be positive, got {alpha.min()}: without a penalty use ols"
+            f"alpha must be positive, got {alpha.min()}: without a penalty use "
+            "least squares"
         )
     # one problem a row: matrices, vectors and penalties may each be shared by several
     n_features = cross.shape[-1]
@@ -163,74 +161,6 @@ def _lasso_weights(moments: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
     """Lasso weights for every set of rows."""
     gram, cross, _ = moments.covariances()
     return solve_lasso(gram, cross, alpha)
-
-
-def ols(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    cluster: str,
-    intercept: bool = True,
-) -> pd.DataFrame:
-    """Least squares with standard errors that allow for clusters.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation; every row is used.
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column to explain.
-    cluster : str
-        Column of clusters.
-    intercept : bool, optional
-        Whether a constant is fitted, too.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for ``"intercept"``, if any, and for every feature: ``estimate``,
-        ``standard_error``, 95 % interval ``low`` and ``high``, and ``p_value``, from a
-        t distribution with (number of clusters - 1) degrees of freedom.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, or a feature is constant or a combination of those
-        before it.
-
-    See Also
-    --------
-    helpers.stats.clustered.least_squares : Intervals that hold where a feature is rare.
-
-    References
-    ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
-    section II.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0],
-    ...                       "prompt_id": ["a", "b", "a", "b"]})
-    >>> ols(frame, ["refusal"], "quality", "prompt_id")["estimate"]
-    intercept    4.5
-    refusal     -3.0
-    Name: estimate, dtype: float64
-    """
-    check_regression(frame, features, outcome, cluster)
-    model = linear_model(frame, features, outcome, intercept)
-    cluster_codes, _ = pd.factorize(frame[cluster], sort=True)
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": cluster_codes}, use_t=True)
-    interval = fit.conf_int()
-    columns = {
-        "estimate": fit.params,
-        "standard_error": fit.bse,
-        "low": interval[0],
-        "high": interval[1],
-        "p_value": fit.pvalues,
-    }
-    return pd.DataFrame(columns)
 
 
 def lasso_bootstrap(

@@ -170,7 +170,7 @@ def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
     name = model_name(study, file)
     if name == MODEL_NAME:
         name += ", a sentence encoder"
-    return f"answers of {name}, in place of InstructGPT"
+    return f"answers of {name}: a proxy for InstructGPT"
 
 
 def always_right(questions: pd.DataFrame) -> pd.Series:

@@ -22,7 +22,15 @@ from helpers.data.columns import humbel as columns
 from helpers.data.columns.humbel import AGES
 from helpers.simulate.humbel import humbel
 
-__all__ = ["AGES", "Humbel", "authors_effects", "authors_test", "exam_scores", "load"]
+__all__ = [
+    "AGES",
+    "Humbel",
+    "authors_effects",
+    "authors_test",
+    "exam_scores",
+    "load",
+    "noted_results",
+]
 
 ASSOCIATIONS_FILE = "humbel/WAX.csv"
 NORMS_FILE = "humbel/aoa_brysbaert_biemiller.xlsx"
@@ -115,25 +123,58 @@ def authors_effects() -> pd.DataFrame:
     -------
     pandas.DataFrame
         Indexed by feature: the hypothesis as ``label``; ``estimate``, ``low`` and
-        ``high`` in points; ``z``; ``p_value``, and ``p_family`` after Bonferroni's
-        correction for six.
+        ``high`` in points, an interval of two-sided 95 %; ``z``.
 
     Examples
     --------
-    >>> authors_effects().round(2).loc["hard", ["estimate", "p_family"]].to_dict()
-    {'estimate': 10.95, 'p_family': 0.03}
+    >>> authors_effects().round(2).loc["hard", ["estimate", "low", "z"]].to_dict()
+    {'estimate': 10.95, 'low': 3.41, 'z': 2.84}
     """
     effects = pd.DataFrame(AUTHORS_EFFECTS, index=["label", "estimate", "z"]).T
     effects = effects.astype({"estimate": float, "z": float})
     # z = estimate / standard error
     half_width = norm.ppf(0.975) * effects["estimate"] / effects["z"]
-    p_value = pd.Series(2 * norm.sf(effects["z"]), effects.index)
     return effects.assign(
         low=effects["estimate"] - half_width,
         high=effects["estimate"] + half_width,
-        p_value=p_value,
-        p_family=(len(effects) * p_value).clip(upper=1),
     )
+
+
+def noted_results() -> dict[str, object]:
+    """Give what the authors' script notes about errors, in the form of `results.rows`.
+
+    Returns
+    -------
+    dict
+        The effects in points by name, that of age for one year and for ten; and as
+        ``significant`` the one-sided p-values of the effects that the paper calls
+        significant, corrected for the four features of its appendix F or for its six
+        hypotheses.
+
+    Examples
+    --------
+    >>> float(noted_results()["different_pos"])
+    3.11
+    """
+    effects = authors_effects()
+    points = effects["estimate"]
+    # the paper calls all but H4 significant
+    called_significant = effects.drop(index="complex").set_index("label")
+    one_sided = pd.Series(norm.sf(called_significant["z"]), called_significant.index)
+    by_correction = {}
+    for n_tests in (4, 6):
+        corrected = (n_tests * one_sided).clip(upper=1)
+        by_correction[f"one-sided, corrected for {n_tests}"] = corrected.to_frame("p")
+    return {
+        "adverb_or_adjective": points["modifier"],
+        "different_pos": points["different"],
+        "hard_relation": points["hard"],
+        "complex_words": points["complex"],
+        "explained": points["explained"],
+        "age_per_year": points["decade"] / 10,
+        "age_ten_years": points["decade"],
+        "significant": by_correction,
+    }
 
 
 def load(data_source: str = "real", seed: int = 0) -> Humbel:
