@@ -7,6 +7,7 @@ ends with how to cite the finding and with its numbers as a file.
 """
 
 import copy
+import json
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ import tomllib
 from pathlib import Path
 
 import nbformat
+import vl_convert
 from nbformat.v4 import new_markdown_cell
 from sphinx.cmd.build import main as sphinx
 
@@ -25,9 +27,21 @@ from helpers.data.studies import read_studies
 from helpers.run import results
 from helpers.run.notebooks import studies_of
 from helpers.run.parameters import notebook_files
+from helpers.show import INTERACTIVE
 
 DOCS = Path(__file__).parent
 MAIN_FIGURE = "main-figure"  # tag of the cell that draws it
+VEGA = """<script src="{root}_static/vega.js"></script>
+"""
+EXPLORER = """<div class="explorer" id="{name}" role="group" aria-label="{label}"></div>
+<script>vegaEmbed("#{name}", {specification}, {options});</script>
+"""
+# Marks are not read out one by one: the page has their numbers in figures and tables.
+OPTIONS = {
+    "actions": False,
+    "renderer": "svg",
+    "config": {"mark": {"aria": False}},
+}
 TITLE = "Judging language models: a reference re-analysis"
 LONGEST_SHOWN = 6  # lines of code in a cell that is not folded
 FOLDERS = ("docs", "notebooks", "data", "figures", "benchmarks", "src")
@@ -66,11 +80,32 @@ def write(run: Path, sources: Path) -> None:
         page = sources / committed.relative_to(paths.ROOT)
         of_page = numbers[numbers["notebook"] == name]
         of_page.to_csv(page.with_suffix(".csv"), index=False)
+        depth = len(page.relative_to(sources).parts) - 1
+        draw_charts(name, notebook, root="../" * depth)
         nbformat.write(as_page(name, notebook, has_numbers=len(of_page) > 0), page)
     shutil.copytree(run / "figures", sources / "figures", dirs_exist_ok=True)
     _write_report(run, sources)
     modules = _write_reference(sources / "reference")
     _write_start(sources, modules)
+
+
+def draw_charts(name: str, notebook: nbformat.NotebookNode, root: str) -> None:
+    """Let pages draw interactive charts with the script of this site."""
+    script = VEGA.format(root=root)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            specification = output.get("data", {}).pop(INTERACTIVE, None)
+            if specification:
+                del specification["$schema"]  # the script brings its own version
+                html = script + EXPLORER.format(
+                    name=f"explorer-{cell.id}",
+                    label=f"Interactive chart of {name}",
+                    # no end of the script may stand in it
+                    specification=json.dumps(specification).replace("</", "<\\/"),
+                    options=json.dumps(OPTIONS),
+                )
+                output["data"]["text/html"] = html
+                script = ""  # once for each page
 
 
 def as_page(
@@ -191,7 +226,11 @@ def main(run: str, target: str) -> int:
     write(paths.ROOT / run, sources)
     os.environ["SITE_NOTICE"] = notice(paths.ROOT / run)
     places = ["-c", str(DOCS), "-d", f"{sources}-trees", str(sources), target]
-    return sphinx(["-q", "-E", "-a", *places])
+    code = sphinx(["-q", "-E", "-a", *places])
+    # in a function, since its names are those of other scripts
+    bundle = f"(() => {{{vl_convert.javascript_bundle()}}})();"
+    (Path(target) / "_static" / "vega.js").write_text(bundle, encoding="utf-8")
+    return code
 
 
 if __name__ == "__main__":

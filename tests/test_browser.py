@@ -14,7 +14,10 @@ SITE = paths.BUILD / "site"
 KINDS = [
     "index.html",
     "docs/replication_report.html",
+    "docs/explore.html",
     "notebooks/11_error_weights.html",
+    "notebooks/appendix/50_robustness.html",
+    "notebooks/appendix/52_plan_a_study.html",
     "reference/helpers.verbs.html",
     "search.html",
 ]
@@ -69,6 +72,38 @@ def test_each_row_has_an_address(report):
     assert report.url.endswith(link.get_attribute("href"))
     row = report.url.partition("#")[2]
     assert report.locator(f"tr:has(#{row})").is_visible()
+
+
+def texts(chart):
+    """All words and numbers in a chart, after it has been drawn anew."""
+    chart.page.wait_for_timeout(500)
+    return chart.locator("svg text").all_text_contents()
+
+
+def test_a_choice_leaves_its_specifications(browser):
+    page = browser.new_page()
+    page.goto((SITE / "notebooks" / "appendix" / "50_robustness.html").as_uri())
+    chart = page.locator(".explorer").first
+    menus = chart.locator("select")
+    menus.first.select_option("factual error, points lost")
+    menus.nth(2).select_option("by others")
+    assert "48 specifications shown" in texts(chart)
+    menus.nth(3).focus()  # by keyboard, too
+    page.keyboard.press("ArrowDown")
+    assert "24 specifications shown" in texts(chart)
+
+
+def test_a_plan_depends_on_the_difference_sought(browser):
+    page = browser.new_page()
+    page.goto((SITE / "notebooks" / "appendix" / "52_plan_a_study.html").as_uri())
+    chart = page.locator(".explorer")
+    menus = chart.locator("select")
+    before = texts(chart)
+    menus.first.select_option("1 points")
+    after = texts(chart)
+    assert after != before
+    menus.nth(1).select_option("25%")
+    assert texts(chart) not in (before, after)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

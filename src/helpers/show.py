@@ -74,6 +74,7 @@ DARKEST = 0.52
 SAVE_DPI = 160
 PAGE_DPI = 96  # pixels of a page in an inch of a figure
 LONGEST_TITLE = 12  # words
+INTERACTIVE = "application/vnd.vegalite.v5+json"  # kind of output
 LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
@@ -313,6 +314,33 @@ def _show(png: bytes, alt: str, caption: str) -> None:
     picture = {"image/png": png, "text/plain": alt}
     display(picture, raw=True, metadata={"image/png": metadata})
     display(Markdown(caption))
+
+
+def interactive(chart: object) -> None:
+    """Show an Altair chart that JupyterLab and the site draw without the network.
+
+    GitHub shows no such charts, so a static figure has to say the same.
+
+    Parameters
+    ----------
+    chart : altair.TopLevelMixin
+        Any chart.
+
+    Examples
+    --------
+    >>> import altair
+    >>> scores = pd.DataFrame({"answers": [700, 200], "score": ["good", "bad"]})
+    >>> interactive(altair.Chart(scores).mark_bar().encode(x="answers", y="score"))
+    <an interactive chart: open this notebook in JupyterLab, or the site>
+    """
+    specification = chart.to_dict()
+    # the version that JupyterLab brings along; what we draw is the same in both
+    specification["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json"
+    words = "<an interactive chart: open this notebook in JupyterLab, or the site>"
+    if get_ipython() is None:
+        print(words)
+    else:
+        display({INTERACTIVE: specification, "text/plain": words}, raw=True)
 
 
 def as_png(fig: Figure, source: str) -> bytes:
