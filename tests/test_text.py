@@ -1,7 +1,5 @@
 """Measures of texts by hand and by other libraries, tiny models, and the lexicon."""
 
-import contextlib
-import math
 import re
 import sys
 from types import SimpleNamespace
@@ -10,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import textstat
-from scipy.special import log_softmax, softmax
 
 from helpers import paths, text
 from helpers.studies import kamoda
@@ -43,37 +40,6 @@ def save_tokenizer(tmp_path):
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
     fast.save_pretrained(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def tiny_gpt2(save_tokenizer):
-    """A GPT-2 of random weights that sees eight tokens, loaded from a folder."""
-    torch = pytest.importorskip("torch", reason=NO_MODELS)
-    transformers = pytest.importorskip("transformers", reason=NO_MODELS)
-    torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=len(WORDS),
-        n_positions=8,
-        n_embd=16,
-        n_layer=2,
-        n_head=2,
-        initializer_range=1.0,
-    )
-    transformers.GPT2LMHeadModel(config).save_pretrained(save_tokenizer)
-    return text.load_model(str(save_tokenizer))
-
-
-def chained_perplexity(model, tokens, windows):
-    """Perplexity of token after token, each predicted from the start of its window."""
-    import torch
-
-    losses = []
-    for begin, first, end in windows:
-        for position in range(first, end):
-            with torch.no_grad():
-                logits = model(torch.tensor([tokens[begin:position]])).logits[0, -1]
-            losses.append(-torch.log_softmax(logits, dim=0)[tokens[position]].item())
-    return math.exp(np.mean(losses))
 
 
 def test_readability_is_the_formula_by_hand():
@@ -201,59 +167,6 @@ def test_weights_that_are_not_in_the_cache_are_not_downloaded(monkeypatch):
         text.sentiment(["fine"], "twitter")
 
 
-def test_beyond_the_window_perplexity_moves_on_by_half_a_window(tiny_gpt2):
-    model, tokenizer = tiny_gpt2
-    words = [*WORDS[3:], "the", "light", "is", "blue"]
-    tokens = [0, *(WORDS.index(word) for word in words)]
-    perplexity = text.perplexity(
-        [" ".join(words), " ".join(words[9:])],
-        ["", " ".join(words[:9])],
-        model,
-        tokenizer,
-    )
-    expected = [
-        chained_perplexity(model, tokens, [(0, 1, 8), (4, 8, 12)]),
-        chained_perplexity(model, tokens, [(4, 10, 12)]),
-    ]
-    assert perplexity.tolist() == pytest.approx(expected, rel=1e-4)
-
-
-def test_perplexity_by_hand_of_a_model_that_knows_the_last_word_and_how_many_it_saw(
-    monkeypatch,
-):
-    scores = np.random.default_rng(0).normal(size=(9, len(WORDS), len(WORDS)))
-
-    def model(tokens):
-        return SimpleNamespace(logits=scores[np.arange(1, tokens.shape[1] + 1), tokens])
-
-    def tokenizer(given, add_special_tokens):
-        assert not add_special_tokens
-        return {"input_ids": [WORDS.index(word) for word in given.split()]}
-
-    def cross_entropy(logits, targets, reduction):
-        assert reduction == "none"
-        return -log_softmax(logits, axis=1)[np.arange(len(targets)), targets]
-
-    nn = SimpleNamespace(functional=SimpleNamespace(cross_entropy=cross_entropy))
-    torch = SimpleNamespace(tensor=np.array, no_grad=contextlib.nullcontext, nn=nn)
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    model.config, tokenizer.bos_token_id = SimpleNamespace(max_position_embeddings=8), 0
-    words = [*WORDS[3:], "the", "light", "is", "blue"]
-    contexts = ["", " ".join(words[:9]), " ".join(words[:2])]
-    texts = [" ".join(words), " ".join(words[9:]), " ".join(words[2:4])]
-    perplexity = text.perplexity(texts, contexts, model, tokenizer)
-    tokens = [0, *(WORDS.index(word) for word in words)]
-    for found, windows in zip(
-        perplexity, [[(0, 1, 8), (4, 8, 12)], [(4, 10, 12)], [(0, 3, 5)]], strict=True
-    ):
-        chances = [
-            softmax(scores[position - begin, tokens[position - 1]])[tokens[position]]
-            for begin, first, end in windows
-            for position in range(first, end)
-        ]
-        assert found == pytest.approx(np.prod(chances) ** (-1 / len(chances)))
-
-
 def test_the_twitter_score_is_the_chance_of_positive_less_that_of_negative(
     save_tokenizer, monkeypatch
 ):
@@ -307,35 +220,6 @@ def test_answers_are_compared_with_the_reference_to_their_question(answers):
     expected = {"a": 4 / 7, "d": 1 / 2, "e": 1, "f": 0, "h": 1, "i": 1}
     assert scores["rouge_1"].dropna().to_dict() == pytest.approx(expected)
     assert scores.loc["h", "rouge_l"] == pytest.approx(1 / 2)
-
-
-def test_perplexities_follow_the_own_and_another_question_all_equally_likely(
-    answers, monkeypatch
-):
-    asked = []
-
-    def note_questions(texts, questions, model, tokenizer):
-        asked.append(questions)
-        return pd.Series(float(model), index=texts.index)
-
-    many = pd.concat([answers] * 100, ignore_index=True)[::-1]
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    assert text.perplexity_measures(
-        many, "gpt2", np.random.default_rng(0)
-    ).columns.empty
-    monkeypatch.setattr(text, "load_model", lambda name: (7, None))
-    monkeypatch.setattr(text, "perplexity", note_questions)
-    measures = text.perplexity_measures(many, "gpt2", np.random.default_rng(0))
-    own, other = asked
-    assert own.equals(many["question"])
-    minus = {"−perplexity, QA": -7.0, "−perplexity, RQA": -7.0}
-    assert measures.equals(pd.DataFrame(minus, index=many.index))
-    shares = pd.crosstab(own, other, normalize="index").to_numpy()
-    np.testing.assert_array_equal(shares.diagonal(), 0)
-    # four standard errors of a share of 300 draws
-    np.testing.assert_allclose(
-        shares, (1 - np.eye(3)) / 2, atol=4 * np.sqrt(0.25 / 300)
-    )
 
 
 # Words for an aspect, and the same words in another sense.

@@ -11,14 +11,12 @@ on them; `read_hand_check` holds the counts.
 """
 
 import importlib
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from helpers import paths
@@ -312,7 +310,7 @@ def load_model(name: str, kind: str = "AutoModelForCausalLM") -> tuple[Any, Any]
     Returns
     -------
     model, tokenizer
-        To be passed on to `perplexity`.
+        Of the class asked for.
 
     Raises
     ------
@@ -321,7 +319,7 @@ def load_model(name: str, kind: str = "AutoModelForCausalLM") -> tuple[Any, Any]
 
     References
     ----------
-    Radford et al. (2019), GPT-2; Kamoda et al. (2025), section 5.1.
+    Wolf et al. (2020), Transformers: State-of-the-Art Natural Language Processing.
     """
     transformers = _optional("transformers")
     _optional("torch")  # which transformers needs
@@ -347,103 +345,6 @@ def _optional(package: str) -> Any:
             f"package {package!r} is not installed: "
             "install this project with the extra 'models'"
         ) from error
-
-
-def perplexity(
-    texts: Sequence[str], contexts: Sequence[str], model: Any, tokenizer: Any
-) -> pd.Series:
-    """How unexpected each text is to a model that has just read its context."""
-    texts = _with_words(texts, "texts")
-    values = [
-        _perplexity(text, context, model, tokenizer)
-        for text, context in zip(texts, contexts, strict=True)
-    ]
-    return pd.Series(values, index=texts.index, dtype=float, name="perplexity")
-
-
-def _perplexity(text: str, context: str, model: Any, tokenizer: Any) -> float:
-    """Perplexity of one text after its context."""
-    # words in the middle of a text are other tokens than those at its start
-    text = f" {text}" if context else text
-    context_tokens = tokenizer(context, add_special_tokens=False)["input_ids"]
-    text_tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-    tokens = [tokenizer.bos_token_id, *context_tokens, *text_tokens]
-    n_context = len(tokens) - len(text_tokens)
-    losses = _token_losses(tokens, n_context, model)
-    return math.exp(sum(losses) / len(losses))
-
-
-def _token_losses(tokens: list[int], n_context: int, model: Any) -> list[float]:
-    """Negative log-likelihood of each token after the context, window by window."""
-    torch = _optional("torch")
-    window = model.config.max_position_embeddings
-    losses = []
-    start = n_context
-    while start < len(tokens):
-        # as much as fits after the first context; then half a window at a time, so that
-        # every token is predicted from at least half a window
-        end = min(len(tokens), max(window, start + window // 2))
-        begin = max(0, end - window)
-        ids = torch.tensor([tokens[begin:end]])
-        with torch.no_grad():
-            # the scores at one place are for the token at the next
-            logits = model(ids).logits[0, start - begin - 1 : -1]
-        targets = ids[0, start - begin :]
-        window_losses = torch.nn.functional.cross_entropy(
-            logits, targets, reduction="none"
-        )
-        losses += window_losses.tolist()
-        start = end
-    return losses
-
-
-def perplexity_measures(
-    answers: pd.DataFrame, name: str, rng: np.random.Generator
-) -> pd.DataFrame:
-    """How expected answers are after their own and after another question.
-
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        One row per answer: ``question_id``, ``question`` and ``text``; two questions or
-        more.
-    name : str
-        Language model, see `load_model`.
-    rng : numpy.random.Generator
-        Draws another question for each answer; all others are equally likely.
-
-    Returns
-    -------
-    pandas.DataFrame of float
-        `perplexity` with a minus, so that more is better, after the own question ("QA"
-        in the paper) and after another ("RQA"), with the index of `answers`; no columns
-        without a model.
-
-    Raises
-    ------
-    ValueError
-        If a text has no word.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 5.1.
-    """
-    try:
-        model, tokenizer = load_model(name)
-    except ModelUnavailableError:
-        return pd.DataFrame(index=answers.index)
-    codes, question_ids = pd.factorize(answers["question_id"])
-    questions = answers.drop_duplicates("question_id")["question"].to_numpy()
-    # a step of at least one around the circle of questions leads to another one
-    steps = rng.integers(1, len(question_ids), len(answers))
-    other = (codes + steps) % len(question_ids)
-    other_questions = pd.Series(questions[other], answers.index)
-    texts = answers["text"]
-    after_own = perplexity(texts, answers["question"], model, tokenizer)
-    after_other = perplexity(texts, other_questions, model, tokenizer)
-    return pd.DataFrame(
-        {"−perplexity, QA": -after_own, "−perplexity, RQA": -after_other}
-    )
 
 
 def _read_lexicon() -> pd.DataFrame:
