@@ -67,117 +67,53 @@ def normal_intervals(estimate: ArrayLike, se: ArrayLike) -> pd.DataFrame:
     return table.assign(low=table["estimate"] - margin, high=table["estimate"] + margin)
 
 
-def mean_deviation(
-    mean: ArrayLike, se: ArrayLike, others: ArrayLike, other_ses: ArrayLike
+def contrast(
+    mean: pd.DataFrame,
+    se: pd.DataFrame,
+    weights: pd.DataFrame,
+    correlation: float = 0.0,
 ) -> pd.Series:
-    """Average how far accuracies are from others, whatever the direction.
+    """Add up accuracies with weights; the 95 % interval comes from standard errors.
 
-    Two measurements of the same thing differ as well, so that a mean absolute deviation
-    is above zero even if all true differences are zero. That part is given beside it.
+    Differences and means are such sums. So is, with the signs of the differences taken
+    as given (linearisation), a mean absolute difference.
 
     Parameters
     ----------
-    mean, se : array-like, shape (n,)
-        Accuracies with their standard errors.
-    others, other_ses : array-like, shape (n, n_others)
-        The accuracies that each one is compared with.
+    mean, se : pandas.DataFrame
+        Accuracies with their standard errors: one row for each sample of questions, one
+        column for each way to answer them.
+    weights : pandas.DataFrame
+        Weights, with the same rows and columns.
+    correlation : float, optional
+        Correlation of the errors of any two accuracies in the same row, from 0 to 1.
+        Those in different rows are independent.
 
     Returns
     -------
     pandas.Series
-        ``estimate``, the mean absolute deviation; ``low`` and ``high``, its 95 %
-        interval from linearisation, in which an accuracy that is compared twice counts
-        as one measurement; and ``by_chance``, the deviation that normal sampling errors
-        would bring about.
+        ``estimate``, ``low`` and ``high``.
 
-    Examples
-    --------
-    >>> deviation = mean_deviation(
-    ...     mean=[0.74, 0.49], se=[0.04, 0.04],
-    ...     others=[[0.92], [0.70]], other_ses=[[0.02], [0.04]])
-    >>> deviation.round(3).to_dict()
-    {'estimate': 0.195, 'low': 0.124, 'high': 0.266, 'by_chance': 0.04}
-    """
-    mean = np.reshape(mean, (-1, 1))
-    se = np.reshape(se, (-1, 1))
-    other_ses = np.asarray(other_ses)
-    differences = mean - np.asarray(others)
-    estimate, margin = _mean_distance(differences, se, other_ses)
-    # the mean of |x| is sqrt(2 / pi) standard deviations for a normal x around zero
-    by_chance = np.sqrt(2 / np.pi) * np.hypot(se, other_ses).mean()
-    return pd.Series(
-        {
-            "estimate": estimate,
-            "low": estimate - margin,
-            "high": estimate + margin,
-            "by_chance": by_chance,
-        }
-    )
-
-
-def _mean_distance(
-    differences: np.ndarray, se: np.ndarray, other_ses: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean absolute difference over the last two axes, half its 95 % interval."""
-    n_rows, n_others = differences.shape[-2:]
-    # The derivative of |a - b| is the sign of a - b for a, and its opposite for b. An
-    # accuracy that is compared several times adds up its signs before they are squared.
-    signs = np.sign(differences).sum(axis=-1, keepdims=True)
-    variance = ((signs * se) ** 2).sum(axis=(-2, -1)) + (other_ses**2).sum()
-    margin = NORMAL_95 * np.sqrt(variance) / (n_rows * n_others)
-    return np.abs(differences).mean(axis=(-2, -1)), margin
-
-
-def deviation_difference(
-    first: tuple[ArrayLike, ArrayLike],
-    second: tuple[ArrayLike, ArrayLike],
-    others: ArrayLike,
-    other_ses: ArrayLike,
-) -> pd.Series:
-    """Compare how far two columns of accuracies are from the same others.
-
-    Parameters
+    References
     ----------
-    first, second : pair of array-like, shape (n,)
-        Accuracies and their standard errors.
-    others, other_ses : array-like, shape (n, n_others)
-        The accuracies that both are compared with.
-
-    Returns
-    -------
-    pandas.Series
-        ``estimate``, the mean absolute deviation of the first less that of the second;
-        ``low`` and ``high``, its 95 % interval from linearisation, as for
-        `mean_deviation`.
+    Miller (2024), Adding Error Bars to Evals (paired differences).
 
     Examples
     --------
-    >>> letters = ([0.74, 0.49], [0.04, 0.04])
-    >>> free_text = ([0.99, 0.85], [0.01, 0.03])
-    >>> others = [[0.92], [0.70]]
-    >>> other_ses = [[0.02], [0.04]]
-    >>> deviation_difference(letters, free_text, others, other_ses).round(2)
-    estimate    0.09
-    low        -0.02
-    high        0.19
-    dtype: float64
+    >>> mean = pd.DataFrame({"model": [70.0], "users": [90.0]})
+    >>> se = pd.DataFrame({"model": [4.0], "users": [3.0]})
+    >>> weights = pd.DataFrame({"model": [-1], "users": [1]})
+    >>> contrast(mean, se, weights).round(1).to_dict()
+    {'estimate': 20.0, 'low': 10.2, 'high': 29.8}
+    >>> contrast(mean, se, weights, correlation=0.5).round(1).to_dict()
+    {'estimate': 20.0, 'low': 12.9, 'high': 27.1}
     """
-    # shape (columns compared, n, others): first and second, each against all others
-    means = np.array([first[0], second[0]], dtype=float)[:, :, None]
-    ses = np.array([first[1], second[1]], dtype=float)
-    differences = means - np.asarray(others)
-    gap = np.abs(differences[0]) - np.abs(differences[1])
-    # as in `_mean_distance`; what the others add to both deviations cancels out where
-    # both columns lie on the same side
-    signs = np.sign(differences)
-    own_variance = ((signs.sum(axis=2) * ses) ** 2).sum()
-    shared = (signs[0] - signs[1]) * np.asarray(other_ses)
-    shared_variance = (shared**2).sum()
-    margin = NORMAL_95 * np.sqrt(own_variance + shared_variance) / gap.size
-    estimate = gap.mean()
-    return pd.Series(
-        {"estimate": estimate, "low": estimate - margin, "high": estimate + margin}
-    )
+    errors = weights * se
+    own = (errors**2).to_numpy().sum()
+    shared = (errors.sum(axis="columns") ** 2).sum()
+    variance = (1 - correlation) * own + correlation * shared
+    estimate = (weights * mean).to_numpy().sum()
+    return normal_intervals([estimate], np.sqrt(variance)).loc[0]
 
 
 def question_accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -551,30 +487,6 @@ def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.nda
     printed = np.asarray(printed, dtype=float)
     half = 0.5 * 10.0**-decimals
     return printed - half, printed + half
-
-
-def fits(printed: ArrayLike, low: ArrayLike, high: ArrayLike) -> np.ndarray:
-    """Tell whether a printed number can come from an interval by rounding.
-
-    Parameters
-    ----------
-    printed : array-like
-        Numbers as printed, with two digits after the point.
-    low, high : array-like
-        Interval of the number before rounding.
-
-    Returns
-    -------
-    numpy.ndarray of bool or bool
-        True where some number of the interval is printed like this.
-
-    Examples
-    --------
-    >>> bool(fits(0.05, 0.046, 0.066)), bool(fits(0.04, 0.046, 0.066))
-    (True, False)
-    """
-    least, most = unrounded(printed)
-    return (most >= np.asarray(low) - SLACK) & (least <= np.asarray(high) + SLACK)
 
 
 def attainable_z(
