@@ -121,8 +121,8 @@ def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):
     questions = word_classes(study.associations, study.norms)
     own = questions.join(study.associations.set_index("row")["explanation"], on="row")
     monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
-    given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_boot": 2}
-    run_code(paths.NOTEBOOKS / "appendix" / "40_word_classes_test.ipynb", given)
+    given = {"data_source": "simulated", "out_dir": str(tmp_path), "n_trials": 50}
+    run_code(paths.NOTEBOOKS / "appendix" / "41_age_alignment.ipynb", given)
     saved = claims_results.read(tmp_path / "simulated")
     assert "humbel.word_classes.one_target" in set(saved["name"])
 

@@ -1,7 +1,6 @@
 """Bootstrap draws against resampling of rows; intervals, tests against closed forms."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.stats import bootstrap
@@ -9,24 +8,6 @@ from helpers.stats import bootstrap
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-@pytest.fixture
-def frame():
-    """Clusters of unequal sizes, with gaps in one column."""
-    draw = rng(5)
-    prompts = draw.integers(12, size=60)
-    x = draw.normal(size=60) + prompts / 6
-    table = pd.DataFrame({"prompt_id": prompts, "x": x})
-    return table.assign(
-        z=np.where(draw.random(60) < 0.3, np.nan, x), size=draw.integers(1, 5, 60)
-    )
-
-
-def means(frame, columns=("x", "z"), n_boot=20, **options):
-    return bootstrap.bootstrap_means(
-        frame, columns, "prompt_id", n_boot, rng(1), **options
-    )
 
 
 def test_weights_count_draws_of_clusters_however_many_are_counted_together(monkeypatch):
@@ -61,45 +42,6 @@ def test_ratio_of_a_tiny_table_is_the_one_by_hand():
         numerator, denominator, np.array([[1, 1], [2, 0], [0, 2]])
     )
     np.testing.assert_array_equal(draws, [[1.0, 0.5], [0.5, 0.5], [1.5, np.nan]])
-
-
-def test_means_are_those_of_the_resampled_rows(frame):
-    labels = np.sort(frame["prompt_id"].unique())
-    times = pd.DataFrame(
-        bootstrap.cluster_weights(len(labels), 20, rng(1)), columns=labels
-    )
-    rows = [
-        frame.index.repeat(count[frame["prompt_id"]]) for _, count in times.iterrows()
-    ]
-    expected = [frame.loc[chosen, ["x", "z"]].mean() for chosen in rows]
-    np.testing.assert_allclose(means(frame), expected, rtol=1e-12)
-
-
-def test_weighted_means_are_those_of_rows_repeated_by_their_weight(frame):
-    repeated = frame.loc[frame.index.repeat(frame["size"])]
-    np.testing.assert_allclose(means(frame, weight="size"), means(repeated), rtol=1e-12)
-
-
-def test_bootstrap_error_of_a_mean_is_the_clustered_standard_error(frame):
-    deviations = (frame["x"] - frame["x"].mean()).groupby(frame["prompt_id"]).sum()
-    expected = np.sqrt((deviations**2).sum()) / len(frame)
-    assert means(frame, ["x"], 10_000).std() == pytest.approx(expected, rel=0.06)
-
-
-def test_a_replicate_without_observations_is_nan_and_left_out_of_the_interval():
-    table = pd.DataFrame({"x": [1.0, np.nan, np.nan], "prompt_id": [1, 2, 3]})
-    draws = means(table, ["x"], 200)
-    assert 0 < np.isnan(draws).mean() < 1
-    assert np.ravel(bootstrap.interval(draws)).tolist() == [1.0, 1.0]
-
-
-def test_means_refuse_unusable_columns(frame):
-    with pytest.raises(
-        ValueError, match=r"column 'z' has \d+ missing values, first in row"
-    ):
-        means(frame, weight="z")
-    with pytest.raises(ValueError, match="column 'prompt_id' has 1 distinct value"):
-        means(frame.assign(prompt_id="a"))
 
 
 def test_interval_cuts_equal_tails():

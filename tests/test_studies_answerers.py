@@ -184,7 +184,7 @@ def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
 
 
 def test_hoeffdings_widths_are_the_printed_ones():
-    width = answerers.hoeffding_width
+    width = humbel.hoeffding_width
     assert round(100 * (0.6 - width(40))) == 39
     assert width([108, 216]).round(4).tolist() == [0.1307, 0.0924]
 
@@ -294,3 +294,15 @@ def test_trials_reject_people_as_often_as_the_binomial_says():
     assert (trials["person", 7] <= 0.05).mean() == pytest.approx(
         expected, abs=4 * 0.33 / 141
     )
+
+
+def test_simulated_people_are_rejected_by_the_mean_test_as_often_as_its_level(answers):
+    columns = answerers.by_age(answers["right"], answers["age"], "up to")
+    people = answerers.simulated_people(columns, 0.7, [0.0, 0.2], 0.05, 4000, seed=1)
+    assert people.index.tolist() == [0.0, 0.2]
+    assert people["right"].to_numpy() == pytest.approx(70, abs=0.2)
+    assert (people["rejected_mean"] < 7).all()
+    assert (people["rejected_divergence"] > 8).all()
+    # held fixed, the model's right answers add no variance; drawn anew, all is binomial
+    assert people["variance_fixed"].max() < 0.95
+    assert people["variance_anew"].to_numpy() == pytest.approx(1, abs=0.08)

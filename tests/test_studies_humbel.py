@@ -185,3 +185,23 @@ def test_five_effects_pass_one_correction_and_three_the_other():
         "one-sided, corrected for 4": 5,
         "one-sided, corrected for 6": 3,
     }
+
+
+def test_the_expectation_follows_from_the_described_steps():
+    expected = humbel.expected_right([0.5, 0.7], 0.15)
+    assert (100 * expected).round().tolist() == [47, 59]
+    without = humbel.expected_right([0.5, 0.7], 0.15, float("inf"))
+    assert without == pytest.approx([0.425 + 0.575 / 6, 0.595 + 0.405 / 6])
+
+
+def test_what_follows_from_printed_numbers_has_the_range_of_their_rounding():
+    found = humbel.printed_results()
+    know = found["expected.knows_and_agrees"]
+    assert know["low"] < know["estimate"] < know["high"] < 38
+    assert found["norms.known_high"]["estimate"] == 70
+    assert found["chat.gain_pragmatics"] == {"estimate": 6, "low": 5, "high": 7}
+    assert found["prompts.settings"] == 77
+    assert found["clinical.word_classes_worst"] == {
+        "with the stopping rule": True,
+        "without": False,
+    }

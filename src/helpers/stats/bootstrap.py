@@ -12,9 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.stats.checks import check_clusters, check_numeric
-from helpers.stats.moments import cluster_sums
-
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
 
 
@@ -82,72 +79,6 @@ def bootstrap_ratio(
     denominator = np.tensordot(weights, denominator_sums, axes=1)
     undefined = np.full(numerator.shape, np.nan)
     return np.divide(numerator, denominator, out=undefined, where=denominator != 0)
-
-
-def bootstrap_means(
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-    weight: str | None = None,
-) -> np.ndarray:
-    """Bootstrap draws of column means, resampling clusters of rows.
-
-    Missing values are left out column by column. To compare groups on the same
-    replicates, give each group a column that is empty outside the group.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    columns : sequence of str
-        Numeric columns to average.
-    cluster : str
-        Column of clusters.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-    weight : str, optional
-        Column of observation weights; by default all rows count the same.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, len(columns))
-        A replicate without any observation of a column is NaN there; `interval` leaves
-        it out.
-
-    Raises
-    ------
-    ValueError
-        If a column is unknown or not numeric, a weight or cluster label is missing, or
-        there are fewer than two clusters.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1],
-    ...                       "prompt_id": ["a", "a", "b", "b"]})
-    >>> rng = np.random.default_rng(0)
-    >>> draws = bootstrap_means(frame, ["refusal"], "prompt_id", 200, rng)
-    >>> np.unique(draws)
-    array([0. , 0.5, 1. ])
-    """
-    check_clusters(frame, cluster)
-    check_numeric(frame, columns, missing="allow")
-    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
-    # how much each value counts: nothing where it is missing
-    row_weights = (~np.isnan(values)).astype(float)
-    if weight is not None:
-        check_numeric(frame, [weight])
-        row_weights *= frame[[weight]].to_numpy(dtype=float)
-    numerator = cluster_sums(np.nan_to_num(values) * row_weights, frame[cluster])
-    denominator = cluster_sums(row_weights, frame[cluster])
-    times_drawn = cluster_weights(len(denominator), n_boot, rng)
-    return bootstrap_ratio(numerator, denominator, times_drawn)
 
 
 def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:

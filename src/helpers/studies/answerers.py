@@ -23,20 +23,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 
 from helpers import paths
 from helpers.data import registry, tables
 from helpers.data.columns.humbel import AGES
 from helpers.simulate.humbel import answers as simulated_answers
-from helpers.stats.bootstrap import bootstrap_means
-from helpers.stats.groups import interval_table
+from helpers.stats import bootstrap
 from helpers.studies import humbel
 from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
 
 ANSWERS = paths.DATA / "answers"
 MODEL = "all_minilm_l6_v2"
 MODEL_NAME = "all-MiniLM-L6-v2"
+N_RESAMPLES = 100  # of cues, people being simulated for each
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 
@@ -265,42 +265,6 @@ def by_age(right: pd.Series, ages: pd.Series, scope: str) -> pd.DataFrame:
         counts = ages == age if scope == "at" else ages <= age
         columns[age] = right.where(counts)
     return pd.DataFrame(columns)
-
-
-def accuracy_by_age(
-    columns: pd.DataFrame, clusters: pd.Series, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Give the share of right answers at each age; the interval resamples clusters.
-
-    Parameters
-    ----------
-    columns : pandas.DataFrame
-        One column per age, see `by_age`.
-    clusters : pandas.Series
-        Answers of one cluster may depend on each other.
-    n_boot : int
-        Bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``x`` (age in years), ``estimate``, ``low`` and ``high`` (95 % interval) in per
-        cent; missing where an age has no question.
-
-    Examples
-    --------
-    >>> columns = by_age(pd.Series([1, 0, 1]), pd.Series([7, 7, 9]), "at")
-    >>> cues = pd.Series(["a", "b", "c"])
-    >>> table = accuracy_by_age(columns, cues, 99, np.random.default_rng(0))
-    >>> table["estimate"].head(2).tolist()
-    [50.0, 100.0]
-    """
-    frame = columns.assign(cluster=clusters)
-    draws = bootstrap_means(frame, list(columns), "cluster", n_boot, rng)
-    draws = pd.DataFrame(100 * draws, columns=columns.columns)
-    table = interval_table(100 * columns.mean(), draws)
-    return table.rename_axis("x").reset_index()
 
 
 def mean_test(columns: pd.DataFrame, expected: ArrayLike) -> pd.DataFrame:
@@ -580,26 +544,154 @@ def expected_divergence(
     return if_independent - 2 * agreement * accuracy * (1 - accuracy)
 
 
-def hoeffding_width(n: ArrayLike) -> np.ndarray:
-    """Half-width of Hoeffding's 95 % interval for a share, valid for any distribution.
+def simulated_people(
+    columns: pd.DataFrame,
+    mean: float,
+    agreements: Sequence[float],
+    level: float,
+    n_trials: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Say what the tests do to simulated people and to the model, by agreement.
 
     Parameters
     ----------
-    n : array-like of int
-        Independent observations.
+    columns : pandas.DataFrame
+        What the model got right, one column per age, see `by_age`; the last column has
+        all questions.
+    mean : float
+        People's share of right answers.
+    agreements : sequence of float
+        Shares of questions on which a person copies the model.
+    level : float
+        Of both tests.
+    n_trials : int
+        Trials for each agreement.
+    seed : int
 
     Returns
     -------
-    numpy.ndarray or float
-        Between 0 and 1 for all but the smallest `n`.
+    pandas.DataFrame
+        Indexed by agreement. Of people: ``rejected_divergence`` and ``rejected_mean``,
+        in per cent of trials, and ``right``, their right answers in per cent. Of the
+        model: ``age``, the highest that the divergence test keeps by its mean p-value,
+        missing if none. ``variance_fixed`` and ``variance_anew``: that of the number of
+        disagreements as a ratio to a binomial one, with the questions held fixed and
+        with questions drawn for each person.
 
     References
     ----------
-    Hoeffding (1963), theorem 1.
+    Sicilia et al. (2024), HumBEL, section 3.4 and Figure 5.
 
     Examples
     --------
-    >>> round(float(hoeffding_width(40)), 3)
-    0.215
+    >>> columns = pd.DataFrame({7: [1.0, 0.0] * 500})
+    >>> people = simulated_people(columns, 0.8, [0.0], 0.05, 2000, seed=0)
+    >>> bool(people.loc[0.0, "rejected_divergence"] > 8)
+    True
     """
-    return np.sqrt(np.log(2 / 0.05) / (2 * np.asarray(n)))
+    right = columns.iloc[:, -1]
+    accuracy = right.mean()
+    n_right, n = int(right.sum()), int(right.count())
+    rows = {}
+    for agreement in agreements:
+        rng = np.random.default_rng(seed)
+        trials = divergence_trials(columns, mean, agreement, n_trials, rng)
+        rng = np.random.default_rng(seed)
+        counts = simulate_counts(n_right, n, mean, agreement, n_trials, rng)
+        p_people = binom.cdf(counts["right"], n, mean)
+        share = expected_divergence(accuracy, mean, agreement)
+        binomial_variance = n * share * (1 - share)
+        # questions drawn anew: the model gets another number of them right each time
+        where_right, where_wrong = chances(accuracy, mean, agreement)
+        n_right_anew = rng.binomial(n, accuracy, n_trials)
+        apart = rng.binomial(n_right_anew, 1 - where_right)
+        apart += rng.binomial(n - n_right_anew, where_wrong)
+        kept = aligned_ages(trials["model"].mean().to_frame().T, level)
+        rows[agreement] = {
+            "rejected_divergence": 100 * (trials["person"] <= level).mean().mean(),
+            "rejected_mean": 100 * (p_people <= level).mean(),
+            "right": 100 * counts["right"].mean() / n,
+            "age": kept.item(),
+            "variance_fixed": counts["model"].var() / binomial_variance,
+            "variance_anew": apart.var() / binomial_variance,
+        }
+    return pd.DataFrame(rows).T.rename_axis("agreement")
+
+
+def simulated_results(
+    people: pd.DataFrame,
+    columns: pd.DataFrame,
+    cues: pd.Series,
+    mean: float,
+    level: float,
+    n_trials: int,
+    seed: int,
+) -> dict[str, object]:
+    """Judge what the paper says of its simulation, in the form of `results.rows`.
+
+    Parameters
+    ----------
+    people : pandas.DataFrame
+        As `simulated_people` gives it for the same arguments.
+    columns, mean, level, n_trials, seed
+        As for `simulated_people`.
+    cues : pandas.Series
+        Cue of each question: resampled for the interval of ``adapts``.
+
+    Returns
+    -------
+    dict
+        ``same_mean``: people's share of right answers is `mean` at each agreement.
+        ``mean_test_unchanged``: the mean test rejects people equally often, give or
+        take half of its level. ``adapts``: years by which the age kept is higher at the
+        largest agreement than at the smallest, no age counting as one step below the
+        lowest. ``binomial``: whether the number of disagreements has the variance of a
+        binomial number, in two interpretations.
+
+    Examples
+    --------
+    >>> columns = pd.DataFrame({7: [1.0, 0.0] * 500})
+    >>> arguments = {"mean": 0.8, "level": 0.05, "n_trials": 500, "seed": 0}
+    >>> people = simulated_people(columns, agreements=[0.0, 0.1], **arguments)
+    >>> cues = pd.Series(np.arange(1000) // 10)
+    >>> found = simulated_results(people, columns, cues, **arguments)
+    >>> found["binomial"]["questions held fixed"]
+    False
+    """
+    least, most = people.index.min(), people.index.max()
+    below = columns.columns[0] - 2
+
+    def years_gained(rows: pd.DataFrame, rng: np.random.Generator) -> float:
+        kept = {}
+        for agreement in (least, most):
+            trials = divergence_trials(rows, mean, agreement, n_trials, rng)
+            kept[agreement] = trials["model"].mean()
+        ages = aligned_ages(pd.DataFrame(kept).T, level).fillna(below)
+        return ages[most] - ages[least]
+
+    rng = np.random.default_rng(seed)
+    rows_of_cue = list(cues.groupby(cues).indices.values())
+    resampled = []
+    for _ in range(N_RESAMPLES):
+        drawn = rng.integers(len(rows_of_cue), size=len(rows_of_cue))
+        rows = np.concatenate([rows_of_cue[cue] for cue in drawn])
+        resampled.append(years_gained(columns.iloc[rows], rng))
+    low, high = bootstrap.interval(np.array(resampled))
+    gained = years_gained(columns, rng)
+
+    # whether so many trials allow a ratio of variances of 1
+    quantiles = chi2.ppf([0.975, 0.025], n_trials - 1) / (n_trials - 1)
+    binomial = {}
+    for interpretation, column in {
+        "questions held fixed": "variance_fixed",
+        "questions drawn anew": "variance_anew",
+    }.items():
+        lowest, highest = people.iloc[0][column] / quantiles
+        binomial[interpretation] = bool(lowest <= 1 <= highest)
+    return {
+        "same_mean": bool(np.allclose(people["right"], 100 * mean, atol=0.1)),
+        "mean_test_unchanged": bool(np.ptp(people["rejected_mean"]) < 50 * level),
+        "adapts": {"estimate": gained, "low": low, "high": high},
+        "binomial": binomial,
+    }
