@@ -231,15 +231,15 @@ def _area(shares: np.ndarray) -> np.ndarray:
     return np.where(pairs > 0, wins / np.where(pairs > 0, pairs, 1.0), np.nan)
 
 
-def others_agree(marks: pd.DataFrame, best: float) -> pd.DataFrame:
+def others_agree(marks: pd.DataFrame, at_most: float) -> pd.DataFrame:
     """For each expert, whether both of the two others find something.
 
     Parameters
     ----------
     marks : pandas.DataFrame
         By item, a column of ratings for each of three experts.
-    best : float
-        The best mark: a finding is any other.
+    at_most : float
+        The best rating that is a finding.
 
     Returns
     -------
@@ -249,10 +249,10 @@ def others_agree(marks: pd.DataFrame, best: float) -> pd.DataFrame:
     Examples
     --------
     >>> marks = pd.DataFrame({"a": [5, 5], "b": [3, 3], "c": [4, 5]})
-    >>> others_agree(marks, best=5).to_numpy().tolist()
+    >>> others_agree(marks, at_most=4).to_numpy().tolist()
     [[1.0, nan, nan], [nan, 0.0, nan]]
     """
-    found = marks.ne(best)
+    found = marks <= at_most
     of_others = {}
     for name in marks:
         n_found = found.drop(columns=name).sum(axis="columns")
