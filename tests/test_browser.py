@@ -1,7 +1,10 @@
 """The site in a browser: needs requirements-browser.lock, and Chromium."""
 
 import shutil
+from pathlib import Path
+from urllib.parse import quote
 
+import pandas as pd
 import pytest
 
 from helpers import paths
@@ -122,3 +125,24 @@ def test_pages_fit_and_are_accessible(browser, file, width, scheme):
         if violation["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+SEARCHES = pd.read_csv(Path(__file__).parent / "searches.csv")
+
+
+@pytest.fixture(scope="module")
+def search(browser):
+    """The site's search, opened once."""
+    return browser.new_page()
+
+
+@pytest.mark.parametrize("row", list(SEARCHES.itertuples()), ids=lambda row: row.query)
+def test_readers_words_find_the_page(search, row):
+    address = (SITE / "search.html").as_uri()
+    search.goto(f"{address}?q={quote(row.query)}")
+    results = search.locator("#search-results ul.search li a")
+    results.first.wait_for(timeout=10_000)
+    search.wait_for_timeout(300)  # until all have been added
+    found = [link.get_attribute("href") for link in results.all()[:5]]
+    pages = [f"{page}.html" for page in row.page.split()]
+    assert any(page in link for page in pages for link in found), found
