@@ -37,7 +37,7 @@ def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
 
 def test_simulated_results_have_a_folder_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setattr(show.Run, "simulated", True)
-    show.begin("31_question_level", str(tmp_path), changed="")
+    show.begin("31_question_level_and_simulator", str(tmp_path), changed="")
     results.save(results.rows("chatbench", {"share": 3}))
     assert results.read(tmp_path).empty
     assert len(results.read(tmp_path / "simulated")) == 1

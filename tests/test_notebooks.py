@@ -89,31 +89,23 @@ def test_with_an_endpoint_the_user_simulator_holds_conversations(
     tmp_path, monkeypatch, capsys
 ):
     pytest.importorskip("openai", reason="openai is not installed")
-    small = {
-        "n_worded": 3,
-        "n_asked": 2,
-        "n_draws": 20,
-        "n_boot": 20,
-        "max_messages": 2,
-    }
+    small = {"n_draws": 20, "max_messages": 2}
     with endpoint.running() as server:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         values = [server.url, endpoint.KEY, "user", "ai"]
         for variable, value in zip(VARIABLES, values, strict=True):
             monkeypatch.setenv(variable, value)
         run_code(
-            paths.NOTEBOOKS / "appendix" / "32_user_simulator.ipynb",
+            paths.NOTEBOOKS / "appendix" / "31_question_level_and_simulator.ipynb",
             {"data_source": "simulated", "out_dir": str(tmp_path), **small},
         )
     printed = capsys.readouterr().out
-    assert (
-        "2 conversations of user with ai about simulated questions: 2 with an answer"
-        in printed
-    )
-    assert "no endpoint is named" not in printed
-    assert [request["model"] for request in server.asked] == ["user", "ai", "user"] * 2
-    held = tables.read_jsonl(tmp_path / "conversations" / "32_conversations.jsonl")
-    assert held["answer"].tolist() == ["B", "B"]
+    assert "1 conversation about the made-up question" in printed
+    assert "answer: B" in printed
+    assert "No conversation is held" not in printed
+    assert [request["model"] for request in server.asked] == ["user", "ai", "user"]
+    held = tables.read_jsonl(tmp_path / "conversations" / "31_conversations.jsonl")
+    assert held["answer"].tolist() == ["B"]
 
 
 def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):

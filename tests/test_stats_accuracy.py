@@ -86,50 +86,6 @@ def test_single_answers_leave_the_parts_of_the_variance_open():
     assert result[["between", "within"]].isna().all()
 
 
-def questions(
-    n_answers: int, correlation: float = 1.0, n: int = 20_000
-) -> pd.DataFrame:
-    """Questions whose chances correlate with a predictor as given."""
-    rng = np.random.default_rng(9)
-    predictor, noise = rng.normal(size=(2, n))
-    chance = 0.5 + 0.12 * (
-        correlation * predictor + np.sqrt(1 - correlation**2) * noise
-    )
-    user = rng.binomial(n_answers, np.clip(chance, 0.01, 0.99)) / n_answers
-    frame = pd.DataFrame({"question_id": np.arange(n), "ai": predictor, "user": user})
-    return frame.assign(n_answers=n_answers)
-
-
-def noisy_correlation(frame: pd.DataFrame) -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    return accuracy.noisy_correlation(
-        frame, "ai", "user", "n_answers", "question_id", 20, rng
-    )
-
-
-@pytest.mark.parametrize(("n_answers", "correlation"), [(3, 0.9), (10, 0.5)])
-def test_the_correlation_with_true_accuracies_is_recovered(n_answers, correlation):
-    frame = questions(n_answers, correlation)
-    result = noisy_correlation(frame)
-    between = 0.12**2
-    chance = 0.25 - 0.12**2
-    observed = np.corrcoef(frame["ai"], frame["user"])[0, 1]
-    assert result.loc["observed", "estimate"] == pytest.approx(observed)
-    reliability = between / (between + chance / n_answers)
-    assert result.loc["reliability", "estimate"] == pytest.approx(reliability, abs=0.03)
-    assert result.loc["corrected", "estimate"] == pytest.approx(correlation, abs=0.04)
-    assert observed < correlation - 0.05
-    assert (
-        (result["low"] < result["estimate"]) & (result["estimate"] < result["high"])
-    ).all()
-
-
-def test_copies_within_clusters_tell_nothing_new_about_a_noisy_correlation():
-    frame = questions(4, n=200)
-    twice = pd.concat([frame, frame], ignore_index=True)
-    pd.testing.assert_frame_equal(noisy_correlation(twice), noisy_correlation(frame))
-
-
 def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
     rng = np.random.default_rng(0)
     chance = rng.beta(1, 0.5, 800)
@@ -139,49 +95,6 @@ def test_observed_correlations_of_exact_predictions_lie_at_the_ceiling():
     assert ceiling.min() < seen < ceiling.max()
     many = accuracy.binomial_ceiling(chance, [10**6] * 800, 5, rng)
     np.testing.assert_allclose(many, 1, atol=1e-4)
-
-
-def linear_prediction(frame, features, n_folds=5):
-    rng = np.random.default_rng(0)
-    return accuracy.linear_prediction(
-        frame, features, "user", "question_id", n_folds, rng
-    )
-
-
-def test_a_linear_relation_is_predicted_on_held_out_questions_too():
-    frame = questions(5, n=200).assign(user=lambda table: 3 - 2 * table["ai"])
-    assert linear_prediction(frame, ["ai"]) == pytest.approx((1, 1))
-
-
-def test_features_without_relation_predict_held_out_questions_worse_than_fitted_ones():
-    frame = pd.DataFrame(
-        np.random.default_rng(3).normal(size=(60, 9)), columns=[*"abcdefgh", "user"]
-    )
-    fitted, held_out = linear_prediction(
-        frame.assign(question_id=range(60)), list("abcdefgh")
-    )
-    assert held_out < fitted - 0.2
-    # copies of a question stay together, so that they do not help
-    copies = pd.concat([frame.assign(question_id=range(60))] * 2)
-    assert linear_prediction(copies, list("abcdefgh")) == pytest.approx(
-        (fitted, held_out)
-    )
-
-
-def test_shares_by_chance_are_binomial():
-    frame = pd.DataFrame(
-        {"ai": [0.5, 0.3, 1.0], "user": [0.5, 0.0, 0.8], "n": [4, 3, 5]}
-    )
-    result = accuracy.lower_and_higher(
-        frame, "ai", "user", "n", 20_000, np.random.default_rng(0)
-    )
-    assert result[["lower", "higher"]].to_numpy().tolist() == [[0, 0], [1, 0], [1, 0]]
-    np.testing.assert_allclose(
-        result["lower_by_chance"], [5 / 16, 0.343, 0], atol=0.014
-    )
-    np.testing.assert_allclose(
-        result["higher_by_chance"], [5 / 16, 0.657, 0], atol=0.014
-    )
 
 
 def test_z_values_of_all_unrounded_numbers_reach_the_ends_of_the_range():

@@ -5,32 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers.stats import correlations
-from helpers.stats.bootstrap import cluster_weights
 from helpers.studies import hosking
-
-
-def make_scores(
-    n_prompts: int = 40, per_prompt: int = 5, seed: int = 1
-) -> pd.DataFrame:
-    """Outputs with one error; the first of two scores follows it more closely."""
-    rng = np.random.default_rng(seed)
-    prompt = np.repeat(np.arange(n_prompts), per_prompt)
-    quality = rng.normal(size=n_prompts)[prompt] + rng.normal(size=len(prompt))
-    error = rng.normal(size=len(prompt))
-    return pd.DataFrame(
-        {
-            "prompt_id": prompt,
-            "error": error,
-            "rare": (np.arange(len(prompt)) == 0).astype(float),
-            "biased": quality - 2 * error,
-            "unbiased": quality - 0.5 * error + rng.normal(size=len(prompt)),
-        }
-    )
-
-
-def repeat_clusters(frame: pd.DataFrame, weights: np.ndarray) -> pd.DataFrame:
-    """Rows of a replicate, written out."""
-    return frame.loc[frame.index.repeat(weights[frame["prompt_id"]])]
 
 
 @pytest.mark.parametrize(
@@ -58,25 +33,6 @@ def test_williams_test_takes_many_pairs_and_one_common_correlation():
     assert t[0] == -t[1]
     assert p_value[0] == p_value[1]
     assert correlations.williams_test(0.3, 0.3, 0.5, n=50) == (0.0, 1.0)
-
-
-def test_draws_are_the_correlations_of_the_resampled_rows():
-    frame = make_scores()
-    columns = ["error", "biased", "unbiased"]
-    draws = correlations.bootstrap_correlations(
-        frame, columns, "prompt_id", 5, np.random.default_rng(3)
-    )
-    weights = cluster_weights(40, 5, np.random.default_rng(3))
-    expected = [repeat_clusters(frame, each)[columns].corr() for each in weights]
-    assert draws == pytest.approx(np.array(expected))
-
-
-def test_a_column_that_is_constant_in_a_replicate_has_no_correlation_there():
-    draws = correlations.bootstrap_correlations(
-        make_scores(), ["rare", "biased"], "prompt_id", 50, np.random.default_rng(3)
-    )
-    weights = cluster_weights(40, 50, np.random.default_rng(3))
-    assert (np.isnan(draws[:, 0, 1]) == (weights[:, 0] == 0)).all()
 
 
 def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():

@@ -139,9 +139,9 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     # of claims, not of figures
     monkeypatch.setattr(show, "save", lambda *_, **__: None)
     write_conversations(released, conversations)
-    small = {"n_boot": 50, "n_draws": 50, "out_dir": str(released / "out")}
-    for name in ("31_question_level", "32_user_simulator"):
-        run_code(paths.NOTEBOOKS / paths.notebook_place(name), small)
+    small = {"n_draws": 50, "out_dir": str(released / "out")}
+    place = paths.notebook_place("31_question_level_and_simulator")
+    run_code(paths.NOTEBOOKS / place, small)
     saved = set(results.read(released / "out")["name"])
     claims = published.published_claims().query("study == 'chatbench'")
     needed = claims["needs"].str.split().explode()
@@ -227,6 +227,8 @@ def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(
     found = chatbench.load("auto")
     assert found.source == "simulated"
     assert found.answers.equals(chatbench.load("simulated", seed=0).answers)
+    # so that figures and results are marked
+    assert registry.simulated_studies() == ["chatbench"]
     with pytest.raises(registry.DataUnavailableError, match="2 of 2 files are"):
         chatbench.load("real")
 

@@ -2,11 +2,9 @@
 
 import itertools
 import json
-import math
 import os
 import sys
 import traceback
-from collections import Counter
 
 import endpoint
 import numpy as np
@@ -313,19 +311,15 @@ def test_no_file_of_a_notebook_that_fails_has_the_key(
     values = [server.url, key, "user", "ai"]
     os.environ.update(zip(user_simulator.VARIABLES, values, strict=True))
     notebooks.set_environment(tmp_path)
-    small = {
-        "n_worded": 3,
-        "n_asked": 1,
-        "n_draws": 20,
-        "n_boot": 20,
-        "max_messages": 1,
-    }
+    small = {"n_draws": 20, "max_messages": 1}
     parameters = {"data_source": "simulated", "out_dir": str(tmp_path), **small}
-    notebook = paths.NOTEBOOKS / "appendix" / "32_user_simulator.ipynb"
+    notebook = paths.NOTEBOOKS / "appendix" / "31_question_level_and_simulator.ipynb"
     with pytest.raises(tables.PlainError, match="SimulatorError") as failure:
         notebooks.execute(notebook, tmp_path / "notebooks" / notebook.name, parameters)
     left = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert "32_user_simulator.unfinished.ipynb" in [file.name for file in left]
+    assert "31_question_level_and_simulator.unfinished.ipynb" in [
+        file.name for file in left
+    ]
     texts = [file.read_text(errors="replace") for file in left]
     for text in [*texts, str(failure.value), *capfd.readouterr()]:
         assert endpoint.KEY not in text
@@ -397,73 +391,6 @@ def test_a_damaged_file_is_refused_and_left_alone(hold, tmp_path):
     assert file.read_text() == '{"question_id": "q1"\n'
 
 
-def messages(*texts: str, question: str = "q1") -> pd.DataFrame:
-    """First messages about one question."""
-    return pd.DataFrame({"question_id": question, "message": texts})
-
-
-def bleu(candidates: list[str], references: list[str]) -> float:
-    """BLEU of a corpus by its formula: up to four words in a row, one reference."""
-    pairs = [
-        (a.split(), b.split()) for a, b in zip(candidates, references, strict=True)
-    ]
-    precisions = []
-    for n in range(1, 5):
-        runs = [
-            [
-                Counter(zip(*(words[k:] for k in range(n)), strict=False))
-                for words in pair
-            ]
-            for pair in pairs
-        ]
-        shared = sum((candidate & reference).total() for candidate, reference in runs)
-        precisions.append(
-            shared / max(1, sum(candidate.total() for candidate, _ in runs))
-        )
-    lengths = [sum(len(pair[side]) for pair in pairs) for side in (0, 1)]
-    return (
-        min(1.0, math.exp(1 - lengths[1] / lengths[0])) * math.prod(precisions) ** 0.25
-    )
-
-
-def test_bleu_is_that_of_the_formula_over_all_pairs():
-    simulated = ["bado keli muna pori seva", "keli muna pori seva tuzo nali", "nali"]
-    real = [WORDS, "bado keli muna pori"]
-    scores = user_simulator.wording_scores(messages(*simulated), messages(*real))
-    pairs = zip(*itertools.product(simulated, real), strict=True)
-    assert scores["n_pairs"].item() == 6
-    assert scores["bleu"].item() == pytest.approx(bleu(*map(list, pairs)))
-
-
-def test_rouge_is_averaged_over_pairs_and_rouge_l_minds_the_order():
-    scores = user_simulator.wording_scores(
-        messages("keli bado", "bado"), messages("bado keli")
-    )
-    assert scores["rouge_1"].item() == pytest.approx((1 + 2 / 3) / 2)
-    assert scores["rouge_l"].item() == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert scores["bleu"].item() == 0  # no four words in a row in common
-
-
-def test_only_messages_about_the_same_question_are_compared():
-    other = messages("vavo liri bado keli", question="q2")
-    scores = user_simulator.wording_scores(
-        pd.concat([other, messages(WORDS)]), pd.concat([messages(WORDS), other])
-    )
-    assert scores["question_id"].tolist() == ["q1", "q2"]
-    assert scores[["bleu", "rouge_1", "rouge_l"]].to_numpy() == pytest.approx(1)
-    with pytest.raises(
-        ValueError, match="no question has both simulated and real messages"
-    ):
-        user_simulator.wording_scores(messages(WORDS), other)
-
-
-def test_messages_are_taken_from_users_who_open_the_conversation():
-    talks = [talk("ua"), talk("au"), [{"role": "user", "content": "?!"}], []]
-    table = pd.DataFrame({"question_id": ["q1", "q2", "q3", "q4"], "messages": talks})
-    found = user_simulator.first_messages(table)
-    assert found.to_dict("records") == [{"question_id": "q1", "message": "u0"}]
-
-
 def questions(n: int) -> pd.DataFrame:
     """Questions whose chances vary like those of the study."""
     return pd.DataFrame(
@@ -494,10 +421,3 @@ def test_pretended_simulators_differ_from_people_as_they_are_said_to():
     assert mean["correlation", "unrelated"] == pytest.approx(0, abs=0.05)
     assert mean["correlation", "as people"] > 0.7
     assert mean["mae", "as people"] < mean["mae", "too able"] < mean["mae", "unrelated"]
-
-
-def test_fishers_interval_is_1_96_standard_errors_of_z():
-    low, high = user_simulator.fisher_interval([0.0, 0.6], 28)
-    z = np.array([0, 0.5 * math.log(1.6 / 0.4)])
-    assert low == pytest.approx(np.tanh(z - 0.392), abs=1e-4)
-    assert high == pytest.approx(np.tanh(z + 0.392), abs=1e-4)

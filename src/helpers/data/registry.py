@@ -110,8 +110,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     files = list(files)
     study = _study_of(files[0])
     if simulate:
-        _simulated.update(files)
-        warn_simulated(study, "simulated data were asked for")
+        note_simulated(files, study, "simulated data were asked for")
         return None
     try:
         located = {file: fetch(file) for file in files}
@@ -124,8 +123,7 @@ def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
             ) from error
         if data_source == "real":
             raise
-        _simulated.update(files)
-        warn_simulated(study, str(error))
+        note_simulated(files, study, str(error))
         return None
     _simulated.difference_update(files)
     _record_use(located)
@@ -137,8 +135,9 @@ def _study_of(file: str) -> str:
     return file.partition("/")[0]
 
 
-def warn_simulated(what: str, why: str) -> None:
-    """Say that the tables that follow are random, and why."""
+def note_simulated(files: Iterable[str], what: str, why: str) -> None:
+    """Note, and say, that random tables take the place of files, and why."""
+    _simulated.update(files)
     warnings.warn(
         f"SIMULATED DATA: the tables of {what} are random numbers ({why})",
         stacklevel=4,  # where the study's loader was called
@@ -164,6 +163,7 @@ def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] |
         else:
             located[file] = copy
     if not missing:
+        _simulated.difference_update(located)
         _record_use(located)
         return located
     if data_source == "auto" and not located:

@@ -13,9 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.stats.bootstrap import cluster_weights, summary, with_everything_first
-from helpers.stats.checks import check_clusters, check_numeric, check_regression
-from helpers.stats.moments import cluster_moments
+from helpers.stats.checks import check_numeric
 
 # half of a 95 % interval, in standard errors
 NORMAL_95 = float(stats.norm.ppf(0.975))
@@ -201,7 +199,6 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     within = _chance_variance(
         accuracy.to_numpy(dtype=float),
         questions["n_answers"].to_numpy(dtype=float),
-        np.ones(n_questions),
     )
     return pd.Series(
         {
@@ -214,24 +211,17 @@ def dataset_accuracy(questions: pd.DataFrame) -> pd.Series:
     )
 
 
-def _chance_variance(
-    accuracy: np.ndarray, n_answers: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Mean variance of observed accuracies around true ones, by row of weights."""
-    # p (1 - p) of a question without bias, which takes two answers or more
+def _chance_variance(accuracy: np.ndarray, n_answers: np.ndarray) -> float:
+    """Mean variance of observed accuracies around true ones."""
     has_several = n_answers > 1
-    single_variance = np.divide(
-        accuracy * (1 - accuracy) * n_answers,
-        n_answers - 1,
-        out=np.zeros_like(n_answers),
-        where=has_several,
-    )
-    n_several = weights @ has_several
-    n_several = np.where(n_several > 0, n_several, np.nan)
-    mean_single_variance = weights @ single_variance / n_several
+    if not has_several.any():
+        return np.nan
+    # p (1 - p) of a question without bias, which takes two answers or more
+    several = accuracy[has_several]
+    n_several = n_answers[has_several]
+    single_variance = several * (1 - several) * n_several / (n_several - 1)
     # an accuracy of n answers has the n-th part of it
-    mean_inverse = weights @ (1 / n_answers) / weights.sum(axis=-1)
-    return mean_single_variance * mean_inverse
+    return single_variance.mean() * (1 / n_answers).mean()
 
 
 def binomial_ceiling(
@@ -277,209 +267,6 @@ def binomial_ceiling(
     x = chance - chance.mean()
     y = shares - shares.mean(axis=1, keepdims=True)
     return y @ x / np.sqrt((x @ x) * (y**2).sum(axis=1))
-
-
-def noisy_correlation(
-    frame: pd.DataFrame,
-    predictor: str,
-    accuracy: str,
-    n_answers: str,
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Correlate a predictor with accuracies from few answers; correct for chance.
-
-    The chance in few answers lowers a correlation (attenuation). *Reliability* is the
-    part of the variance between observed accuracies that true accuracies have; dividing
-    by its square root gives the correlation with the true ones. The predictor is taken
-    to be exact.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per question.
-    predictor, accuracy, n_answers : str
-        Columns: the predictor, the observed accuracy from 0 to 1, and its number of
-        answers.
-    cluster : str
-        Column of clusters to resample.
-    n_boot : int
-        Number of bootstrap replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows ``observed``, ``reliability`` and ``corrected``; columns ``estimate`` and
-        the 95 % percentile interval ``low`` and ``high``. A corrected correlation can
-        exceed 1; it is missing where no variance is left after chance.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used.
-
-    References
-    ----------
-    Spearman (1904), The Proof and Measurement of Association between Two Things.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> chance = rng.uniform(size=2000)
-    >>> frame = pd.DataFrame({"question_id": range(2000), "ai": chance, "n": 4})
-    >>> frame["user"] = rng.binomial(4, chance) / 4
-    >>> table = noisy_correlation(frame, "ai", "user", "n", "question_id", 99, rng)
-    >>> table["estimate"].round(1)
-    observed       0.8
-    reliability    0.7
-    corrected      1.0
-    Name: estimate, dtype: float64
-    """
-    check_numeric(frame, [n_answers])
-    check_regression(frame, [predictor], accuracy, cluster)
-    codes, clusters = pd.factorize(frame[cluster])
-    cluster_draws = cluster_weights(len(clusters), n_boot, rng).astype(float)
-    # how often each row counts: once in the first line, then in the replicates
-    row_weights = with_everything_first(cluster_draws)[:, codes]
-    moments = cluster_moments(frame, [predictor], accuracy).total(row_weights)
-    _, cross, variance = moments.covariances()
-    observed = moments.correlation(np.ones_like(cross))
-    chance_variance = _chance_variance(
-        frame[accuracy].to_numpy(dtype=float),
-        frame[n_answers].to_numpy(dtype=float),
-        row_weights,
-    )
-    reliability = 1 - chance_variance / variance
-    # there is no correction where chance leaves no variance
-    usable = np.where(reliability > 0, reliability, np.nan)
-    corrected = observed / np.sqrt(usable)
-    draws = np.column_stack([observed, reliability, corrected])
-    table = summary(draws[0], draws[1:], ["observed", "reliability", "corrected"])
-    return table.drop(columns="p_value")
-
-
-def lower_and_higher(
-    frame: pd.DataFrame,
-    expected: str,
-    accuracy: str,
-    n_answers: str,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Whether the accuracy on each question is below or above the expected one.
-
-    With few answers an observed accuracy is hardly ever equal to the expected one. So
-    the shares of questions below and above mean little by themselves; they are set
-    beside those that chance brings about if the expected accuracies are the true ones.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per question.
-    expected, accuracy, n_answers : str
-        Columns: expected and observed accuracy from 0 to 1, and the number of answers
-        observed.
-    n_draws : int
-        How often to draw answers.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed like `frame`; ``lower`` and ``higher``, 0 or 1, ``lower_by_chance`` and
-        ``higher_by_chance``, shares of draws.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"ai": [1.0, 0.5], "user": [0.75, 0.75], "n": [4, 4]})
-    >>> rng = np.random.default_rng(0)
-    >>> lower_and_higher(frame, "ai", "user", "n", 1000, rng).round(1)
-       lower  higher  lower_by_chance  higher_by_chance
-    0    1.0     0.0              0.0               0.0
-    1    0.0     1.0              0.3               0.3
-    """
-    check_numeric(frame, [expected, accuracy, n_answers])
-    chance = frame[expected].to_numpy(dtype=float)
-    n = frame[n_answers].to_numpy(dtype=int)
-    n_correct = rng.binomial(n, chance, (n_draws, len(frame)))
-    observed_difference = frame[accuracy].to_numpy(dtype=float) - chance
-    drawn_difference = n_correct / n - chance
-    columns = {
-        "lower": observed_difference < -SLACK,
-        "higher": observed_difference > SLACK,
-        "lower_by_chance": (drawn_difference < -SLACK).mean(axis=0),
-        "higher_by_chance": (drawn_difference > SLACK).mean(axis=0),
-    }
-    return pd.DataFrame(columns, index=frame.index).astype(float)
-
-
-def linear_prediction(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    cluster: str,
-    n_folds: int,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Predict a column linearly from others; correlate the prediction with the column.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per question.
-    features : sequence of str
-        Columns to predict from.
-    outcome : str
-        Column to predict.
-    cluster : str
-        Column of clusters, which are never divided between fitting and prediction.
-    n_folds : int
-        Parts into which clusters are divided.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    fitted, held_out : float
-        Correlation of the column with its prediction from a model fitted to the same
-        rows, and from models fitted to the other parts.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used.
-
-    References
-    ----------
-    Chang et al. (2025), section 4.2; Stone (1974), Cross-Validatory Choice and
-    Assessment.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"ai": np.arange(9.0), "q": range(9)})
-    >>> frame["user"] = 2 * frame["ai"]
-    >>> fitted, held_out = linear_prediction(
-    ...     frame, ["ai"], "user", "q", 3, np.random.default_rng(0))
-    >>> round(fitted, 6), round(held_out, 6)
-    (1.0, 1.0)
-    """
-    # here, as they take long to load
-    from sklearn.linear_model import LinearRegression
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
-
-    check_numeric(frame, [*features, outcome])
-    check_clusters(frame, cluster)
-    x = frame[list(features)].to_numpy(dtype=float)
-    y = frame[outcome].to_numpy(dtype=float)
-    codes, clusters = pd.factorize(frame[cluster])
-    fold_of_cluster = rng.permutation(np.arange(len(clusters)) % n_folds)
-    folds = PredefinedSplit(fold_of_cluster[codes])
-    held_out = cross_val_predict(LinearRegression(), x, y, cv=folds)
-    fitted = LinearRegression().fit(x, y).predict(x)
-    fitted_r = np.corrcoef(y, fitted)[0, 1]
-    held_out_r = np.corrcoef(y, held_out)[0, 1]
-    return float(fitted_r), float(held_out_r)
 
 
 def unrounded(printed: ArrayLike, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:

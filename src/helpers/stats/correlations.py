@@ -1,8 +1,7 @@
-"""Correlations of columns rated on the same items, and how far two of them differ.
+"""Correlations of columns rated on the same items, and a test of how two differ.
 
-Two correlations that come from the same items rise and fall together, so their
-difference is taken within shared resamples of whole clusters, or judged by a test made
-for such pairs.
+Two correlations that come from the same items rise and fall together, so that their
+difference is judged by a test made for such pairs.
 """
 
 from collections.abc import Sequence
@@ -12,72 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import check_numeric
-from helpers.stats.moments import ROUNDING, ClusterMoments, cluster_moments, ratio
-
-
-def bootstrap_correlations(
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Bootstrap draws of a correlation matrix, resampling clusters of rows.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    columns : sequence of str
-        Numeric columns, at least two; the last one must vary.
-    cluster : str
-        Column of clusters.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, n_columns, n_columns)
-        Pearson's correlations; NaN where a column is constant in a replicate.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`).
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 6.3
-    (correlation).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"errors": [3, 2, 1, 0], "quality": [1, 2, 3, 4],
-    ...                       "prompt_id": [1, 2, 3, 4]})
-    >>> draws = bootstrap_correlations(
-    ...     frame, ["errors", "quality"], "prompt_id", 99, np.random.default_rng(0))
-    >>> draws.shape, float(np.nanmax(draws[:, 0, 1]).round(6))
-    ((99, 2, 2), -1.0)
-    """
-    moments = cluster_moments(frame, columns[:-1], columns[-1], cluster)
-    times_drawn = cluster_weights(len(moments.products), n_boot, rng)
-    return correlation_matrices(moments.total(times_drawn))
-
-
-def correlation_matrices(moments: ClusterMoments) -> np.ndarray:
-    """Pearson's correlations among features and outcome in several sets of rows."""
-    features, cross, outcome = moments.covariances()
-    # one matrix of all columns: features first, the outcome last
-    feature_rows = np.concatenate([features, cross[:, :, None]], axis=2)
-    outcome_row = np.concatenate([cross, outcome[:, None]], axis=1)
-    covariance = np.concatenate([feature_rows, outcome_row[:, None, :]], axis=1)
-    variance = np.diagonal(covariance, axis1=1, axis2=2)
-    standard_deviation = np.sqrt(variance)
-    scale = standard_deviation[:, :, None] * standard_deviation[:, None, :]
-    return ratio(covariance, scale)
+from helpers.stats.moments import ROUNDING, ratio
 
 
 def williams_test(
@@ -85,8 +20,7 @@ def williams_test(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Williams' test that two dependent correlations with a common variable are equal.
 
-    It takes observations as independent and normal. Where they come in clusters, use it
-    only beside `compare_correlations`.
+    It takes observations as independent and normal, not as coming in clusters.
 
     Parameters
     ----------

@@ -261,10 +261,11 @@ def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     >>> load("simulated").source
     'simulated'
     """
-    located = registry.locate_unpinned([ANSWERS_FILE, AI_ALONE_FILE], data_source)
+    files = [ANSWERS_FILE, AI_ALONE_FILE]
+    located = registry.locate_unpinned(files, data_source)
     if located is None:
-        registry.warn_simulated(
-            "ChatBench's answers", "only its printed tables are real"
+        registry.note_simulated(
+            files, "ChatBench's answers", "only its printed tables are real"
         )
         source = "simulated"
         rng = np.random.default_rng(seed)

@@ -8,13 +8,10 @@ it talk through any endpoint that speaks OpenAI's protocol; `VARIABLES` names th
 environment variables that tell where, and nothing is sent to an address that they do
 not name.
 
-Section 5.2 names four measures of how close simulated users come to people: over
-questions, the correlation and the mean absolute error (MAE) of accuracies; over first
-messages, BLEU and ROUGE. The text does not say which variants. Those here follow the
-authors' published code (`generate_conversations.py` in serinachang5/interactive-eval),
-which scores each simulated message against each real one on the same question. What the
-scores do when the truth is known is seen on pretended simulators: these write nothing,
-but are right with some chance on each question.
+Section 5.2 scores simulated users by the correlation and the mean absolute error (MAE)
+of their accuracies, over questions. What these scores do when the truth is known is
+seen on pretended simulators: these write nothing, but are right with some chance on
+each question.
 """
 
 import importlib
@@ -29,13 +26,10 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from helpers.data import tables
 from helpers.paths import replace_files
-from helpers.text import overlap
 
 VARIABLES = {
     "USER_SIMULATOR_URL": "address of the endpoint, such as http://localhost:8000/v1",
@@ -519,135 +513,6 @@ def _failure(error: Exception, endpoint: Endpoint, model: str) -> str:
         case openai.APIStatusError():
             return f"answered with status {error.status_code} for model {model!r}"
     return f"sent no reply that can be read ({error})"
-
-
-def first_messages(conversations: pd.DataFrame) -> pd.DataFrame:
-    """Take the first message of the user from each conversation.
-
-    Parameters
-    ----------
-    conversations : pandas.DataFrame
-        One row per conversation: ``question_id`` and ``messages`` (dictionaries with
-        ``role`` and ``content``).
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``question_id`` and ``message``. Left out are conversations that the user does
-        not open, as in the authors' code, and messages without a word, which cannot be
-        compared.
-
-    Examples
-    --------
-    >>> talk = [{"role": "user", "content": "bado keli"}]
-    >>> first_messages(pd.DataFrame({"question_id": ["q1"], "messages": [talk]}))
-      question_id    message
-    0          q1  bado keli
-    """
-    texts = []
-    for messages in conversations["messages"]:
-        is_opened_by_user = len(messages) > 0 and messages[0].get("role") == "user"
-        texts.append(messages[0]["content"] if is_opened_by_user else "")
-    table = conversations[["question_id"]].assign(message=texts).reset_index(drop=True)
-    return table[table["message"].str.contains(r"\w")]
-
-
-def wording_scores(simulated: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
-    """Compare every simulated first message with every real one on the same question.
-
-    BLEU is that of a corpus: counts of n-grams are added up over the pairs of a
-    question, without smoothing and in the standard "13a" tokens, so that it is zero if
-    no four words in a row are shared. ROUGE-1 and ROUGE-L are F1 values without
-    stemming, averaged over pairs.
-
-    Parameters
-    ----------
-    simulated, real : pandas.DataFrame
-        ``question_id`` and ``message``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per question of both, sorted: ``question_id``, ``n_pairs``, ``bleu``,
-        ``rouge_1`` and ``rouge_l``, all from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If no question is in both, or a message has no word.
-
-    Notes
-    -----
-    The authors' code calls ``evaluate.load("bleu")`` and ``evaluate.load("rouge")`` and
-    keeps ROUGE-1. BLEU there has the same tokens, n-grams and brevity penalty as here.
-    ROUGE-1 there is the median of bootstrapped means over pairs, a random number close
-    to the mean taken here. Whether the version that is published is the one behind
-    Table 1 is not known.
-
-    References
-    ----------
-    Papineni et al. (2002), BLEU; Post (2018), A Call for Clarity in Reporting BLEU
-    Scores; Lin (2004), ROUGE; Chang et al. (2025), section 5.2.
-
-    Examples
-    --------
-    >>> real = pd.DataFrame(
-    ...     {"question_id": ["q1"], "message": ["bado keli muna pori seva"]}
-    ... )
-    >>> half = pd.DataFrame({"question_id": ["q1"], "message": ["bado keli muna pori"]})
-    >>> wording_scores(half, real).round(2)
-      question_id  n_pairs  bleu  rouge_1  rouge_l
-    0          q1        1  0.78     0.89     0.89
-    """
-    pairs = simulated.merge(real, on="question_id", suffixes=("_simulated", "_real"))
-    if pairs.empty:
-        raise ValueError(
-            "no question has both simulated and real messages: check question_id"
-        )
-    pairs = pairs.join(overlap(pairs["message_simulated"], pairs["message_real"]))
-    by_question = pairs.groupby("question_id")
-    metric = BLEU(tokenize="13a", smooth_method="none")
-    bleu = {}
-    for question, rows in by_question:
-        candidates = rows["message_simulated"].tolist()
-        references = rows["message_real"].tolist()
-        # in a list: there could be several references for each candidate
-        bleu[question] = metric.corpus_score(candidates, [references]).score / 100
-    scores = by_question[["rouge_1", "rouge_l"]].mean()
-    scores.insert(0, "bleu", pd.Series(bleu))
-    scores.insert(0, "n_pairs", by_question.size())
-    return scores.reset_index()
-
-
-def fisher_interval(correlation: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of a correlation, from its value and the number of rows alone.
-
-    Parameters
-    ----------
-    correlation : array-like
-        Pearson's correlations.
-    n : int
-        Number of rows, at least 4, that are independent and about normally distributed.
-
-    Returns
-    -------
-    low, high : numpy.ndarray or float
-        Ends of the interval.
-
-    References
-    ----------
-    Fisher (1921), On the Probable Error of a Coefficient of Correlation.
-
-    Examples
-    --------
-    >>> low, high = fisher_interval(0.5, 103)
-    >>> round(float(low), 2), round(float(high), 2)
-    (0.34, 0.63)
-    """
-    # On the scale of z the correlation is about normal, with this standard error.
-    z = np.arctanh(np.asarray(correlation, dtype=float))
-    half_width = stats.norm.ppf(0.975) / np.sqrt(n - 3)
-    return np.tanh(z - half_width), np.tanh(z + half_width)
 
 
 def score_ranges(
