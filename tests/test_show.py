@@ -1,6 +1,5 @@
 """Figures and tables: what is drawn, how it is saved, how simulated data are marked."""
 
-import copy
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -8,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
-from PIL import Image
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers import show
@@ -192,17 +190,12 @@ def test_a_figure_needs_checked_parameters():
         save_scores()
 
 
-# ---- Figures of notebooks that are not rewritten yet ----
-
-
 @pytest.mark.parametrize(
     ("source", "marks"),
     [("simulated", ["SIMULATED DATA"]), ("", ["SIMULATED DATA"]), ("real", [])],
 )
-def test_all_but_real_figures_carry_a_watermark_above_everything(
-    ax, tmp_path, source, marks
-):
-    show.save(ax.figure, "line", tmp_path, source)
+def test_all_but_real_figures_carry_a_watermark_above_everything(ax, source, marks):
+    show.as_png(ax.figure, source)
     assert labels(ax.figure.texts) == marks
     for mark in ax.figure.texts:
         assert mark.get_position() == (0.5, 0.5)
@@ -210,113 +203,17 @@ def test_all_but_real_figures_carry_a_watermark_above_everything(
 
 
 @pytest.mark.parametrize(("width", "size"), [(8, 44), (2, 12)])
-def test_the_watermark_is_as_large_as_the_figure_allows(tmp_path, width, size):
+def test_the_watermark_is_as_large_as_the_figure_allows(width, size):
     fig, _ = plt.subplots(figsize=(width, 2))
-    show.save(fig, "line", tmp_path, "simulated")
+    show.as_png(fig, "simulated")
     assert [mark.get_fontsize() for mark in fig.texts] == [size]
     plt.close(fig)
 
 
-def test_saving_twice_gives_the_same_bytes(ax, tmp_path):
-    first = show.save(ax.figure, "one", tmp_path, "real")
-    second = show.save(ax.figure, "two", tmp_path, "real")
-    assert first.read_bytes() == second.read_bytes()
-    assert b"Matplotlib" not in first.read_bytes()
-
-
-def test_a_figure_is_saved_for_phones_with_its_panels_below_each_other(tmp_path):
-    fig, axes = plt.subplots(1, 3, figsize=(9, 3), sharey=True)
-    for ax, name in zip(axes, "abc", strict=True):
-        ax.plot([0, 1], label=f"line {name}")
-    axes[0].legend()
-    whose = "lines of a model whose name is so long that it is broken"
-    handles, names = axes[2].get_legend_handles_labels()
-    fig.legend(handles, names, loc="outside lower center", title=whose)
-    axes[1].bar_label(axes[1].bar([0, 1], [1, 2]))
-    fig.suptitle("A title of so many words that a phone does not have room for it")
-    narrow = show._narrowed(copy.deepcopy(fig))
-    narrow.draw_without_rendering()
-    boxes = [ax.get_window_extent() for ax in narrow.axes]
-    assert boxes[0].y0 > boxes[1].y1
-    assert boxes[1].y0 > boxes[2].y1
-    assert "\n" in narrow.get_suptitle()
-    (legend,) = narrow.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["line c", "line a"]
-    assert legend.get_title().get_text().replace("\n", " ") == whose
-    assert "\n" in legend.get_title().get_text()
-    assert len(fig.legends) == 1
-    assert axes[0].get_legend()
-    plt.close(fig)
-
-
-def test_a_small_figure_keeps_labels_of_bars_legends_and_axes_apart(tmp_path):
-    fig, axes = plt.subplots(2, 1, figsize=(7, 5), layout="constrained")
-    bars = axes[0].barh([0, 1], [45, 20], label="people")
-    axes[0].bar_label(bars, label_type="center")
-    axes[1].plot([0, 1])
-    heading = "answers of a model with a long name, in place of another model"
-    fig.legend(title=heading, loc="outside lower center")
-    axes[1].set_xlabel("share, %")
-    fig.supxlabel("real data")
-    narrow = show._narrowed(show._copied(fig))
-    narrow.draw_without_rendering()
-    label, bar = narrow.axes[0].texts[0], narrow.axes[0].patches[0]
-    middle = label.get_window_extent().get_points().mean(axis=0)
-    inside = bar.get_window_extent().get_points().mean(axis=0)
-    np.testing.assert_allclose(middle, inside, atol=3)
-    assert narrow.axes[1].get_xlabel() == "share, %; real data"
-    (legend,) = narrow.legends
-    words = narrow.axes[1].xaxis.label.get_window_extent()
-    assert legend.get_window_extent().y1 <= words.y0
-    assert "\n" in legend.get_title().get_text()
-    saved = show.save(fig, "named", tmp_path, "real")
-    assert saved.with_name("named_small.png").exists()
-    plt.close(fig)
-
-
-def test_a_figure_too_wide_for_phones_has_no_small_version(ax, tmp_path):
-    file = show.save(ax.figure, "plain", tmp_path, "simulated")
-    small = file.with_name("plain_small.png")
-    with Image.open(small) as image:
-        assert image.width <= show.WIDEST * show.NARROW * show.SAVE_DPI
-    ax.text(3, 0.5, "beyond")
-    file = show.save(ax.figure, "wide", tmp_path, "real")
-    assert not file.with_name("wide_small.png").exists()
-    file = show.save(ax.figure, "large", tmp_path, "real", narrow=False)
-    assert not file.with_name("large_small.png").exists()
-
-
-def test_a_notebook_shows_the_file_as_large_as_the_figure(ax, page, tmp_path):
-    path = show.save(ax.figure, "line", tmp_path, source="simulated")
-    data, metadata = page(ax.figure)
-    assert data["image/png"] == path.read_bytes()
-    with Image.open(path) as image:
-        pixels = ax.figure.dpi / 160 * np.array(image.size)
-    assert list(metadata["image/png"].values()) == pixels.round().tolist()
-
-
-@pytest.mark.parametrize(
-    ("alt", "shown"), [("Two dots, 1 and 2.", "Two dots, 1 and 2."), ("", "Up")]
-)
-def test_a_notebook_holds_what_a_figure_shows_or_else_its_title(
-    ax, page, tmp_path, alt, shown
-):
-    ax.figure.suptitle("Up")
-    show.save(ax.figure, "line", tmp_path, "real", alt)
-    _, metadata = page(ax.figure)
-    assert metadata["image/png"]["alt"] == shown
-
-
-@pytest.mark.parametrize(
-    "change", [lambda fig: fig.axes[0].set_title("new"), show._saved.pop]
-)
-def test_a_figure_that_was_changed_or_never_saved_is_drawn(ax, page, tmp_path, change):
-    path = show.save(ax.figure, "line", tmp_path, source="real")
-    change(ax.figure)
-    data, metadata = page(ax.figure)
-    assert data["image/png"].startswith(b"\x89PNG")
-    assert data["image/png"] != path.read_bytes()
-    assert metadata == {}
+def test_the_same_figure_gives_the_same_bytes(ax):
+    first = show.as_png(ax.figure, "real")
+    assert show.as_png(ax.figure, "real") == first
+    assert b"Matplotlib" not in first
 
 
 # ---- What is drawn ----

@@ -5,16 +5,13 @@ reads as a list of panels. Colours are those of Okabe and Ito (2008), which colo
 readers can tell apart. Tables are rounded, captioned and shown whole.
 """
 
-import copy
 import re
 import textwrap
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -22,11 +19,9 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from IPython import get_ipython
-from IPython.core.pylabtools import print_figure
 from IPython.display import Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 from PIL import Image
 
@@ -78,16 +73,7 @@ INTERACTIVE = "application/vnd.vegalite.v5+json"  # kind of output
 LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
-# Of figures on phones: inches, letters a line and points.
-NARROW = 4.4
-NARROW_TITLE = 44  # of the figure
-NARROW_LINE = 36  # of one panel
-NARROW_TITLE_SIZE = 11
-NARROW_ROW = 0.2  # height of a row of title or legend
-WIDEST = 1.25  # of a narrow figure, of what was asked for
-STACKED = 0.9  # height of a panel among others, of that beside others
 STYLE = paths.DATA / "templates" / "figures.mplstyle"
-_saved: WeakKeyDictionary[Figure, tuple[bytes, str]] = WeakKeyDictionary()
 _style = {"other_parameters": ""}
 
 
@@ -163,15 +149,14 @@ def use_style(other_parameters: str = "") -> None:
 def save(
     fig: Figure,
     name: str,
-    *old: object,
+    *,
     message: str = "",
     shows: str = "",
     table: pd.DataFrame | None = None,
     caption: str = "",
     when: bool = True,
     simulated: bool = False,
-    **old_named: object,
-) -> Path | None:
+) -> None:
     """Title a figure, write it as PNG, and show it with its alt text and caption.
 
     The title is `message` if the run uses real data and the default parameters and
@@ -228,8 +213,6 @@ def save(
     ...     fig.get_suptitle()
     'Most answers are good'
     """
-    if old or old_named:
-        return _save_old(fig, name, *old, **old_named)
     run = current()
     if run is None:
         raise PlainError(
@@ -249,7 +232,6 @@ def save(
     alt = " ".join([*marks, f"{title}.", _read_out(table)])
     _show(content, alt, " ".join([*(f"**{mark}**" for mark in marks), caption]))
     plt.close(fig)
-    return None
 
 
 def _check_words(
@@ -387,200 +369,6 @@ def _add_watermark(fig: Figure) -> None:
 # ---- Figures of notebooks that are not rewritten yet ----
 # `save` with a folder and a source, and the small versions for phones. Delete all of
 # this, up to the next such line, together with the last call that uses it.
-
-
-def _save_old(
-    fig: Figure,
-    name: str,
-    out_dir: str | Path,
-    source: str,
-    alt: str = "",
-    *,
-    narrow: bool = True,
-) -> Path:
-    """Write a figure as PNG, marked with a watermark unless it shows real data.
-
-    A notebook that shows the figure afterwards shows this PNG and does not draw it
-    again.
-
-    Parameters
-    ----------
-    fig : matplotlib.figure.Figure
-        The finished figure. A watermark is added to it in place when needed.
-    name : str
-        File name without folder or extension, for example ``"11_weights"``.
-    out_dir : str or pathlib.Path
-        Output folder of the run, relative to the project root; the file goes to its
-        ``figures/``.
-    source : {"real", "simulated"}
-        Where the data come from. Everything but ``"real"`` gets the watermark.
-    alt : str, optional
-        What the figure shows, with its numbers, for those who cannot see it; its title
-        if left out. It goes into the notebook beside the figure.
-    narrow : bool, optional
-        Whether to write it a second time as NAME_small, as wide as a phone, for pages:
-        panels below each other, text as large as before. A tree or a matrix does not
-        fit there; what becomes wider than a phone is left out.
-
-    Returns
-    -------
-    pathlib.Path
-        The file written, in 256 colours, which makes it a third as large. The same
-        figure always gives the same bytes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = _save_old(fig, "empty", folder, source="simulated")
-    ...     sorted(file.name for file in path.parent.iterdir())
-    ['empty.png', 'empty_small.png']
-    >>> plt.close(fig)
-    """
-    path = paths.output_dir(str(out_dir)) / "figures" / f"{name}.png"
-    files = {}
-    if narrow:
-        small = _small_version(fig, source)
-        if small:
-            files[path.with_name(f"{name}_small.png")] = small
-    content = as_png(fig, source)
-    files[path] = content
-    paths.replace_files(files)
-    words = alt or fig.get_suptitle()
-    if _style["other_parameters"]:
-        words = f"Other parameters: {_style['other_parameters']}. {words}"
-    _show_as_saved(fig, content, words)
-    return path
-
-
-def _small_version(fig: Figure, source: str) -> bytes:
-    """The figure for phones; empty if it does not fit there."""
-    narrowed = _narrowed(_copied(fig))  # it cannot be made wide again
-    try:
-        with warnings.catch_warnings(action="error", category=UserWarning):
-            small = as_png(narrowed, source)
-    except UserWarning:  # labels leave no room for what they label
-        return b""
-    finally:
-        plt.close(narrowed)  # else pyplot shows it, too
-    too_wide = Image.open(BytesIO(small)).width > WIDEST * NARROW * SAVE_DPI
-    return b"" if too_wide else small
-
-
-def _copied(fig: Figure) -> Figure:
-    """Copy a figure, with the labels of its bars.
-
-    The place of such a label is a function that knows the bars of the original only.
-    """
-    copied = copy.deepcopy(fig)
-    for ax, its_copy in zip(fig.axes, copied.axes, strict=True):
-        for label, to_place in zip(ax.texts, its_copy.texts, strict=True):
-            place = getattr(label, "xycoords", None)
-            if callable(place):
-                bar = place(None)  # of bars no renderer is asked
-                point = bar.p0 + bar.size * label.xy
-                to_place.xycoords = "data"
-                to_place.xy = ax.transData.inverted().transform(point)
-    return copied
-
-
-def _narrowed(fig: Figure) -> Figure:
-    """Make a figure as wide as a phone, its panels below each other."""
-    panels = [ax for ax in fig.axes if ax.get_subplotspec() and ax.get_visible()]
-    rows = _put_legends_below(fig)
-    height = max(fig.get_figheight(), NARROW / 2)
-    grids = {ax.get_gridspec() for ax in panels}
-    if len(grids) == 1:
-        (grid,) = grids
-        if grid.ncols > 1:
-            _stack(panels, GridSpec(len(panels), 1, figure=fig))
-            height *= STACKED * len(panels) / grid.nrows
-        _label_lowest(fig, panels)
-    title = _wrapped(fig.get_suptitle(), NARROW_TITLE)
-    if title:
-        fig.suptitle(title, fontsize=NARROW_TITLE_SIZE)
-        rows += title.count("\n")
-    fig.set_size_inches(NARROW, height + rows * NARROW_ROW)
-    for ax in panels:
-        ax.set_xlabel(_wrapped(ax.get_xlabel(), NARROW_LINE))
-        for place in ("left", "center", "right"):
-            words = _wrapped(ax.get_title(place), NARROW_LINE)
-            ax.set_title(words, loc=place, fontsize=NARROW_TITLE_SIZE)
-    for text in fig.texts:
-        text.set_text(_wrapped(text.get_text(), NARROW_TITLE))
-    return fig
-
-
-def _put_legends_below(fig: Figure) -> int:
-    """Put all legends below the figure, in one column; the number of their rows."""
-    legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes)]
-    fig.legends.clear()
-    for ax in fig.axes:
-        ax.legend_ = None
-    handles = []
-    names = []
-    title = None
-    for legend in legends:
-        if legend:
-            handles += legend.legend_handles
-            names += [text.get_text() for text in legend.get_texts()]
-            title = legend.get_title().get_text() or title
-    if not names:
-        return 0
-    names = [_wrapped(name, NARROW_TITLE) for name in names]
-    # One long line would make the figure wider than a phone, so that it is left out.
-    heading = _wrapped(title, NARROW_TITLE) if title else None
-    fig.legend(handles, names, title=heading, loc="outside lower center")
-    rows_of_heading = heading.count("\n") if heading else 0
-    return len(names) + rows_of_heading
-
-
-def _stack(panels: Sequence[Axes], grid: GridSpec) -> None:
-    """Put panels below each other, each with its own labels."""
-
-    def place(ax: Axes) -> tuple[int, int]:
-        spec = ax.get_subplotspec()
-        return spec.rowspan.start, spec.colspan.start
-
-    for row, ax in enumerate(sorted(panels, key=place)):
-        ax.set_subplotspec(grid[row])
-        ax.tick_params(labelleft=True, labelbottom=True)
-
-
-def _label_lowest(fig: Figure, panels: Sequence[Axes]) -> None:
-    """Write the label of all panels below the lowest: a legend would cover it."""
-    words = fig.get_supxlabel()
-    if words:
-        fig.supxlabel("")
-        lowest = max(panels, key=lambda ax: ax.get_subplotspec().rowspan.start)
-        lowest.set_xlabel("; ".join(filter(None, [lowest.get_xlabel(), words])))
-
-
-def _show_as_saved(fig: Figure, png: bytes, alt: str) -> None:
-    """Let notebooks show a figure as it was saved, for as long as it is not changed."""
-    _saved[fig] = png, alt
-    fig.stale = False
-    shell = get_ipython()
-    if shell:
-        shell.display_formatter.formatters["image/png"].for_type(Figure, _page_image)
-
-
-def _page_image(fig: Figure) -> bytes | tuple[bytes, dict[str, int | str]]:
-    """PNG for a page, the saved one if it is up to date.
-
-    It is shown there as large as the figure itself.
-    """
-    if fig.stale or fig not in _saved:
-        return print_figure(fig)
-    png, alt = _saved[fig]
-    width, height = Image.open(BytesIO(png)).size
-    scale = fig.dpi / SAVE_DPI
-    metadata = {"width": round(scale * width), "height": round(scale * height)}
-    if alt:
-        metadata["alt"] = alt
-    return png, metadata
 
 
 # ---- End of figures of notebooks that are not rewritten yet ----
