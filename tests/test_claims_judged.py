@@ -1,5 +1,6 @@
 """Claims with their results: choice of interpretations, words, the report."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -150,3 +151,21 @@ def test_a_run_on_simulated_data_checks_nothing(tmp_path):
 def test_files_that_notebooks_read_are_joined(folder):
     made = joined.provenance(folder)
     assert list(made) == ["file", "sha256", "notebook"]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "words"),
+    [
+        (-16.9, -33.77, -0.0363, "−16.9 [−33.8, −0.036]"),  # its side can be seen
+        (0.93, 0.7124, 1.153, "0.93 [0.712, 1.153]"),
+        (21.3, 18.0, 24.21, "21.3 [18.0, 24.2]"),
+        (float("nan"), 0.5, 0.61, "[0.5, 0.61]"),  # a range without an estimate
+    ],
+)
+def test_ends_of_intervals_have_the_decimals_of_their_estimate(
+    estimate, low, high, words
+):
+    row = {"interpretation": "", "part": "", "estimate": estimate, "low": low}
+    row |= {"high": high, "p": np.nan, "share": np.nan, "holds": np.nan}
+    claim = {"form": "statement", "printed": "", "unit": ""}
+    assert judged.in_words(claim, pd.DataFrame([row])) == words

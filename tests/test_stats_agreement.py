@@ -175,12 +175,6 @@ def test_ratings_and_scales_that_cannot_be_used_are_refused(
         alpha_of(frame, categories, level)
 
 
-def test_an_item_of_two_clusters_is_refused():
-    frame = pd.DataFrame({"item_id": list("aabb"), "prompt_id": range(4)})
-    with pytest.raises(ValueError, match="item_id a belongs to several 'prompt_id'"):
-        agreement.cluster_of_each_item(frame, "item_id", "prompt_id")
-
-
 @pytest.fixture
 def tidy():
     rows = pd.MultiIndex.from_product([list("abcde"), list("xyz"), range(4)])

@@ -18,6 +18,16 @@ TRUTH = np.array([0.3, 0.7, 2.0])
 MARKS = ["factuality", "formality"]
 
 
+def of_two_raters(rows, columns):
+    """Ratings of all ordered pairs of raters of an item, the first and the second."""
+    pairs = [
+        pair
+        for _, part in rows.groupby("item_id")
+        for pair in permutations(part[columns].to_numpy(dtype=float), 2)
+    ]
+    return np.array(pairs).transpose(1, 0, 2)
+
+
 @pytest.fixture(scope="module")
 def ratings():
     """Distances of 240 ratings of 80 answers to 20 questions."""
@@ -29,13 +39,6 @@ def ratings():
     return table.assign(
         distance=distances @ TRUTH + noise, answer_id=answers, question_id=answers // 4
     )
-
-
-def with_outcome(moments):
-    """Correlations of features with the outcome, in each set of rows."""
-    features, cross, outcome = moments.covariances()
-    variances = np.diagonal(features, axis1=1, axis2=2)
-    return cross / np.sqrt(variances * outcome[:, None])
 
 
 def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
@@ -225,68 +228,6 @@ def raters():
     )
 
 
-def agreed(table, features):
-    """Moments between raters of one item, all clusters together."""
-    moments = aspects.rater_pairs(
-        table, features, "acceptability", "item_id", "question_id"
-    )
-    return moments.total()
-
-
-def test_pairs_of_raters_are_all_ordered_pairs_within_items(raters):
-    pairs = [
-        pair
-        for _, rows in raters.groupby("item_id")
-        for pair in permutations(rows[[*MARKS, "acceptability"]].to_numpy(), 2)
-    ]
-    one, other = np.array(pairs).transpose(1, 0, 2)
-    alone = raters.iloc[[0]].assign(item_id=99)  # adds nothing
-    moments = agreed(pd.concat([raters, alone]), MARKS)
-    assert moments.n[0] == len(pairs)
-    np.testing.assert_allclose(moments.xx[0], one[:, :2].T @ other[:, :2], rtol=1e-10)
-    np.testing.assert_allclose(moments.xy[0], one[:, :2].T @ other[:, 2], rtol=1e-10)
-    np.testing.assert_allclose(moments.products[0, 0, -1], one[:, 2].sum(), rtol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("shared", "agreed_r"), [("quality", 1.0), ("impression", 0.0)]
-)
-def test_what_one_rater_puts_into_two_marks_is_no_agreement(shared, agreed_r):
-    rng = np.random.default_rng(0)
-    answers = np.repeat(np.arange(3000), 3)
-    quality = rng.normal(size=3000)[answers]
-    noise = rng.normal(size=(2, 9000))
-    own = {"quality": quality, "impression": noise[1]}[shared]
-    other = {"quality": noise[0], "impression": rng.normal(size=3000)[answers]}[shared]
-    table = pd.DataFrame({"item_id": answers, "question_id": answers // 4}).assign(
-        factuality=own + other, acceptability=quality + noise[1]
-    )
-    usual = cluster_moments(table, ["factuality"], "acceptability").total()
-    assert with_outcome(usual)[0, 0] == pytest.approx(0.5, abs=0.03)
-    r = with_outcome(agreed(table, ["factuality"]))[0, 0]
-    assert r == pytest.approx(agreed_r, abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"item_id": range(105)}, "no item_id has two rows: rows of different raters"),
-        (
-            {"question_id": range(105)},
-            "item_id 0 belongs to several 'question_id': name clusters",
-        ),
-        ({"item_id": None}, "column 'item_id' has 105 missing values, first in row 0"),
-        (
-            {"acceptability": 2.0},
-            "outcome 'acceptability' has the same value in all 105 rows",
-        ),
-    ],
-)
-def test_unusable_raters_are_refused(raters, change, message):
-    with pytest.raises(ValueError, match=message):
-        agreed(raters.assign(**change), ["factuality"])
-
-
 @pytest.fixture(scope="module")
 def marks():
     rng = np.random.default_rng(8)
@@ -410,10 +351,10 @@ def test_correlations_of_a_judge_agree_with_tables_made_step_by_step(without):
     people = aspects.judge_scores(answers, learned, *given).loc[scored["item_id"]]
     raw = aspects.judge_scores(left, learned, *given)
     raw = raw[raw["item_id"].isin(scored["item_id"])]
-    pairs = aspects.rater_pairs(
-        raw, ["weighted", "equal"], "acceptability", "item_id", "question_id"
-    )
-    agreed = with_outcome(pairs.total())[0]
+    one, other = of_two_raters(raw, ["weighted", "equal", "acceptability"])
+    agreed = np.cov(one.T, other.T)[:3, 3:]
+    agreed = agreed / np.sqrt(np.outer(np.diag(agreed), np.diag(agreed)))
+    agreed = agreed[:-1, -1]
     expected = [scored[name].corr(scored["human"]) for name in aspects.JUDGE_SCORES]
     for name in ("weighted", "equal"):
         expected.append(people[name].corr(people["acceptability"]))
@@ -450,9 +391,10 @@ def test_agreed_weights_are_those_of_the_pairs_that_are_left():
     compute = aspects.agreed_weights_of(frame, features, "distance", "item_id")
     found = compute(np.array([np.ones(160), kept]))
     for weights, rows in zip(found, [frame, frame[kept]], strict=True):
-        pairs = aspects.rater_pairs(rows, features, "distance", "item_id", "item_id")
-        total = pairs.total()
-        expected = np.linalg.solve(total.xx[0], total.xy[0])
+        one, other = of_two_raters(rows, [*features, "distance"])
+        expected = np.linalg.solve(
+            one[:, :2].T @ other[:, :2], one[:, :2].T @ other[:, 2]
+        )
         assert weights == pytest.approx(expected)
 
 

@@ -137,8 +137,9 @@ def _end(value: float, estimate: float, digits: int | None) -> str:
 
     An end that would be written as zero keeps two digits, which tell its side.
     """
-    is_short = estimate == round(estimate)
-    if digits is not None or is_short or not 0.01 <= abs(estimate) < LARGE:
+    # a range without an estimate is NaN here, and so is not between the two
+    has_decimals = 0.01 <= abs(estimate) < LARGE and estimate != round(estimate)
+    if digits is not None or not has_decimals:
         return _number(value, digits)
     decimals = max(2 - math.floor(math.log10(abs(estimate))), 0)
     text = f"{value:.{decimals}f}"

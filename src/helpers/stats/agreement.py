@@ -140,22 +140,6 @@ def krippendorff_alpha(
     return float(1 - (margins.sum() - 1) * ratio(observed, expected))
 
 
-def cluster_of_each_item(frame: pd.DataFrame, item: str, cluster: str) -> np.ndarray:
-    """Code of the cluster that holds each item, items and clusters in sorted order."""
-    check_clusters(frame, item)
-    check_clusters(frame, cluster)
-    pairs = pd.DataFrame({"item": frame[item], "cluster": frame[cluster]})
-    pairs = pairs.drop_duplicates().sort_values("item")
-    divided_items = pairs.loc[pairs["item"].duplicated(), "item"]
-    if len(divided_items):
-        raise ValueError(
-            f"{item} {divided_items.iloc[0]} belongs to several {cluster!r}: "
-            "name clusters that hold whole items"
-        )
-    codes, _ = pd.factorize(pairs["cluster"], sort=True)
-    return codes
-
-
 def two_people(
     marks: pd.DataFrame, item: str, aspect: str
 ) -> Callable[[np.ndarray], np.ndarray]:

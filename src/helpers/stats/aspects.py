@@ -12,7 +12,6 @@ import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers.stats.aggregation import means_of_sorted
-from helpers.stats.agreement import cluster_of_each_item
 from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import (
     check_clusters,
@@ -24,7 +23,6 @@ from helpers.stats.moments import (
     ROUNDING,
     ClusterMoments,
     cluster_moments,
-    cluster_sums,
     ratio,
 )
 
@@ -383,7 +381,7 @@ def judge_correlations(
         shape (n_sets, 7): of the judge's scores (`JUDGE_SCORES`: asked directly, by
         learned and by equal weights), then of learned and equal weights with people's
         own aspects (`BY_PEOPLE`: mean ratings, and what different raters agree on; see
-        `rater_pairs`).
+        `agreed_weights_of`).
 
     Raises
     ------
@@ -594,71 +592,6 @@ def split_weights(
     return pd.DataFrame(fitted, columns=list(features)).assign(rho=rho)
 
 
-def rater_pairs(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str, cluster: str
-) -> ClusterMoments:
-    """Cross-products of ratings of one item by two different raters.
-
-    Covariances of these moments hold what raters agree on: what one person puts into
-    two of their own ratings of an item, such as noise, strictness or a general
-    impression, does not enter them. A correlation is that of the agreed parts, which no
-    disagreement between raters lowers.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per (item, rater).
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column to explain.
-    item : str
-        Column of items; those with a single rater add nothing.
-    cluster : str
-        Column of clusters of items.
-
-    Returns
-    -------
-    ClusterMoments
-        One set per cluster, in sorted order. ``n`` counts ordered pairs of raters.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used (see `helpers.stats.checks.check_regression`), an
-        item is in two clusters or no item has two raters.
-
-    References
-    ----------
-    Spearman (1904), The Proof and Measurement of Association between Two Things;
-    Carroll et al. (2006), Measurement Error in Nonlinear Models, chapter 3.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"item_id": ["a", "a", "b", "b"], "question_id": [1, 1, 2, 2],
-    ...      "factuality": [3, 1, 0, 2], "acceptability": [3, 1, 1, 3]})
-    >>> moments = rater_pairs(
-    ...     frame, ["factuality"], "acceptability", "item_id", "question_id")
-    >>> moments.n, moments.xx.squeeze(), moments.xy.squeeze()
-    (array([2., 2.]), array([6., 0.]), array([6., 2.]))
-    """
-    check_regression(frame, features, outcome)
-    clusters = cluster_of_each_item(frame, item, cluster)
-    if len(clusters) == len(frame):
-        raise ValueError(
-            f"no {item} has two rows: rows of different raters are compared"
-        )
-    values = frame[[*features, outcome]].to_numpy(dtype=float)
-    rows = np.column_stack([np.ones(len(frame)), values])
-    # the products of all pairs of raters, less those of each rater with themselves
-    totals = cluster_sums(rows, frame[item])
-    all_pairs = totals[:, :, None] * totals[:, None, :]
-    same_rater = cluster_sums(rows[:, :, None] * rows[:, None, :], frame[item])
-    products = cluster_sums(all_pairs - same_rater, clusters)
-    return ClusterMoments(tuple(features), outcome, products)
-
-
 def agreed_weights_of(
     frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str
 ) -> Callable[[np.ndarray], np.ndarray]:
@@ -680,7 +613,7 @@ def agreed_weights_of(
     callable
         From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
         shape (n_sets, n_features): least squares without an intercept on the products
-        of ratings by two raters of an item, see `rater_pairs`.
+        of ratings by two raters of an item.
 
     Raises
     ------

@@ -6,13 +6,12 @@ import io
 import json
 import tarfile
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.data import registry
 from helpers.data.tables import PlainError
-from ratings.atlas import readers, sets
+from helpers.studies import other_data
 
 
 def write(folder, name, content):
@@ -52,22 +51,17 @@ def test_hanna_has_lists_of_stories_in_its_cells(tmp_path):
     for system in ("Human", "GPT", "XLNet"):
         row = {"Model": system, "Text length ¤§": "[100, 200]"}
         for person in (1, 2, 3):
-            for code in readers.CRITERIA:
+            for code in other_data.CRITERIA:
                 row[f"Human {person} {code}"] = f"[{person}, 5]"
-        for judge in readers.HANNA_JUDGES:
-            for code in readers.CRITERIA:
-                row[f"{judge} {code} 1"] = "[2.5, 3.5]"
         rows.append(row)
     name = "hanna/hanna_metric_scores_llm.csv"
     files = write(tmp_path, name, pd.DataFrame(rows).to_csv(index=False))
-    ratings = readers.hanna(files)
+    ratings = other_data.hanna(files)
     assert set(ratings.frame["system"]) == {"GPT", "XLNet"}
     first = ratings.frame[ratings.frame["item_id"] == "1 / GPT"]
     assert sorted(first["engagement"]) == [1, 2, 3]
     assert set(first["words"]) == {100}
     assert not ratings.people_known
-    judged = readers.hanna_judges(files)
-    assert judged.loc[("2 / GPT", "relevance"), "ChatGPT"] == 3.5
 
 
 def test_turns_of_one_chat_are_a_cluster(tmp_path):
@@ -87,7 +81,7 @@ def test_turns_of_one_chat_are_a_cluster(tmp_path):
         )
     chat = {"context": "A: hi\nB: ho\nA: so", "system": "Meena"}
     chat["annotations"] = {"Overall": [3, 4]}
-    ratings = readers.fed(write(tmp_path, "fed/fed_data.json", [*turns, chat]))
+    ratings = other_data.fed(write(tmp_path, "fed/fed_data.json", [*turns, chat]))
     assert set(ratings.frame["cluster"]) == {"chat 0"}
     assert ratings.frame["item_id"].nunique() == 2
     assert ratings.items()["Correct"].tolist() == [1, 1]
@@ -99,7 +93,7 @@ def test_newsroom_clusters_by_article(tmp_path):
     text = "### Generated Summary\n\n{}\n\n### Source Article\n\nthe same"
     texts = {"1": text.format("one"), "2": text.format("two")}
     content = judge_bench(texts, dict.fromkeys(texts, given))
-    ratings = readers.newsroom(write(tmp_path, "newsroom/newsroom.json", content))
+    ratings = other_data.newsroom(write(tmp_path, "newsroom/newsroom.json", content))
     assert ratings.frame["cluster"].tolist() == ["the same"] * 4
     assert ratings.items()["Informativeness"].tolist() == [1.5, 1.5]
 
@@ -111,21 +105,9 @@ def test_recipes_by_people_are_left_out(tmp_path):
     files = write(
         tmp_path, "recipes/meta_evaluation_recipes.json", judge_bench(texts, given)
     )
-    (item,) = readers.rewritten_recipes(files).items().to_dict("records")
+    (item,) = other_data.rewritten_recipes(files).items().to_dict("records")
     assert (item["prompt_id"], item["system"]) == ("pie", "no_context")
     assert (item["words"], item["overall"]) == (4, 4)
-
-
-def test_roscoe_turns_errors_so_that_one_is_best(tmp_path):
-    files = {}
-    for part in ("drop", "esnli"):
-        given = {"Overall Quality": [4], "Coherency": [5]}
-        given |= {"Missing Steps": ["yes"], "Contradiction": ["no"]}
-        content = judge_bench({"1": "x"}, {"1": given})
-        files |= write(tmp_path, f"roscoe/roscoe-{part}-overall.json", content)
-    ratings = readers.roscoe(files)
-    assert ratings.frame["part"].tolist() == ["drop", "esnli"]
-    assert marks(ratings, "Missing Steps", "Contradiction") == [[0, 1], [0, 1]]
 
 
 def test_two_groups_of_summeval(tmp_path):
@@ -140,8 +122,8 @@ def test_two_groups_of_summeval(tmp_path):
         rows.append(row)
     name = "summeval_expert_crowd/cnndm_THumB-1.0.jsonl"
     files = write(tmp_path, name, rows)
-    assert readers.summeval(files).frame["consistency"].tolist() == [1, 2, 3]
-    experts = readers.summeval_experts(files)
+    assert other_data.summeval(files).frame["consistency"].tolist() == [1, 2, 3]
+    experts = other_data.summeval_experts(files)
     assert experts.frame["consistency"].tolist() == [5, 4]
     assert experts.frame["words"].tolist() == [3, 3]
     assert set(experts.frame["system"]) == {"M1"}
@@ -166,11 +148,11 @@ def test_the_crowd_of_dialsummeval_is_joined_by_text(tmp_path):
     other = "\t".join(["1,1", "1,1", "1,1", "1,1"])
     files |= write(tmp_path, "dialsummeval/AMT_D_ratings.txt", f"{line}\n{other}\n")
     files |= write(tmp_path, "dialsummeval/AMT_A_ratings.txt", line)
-    crowd = readers.dialsummeval_crowd(files)
+    crowd = other_data.dialsummeval_crowd(files)
     by_item = crowd.frame[crowd.frame["item_id"] == "d1 / D"]
     assert by_item["coherence"].tolist() == [5, 1]
     assert by_item["relevance"].tolist() == [2, 1]
-    students = readers.dialsummeval(files)
+    students = other_data.dialsummeval(files)
     assert set(students.frame["item_id"]) == {"d0 / D", "d1 / D"}
     assert set(crowd.frame["item_id"]) == set(students.frame["item_id"])
 
@@ -184,7 +166,7 @@ def test_squality_counts_words_and_leaves_people_out(tmp_path):
     question = {"bart": answer("a b c"), "bart-dpr": answer("a"), "human": answer("x")}
     story = {"passage-id": "1", "questions": {"0": question}}
     files = write(tmp_path, "squality/all-responses.jsonl", [story])
-    items = readers.squality(files).items()
+    items = other_data.squality(files).items()
     assert items["words"].tolist() == [3, 1]
     assert items["system"].tolist() == ["bart", "bart-dpr"]
     assert items["prompt_id"].tolist() == ["1 / 0"] * 2
@@ -195,18 +177,13 @@ def test_squality_counts_words_and_leaves_people_out(tmp_path):
     ]
 
 
-def test_preferences_beside_errors(tmp_path):
-    errors = [{"error type": "Unverifiable"}, {"error type": "Irrelevant"}]
-    row = {"question": "why?", "feedback": {"errors": errors, "missing-info": []}}
+def test_six_pairs_of_four_answers(tmp_path):
+    row = {"question": "why?"}
     row |= {f"prediction {n}": "word " * n for n in range(1, 5)}
     row["preference"] = [1, 2, 0, 1, 1, 1]
     name = "finegrained_rlhf/dev_feedback.json"
     files = write(tmp_path, name, [row])
-    (item,) = readers.finegrained_rlhf(files).items().to_dict("records")
-    assert item["preference"] == 0.5
-    assert (item["no error of fact"], item["no error of form"]) == (0, 1)
-    assert (item["nothing irrelevant"], item["nothing missing"]) == (0, 1)
-    pairs = readers.preference_pairs("finegrained_rlhf", files)
+    pairs = other_data.finegrained_pairs(files)
     assert pairs["preferred"].tolist() == [1, 0, 0.5, 1, 1, 1]
     assert pairs["second_words"].tolist() == [2, 3, 4, 3, 4, 4]
 
@@ -219,46 +196,33 @@ def test_means_of_topical_chat_and_of_data_to_text(tmp_path):
         for system in ("Original Ground Truth", "Argmax", "New Human Generated")
     ]
     files = write(tmp_path, "unieval/topical_chat_result.json", rows)
-    assert readers.topical_chat(files).items()["system"].tolist() == ["Argmax"]
+    assert other_data.topical_chat(files).items()["system"].tolist() == ["Argmax"]
     files = {}
     for part in ("sfres", "sfhot"):
         scores = {"informativeness": 6.0, "naturalness": 5.0, "overall": 4.0}
         row = {"source": "x()", "system_output": "a", "scores": scores}
         files |= write(tmp_path, f"unieval/{part}_result.json", [row])
-    ratings = readers.sf(files)
-    assert ratings.frame["part"].tolist() == ["sfres", "sfhot"]
+    ratings = other_data.sf(files)
     assert ratings.frame["cluster"].tolist() == ["sfres x()", "sfhot x()"]
 
 
 def test_openmeva(tmp_path):
     story = {"text": "one two", "score": {"human": 2.2}}
     row = {"doc_id": "7", "gen": {"fusion": story, "s2s": story}}
-    items = readers.openmeva(write(tmp_path, "openmeva_mans/openmeva.json", [row]))
+    items = other_data.openmeva(write(tmp_path, "openmeva_mans/openmeva.json", [row]))
     assert items.items()["item_id"].tolist() == ["7 / fusion", "7 / s2s"]
     assert items.items()["overall"].tolist() == [2.2, 2.2]
 
 
-def test_three_files_of_simpeval_name_items_alike(tmp_path):
+def test_simpeval_without_simplifications_by_people(tmp_path):
     columns = "original_id,system,generation,rating_1,rating_2,rating_3\n"
     text = columns + "0,T5,a b,10,20,60\n0,Human 1 Writing,a,1,1,1\n"
     files = write(tmp_path, "simpeval/simpeval_2022.csv", text)
-    columns = "WorkerId,Input.id,Input.system,"
-    columns += "Answer.adequacy,Answer.fluency,Answer.simplicity\n"
-    for name in ("simpDA_2022", "simplikert_2022"):
-        text = columns + "W9,0,T5,5,4,-2\nW3,0,T5,3,4,2\nW3,0,Human 1 Writing,1,1,1\n"
-        files |= write(tmp_path, f"simpeval/{name}.csv", text)
-    overall = readers.simpeval(files)
-    assert overall.items()[["item_id", "overall"]].to_numpy().tolist() == [
-        ["0 / T5", 30]
-    ]
-    for reader in (readers.simpeval_aspects, readers.simpeval_likert):
-        ratings = reader(files)
-        assert ratings.frame["item_id"].tolist() == ["0 / T5"] * 2
-        assert ratings.frame["rater_id"].tolist() == ["rater-001", "rater-002"]
-    assert readers.simpeval_likert(files).scales["simplicity"] == (-2, 2)
+    items = other_data.simpeval(files).items()
+    assert items[["item_id", "overall"]].to_numpy().tolist() == [["0 / T5", 30]]
 
 
-def test_tests_passed_and_verdicts_of_judges(tmp_path):
+def test_tests_that_stories_pass(tmp_path):
     rows = []
     for story in ("0_GPT4", "0_NewYorker"):
         for expert in (4, 2, 9):
@@ -271,18 +235,9 @@ def test_tests_passed_and_verdicts_of_judges(tmp_path):
     files = write(tmp_path, "ttcw/ttcw_annotations.json", rows)
     story = {"story_id": "0_GPT4", "content": "it was night"}
     files |= write(tmp_path, "ttcw/ttcw_short_stories.json", [story])
-    answers = [
-        {"id": "story_0_GPT4_test1", "response": "Yes, it does."},
-        {"id": "story_0_GPT4_test2", "response": "considering all, no"},
-    ]
-    files |= write(tmp_path, "ttcw/annotations_gpt4.jsonl", answers)
-    passed = readers.ttcw(files)
+    passed = other_data.ttcw(files)
     assert passed.frame["passed"].tolist() == [1, 0, 2]
     assert passed.frame["words"].tolist() == [3] * 3
-    people, models = readers.judged_labels("ttcw", files)
-    assert set(people["item_id"]) == set(models.index)
-    assert models["gpt4"].tolist()[0] == 1
-    assert np.isnan(models["gpt4"].tolist()[1])
 
 
 def test_single_labels_of_qags_and_realsumm(tmp_path):
@@ -296,7 +251,7 @@ def test_single_labels_of_qags_and_realsumm(tmp_path):
     }
     files = write(tmp_path, "qags/mturk_cnndm.jsonl", [row])
     files |= write(tmp_path, "qags/mturk_xsum.jsonl", [row])
-    qags = readers.qags(files)
+    qags = other_data.qags(files)
     assert qags.frame["supported"].tolist() == [1, 0, 1, 0]
     assert qags.frame["rater_id"].nunique() == 4  # numbered anew in each file
 
@@ -308,7 +263,7 @@ def test_single_labels_of_qags_and_realsumm(tmp_path):
     text = table.to_csv(index=False).replace("\n", ",\n")  # rows end with a comma
     head, _, rest = text.partition(",\n")
     files = write(tmp_path, "realsumm/abs_bart_out.csv", f"{head}\n{rest}")
-    assert readers.realsumm(files).frame["present"].tolist() == [1, 0]
+    assert other_data.realsumm(files).frame["present"].tolist() == [1, 0]
 
 
 def test_pairs_of_experts_are_known_by_their_texts(tmp_path):
@@ -321,9 +276,13 @@ def test_pairs_of_experts_are_known_by_their_texts(tmp_path):
     )
     second = [row | {"annotator": "9", "BetterAnswer": "Answer B"}]
     files |= write(tmp_path, "lfqa_experts/History_9_Common20.json", second)
-    ratings = readers.lfqa_experts(files)
+    ratings = other_data.lfqa_experts(files)
     assert ratings.frame["item_id"].tolist() == ["pair 0", "pair 1", "pair 0"]
     assert ratings.frame["first"].tolist() == [1, 0, 0]
+    pairs = other_data.lfqa_pairs(files).set_index(["part", "second_words"])
+    assert pairs.loc["model and person", "preferred"].tolist() == [0.5, 0]
+    assert set(pairs.loc["model and person", "first_system"]) == {"model"}
+    assert set(pairs.loc["two people", "second_system"]) == {"person"}
 
 
 def test_medical_labels_of_answers_by_machines(tmp_path):
@@ -334,8 +293,8 @@ def test_medical_labels_of_answers_by_machines(tmp_path):
     row["dialogpt-response-cws"] = "[]"
     name = "medical_safety/medicheck-crowd.csv"
     files = write(tmp_path, name, pd.DataFrame([row]).to_csv(index=False))
-    ratings = readers.medical_safety(files)
-    assert marks(ratings, "label", "expert") == [[3, 2], [0, 2]]
+    ratings = other_data.medical_safety(files)
+    assert marks(ratings, "label") == [[3], [0]]
 
 
 def test_points_of_translations(tmp_path):
@@ -356,37 +315,13 @@ def test_points_of_translations(tmp_path):
         archive.addfile(info, io.BytesIO(text.encode()))
     name = "wmt_mqm_ende/sxs.tsv.tar.gz"
     files = write(tmp_path, name, gzip.compress(buffer.getvalue()))
-    ratings = readers.wmt_mqm(files)
+    ratings = other_data.wmt_mqm(files)
     found = marks(ratings, "item_id", "rater_id", "points")
     assert found == [
         ["7 / A", "rater-001", 5.1],
         ["7 / A", "rater-002", 0.0],
         ["7 / B", "rater-002", 25.0],
     ]
-
-
-def test_labels_of_people_and_models(tmp_path):
-    people = {"net": {"p1__BARD__Q1": "Yes", "p1__highest_comment_body__Q1": "No"}}
-    files = write(tmp_path, "alttest/lgbteen_human_annotations.json", people)
-    models = {"gpt-4o": {"p1__BARD__Q1": "No"}}
-    files |= write(tmp_path, "alttest/lgbteen_llm_annotations.json", models)
-    given, judged = readers.judged_labels("lgbteen", files)
-    assert given.to_dict("records") == [
-        {
-            "item_id": "p1__BARD__Q1",
-            "rater_id": "rater-001",
-            "label": "Yes",
-            "text": "p1",
-        }
-    ]
-    assert judged.loc["p1__BARD__Q1", "gpt-4o"] == "No"
-    people = {"e0": {"dm-1__M0__coherence": 4}}
-    files = write(tmp_path, "alttest/summeval_human_annotations.json", people)
-    models = {"gpt-4o": {"dm-1__M0__coherence": "3"}}
-    files |= write(tmp_path, "alttest/summeval_llm_annotations.json", models)
-    given, judged = readers.judged_labels("summeval", files)
-    assert given["text"].tolist() == ["dm-1__M0"]
-    assert judged["gpt-4o"].tolist() == [3]
 
 
 def test_pairs_of_chats(tmp_path):
@@ -401,7 +336,7 @@ def test_pairs_of_chats(tmp_path):
         "conversation_b": str([*chat, {"content": "one", "role": "assistant"}]),
     }
     files |= write(tmp_path, "alttest/mtbench_prompts.json", {item: chats})
-    (pair,) = readers.preference_pairs("mtbench", files).to_dict("records")
+    (pair,) = other_data.mtbench_pairs(files).to_dict("records")
     assert (pair["first_words"], pair["second_words"]) == (3, 1)
     assert (pair["first_system"], pair["preferred"]) == ("gpt-4", 0.75)
     rows = [{"question_id": 1, "text": "a b"}, {"question_id": 2, "text": "a"}]
@@ -410,37 +345,47 @@ def test_pairs_of_chats(tmp_path):
     files |= write(
         tmp_path, "faireval/review_gpt35_vicuna-13b_human.txt", "TIE\nVICUNA13B\n"
     )
-    pairs = readers.preference_pairs("faireval", files)
+    pairs = other_data.faireval_pairs(files)
     assert pairs["preferred"].tolist() == [0.5, 0]
 
 
-def test_experts_of_dices_and_orders_of_llmbar(tmp_path):
+def test_experts_of_dices(tmp_path):
     given = {"7": {"is it safe?": ["No"]}, "8": {"is it safe?": ["Yes"]}}
     content = judge_bench({"7": "x", "8": "y"}, given)
     files = write(tmp_path, "dices/dices_350_expert.json", content)
-    assert readers.dices_expert(files).to_dict() == {"7": 1, "8": 3}
-    verdicts = {"swap = False": {"winner": "1"}, "swap = True": {"winner": None}}
-    files = write(
-        tmp_path,
-        "llmbar/MT-Bench_GPT-4_Vanilla_NoRules.json",
-        [{"results": [verdicts]}],
-    )
-    (row,) = readers.order_verdicts(files).to_dict("records")
-    assert (row["part"], row["judge"], row["one"]) == ("MT-Bench", "GPT-4", "1")
+    assert other_data.dices_expert(files).frame["safety"].tolist() == [1, 3]
+
+
+def test_pairs_of_pandalm_and_llmbar(tmp_path):
+    row = {"instruction": "sum", "input": "1 1", "cmp_key": "opt-7b_llama-7b"}
+    row |= {"response1": "two", "response2": "it is two"}
+    row |= {"annotator1": 2, "annotator2": 2, "annotator3": 0}
+    files = write(tmp_path, "pandalm/testset-v1.json", [row, row | {"response1": True}])
+    (pair,) = other_data.pandalm_pairs(files).to_dict("records")
+    assert (pair["first_words"], pair["second_words"]) == (1, 3)
+    assert (pair["first_system"], pair["second_system"]) == ("opt-7b", "llama-7b")
+    assert pair["preferred"] == pytest.approx(1 / 6)
+    row = {"input": "why?", "output_1": "a b", "output_2": "a", "label": 2}
+    files = write(tmp_path, "llmbar/Natural_dataset.json", [row])
+    files |= write(tmp_path, "llmbar/MT-Bench_dataset.json", [row])
+    pairs = other_data.llmbar_pairs(files)
+    assert pairs["part"].tolist() == ["Natural", "MT-Bench"]
+    assert pairs["preferred"].tolist() == [0, 0]
+    assert set(pairs["first_system"]) == {""}
 
 
 def test_without_the_files_a_set_says_what_is_missing(monkeypatch):
     def unavailable(files, data_source):
         raise registry.DataUnavailableError("no network")
 
-    monkeypatch.setattr(sets.registry, "locate", unavailable)
+    monkeypatch.setattr(other_data.registry, "locate", unavailable)
     for data_source in ("auto", "simulated"):
         with pytest.raises(PlainError, match="left out: this needs the files of the"):
-            sets.load("fed", data_source)
+            other_data.load("fed", data_source)
     with pytest.raises(registry.DataUnavailableError, match="no network"):
-        sets.load("fed", "real")
+        other_data.load("fed", "real")
     with pytest.raises(PlainError, match="has no file of the set 'nothing'"):
-        sets.load("nothing")
+        other_data.load("nothing")
 
 
 # --------------------------------------------------- against numbers in their own files
@@ -452,7 +397,7 @@ def real():
 
     def located(name):
         try:
-            return sets.locate(name, "real")
+            return other_data.locate(name, "real")
         except registry.DataError:
             pytest.skip("the data are not here")
 
@@ -462,7 +407,7 @@ def real():
 def test_means_that_hanna_prints(real):
     files = real("hanna")
     table = pd.read_csv(files["hanna/hanna_metric_scores_llm.csv"]).set_index("Model")
-    items = readers.hanna(files).items().set_index("item_id")
+    items = other_data.hanna(files).items().set_index("item_id")
     printed = ast.literal_eval(table.loc["GPT", "Engagement"])
     found = [items.loc[f"{story} / GPT", "engagement"] for story in range(1, 97)]
     assert found == pytest.approx(printed)
@@ -476,7 +421,7 @@ def test_means_that_summeval_prints(real):
         .read_text()
         .splitlines()
     ]
-    items = readers.summeval_experts(files).items().set_index("item_id")
+    items = other_data.summeval_experts(files).items().set_index("item_id")
     for row in rows[:200]:
         item = f"{row['seg_id']} / {row['SYS']}"
         if item in items.index:
@@ -485,7 +430,7 @@ def test_means_that_summeval_prints(real):
 
 def test_means_that_squality_prints(real):
     files = real("squality")
-    items = readers.squality(files).items().set_index("item_id")
+    items = other_data.squality(files).items().set_index("item_id")
     for line in files["squality/all-responses.jsonl"].read_text().splitlines():
         story = json.loads(line)
         for number, question in story["questions"].items():
@@ -498,7 +443,7 @@ def test_means_that_squality_prints(real):
     ("name", "n_rows", "n_items"),
     [
         ("fed", 252 * 5, 252),
-        ("dices_350", 43050, 350),
+        ("dices", 43050, 350),
         ("newsroom", 1260, 420),
         ("asset", 1500, 100),
         ("ttcw", 108, 36),
@@ -511,7 +456,7 @@ def test_means_that_squality_prints(real):
     ],
 )
 def test_as_many_ratings_as_the_sets_have(real, name, n_rows, n_items):
-    ratings = readers.READERS[name](real(name))
+    ratings = other_data.READERS[name](real(name))
     assert len(ratings.frame) == n_rows
     if n_items:
         assert ratings.frame["item_id"].nunique() == n_items

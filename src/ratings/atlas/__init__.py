@@ -1,1 +1,0 @@
-"""Other public sets of ratings: where they are, and their ratings in one form."""
