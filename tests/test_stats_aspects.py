@@ -41,13 +41,6 @@ def ratings():
     )
 
 
-def with_outcome(moments):
-    """Correlations of features with the outcome, in each set of rows."""
-    features, cross, outcome = moments.covariances()
-    variances = np.diagonal(features, axis1=1, axis2=2)
-    return cross / np.sqrt(variances * outcome[:, None])
-
-
 def test_distance_is_zero_at_the_ideal_and_one_at_the_far_end():
     frame = pd.DataFrame({"low_is_best": [1, 3, 5], "inside": [0, 2, 3]})
     result = aspects.ideal_distance(
