@@ -21,6 +21,7 @@ exclude_patterns = ["src/**/README.md", "tests", "build"]
 html_theme = "furo"
 html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
+html_search_scorer = str(STATIC / "scorer.js")
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
