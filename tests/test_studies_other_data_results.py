@@ -170,3 +170,9 @@ def test_slope_of_pairs_with_sides_and_systems():
     slope = found.pair_slope(one_order)
     assert np.isnan(slope.loc["first", "estimate"])
     assert slope.loc["twice as long", "levels"] == 1
+
+
+def test_a_text_that_lacks_a_rating_gets_one_of_its_others_again():
+    shares = found.sum_shares(np.array([[2, 1], [0, 0], [1, 0]]), 4)
+    expected = [[0, 2 / 3, 1 / 3, 0, 0], [0] * 5, [1, 0, 0, 0, 0]]
+    assert shares == pytest.approx(np.array(expected))

@@ -52,7 +52,9 @@ def sum_shares(counts: np.ndarray, n_drawn: int) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (n_texts, n_drawn * (n_steps - 1) + 1)
-        Shares of the sums of steps; zero for texts with fewer ratings.
+        Shares of the sums of steps. Of a text with fewer ratings all are taken, and
+        those that are missing are drawn from them, with putting back; without any
+        rating the shares are zero.
 
     Examples
     --------
@@ -61,6 +63,34 @@ def sum_shares(counts: np.ndarray, n_drawn: int) -> np.ndarray:
     >>> sum_shares(np.array([[2, 1]]), 2).round(2)
     array([[0.33, 0.67, 0.  ]])
     """
+    n = counts.sum(axis=1)
+    shares = _drawn_without_replacement(counts, n_drawn)
+    few = (n > 0) & (n < n_drawn)
+    if few.any():
+        shares[few] = _filled_up(counts[few], n_drawn)
+    return shares
+
+
+def _filled_up(counts: np.ndarray, n_drawn: int) -> np.ndarray:
+    """Sums of all ratings of texts with few, and of some of them once more."""
+    n_texts, n_steps = counts.shape
+    n = counts.sum(axis=1)
+    of_steps = counts / n[:, None]
+    shares = np.zeros((n_texts, n_drawn * (n_steps - 1) + 1))
+    total = (counts @ np.arange(n_steps)).astype(int)
+    shares[np.arange(n_texts), total] = 1.0
+    for drawn in range(1, n_drawn):
+        is_short = n + drawn <= n_drawn
+        more = np.zeros_like(shares)
+        for step in range(n_steps):
+            width = shares.shape[1] - step
+            more[:, step:] += of_steps[:, [step]] * shares[:, :width]
+        shares = np.where(is_short[:, None], more, shares)
+    return shares
+
+
+def _drawn_without_replacement(counts: np.ndarray, n_drawn: int) -> np.ndarray:
+    """Shares of sums of texts with at least as many ratings; else zero."""
     n_texts, n_steps = counts.shape
     n_sums = n_drawn * (n_steps - 1) + 1
     ways = np.zeros((n_texts, n_drawn + 1, n_sums))
@@ -114,7 +144,9 @@ def discrimination(
     -------
     helpers.stats.leave_out.LeftOut
         Areas by name and scope, "all texts" and "within systems" (pairs of texts of one
-        system). Clusters are left out, and raters, too, where they are known.
+        system). Clusters are left out, and raters, too, where they are known: a text
+        that lacks one of its `n_drawn` ratings then gets one of its others once more,
+        at random. (A mean moves by that as if it were computed from the others alone.)
 
     Raises
     ------
@@ -137,7 +169,8 @@ def discrimination(
     np.float64(1.0)
     """
     check_numeric(ratings, list(scales))
-    is_used = ratings["item_id"].isin(findings.index)
+    n = ratings["item_id"].map(ratings["item_id"].value_counts())
+    is_used = ratings["item_id"].isin(findings.index) & (n >= n_drawn)
     frame = ratings[is_used].reset_index(drop=True)
     frame["system"] = frame["system"].fillna("")
     systems, n_systems = _codes(frame["system"])
@@ -172,8 +205,6 @@ def discrimination(
                 shares = sum_shares(np.rint(counts), n_drawn)
             else:  # one and the same rating in all rows of a text
                 shares = ratio(counts, np.where(n > 0, n, np.inf))
-                # compared on the same texts as the crowd's
-                shares *= n >= n_drawn
             padded = np.zeros((len(rows), n_sums))
             padded[:, : shares.shape[1]] = shares
             at = group[finding]
