@@ -141,7 +141,7 @@ def test_readers_words_find_the_page(search, row):
     address = (SITE / "search.html").as_uri()
     search.goto(f"{address}?q={quote(row.query)}")
     results = search.locator("#search-results ul.search li a")
-    results.first.wait_for(timeout=10_000)
+    results.first.wait_for(timeout=5_000)
     search.wait_for_timeout(300)  # until all have been added
     found = [link.get_attribute("href") for link in results.all()[:5]]
     pages = [f"{page}.html" for page in row.page.split()]

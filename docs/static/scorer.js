@@ -1,7 +1,7 @@
-// Pages to read come before the descriptions of functions, which repeat their words.
-const Scorer = {
+// Sphinx puts this into its own script, which asks for a var. Pages to read come before the descriptions of functions, which repeat their words.
+var Scorer = {
   score: ([name, title, anchor, description, score]) =>
-    score + (name.startsWith("notebooks/") ? 12 : 0) - (name.startsWith("reference/") ? 20 : 0),
+    score + (/^(notebooks|docs)\//.test(name) ? 12 : 0) - (name.startsWith("reference/") ? 20 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
