@@ -46,6 +46,8 @@ NOTEBOOKS = {  # most important first, with numbers of draws that keep a redraw 
     "10_annotation_quality": {"n_boot": 200},
 }
 BOTH = ("jackknife", "raters and prompts")
+ALPHA = ("jackknife of alpha", "raters and prompts")
+REPEATED = ("jackknife of P(label | label)", "raters and prompts")
 PROMPTS = ("jackknife", "prompts")
 RATERS = ("jackknife", "raters")
 FIXED = ("jackknife", "raters and prompts, labels fixed")
@@ -67,6 +69,12 @@ KINDS = (
     ("15-2[39]", "range of|with_intervals 2", ("bootstrap", "prompts")),
     ("51-1[24]", "", ("Wilson", "prompts")),
     ("51-16", r"each answer|^difference\|", PROMPTS),
+    ("10-12", r", marks$|with_intervals 1\|", REPEATED),
+    ("10-12", ", alpha$", ALPHA),
+    ("10-16", r"alphas|with_intervals 2\|", ALPHA),
+    ("10-17", r"alpha|with_intervals 1\|", ALPHA),
+    ("10-19", "", ALPHA),
+    ("10-34", r"with_intervals \d*[02468]\|", ALPHA),
     ("10-2[34]", "", ("jackknife", "raters and texts")),
     ("10-26", "", ("Wilson", "raters and texts")),
     ("10-30", "", ("bootstrap", "raters")),
@@ -172,6 +180,8 @@ def kind_of(cell: str, table: str, row: str) -> tuple[str, str]:
 
 def are_one(first: np.ndarray, second: np.ndarray) -> bool:
     """Tell whether two rows are one, in other units, rounded or with the other sign."""
+    both_there = ~np.isnan(first + second).any(axis=0)
+    first, second = first[:, both_there], second[:, both_there]
     lengths = []
     for estimate, low, high in (first, second):
         lengths.append(np.median(high - low) / estimate.std())
@@ -183,18 +193,24 @@ def are_one(first: np.ndarray, second: np.ndarray) -> bool:
 def covers(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tell which intervals of which redraws cover, and which rows are left out.
 
-    Both have a row for each row of a table: its redraws as columns, or a reason. An
-    estimate is part of the mean that is its target, which brings them closer by the
-    square root of 1 - 1 / redraws; the distance is corrected for that.
+    Both have a row for each row of a table: its redraws as columns, or a reason.
+    Redraws in which a cell failed are missing values. An estimate is part of the mean
+    that is its target, which brings them closer by the square root of 1 - 1 / redraws;
+    the distance is corrected for that.
     """
-    n = found["redraw"].nunique()
+    failed = found[found["table"] == "failed"]
+    failed = failed.groupby(["notebook", "cell"])["redraw"].agg(set)
+    found = found[found["table"] != "failed"]
     wide = found.set_index([*KEY, "redraw"])[VALUES].unstack("redraw")
+    redraws = wide["estimate"].columns
     order = found.drop_duplicates(KEY).set_index(KEY).index
     reasons, kept, seen = {}, {}, defaultdict(list)
     for key, row in wide.loc[order].iterrows():
+        ran = ~redraws.isin(failed.get(key[:2], set()))
+        n = ran.sum()
         numbers = np.array([row[value] for value in VALUES])
-        estimate, low, high = numbers
-        is_missing = np.isnan(numbers).any(axis=0)
+        estimate, low, high = numbers[:, ran]
+        is_missing = np.isnan(numbers[:, ran]).any(axis=0)
         kind = kind_of(*key[1:])
         if is_missing.any():
             reasons[key] = f"missing in {is_missing.sum()} of {n} redraws"
@@ -206,10 +222,15 @@ def covers(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
             seen[kind].append(numbers)
             distance = (estimate - estimate.mean()) * np.sqrt(n / (n - 1))
             target = estimate - distance
-            kept[key] = (low <= target) & (target <= high)
-    index = pd.MultiIndex.from_tuples(kept, names=KEY)
+            holds = pd.Series(np.nan, redraws)
+            holds[ran] = ((low <= target) & (target <= high)).astype(float)
+            kept[key] = holds
     left_out = pd.Series(reasons, dtype=object).rename_axis(KEY).reset_index(name="why")
-    return pd.DataFrame(list(kept.values()), index), left_out
+    for (notebook, cell), numbers in failed.items():
+        why = f"cell failed in {len(numbers)} of {len(redraws)} redraws"
+        left_out.loc[len(left_out)] = [notebook, cell, "", "", why]
+    index = pd.MultiIndex.from_tuples(kept, names=KEY)
+    return pd.DataFrame(list(kept.values())).set_axis(index), left_out
 
 
 def pooled(covered: pd.DataFrame) -> pd.DataFrame:
@@ -223,11 +244,12 @@ def pooled(covered: pd.DataFrame) -> pd.DataFrame:
     whose = [keys["notebook"], *map(list, zip(*kinds, strict=True))]
     rows = []
     for key, part in covered.reset_index(drop=True).groupby(whose, sort=False):
-        share = part.to_numpy().mean()
-        binomial = np.sqrt(share * (1 - share) / part.size)
-        by_redraw = part.mean().std() / np.sqrt(part.shape[1])
+        share = np.nanmean(part)
+        binomial = np.sqrt(share * (1 - share) / part.count().sum())
+        n_redraws = part.notna().any().sum()
+        by_redraw = part.mean().std() / np.sqrt(n_redraws)
         error = max(binomial, by_redraw)
-        rows.append((*key, *part.shape, 100 * share, 100 * error))
+        rows.append((*key, len(part), n_redraws, 100 * share, 100 * error))
     names = ["notebook", "kind", "clusters", "rows", "redraws", "coverage", "error"]
     return pd.DataFrame(rows, columns=names)
 
