@@ -1,0 +1,132 @@
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from benchmarks import coverage
+
+SETUP = """
+import numpy as np
+import pandas as pd
+from helpers import show
+from helpers.claims import results
+from helpers.wording import with_intervals
+
+def table_of(means, length):
+    values = {"estimate": means, "low": means - length, "high": means + length}
+    return pd.DataFrame(values, index=["first", "second"][: len(means)])
+"""
+DRAWN = """
+means = np.random.default_rng(seed).normal(size=2)
+narrow = table_of(means, 1.2816)  # holds 80 % of a standard normal
+by_name = {"wide": table_of(10 * means, 30.0)}
+unrelated = pd.DataFrame({"estimate": means})
+"""
+SHOWN = """
+rare = table_of(np.array([np.nan if seed % 2 else means[0]]), 1.0)
+show.captioned(narrow, "the same, rounded", decimals=2)
+"""
+WRITTEN = """
+def in_words():
+    return with_intervals(table_of(np.array([3.0]), 1.0))
+in_words()
+"""
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    sources = [SETUP, "seed: int = 0", DRAWN, SHOWN, WRITTEN]
+    sources += ["raise ValueError('too rare')", "results.save(not_there)"]
+    cells = [new_markdown_cell("# Title")]
+    for number, source in enumerate(sources):
+        cells.append(new_code_cell(source, id=f"99-{number:02}"))
+    cells[2].metadata["tags"] = ["parameters"]
+    file = tmp_path / "99_fake.ipynb"
+    nbformat.write(new_notebook(cells=cells), file)
+    return file
+
+
+def redrawn(notebook, redraws):
+    parts = []
+    for number in range(redraws):
+        part = coverage.collect(notebook, {"seed": number})
+        parts.append(part.assign(notebook=notebook.stem, redraw=number))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_tables_that_are_bound_shown_or_written_are_collected(notebook):
+    found = coverage.collect(notebook, {"seed": 5})
+    places = found.groupby(["cell", "table"], sort=False).size().to_dict()
+    assert places == {
+        ("99-02", "narrow"): 2,
+        ("99-02", "by_name[wide]"): 2,
+        ("99-03", "rare"): 1,
+        ("99-03", "shown"): 2,
+        ("99-04", "with_intervals 1"): 1,
+        ("99-05", "failed"): 1,
+    }
+    means = np.random.default_rng(5).normal(size=2)
+    of_narrow = found[found["table"] == "narrow"]
+    np.testing.assert_allclose(of_narrow["estimate"], means)
+    np.testing.assert_allclose(of_narrow["high"], means + 1.2816)
+
+
+def test_a_known_coverage_is_found_and_other_rows_are_left_out(notebook):
+    covered, left_out = coverage.covers(redrawn(notebook, 120))
+    by_table = covered.groupby("table").agg("mean").mean(axis="columns")
+    assert by_table["narrow"] == pytest.approx(0.80, abs=0.06)
+    assert by_table["by_name[wide]"] > 0.98
+    assert dict(zip(left_out["table"], left_out["why"], strict=True)) == {
+        "rare": "missing in 60 of 120 redraws",
+        "shown": "shown before",
+        "with_intervals 1": "does not vary",
+        "": "cell failed in 120 of 120 redraws",
+    }
+
+
+def test_pooling_by_kind_and_simulation_error(monkeypatch):
+    prompts = ("jackknife", "prompts")
+    monkeypatch.setattr(coverage, "KINDS", [("99-01", r"^a\|", prompts)])
+    keys = [("99_fake", "99-01", "a", "x"), ("99_fake", "99-01", "a", "y")]
+    keys.append(("99_fake", "99-02", "b", "x"))
+    index = pd.MultiIndex.from_tuples(keys, names=coverage.KEY)
+    both_miss_together = np.repeat([[True] * 9 + [False]], 2, axis=0)
+    covered = pd.DataFrame(np.vstack([both_miss_together, [[True] * 10]]), index)
+    covered = covered.astype(float)
+    first, second = coverage.pooled(covered).to_dict("records")
+    assert (first["kind"], first["clusters"]) == prompts
+    assert (first["rows"], first["redraws"], first["coverage"]) == (2, 10, 90)
+    # ten independent redraws, not twenty intervals
+    assert first["error"] == pytest.approx(100 * np.sqrt(0.9 * 0.1 / 9))
+    assert (second["kind"], second["clusters"]) == coverage.BOTH
+    assert (second["coverage"], second["error"]) == (100, 0)
+
+
+def test_rows_of_one_name_are_numbered():
+    values = {"estimate": [1, 2], "low": [0, 1], "high": [2, ""]}
+    rows = coverage.rows_of("1", "t", pd.DataFrame(values, index=["a", "a"]))
+    assert [row[2] for row in rows] == ["a", "a (2)"]
+    assert np.isnan(rows[1][-1])
+
+
+def test_a_stopped_run_continues(notebook, tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "FOUND", tmp_path / "coverage.csv")
+    monkeypatch.setattr(coverage, "NOTEBOOKS", {"99_fake": {}})
+    monkeypatch.setattr(coverage, "notebook_file", lambda _: notebook)
+    coverage.draw(["99_fake"], 1, until=np.inf)
+    coverage.draw(["99_fake"], 2, until=np.inf)
+    coverage.draw(["99_fake"], 3, until=0)
+    assert coverage.read()["redraw"].unique().tolist() == [0, 1]
+
+
+def test_redraws_in_which_a_cell_failed_are_passed_over(notebook):
+    found = redrawn(notebook, 4)
+    of_last = found["redraw"] == 3
+    found = found[~(of_last & (found["cell"] == "99-02"))]
+    failed = pd.DataFrame([["99-02", "failed", "stopped"]], columns=coverage.KEY[1:])
+    failed = failed.assign(notebook=notebook.stem, redraw=3)
+    covered, left_out = coverage.covers(pd.concat([found, failed], ignore_index=True))
+    rows = covered.xs("narrow", level="table").notna()
+    assert rows.to_numpy().tolist() == [[True, True, True, False]] * 2
+    assert "cell failed in 1 of 4 redraws" in set(left_out["why"])
