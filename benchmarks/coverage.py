@@ -250,7 +250,15 @@ def pooled(covered: pd.DataFrame) -> pd.DataFrame:
         by_redraw = part.mean().std() / np.sqrt(n_redraws)
         error = max(binomial, by_redraw)
         rows.append((*key, len(part), n_redraws, 100 * share, 100 * error))
-    names = ["notebook", "kind", "clusters", "rows", "redraws", "coverage", "error"]
+    names = [
+        "notebook",
+        "kind",
+        "clusters",
+        "rows",
+        "redraws",
+        "coverage %",
+        "simulation error",
+    ]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -301,7 +309,7 @@ def main() -> None:
     table.round(1).to_csv(given.out, index=False, lineterminator="\n")
     pd.concat(left_out).to_csv(FOUND.with_name("coverage_left_out.csv"), index=False)
     pd.concat(rows).round(1).to_csv(FOUND.with_name("coverage_rows.csv"))
-    fails = table["coverage"] + 1.96 * table["error"] < LOWEST
+    fails = table["coverage %"] + 1.96 * table["simulation error"] < LOWEST
     print(table.round(1).assign(fails=fails).to_string())
 
 

@@ -96,11 +96,11 @@ def test_pooling_by_kind_and_simulation_error(monkeypatch):
     covered = covered.astype(float)
     first, second = coverage.pooled(covered).to_dict("records")
     assert (first["kind"], first["clusters"]) == prompts
-    assert (first["rows"], first["redraws"], first["coverage"]) == (2, 10, 90)
+    assert (first["rows"], first["redraws"], first["coverage %"]) == (2, 10, 90)
     # ten independent redraws, not twenty intervals
-    assert first["error"] == pytest.approx(100 * np.sqrt(0.9 * 0.1 / 9))
+    assert first["simulation error"] == pytest.approx(100 * np.sqrt(0.9 * 0.1 / 9))
     assert (second["kind"], second["clusters"]) == coverage.BOTH
-    assert (second["coverage"], second["error"]) == (100, 0)
+    assert (second["coverage %"], second["simulation error"]) == (100, 0)
 
 
 def test_rows_of_one_name_are_numbered():
