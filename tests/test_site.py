@@ -33,7 +33,7 @@ def pages(site):
     """Article of each page, by file."""
     found = {}
     for file in site.rglob("*.html"):
-        article = BeautifulSoup(file.read_text(), "lxml").find("article")
+        article = BeautifulSoup(file.read_text(), "html.parser").find("article")
         if article:
             found[file] = article
     return found
