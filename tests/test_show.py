@@ -1,12 +1,9 @@
 """Figures and tables: what is drawn, how it is saved, how simulated data are marked."""
 
-from types import SimpleNamespace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from IPython.core.formatters import DisplayFormatter
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers import show
@@ -25,17 +22,6 @@ SHARES = pd.DataFrame(
 def ax():
     yield plt.subplots(figsize=(2, 2))[1]
     plt.close("all")
-
-
-@pytest.fixture
-def page(monkeypatch):
-    """What a notebook makes of an object: data and their metadata by type."""
-    formatter = DisplayFormatter()
-    formatter.formatters["image/png"].enabled = True
-    monkeypatch.setattr(
-        show, "get_ipython", lambda: SimpleNamespace(display_formatter=formatter)
-    )
-    return formatter.format
 
 
 def labels(texts) -> list[str]:
