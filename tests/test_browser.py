@@ -88,7 +88,7 @@ def test_a_choice_leaves_its_specifications(browser):
     page.goto((SITE / "notebooks" / "appendix" / "50_robustness.html").as_uri())
     chart = page.locator(".explorer").first
     menus = chart.locator("select")
-    menus.first.select_option("factual error, points lost")
+    menus.first.select_option("factual error, points lower")
     menus.nth(2).select_option("by others")
     assert "48 specifications shown" in texts(chart)
     menus.nth(3).focus()  # by keyboard, too
