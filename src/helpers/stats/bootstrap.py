@@ -1,4 +1,4 @@
-"""Cluster bootstrap on sums within clusters, intervals from its draws, many tests.
+"""Cluster bootstrap: draws, percentile intervals; Holm's correction of many tests.
 
 Ratings of one prompt, question or rater are not independent, so whole clusters are
 drawn with replacement. A replicate is a row of integer weights, one per cluster; a

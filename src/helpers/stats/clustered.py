@@ -1,4 +1,4 @@
-"""Estimates with intervals that allow for rows sharing a rater, a prompt, or both.
+"""Least squares with intervals that allow for shared raters and prompts (CR3).
 
 Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
 comes with the influence of every row on it. Adding up influence within raters, and

@@ -1,8 +1,8 @@
-"""Groups of rows: means, medians, differences from a baseline, and their order.
+"""Groups of rows: differences of their means, and bootstrap of means and medians.
 
-Differences of means leave out one cluster at a time. For orders, medians and other
-statistics that are not smooth, means of several groups are drawn on the same bootstrap
-replicates, so that draws can be subtracted from each other.
+Differences of means leave out one cluster at a time. For orders and other statistics
+that are not smooth, means of several groups are drawn on the same bootstrap replicates,
+so that draws can be subtracted from each other. Medians are resampled group by group.
 """
 
 from collections.abc import Sequence
