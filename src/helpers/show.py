@@ -73,7 +73,7 @@ INTERACTIVE = "application/vnd.vegalite.v5+json"  # kind of output
 LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
-STYLE = paths.DATA / "templates" / "figures.mplstyle"
+STYLE = Path(__file__).with_name("figures.mplstyle")
 _style = {"other_parameters": ""}
 
 

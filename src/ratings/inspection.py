@@ -70,7 +70,9 @@ FEWEST_FLAGS = 2  # cells with a sign such as x, for a column to be one of flags
 MOST_ODD = 3  # different words in a column of numbers
 MOSTLY = 0.8  # share of numbers in a column of numbers that holds words too
 MOST_UNLIKE = 3  # times that columns of one mark may differ in length of scale
-GUESSES = yaml.load((paths.DATA / "guesses.yaml").read_bytes(), yaml.BaseLoader)
+GUESSES = yaml.load(
+    Path(__file__).with_name("guesses.yaml").read_bytes(), yaml.BaseLoader
+)
 NAMES = GUESSES["names"]
 NO_MARKS = GUESSES["nothing"]
 ASSUMPTIONS = GUESSES["told"]
