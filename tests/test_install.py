@@ -227,3 +227,50 @@ def test_the_state_names_what_it_was_made_of(root):
     state = json.loads((root / ".venv" / "complete.json").read_text())
     assert state["extras"] == ["notebooks", "site"]
     assert state["packages"] == ["tiny-1.dist-info"]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """Folder of a fresh environment with the wheel and only what it asks for."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]
+    subprocess.run([*build, folder], cwd=paths.ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    uv = Path(sys.executable).with_name("uv")
+    venv = folder / "venv"
+    subprocess.run([uv, "venv", "--python", sys.executable, venv], check=True)
+    install = [uv, "pip", "install", "--python", venv / "bin" / "python"]
+    locked = ["--constraint", paths.ROOT / "requirements.lock"]
+    subprocess.run([*install, *locked, "--system-certs", wheel], check=True)
+    return venv / "bin"
+
+
+def test_the_command_of_the_wheel_works_outside_the_clone(installed, tmp_path):
+    rows = [f"i{n // 3},r{n % 3},{1 + n * 7 % 5},{n % 2}" for n in range(90)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,rater,overall,tone", *rows]))
+    own = {"PATH": str(installed), "HOME": str(tmp_path)}
+
+    def ratings(*arguments: str) -> str:
+        run = subprocess.run(
+            [installed / "ratings", *arguments],
+            cwd=tmp_path,
+            env=own,
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return run.stdout
+
+    assert "90 ratings of 30 items" in ratings("inspect", "mine.csv")
+    assert "1 question is open" in ratings("report", "mine.csv")
+    page = (tmp_path / "mine.report.html").read_text()
+    assert "overall" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    # the recipes that come with it
+    assert "there is no such file" not in ratings("report", "--help")
+    listing = subprocess.run(
+        [installed / "python", "-c", "from ratings import recipes; recipes.from_yaml('mqm')"],
+        cwd=tmp_path,
+        check=True,
+    )
+    assert listing.returncode == 0
