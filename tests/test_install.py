@@ -269,7 +269,11 @@ def test_the_command_of_the_wheel_works_outside_the_clone(installed, tmp_path):
     # the recipes that come with it
     assert "there is no such file" not in ratings("report", "--help")
     listing = subprocess.run(
-        [installed / "python", "-c", "from ratings import recipes; recipes.from_yaml('mqm')"],
+        [
+            installed / "python",
+            "-c",
+            "from ratings import recipes; recipes.from_yaml('mqm')",
+        ],
         cwd=tmp_path,
         check=True,
     )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.data.tables import cell
 from ratings import columns
-from ratings.questions import NOT_USED, UNKNOWN, question
+from ratings.questions import NOT_USED, UNKNOWN, question, was_asked
 from ratings.recipes import (
     as_names,
     cell_text,
@@ -36,31 +36,41 @@ def about_options(raw: pd.DataFrame, recipe: dict) -> list[dict]:
         ends = [option.removeprefix(name).strip(" _.:-[]()") for option in options]
         are_numbers = all(end.isdigit() for end in ends)
         numbers = ends if are_numbers else [str(n + 1) for n in range(len(options))]
-        called = f"{name} (choice)" if name in raw else name
-        recipe.setdefault("radio", {})[called] = dict(
-            zip(options, numbers, strict=True)
-        )
         listed = ", ".join(options[:MOST_SHOWN])
-        undone = {"radio": {called: ""}, "outcome": "", "aspects": ""}
         ask = (
             f"In each row one of {listed} is ticked. Are they the options of one "
             f"question, with the ratings {', '.join(numbers[:MOST_SHOWN])}?"
         )
+        if was_asked(recipe, ask):
+            continue
+        called = f"{name} (choice)" if name in raw else name
+        ratings = dict(zip(options, numbers, strict=True))
+        recipe["radio"] = recipe.get("radio", {}) | {called: ratings}
+        undone = {"radio": {called: ""}, "outcome": "", "aspects": ""}
         asked.append(question(ask, "yes", options={"yes": {}, "no": undone}))
     return asked
 
 
 def about_names(table: pd.DataFrame, recipe: dict) -> list[dict]:
     """Ask what stands in names such as tone_A and tone_B."""
-    usable = [
-        name for name in map(str, table) if columns.may_be_rating(name, table[name])
-    ]
-    kinds = {name: columns.kind(table[name]) for name in usable}
+    kinds = {}
+    for name in map(str, table):
+        if columns.names_rater(name) or columns.may_be_rating(name, table[name]):
+            kinds[name] = columns.kind(table[name])
     grid = None
     for each in ("numbers", "graded", "words"):
-        alike = [name for name in usable if kinds[name] == each]
+        alike = [name for name in kinds if kinds[name] == each]
         grid = grid or columns.grid(alike)
     if grid is None:
+        return []
+    is_alone = grid.aspects == ["score"]
+    tags = ", ".join(grid.raters[:MOST_SHOWN])
+    stems = "" if is_alone else f" of {', '.join(grid.aspects[:MOST_SHOWN])}"
+    ask = (
+        f"There is a column{stems} for each of {tags}. What are these? (people: each "
+        "is always the same person; unnamed people: the first, second … rating)"
+    )
+    if was_asked(recipe, ask):
         return []
     people = {"names": grid.pattern, "rater": ["rater"]}
     unnamed = {"names": grid.pattern, "position": ["rater"]}
@@ -71,9 +81,8 @@ def about_names(table: pd.DataFrame, recipe: dict) -> list[dict]:
     are_numbered = all(rater[-1].isdigit() for rater in grid.raters)
     has_outcome = any(columns.place(each, "outcome") for each in grid.aspects)
     are_letters = all(len(rater) == 1 for rater in grid.raters)
-    is_alone = grid.aspects == ["score"]
-    taken = dict.fromkeys(("names", "rater", "position", "system", "item"), "")
-    taken |= {"outcome": "", "aspects": ""}  # to be proposed again
+    taken = dict.fromkeys(("names", "long", "rater", "position", "system"), "")
+    taken |= dict.fromkeys(("item", "outcome", "aspects"), "")  # to be proposed again
     ways = {
         "people": people,
         "unnamed people": unnamed,
@@ -89,20 +98,14 @@ def about_names(table: pd.DataFrame, recipe: dict) -> list[dict]:
     recipe.update(ways[proposed])
     options = {way: taken | keys for way, keys in ways.items()}
     options[proposed] = {}
-    tags = ", ".join(grid.raters[:MOST_SHOWN])
-    stems = ", ".join(grid.aspects[:MOST_SHOWN])
-    about = "" if is_alone else f" of {stems}"
-    ask = (
-        f"There is a column{about} for each of {tags}. What are these? (people: each "
-        "is always the same person; unnamed people: the first, second … rating)"
-    )
     return [question(ask, proposed, options=options)]
 
 
 def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
     """Ask about raters and items that no column tells, and labels that may be one."""
     used = {*values_of(recipe), *role_columns(recipe)}
-    used.update(as_names(recipe.get("long", {}).values()))
+    for names in recipe.get("long", {}).values():
+        used.update(as_names(names))
     labels = []
     for name in map(str, table):
         texts = table[name].map(cell_text)
@@ -205,10 +208,7 @@ def about_order(table: pd.DataFrame, values: Sequence[str], recipe: dict) -> lis
     known = recipe.get("marks", {})
     columns_of = {}
     for name in values:
-        is_words = columns.kind(table[name]) == "words" and not columns.are_yes_or_no(
-            table[name]
-        )
-        if is_words and name not in known:
+        if name not in known and columns.needs_order(table[name]):
             texts = columns.distinct(table[name])
             words = [text for text in texts if not columns.stands_for_nothing(text)]
             columns_of.setdefault(tuple(sorted(words)), []).append(name)
@@ -218,9 +218,10 @@ def about_order(table: pd.DataFrame, values: Sequence[str], recipe: dict) -> lis
             f"{', '.join(names[:MOST_SHOWN])}: if the words {', '.join(words)} are "
             f"ratings, list them from the lowest to the highest; else '{NOT_USED}'."
         )
-        asked.append(
-            question(ask, ", ".join(order) or NOT_USED, order=names, words=list(words))
-        )
+        if was_asked(recipe, ask):
+            continue
+        proposed = ", ".join(order) or NOT_USED
+        asked.append(question(ask, proposed, order=names, words=list(words)))
         if order:
             lowest = 0 if len(order) == 2 else 1
             marks = {word: str(n) for n, word in enumerate(order, start=lowest)}
@@ -266,7 +267,9 @@ def about_numbers(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
     for name in [name for name in values_of(recipe) if name in table]:
         if name not in marks:
             yield from _about_odd_words(name, table[name], recipe)
-        found[name] = columns.numbers(marked(table[name], recipe))
+        # rows that a pattern made have one number
+        cells = marked(table[name], recipe).reset_index(drop=True)
+        found[name] = columns.numbers(cells)
     found = {name: each for name, each in found.items() if len(each)}
     limits = scales(recipe)
     undeclared = {name: each for name, each in found.items() if name not in limits}
@@ -277,7 +280,7 @@ def about_numbers(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
         usual[name] = each[~each.isin(codes.get(name, []))]
     rater = recipe.get("rater", [])
     if len(rater) == 1 and rater[0] in table:
-        people = table[rater[0]].map(cell_text)
+        people = table[rater[0]].map(cell_text).reset_index(drop=True)
         for name, each in usual.items():
             odd = _on_other_scales(each, people)
             if odd:

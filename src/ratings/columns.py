@@ -258,11 +258,11 @@ def order_of(texts: Iterable[str]) -> list[str]:
     return min(fitting, key=len, default=[])
 
 
-def are_yes_or_no(column: pd.Series) -> bool:
-    """Tell whether words are read as 1 and 0 by themselves."""
+def needs_order(column: pd.Series) -> bool:
+    """Tell whether a column holds words that are not read as 1 and 0 by themselves."""
     texts = {text.casefold().rstrip(".") for text in distinct(column)}
     texts = {text for text in texts if not stands_for_nothing(text)}
-    return texts <= set(parsing.WORDS)
+    return kind(column) == "words" and not texts <= set(parsing.WORDS)
 
 
 def is_flag(column: pd.Series) -> bool:
@@ -317,6 +317,11 @@ def _grid(form: str, rater: str, names: Sequence[str]) -> Grid | None:
             parts["aspect"] = _one_of("aspect", aspects)
             return Grid(form.format(**parts), aspects, list(raters))
     return None
+
+
+def names_rater(name: str) -> bool:
+    """Tell whether a name holds a rater with a number or letter, as tone_rater1."""
+    return bool(re.search(rf"\b{_WORD}[ _.-]?(?:\d+|[A-Z])\b", name.replace("_", " ")))
 
 
 def _matches(pattern: str, names: Sequence[str]) -> Iterator[re.Match]:

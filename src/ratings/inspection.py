@@ -362,8 +362,8 @@ def _propose_roles(table: pd.DataFrame, recipe: dict) -> None:
     names = [name for name in names if not columns.asks_for_rating(name, table[name])]
     names = [name for name in names if not columns.place(name, "outcome")]
     _propose_long(counts, names, table, recipe)
-    in_long = recipe.get("long", {}).values()
-    names = [name for name in names if name not in in_long]
+    for used in recipe.get("long", {}).values():
+        names = [name for name in names if name not in as_names(used)]
     names = [name for name in names if columns.kind(table[name]) != "lists"]
     whole = [name for name in names if (texts[name] != "").all()]
     repeated = [name for name in whole if counts[name] < len(table)]
@@ -435,10 +435,7 @@ def _propose_values(table: pd.DataFrame, seen: Inspection) -> list[dict]:
     known = recipe.get("marks", {})
     ordered = []
     for name in values:
-        is_words = columns.kind(table[name]) == "words" and not columns.are_yes_or_no(
-            table[name]
-        )
-        if not is_words or name in known or name in named:
+        if name in known or name in named or not columns.needs_order(table[name]):
             ordered.append(name)
     _propose_marks(table, ordered, seen)
     if "outcome" not in recipe or "aspects" not in recipe:

@@ -62,6 +62,11 @@ def unanswered(recipe: Mapping) -> Iterator[dict]:
             yield each
 
 
+def was_asked(recipe: Mapping, ask: str) -> bool:
+    """Tell whether a recipe holds a question, answered or not."""
+    return any(each["ask"] == ask for each in recipe.get("questions", []))
+
+
 def check(asked: Sequence[Mapping], name: str) -> None:
     """Stop at what is no question, or at an answer that a question does not have."""
     for each in asked:
@@ -178,25 +183,36 @@ def with_answers(recipe: Mapping) -> dict:
     asked = recipe.get("questions", [])
     done = dict(recipe)
     kept = []
+    unused = []
     for each in asked:
         if each.get("answer"):
+            if "order" in each:  # another order replaces the proposed one
+                marks = done.get("marks", {})
+                rest = {
+                    name: marks[name] for name in marks if name not in each["order"]
+                }
+                done["marks"] = rest
             for key, value in effect(each).items():
                 _set(done, key, value)
+            if each["answer"].casefold() == NOT_USED:
+                unused += each.get("order", [])
             each = {"ask": each["ask"], "answer": each["answer"]}
         kept.append(each)
     if kept:
         done["questions"] = kept
-    outcome = done.get("outcome")
-    if outcome in done.get("aspects", []):
-        done["aspects"] = [name for name in done["aspects"] if name != outcome]
+    if done.get("outcome") in unused:
+        done["outcome"] = ""
+    if "aspects" in done:
+        others = (done.get("outcome"), *unused)
+        done["aspects"] = [name for name in done["aspects"] if name not in others]
     return {key: value for key, value in done.items() if value not in ("", [], {})}
 
 
 def _set(recipe: dict, key: str, value: object) -> None:
     """Add pairs and lists to those that there are; replace or take out all else."""
     before = recipe.get(key)
-    if value and isinstance(value, Mapping) and isinstance(before, Mapping):
-        merged = dict(before)
+    if value and isinstance(value, Mapping):
+        merged = dict(before or {})
         for name, each in value.items():
             old = merged.get(name)
             both = isinstance(old, Mapping) and isinstance(each, Mapping)
