@@ -299,7 +299,7 @@ def test_what_may_mislead_is_asked(look, tmp_path, shape):
         (
             "Pilot\nitem,overall,tone\na,1,2\nb,2,3\n",
             "mine.csv",
-            r"row 1 names 1 columns, .* if it is a title, write 'skip: \[1\]'",
+            r"most rows have 3 cells, but row 1, .* write 'skip: \[1\]' in a recipe",
         ),
         ("who,what\nanna,some\nben,thing\n", "mine.csv", "names no outcome"),
     ],

@@ -5,6 +5,7 @@ What a command needs is imported when it runs, so that `ratings --help` answers 
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,7 @@ def propose_recipe(
 
 def _is_terminal() -> bool:
     """Tell whether somebody can answer."""
-    return click.get_text_stream("stdin").isatty()
+    return sys.stdin.isatty()
 
 
 def _ask(file: str, seen: "inspection.Inspection") -> "inspection.Inspection":

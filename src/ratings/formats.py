@@ -148,7 +148,11 @@ def _open_delimited(
     if not any(names):
         problem = "all rows are empty; the names of the columns must stand in the first"
         raise bad_table(path.name, [problem])
-    _refuse_title(path, n_above, names, lengths)
+    n_names = sum(map(bool, names))
+    filled = lengths[lengths > 0]
+    usual = float(np.median(filled)) if len(filled) > 2 else len(names)
+    if len(names) != usual or n_names < usual / 2:
+        raise _title(path, n_above, n_names, usual)
     widest = max(len(names), layout.widest_above, lengths.max(initial=0))
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -181,22 +185,14 @@ def _open_delimited(
     return names, load
 
 
-def _refuse_title(
-    path: Path, row: int, names: Sequence[str], lengths: np.ndarray
-) -> None:
-    """Stop if the row of names is much shorter than those below it: a title."""
-    filled = lengths[lengths > 0]
-    usual = np.median(filled) if len(filled) else 0
-    n_names = sum(map(bool, names))
-    if len(names) < usual or (n_names < usual / 2 and usual > 2):
-        raise bad_table(
-            path.name,
-            [
-                f"row {row} names {n_names} columns, and most rows below have "
-                f"{usual:g} cells: if it is a title, write 'skip: [{row}]' in a recipe "
-                "and run `ratings inspect FILE --recipe RECIPE`"
-            ],
-        )
+def _title(path: Path, row: int, n_names: int, usual: float) -> tables.BadTableError:
+    """Build the error of a first row that is unlike most of those below it."""
+    problem = (
+        f"most rows have {usual:g} cells, but row {row}, with the names of columns, "
+        f"has {n_names}: if it is a title, write 'skip: [{row}]' in a recipe and run "
+        "`ratings inspect FILE --recipe RECIPE`"
+    )
+    return bad_table(path.name, [problem])
 
 
 def _quoting(reading: Mapping[str, str]) -> int:
@@ -412,7 +408,10 @@ def _open_excel(
     header = may_be_header.idxmax()
     names = ["" if pd.isna(name) else str(name).strip() for name in sheet.loc[header]]
     table = sheet.loc[header + 1 :].astype(object)
-    _refuse_title(path, header, names, table.notna().sum(axis="columns").to_numpy())
+    n_names = sum(map(bool, names))
+    usual = table.notna().sum(axis="columns").median()
+    if n_names < usual / 2:
+        raise _title(path, header, n_names, usual)
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         once, problems = choose(columns, names)
