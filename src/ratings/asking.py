@@ -135,7 +135,10 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
             "none",
             options={"none": {}, **options},
         )
-    for name in role_columns(recipe):
+    labels = []
+    for role in ("rater", "system", "item", "cluster"):
+        labels += as_names(recipe.get(role, []))
+    for name in dict.fromkeys(labels):
         if name in table and name not in recipe.get("fold", []):
             yield from _about_case(name, table[name])
     alike = Counter(" ".join(str(name).casefold().split()) for name in table)
@@ -361,14 +364,19 @@ def _about_scales(found: Mapping[str, pd.Series]) -> Iterator[dict]:
         is_told = told and told[0] <= seen[0] and seen[1] <= told[1]
         key = (seen, told if is_told else seen)
         columns_of.setdefault(key, []).append(name)
-    for ((low, high), ends), names in columns_of.items():
+    for (seen, ends), names in columns_of.items():
         yield question(
             f"{', '.join(names[:MOST_SHOWN])}: which ratings could be given? The file "
-            f"has {low:g} to {high:g}. Write the lowest and the highest, as '{low:g} "
-            f"to {high:g}', or '{UNKNOWN}'.",
-            f"{ends[0]:g} to {ends[1]:g}",
+            f"has {_range(*seen)}. Write the lowest and the highest, as "
+            f"'{_range(*seen)}', or '{UNKNOWN}'.",
+            _range(*ends),
             scale=names,
         )
+
+
+def _range(low: float, high: float) -> str:
+    """Write two numbers with all digits, so that both lie in their range."""
+    return " to ".join(f"{end + 0.0:.15g}" for end in (low, high))
 
 
 def _on_other_scales(found: pd.Series, people: pd.Series) -> list[str]:

@@ -199,8 +199,7 @@ def recipe_for(
         if "aspects" in recipe:
             recipe["scales"] = {each: limits[each] for each in limits if each in values}
         recipe = parse(recipe)
-    is_complete = "aspects" in recipe or ("outcome" in recipe and "count" not in recipe)
-    if Path(file).is_dir() or (recipe_file and is_complete):
+    if Path(file).is_dir() or (recipe_file and _names_values(recipe)):
         return Inspection(Path(file).name, recipe)
     return inspect(file, recipe)
 
@@ -268,8 +267,8 @@ def _all_cells(
 def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     """Complete a recipe: its shape, then roles, then outcome and aspects."""
     is_new = not _has_shape(seen.recipe)
-    if is_new and _take_recipe_of_tool(raw, seen) and "aspects" in seen.recipe:
-        # it says all; other columns take memory
+    if is_new and _take_recipe_of_tool(raw, seen) and _names_values(seen.recipe):
+        # other columns tell nothing and take memory
         raw = raw[columns_to_load(seen.recipe, list(raw))]
     if is_simulated(raw):
         raw = raw.drop(columns="source")
@@ -285,12 +284,25 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     _propose_roles(long, seen.recipe)
     wide = to_wide(long, seen.recipe)
     asked += _propose_values(wide, seen)
-    are_lists = [columns.kind(raw[name]) == "lists" for name in raw]
-    if any(are_lists) and not values_of(seen.recipe):
+    pattern = name_pattern(seen.recipe)
+    used = {*seen.recipe.get("lists", {}), *(matching(raw, pattern) if pattern else ())}
+    lists = [str(name) for name in raw if columns.kind(raw[name]) == "lists"]
+    lists = [name for name in lists if name not in used]
+    if lists and not values_of(seen.recipe):
         raise bad_table(seen.name, [NESTED])
+    if lists:
+        names = ", ".join(lists[:MOST_SHOWN])
+        seen.notes.append(
+            f"Lists are not read (`lists` in a recipe reads them): {names}."
+        )
     asked += asking.about_roles(long, seen.recipe)
     seen.parts = _parts(raw, wide, seen.recipe)
     _add_questions(asked, seen.recipe)
+
+
+def _names_values(recipe: Mapping) -> bool:
+    """Tell whether a recipe names all ratings; without aspects, only agreement."""
+    return "aspects" in recipe or ("outcome" in recipe and "count" not in recipe)
 
 
 def _has_shape(recipe: Mapping) -> bool:
@@ -530,7 +542,7 @@ def _parts(raw: pd.DataFrame, wide: pd.DataFrame, recipe: Mapping) -> pd.DataFra
     for name, options in recipe.get("radio", {}).items():
         shape |= dict.fromkeys(options, f"option of {name}")
     pattern = name_pattern(recipe)
-    by_name = matching(list(raw), pattern) if pattern else {}
+    by_name = matching(raw, pattern) if pattern else {}
     for key, name in recipe.get("long", {}).items():
         shape |= dict.fromkeys(as_names(name), f"{key} of each row")
     shape |= dict.fromkeys(recipe.get("lists", {}), "list of ratings")
