@@ -1,7 +1,5 @@
 """Results that need single answers of ChatBench, on simulated ones."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.studies import chatbench, chatbench_answers
@@ -63,14 +61,3 @@ def test_confidence_has_two_steps_in_each_dataset(study, found):
     name = "Conceptual Physics, very-confident, less "
     row = within[within.index.str.startswith(name)].iloc[0]
     assert row["estimate"] == pytest.approx(step)
-
-
-def test_examples_are_those_of_the_questions_for_training():
-    questions = pd.DataFrame({"question_id": [f"q{n}" for n in range(10)]})
-    message = {"role": "user", "content": "bado?"}
-    talks = questions.assign(question="?", messages=[[message]] * 10, answer="A")
-    study = chatbench.Conversations("simulated", questions, talks)
-    counted = chatbench_answers.training_examples(study, n_draws=20, seed=0)
-    # six of ten questions, each with a message and an answer
-    assert counted.to_list() == [12, 12, 12]
-    assert np.isfinite(counted).all()

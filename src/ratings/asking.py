@@ -108,7 +108,7 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
         used.update(as_names(names))
     labels = []
     for name in map(str, table):
-        texts = table[name].map(cell_text)
+        texts = columns.texts_of(table[name])
         is_label = columns.kind(table[name]) in ("words", "text", "numbers")
         is_whole = (texts != "").all() and 1 < texts.nunique() < len(table)
         if is_label and is_whole and name not in used:
@@ -153,7 +153,7 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
 def _about_case(name: str, column: pd.Series) -> Iterator[dict]:
     """Ask whether labels that differ only in case or spaces are the same."""
     # spaces around a label do not matter anyway
-    texts = column.map(cell_text).drop_duplicates()
+    texts = columns.texts_of(column).drop_duplicates()
     other = folded(texts)
     pairs = [(a, b) for a, b in zip(texts, other, strict=True) if a != b]
     if pairs:
@@ -283,7 +283,7 @@ def about_numbers(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
         usual[name] = each[~each.isin(codes.get(name, []))]
     rater = recipe.get("rater", [])
     if len(rater) == 1 and rater[0] in table:
-        people = table[rater[0]].map(cell_text).reset_index(drop=True)
+        people = columns.texts_of(table[rater[0]]).reset_index(drop=True)
         for name, each in usual.items():
             odd = _on_other_scales(each, people)
             if odd:

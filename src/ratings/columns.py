@@ -49,9 +49,19 @@ _FORMS = [
 _ALONE = rf"(?P<rater>{_WORD}[ _.-]?(?:\d+|[A-Z]))"
 
 
+def texts_of(column: pd.Series) -> pd.Series:
+    """Write the cells of a column as text, each distinct one once."""
+    try:
+        codes, values = pd.factorize(column)
+    except TypeError:  # lists and objects cannot be compared
+        return column.map(cell_text)
+    words = np.array([*map(cell_text, values), ""], dtype=object)
+    return pd.Series(words[codes], column.index, dtype=object, name=column.name)
+
+
 def distinct(column: pd.Series) -> list[str]:
     """List the distinct cells of a column as text, without those that are empty."""
-    return [text for text in column[:LOOKED_AT].map(cell_text).unique() if text]
+    return [text for text in texts_of(column[:LOOKED_AT]).unique() if text]
 
 
 def kind(column: pd.Series) -> str:
@@ -90,7 +100,7 @@ def _are_graded(texts: Sequence[str]) -> bool:
 
 def odd_words(column: pd.Series) -> pd.Series:
     """Find the few words in a column whose cells are mostly numbers that recur."""
-    texts = column[:LOOKED_AT].map(cell_text)
+    texts = texts_of(column[:LOOKED_AT])
     counts = texts[texts != ""].value_counts()
     is_number = np.array([is_mark(text) for text in counts.index], dtype=bool)
     n_numbers = counts[is_number].sum()
@@ -114,8 +124,10 @@ def stands_for_nothing(text: str) -> bool:
 
 def numbers(column: pd.Series) -> pd.Series:
     """Take the numbers in a column, with their rows."""
-    texts = column.map(cell_text).str.replace(",", ".")
-    found = pd.to_numeric(texts, errors="coerce").astype(float)
+    codes, words = pd.factorize(texts_of(column))
+    words = pd.Series(words, dtype=object).str.replace(",", ".")
+    values = pd.to_numeric(words, errors="coerce").to_numpy(float)
+    found = pd.Series(values[codes], column.index)
     return found[np.isfinite(found)]
 
 
@@ -268,7 +280,7 @@ def needs_order(column: pd.Series) -> bool:
 def is_flag(column: pd.Series) -> bool:
     """Tell whether cells are empty or have one sign that says "marked"."""
     signs = {text.casefold() for text in distinct(column)}
-    has_empty = (column.map(cell_text) == "").any()
+    has_empty = (texts_of(column) == "").any()
     return has_empty and len(signs) == 1 and signs <= FLAGS
 
 

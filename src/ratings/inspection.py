@@ -367,7 +367,7 @@ def _refuse_comparison(raw: pd.DataFrame) -> None:
 def _propose_roles(table: pd.DataFrame, recipe: dict) -> None:
     """Find out which columns say who rated what."""
     names = [str(name) for name in table]
-    texts = {name: table[name].map(cell_text) for name in names}
+    texts = {name: columns.texts_of(table[name]) for name in names}
     counts = {name: texts[name].nunique() for name in names}
     # A column that never varies tells nothing, save where a pattern made it.
     names = [name for name in names if counts[name] > 1 or name in ("rater", "item")]
@@ -494,7 +494,9 @@ def _propose_marks(
         seen.notes.append(
             f"The number with which a cell begins is the rating: {names}."
         )
-    texts = pd.unique(table[list(values)].map(cell_text).to_numpy().ravel())
+    texts = {}  # a dict, since it keeps their order
+    for name in values:
+        texts |= dict.fromkeys(columns.texts_of(table[name]).unique())
     nothing = [text for text in texts if text.casefold() in columns.GUESSES["nothing"]]
     if any(text.casefold().startswith("n/a ") for text in texts):
         nothing.append("N/A *")
@@ -563,7 +565,7 @@ def _holds(column: pd.Series) -> str:
     """Say in a few words what stands in a column."""
     holds = columns.kind(column)
     texts = columns.distinct(column)
-    n_empty = int((column.map(cell_text) == "").sum())
+    n_empty = int((columns.texts_of(column) == "").sum())
     empty = f"; {n_empty:,} empty" if n_empty else ""
     if holds == "nothing":
         return "nothing"
