@@ -36,13 +36,13 @@ from helpers.run.parameters import notebook_files
 from helpers.show import INTERACTIVE
 
 DOCS = Path(__file__).parent
-FIRST = [
-    *(("helpers.verbs", name) for name in VERBS),
-    ("helpers.run.parameters", "check"),
-    ("helpers.show", "save"),
-    ("helpers.claims.results", "rows"),
-    ("helpers.claims.results", "save"),
-]
+# What users call first, as they write it, and the module that has it.
+FIRST = {name: "helpers.verbs" for name in VERBS} | {
+    "run.check": "helpers.run.parameters",
+    "show.save": "helpers.show",
+    "results.rows": "helpers.claims.results",
+    "results.save": "helpers.claims.results",
+}
 MAIN_FIGURE = "main-figure"  # tag of the cell that draws it
 VEGA = """<script src="{root}_static/vega.js"></script>
 """
@@ -87,6 +87,8 @@ orphan: true
 REFERENCE_INDEX = """# Reference
 
 ## What users call first
+
+Eight functions for a table of ratings, `from helpers import weights, rates` and so on; then what notebooks call, after `from helpers import run, show` and `from helpers.claims import results`. The command `ratings` has [a page of its own](../docs/own.md).
 
 | function | what it does |
 |---|---|
@@ -260,9 +262,10 @@ def _write_reference(folder: Path) -> None:
             described = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
             modules.append(f"| [{name}]({name}.md) | {_first_line(described)} |")
     first = []
-    for module, name in FIRST:
+    for written, module in FIRST.items():
+        name = written.rpartition(".")[2]
         described = getattr(import_module(module), name).__doc__
-        link = f"{{py:func}}`{module}.{name}`"
+        link = f"{{py:func}}`{written}() <{module}.{name}>`"
         first.append(f"| {link} | {_first_line(described)} |")
     text = REFERENCE_INDEX.format(first="\n".join(first), modules="\n".join(modules))
     (folder / "index.md").write_text(text, encoding="utf-8")

@@ -2,11 +2,11 @@
 
 import pandas as pd
 import pytest
+from notebook_code import run_code
 
 from helpers import paths, show
 from helpers.claims import results
 from helpers.data import published, registry, tables
-from helpers.run.code import run_code
 from helpers.stats import accuracy
 from helpers.studies import chatbench
 from helpers.studies.chatbench import ATTENTION_CHECK

@@ -39,7 +39,15 @@ def test_changed_answers_are_shares_of_wrong_and_of_right_ones(study, found):
 def test_questions_are_below_above_or_equal(found):
     for name in ("gpt4o", "llama"):
         shares = [found[f"questions.{name}_{side}"] for side in ("lower", "higher")]
-        assert 0 < sum(shares) <= 100
+        assert min(shares) > 0
+        assert sum(shares) <= 100
+
+
+def test_fifty_tries_is_the_share_of_all_cells(study, found):
+    n_answers = study.ai_alone["n_answers"]
+    n_cells = len(study.ai_alone.drop(columns=["n_answers"]).drop_duplicates())
+    expected = 100 * (n_answers >= 50).sum() / n_cells
+    assert found["counts.fifty_tries"] == pytest.approx(expected)
 
 
 def test_the_correlation_lies_below_its_lowest_ceiling_by_its_interval(study, found):

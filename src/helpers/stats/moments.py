@@ -1,4 +1,4 @@
-"""Sums within clusters: all that linear models, correlations and their bootstrap need.
+"""Cross-products summed by cluster, from which fits to any resample follow.
 
 A table is reduced once to small matrices of cross-products, one per cluster. Any
 resample, fold or split of clusters is then a weighted sum of these matrices.
