@@ -37,7 +37,7 @@ from helpers.show import INTERACTIVE
 
 DOCS = Path(__file__).parent
 # What users call first, as they write it, and the module that has it.
-FIRST = {name: "helpers.verbs" for name in VERBS} | {
+FIRST = dict.fromkeys(VERBS, "helpers.verbs") | {
     "run.check": "helpers.run.parameters",
     "show.save": "helpers.show",
     "results.rows": "helpers.claims.results",
@@ -88,7 +88,9 @@ REFERENCE_INDEX = """# Reference
 
 ## What users call first
 
-Eight functions for a table of ratings, `from helpers import weights, rates` and so on; then what notebooks call, after `from helpers import run, show` and `from helpers.claims import results`. The command `ratings` has [a page of its own](../docs/own.md).
+Eight functions for a table of ratings, after `from helpers import weights`, and what
+notebooks call, after `from helpers import run, show` and `from helpers.claims import
+results`. The command `ratings` has [a page of its own](../docs/own.md).
 
 | function | what it does |
 |---|---|
