@@ -114,7 +114,7 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     said = ratings("report", "there/mine.csv")
     assert "read as there/mine.recipe.yaml says (to do without: --no-recipe)" in said
     assert "tone" in Path("mine.report.csv").with_suffix(".json").read_text()
-    assert "nobody has checked it" not in Path("mine.report.html").read_text()
+    assert "can be quoted yet" not in Path("mine.report.html").read_text()
     # one in the working folder, where inspect writes it, comes first
     Path("mine.recipe.yaml").write_text("outcome: nothing\naspects: [tone]\n")
     said = ratings("report", "there/mine.csv", code=1)
@@ -123,7 +123,7 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     assert "read as" not in said
     assert "Going on as this says" in said
     page = Path("mine.report.html").read_text()
-    assert "nobody has checked it" in page
+    assert "Nothing on this page can be quoted yet." in page
     assert "no scale is known" in page
 
 

@@ -55,6 +55,7 @@ KINDS = {
     "missing": list,
     "decimal": str,
     "scales": dict,
+    "matters": str,
 }
 KIND_WORDS = {
     str: "text (in papermill, -r gives a number as text)",
