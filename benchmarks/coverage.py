@@ -71,11 +71,10 @@ KINDS = (
     ("51-16", r"each answer|^difference\|", PROMPTS),
     ("10-12", r", marks$|with_intervals 1\|", REPEATED),
     ("10-12", ", alpha$", ALPHA),
-    ("10-16", r"alphas|with_intervals 2\|", ALPHA),
     ("10-17", r"alpha|with_intervals 1\|", ALPHA),
     ("10-19", "", ALPHA),
     ("10-34", r"with_intervals \d*[02468]\|", ALPHA),
-    ("10-2[34]", "", ("jackknife", "raters and texts")),
+    ("10-23", "", ("jackknife", "raters and texts")),
     ("10-26", "", ("Wilson", "raters and texts")),
     ("10-30", "", ("bootstrap", "raters")),
 )
