@@ -8,7 +8,8 @@ its highest mark), depth does a little (0.5) and typos do not. Told are, in % of
 - *covered*: the 95 % intervals of tone, depth and typos that hold the truth;
 - *power*: depth is called higher;
 - where there are systems, two of which are equally good: *pairs*, all simultaneous
-  intervals hold the truth, and *equal*, these two are told apart;
+  intervals hold the truth, *equal*, these two are told apart, and *not held*, the
+  interval of typos without systems held equal leaves out zero;
 - *copies*: the check for copied rows speaks, and its false alarms elsewhere.
 
 Each file is judged as `ratings report` does it: without rows that are doubted. Seeds
@@ -25,7 +26,7 @@ import pandas as pd
 
 from ratings import intake, raters
 from ratings.accounts import Account
-from ratings.inference import compare_systems, judge_aspects
+from ratings.inference import NOT_HELD, compare_systems, judge_aspects
 
 GATES = Path(__file__).parents[1] / "data" / "gates.csv"
 SEED = 20261125
@@ -113,6 +114,8 @@ def look(design: Design, rng: np.random.Generator) -> dict[str, float]:
         row[f"{verdict.name} covered"] = covered
         if verdict.name == "typos":
             row["false"] = verdict.is_clear
+            if NOT_HELD in verdict.specifications:
+                row["not held"] = verdict.specifications[NOT_HELD].side != 0
         if verdict.name == "depth":
             row["power"] = verdict.direction == "higher"
     if design.systems > 1:
