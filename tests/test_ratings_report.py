@@ -250,6 +250,7 @@ def check_systems(text, results, table):
     assert f"of {len(names)} systems" in sentence
     if near:
         assert "cannot be separated from" in sentence
+        assert "on “overall”" in sentence
         listed = sentence.split("cannot be separated from")[1].split(" (")[0]
         assert len(near) > 3 or all(f"“{name}”" in listed for name in near)
         assert f"{best} " in section["title"] or section["title"].endswith(f" {best}")

@@ -263,6 +263,7 @@ def test_a_folder_of_parquet_files_gives_the_numbers_of_the_table(parquet):
     folder, table = parquet
     large = intake.from_parquet(folder, COLUMNS, "overall", ["tone", "harm"])
     small = study_of(table)
+    assert intake.usual_columns(folder) == COLUMNS
     assert large.n_read == 400
     assert large.counts.rows == small.counts.rows == 399
     assert large.clusters == small.clusters == ["rater_id", "cluster"]

@@ -506,6 +506,8 @@ def compare_systems(
     pairs = list(combinations(means.index, 2))
     differences = _of_pairs(left_out, pairs)
     table = simultaneous(differences, len(pairs)).reindex(pairs)
+    if doubted is not None and set(doubted.counts.systems.index) != set(names):
+        doubted = None  # a system that has doubted ratings only
     if doubted is not None:
         others = _of_pairs(_differences(doubted, names, is_adjusted), pairs)
         other = simultaneous(others, len(pairs)).reindex(pairs)

@@ -209,11 +209,9 @@ def from_parquet(
         raise OptionError(
             "a folder of Parquet files is read with Dask: pip install 'dask[dataframe]'"
         ) from None
-    files = sorted(Path(folder).glob("*.parquet"))
-    if not files:
-        raise BadTableError(f"{Path(folder).name}: there are no Parquet files in it")
+    files = _parquet_files(folder)
     wanted = [*columns.values(), outcome, *aspects]
-    first = pyarrow.parquet.read_schema(files[0]).empty_table().to_pandas()
+    first = _without_rows(files[0])
     unknown = [name for name in wanted if name not in first]
     if unknown:
         raise BadTableError(f"{files[0].name}: no column of this name: {unknown}")
@@ -250,6 +248,29 @@ def from_parquet(
     ends = _ends(pd.DataFrame(observed, ["min", "max"]).T, scales or {})
     study = study.described(ends=ends, n_read=n_read)
     return _without_what_tells_nothing(study, bool(list(aspects)))
+
+
+def usual_columns(folder: str | Path) -> dict[str, str]:
+    """Take the usual names of clusters, raters and systems that Parquet files have."""
+    there = set(_without_rows(_parquet_files(folder)[0]))
+    columns = {name: name for name in ("rater_id", "system_id") if name in there}
+    for name in ("item_id", "prompt_id"):
+        if name in there:
+            columns["cluster"] = name
+    return columns
+
+
+def _parquet_files(folder: str | Path) -> list[Path]:
+    """The Parquet files of a folder, in their order."""
+    files = sorted(Path(folder).glob("*.parquet"))
+    if not files:
+        raise BadTableError(f"{Path(folder).name}: there are no Parquet files in it")
+    return files
+
+
+def _without_rows(file: Path) -> pd.DataFrame:
+    """The columns of a Parquet file and their kinds, without rows."""
+    return pyarrow.parquet.read_schema(file).empty_table().to_pandas()
 
 
 def once(table: pd.DataFrame, account: Account) -> pd.DataFrame:

@@ -191,7 +191,9 @@ def analyse(
         limits = scales | dict.fromkeys(per_error, (0.0, 1.0))
         study = _prepared(found, ASPECTS, kept, outcome, aspects, limits, account)
         if study is not None:
-            with_doubted = _prepared(None, "", doubted, outcome, aspects, limits)
+            with_doubted = _prepared(
+                None, "", doubted, outcome, study.aspects, _scales_of(study)
+            )
             found.verdicts = inference.judge_aspects(
                 study,
                 matters=matters,
@@ -250,6 +252,12 @@ def _per_error(table: pd.DataFrame, recipe: Mapping) -> list[str]:
         if (marks >= 0).all() and (marks % 1 == 0).all() and marks.max() > 1:
             counted.append(aspect)
     return counted
+
+
+def _scales_of(study: Study) -> dict[str, tuple[float, float]]:
+    """Lowest and highest mark of each column, for a study to be compared with."""
+    ends = study.ends[["low", "high"]]
+    return {name: (row["low"], row["high"]) for name, row in ends.iterrows()}
 
 
 def _prepared(
@@ -350,13 +358,15 @@ def systems_sentences(compared: Comparison) -> list[tuple[str, str]]:
         scope = f"allowing for other {verdict.scope}"
     size = f"{verdict.unit.text(verdict.size)} {verdict.unit.name}"
     name = f"“{cut(best)}”"
+    outcome = f"“{cut(verdict.outcome)}”"
     if not near:
-        text = f"{name} is rated highest of {n_systems} systems: {size} above "
-        text += f"“{cut(second)}”, the next, {scope}"
+        text = f"{name} is rated highest of {n_systems} systems on {outcome}: {size} "
+        text += f"above “{cut(second)}”, the next, {scope}"
     else:
         below = [other for other in means.index[1:] if other not in near]
-        text = f"{name} has the highest mean of {n_systems} systems but cannot be "
-        text += f"separated from {names_in_words(near)} ({size} above “{cut(second)}”)"
+        text = f"{name} has the highest mean of {n_systems} systems on {outcome} but "
+        text += f"cannot be separated from {names_in_words(near)} ({size} above "
+        text += f"“{cut(second)}”)"
         if below:
             text += f"; it is rated higher than {names_in_words(below)}"
         text += f", {scope}"
@@ -862,10 +872,11 @@ def _analyse_folder(
             )
         if names:
             roles[role] = names[0]
+    roles = roles or intake.usual_columns(folder)
     if "cluster" not in roles or "outcome" not in recipe:
         raise OptionError(
-            "the recipe of a folder of Parquet files names `cluster` (or `item`) and "
-            "`outcome`"
+            "the recipe of a folder of Parquet files names `outcome`, and `cluster` or "
+            "`item` unless the files have a column prompt_id or item_id"
         )
     outcome = recipe["outcome"]
     aspects = list(recipe.get("aspects", []))
@@ -877,6 +888,8 @@ def _analyse_folder(
         studies[SYSTEMS] = []
     if aspects:
         studies[ASPECTS] = aspects
+    if not studies:
+        raise OptionError("the recipe names neither `system` nor `aspects`")
     for question, columns in studies.items():
         progress(question)
         study = intake.from_parquet(folder, roles, outcome, columns, scales)
@@ -888,8 +901,6 @@ def _analyse_folder(
         used = study.counts.rows
         step = {"step": question, "rows read": study.n_read, "ratings used": used}
         found.rows = pd.concat([found.rows, pd.DataFrame([step])], ignore_index=True)
-    if not studies:
-        raise OptionError("the recipe names neither `system` nor `aspects`")
     raters_of = study.counts.raters.size
     found.description = (
         f"{study.n_read:,} rows in Parquet files, {used:,} ratings used; "
@@ -946,8 +957,8 @@ def label(name: str, longest: int = LONGEST_LABEL) -> str:
 
     Examples
     --------
-    >>> print(label("how polite, and at what price in $"), label("tone", longest=3))
-    how polite, and at what price in \\$ to…
+    >>> label("tone", longest=3), len(label("$"))
+    ('to…', 2)
     """
     return cut(name, longest).replace("$", r"\$")
 
