@@ -205,7 +205,7 @@ def _write_start(sources: Path, modules: list[str]) -> None:
         "Data and code": [
             "data/README",
             "data/published/README",
-            "data/recipes/README",
+            "src/ratings/shipped/README",
             "benchmarks/README",
             "CONTRIBUTING",
             "CHANGELOG",

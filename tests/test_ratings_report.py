@@ -316,7 +316,7 @@ def test_nothing_is_quotable_while_a_question_is_open(tmp_path):
         {"ask": "b", "answer": "no"},
     ]
     recipe = {"questions": asked}
-    assert report._open_questions(recipe) == ["Is 9 a mark for tone?"]
+    assert report.recipes.open_questions(recipe) == ["Is 9 a mark for tone?"]
     text, results = written(tmp_path, draw(0, n_systems=3), **recipe)
     assert "Nothing on this page can be quoted yet." in text
     assert "Is 9 a mark for tone?" in text

@@ -817,8 +817,8 @@ def write_page(
         raise OptionError(
             f"results beside {page.name} would replace {name} itself: name another page"
         )
-    questions = _open_questions(recipe)
-    recipe = recipes.parse({k: v for k, v in recipe.items() if k != "questions"})
+    recipe = recipes.parse(dict(recipe))
+    questions = recipes.open_questions(recipe)
     progress(f"reading {name}")
     if is_folder:
         found = _analyse_folder(Path(file), recipe, progress)
@@ -840,12 +840,6 @@ def write_page(
     }
     paths.replace_files(contents)
     return page
-
-
-def _open_questions(recipe: Mapping) -> list[str]:
-    """Questions of a recipe that nobody has answered."""
-    asked = recipe.get("questions") or []
-    return [each["ask"] for each in asked if not each.get("answer")]
 
 
 def _analyse_folder(
