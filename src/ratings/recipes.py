@@ -196,6 +196,12 @@ def parse(given: object, name: str = "recipe") -> dict:
     recipe = _of_their_kinds({**given, "questions": asked}, name)
     recipe = _of_their_kinds(questions.with_answers(recipe), name)
     scales(recipe, name)
+    for options in recipe.get("radio", {}).values():
+        if not isinstance(options, Mapping):
+            raise OptionError(
+                f"{name}: radio gives the rating of each option, as "
+                "'tone: {tone_1: 1, tone_2: 2}'"
+            )
     if recipe.get("outside", "drop") != "drop":
         raise OptionError(f"{name}: outside can only be drop")
     name_pattern(recipe, name)
