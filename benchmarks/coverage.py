@@ -60,7 +60,7 @@ KINDS = (
     ("11-41", "", PROMPTS),
     ("14-1[26]", "", ("Wilson", "prompts")),
     ("14-22", "share of workers", BOTH),
-    ("14-(29|30)", r"every label|with_intervals 2|^table\|", BOTH),
+    ("14-29", r"every label|with_intervals 2|^table\|", BOTH),
     ("14-", "", PROMPTS),
     ("21-27", "only workers|with_intervals 2", RATERS),
     ("21-27", "only questions|with_intervals 3", PROMPTS),
