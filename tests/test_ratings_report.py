@@ -4,6 +4,9 @@ import html
 import json
 import re
 from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,8 @@ from scipy import stats
 
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
-from ratings import report
+from ratings import plan, report
+from ratings.inference import Comparison
 from ratings.report import AGREEMENT, PLAN, SYSTEMS
 from ratings.verdicts import PERCENT, POINTS, Estimate, Verdict
 
@@ -26,6 +30,7 @@ RECIPE = {
     "aspects": ASPECTS,
 }
 QUESTION = report.ASPECTS
+MEANS = "Mean of each system"
 ROLES = {"item": "item", "rater": "rater", "cluster": "prompt", "outcome": "overall"}
 SCALES = {"tone": ["1", "5"], "depth": ["1", "5"], "overall": ["1", "5"]}
 
@@ -339,7 +344,8 @@ def verdict(low, high, **changes):
     ("ends", "matters", "direction", "importance"),
     [
         ((0.9, 1.2), None, "higher", "large"),
-        ((-1.2, -0.3), None, "lower", "small to large"),
+        ((-1.2, -0.3), None, "lower", "its size is hardly known"),
+        ((0.3, 0.7), None, "higher", "small to medium"),
         ((0.05, 0.15), None, "higher", "very small"),
         ((-0.1, 0.6), None, "unclear", "at most medium"),
         ((-0.1, 0.1), None, "unclear", "at most very small"),
@@ -379,15 +385,19 @@ def test_each_error_is_compared_as_one_error():
     assert report.row_label(verdict(1, 2)) == "tone (5 vs 1)"
 
 
-def test_another_specification_agrees_or_not():
+def test_another_specification_has_the_direction_of_its_own_interval():
     others = {
         "a": Estimate(1, 0.5, 1.5),
         "b": Estimate(-1, -1.5, -0.5),
         "c": Estimate(0, -1, 1),
     }
-    found = verdict(0.5, 1.5, specifications=others)
-    told = [found.agreement_of(name) for name in "abc"]
-    assert told == ["same direction", "opposite direction", "unclear"]
+    for found in (verdict(0.5, 1.5), verdict(-1, 1)):
+        found = replace(found, specifications=others)
+        told = [each["direction"] for each in found.record()["specifications"].values()]
+        assert told == ["higher", "lower", "unclear"]
+        row = report.aspects_table([found]).loc["tone"]
+        assert row["a"] == "1.00 [0.50, 1.50], higher"
+        assert row["b"] == "−1.00 [−1.50, −0.50], lower"
 
 
 def test_the_weight_of_a_counted_error_is_that_of_one(tmp_path):
@@ -575,3 +585,143 @@ def test_a_folder_of_parquet_files_has_the_page_of_its_table(tmp_path):
         report.write_page(
             folder, recipe | {"covariate": "x"}, tmp_path / "l.html", lambda _: None
         )
+
+
+def test_where_lower_is_better_the_lowest_mean_is_best(tmp_path):
+    table = draw(0, n_systems=3)
+    _, usual = written(tmp_path, table)
+    _, turned = written(tmp_path, table, better="lower")
+    order = [
+        [row["index"] for row in each["sections"][SYSTEMS]["tables"][MEANS]]
+        for each in (usual, turned)
+    ]
+    assert order[1] == order[0][::-1]
+    section = turned["sections"][SYSTEMS]
+    (row,) = section["sentences"]
+    best, second = order[1][:2]
+    verdict = turned["verdicts"][SYSTEMS][0]
+    assert (verdict["name"], verdict["against"]) == (best, second)
+    ends = [-verdict[end] for end in ("estimate", "high", "low")]
+    number = POINTS.text(Estimate(*ends))
+    assert row["sentence"].startswith(f"“{best}” ")
+    assert "lowest" in row["sentence"]
+    assert "where lower is better" in row["sentence"]
+    assert f"{number} points below “{second}”" in row["sentence"]
+    for word in ("highest", "higher", "above"):
+        assert word not in row["sentence"] + section["title"]
+    assert "(lower is better)" in section["title"] or "No system" in section["title"]
+    with pytest.raises(OptionError, match="`better` says which outcome is better"):
+        written(tmp_path, table, better="less")
+
+
+def compared(sizes, raw=(), **changes):
+    """Systems a, b and so on, whose differences have so wide intervals."""
+    names = list("abcd")[: len(sizes)]
+    means = pd.DataFrame({"adjusted": [value for value, _ in sizes]}, index=names)
+    means["mean"] = list(raw) or means["adjusted"]
+    means["ratings"] = 10
+    pairs = {}
+    for one, other in combinations(names, 2):
+        size = means["adjusted"][one] - means["adjusted"][other]
+        margin = dict(zip(names, sizes, strict=True))[other][1]
+        found = verdict(size - margin, size + margin, name=one, against=other)
+        pairs[one, other] = found
+    return Comparison(means, pairs, True, None, **changes)
+
+
+def test_each_number_stands_beside_the_comparison_it_belongs_to():
+    found = compared([(3.0, 0), (2.9, 0.3), (2.0, 0.4)])
+    assert report.systems_sentences(found)[0][0] == (
+        "“a” has the highest mean of 3 systems on “overall” but cannot be separated "
+        "from “b” (0.10 [−0.20, 0.40] points above “b”; 0.10 [−0.20, 0.40] SD, at most "
+        "small); it is rated 1.00 [0.60, 1.40] points higher than “c”, allowing for "
+        "other others."
+    )
+    found = compared([(3.0, 0), (2.9, 0.3), (2.0, 0.4), (1.0, 0.4)])
+    assert (
+        "it is rated higher than “c” and “d” (the smallest of these differences is "
+        "1.00 [0.60, 1.40] points), allowing"
+    ) in report.systems_sentences(found)[0][0]
+
+
+def test_no_system_is_called_best_of_a_sum_of_which_nobody_says_what_is_better():
+    found = compared([(3.0, 0), (2.0, 0.4)], better="")
+    ((text, not_said),) = report.systems_sentences(found)
+    assert text.startswith("“a” is rated highest of 2 systems")
+    assert "that higher is better" in not_said
+    recipe = {"count": "kind", "sum": "cost", "outcome": "cost"}
+    assert report._better(recipe) == ""
+    assert report._better(recipe | {"better": "lower"}) == "lower"
+    assert report._better({"outcome": "overall"}) == "higher"
+    assert report._better(report.recipes.from_yaml("mqm")) == "lower"
+
+
+def test_means_with_raters_held_equal_are_so_called_where_raw_ones_differ():
+    sizes = [(3.0, 0), (2.0, 0.4)]
+    words = "with raters held equal (raw means are in the table)"
+    assert words not in report.systems_sentences(compared(sizes))[0][0]
+    found = compared(sizes, raw=[2.0, 2.5])
+    assert f"on “overall” {words}: 1.00" in report.systems_sentences(found)[0][0]
+
+
+def alphas(*rows):
+    """Agreement on columns a, b and so on, of alphas and shares of same marks."""
+    made = []
+    for low, high, same in rows:
+        row = {"estimate": (low + high) / 2, "low": low, "high": high}
+        made.append(row | {"same mark, %": same, "scope": "others"})
+    return pd.DataFrame(made, index=list("abc")[: len(rows)])
+
+
+def test_low_agreement_is_called_usual_only_where_most_marks_are_the_same():
+    def said(*rows):
+        return report.agreement_sentences(alphas(*rows), pd.DataFrame(), "", "a")[1]
+
+    text, not_said = said((0.6, 0.8, 80), (0.2, 0.4, 90))
+    assert text == "They agree least on “b”: alpha 0.30 [0.20, 0.40]."
+    assert not_said.startswith("that they often differ")
+    text, not_said = said((0.6, 0.8, 80), (0.2, 0.4, 18))
+    assert text.endswith("; two raters give the same mark in 18 % of cases.")
+    assert "often" not in not_said
+    text, _ = said((0.6, 0.8, 80), (0.2, 0.4, 90), (0.3, 0.5, 90))
+    assert text == "Lowest alpha: “b” 0.30 [0.20, 0.40], not clearly lower than “c”."
+
+
+def test_an_aspect_without_agreement_says_so():
+    found = verdict(0.5, 1.5)
+    raters = pd.Series(dtype=int)
+    counts = SimpleNamespace(raters=raters)
+    study = SimpleNamespace(held=(), outcome="overall", counts=counts)
+    words = "; raters do not clearly agree on “tone” beyond chance, so this says how "
+    words += "one person's marks go together."
+    with mock.patch.object(report.inference, "heaviest", return_value=("", [])):
+        ((text, not_said),) = report.aspects_sentences(study, [found], ["tone"])
+        assert text.endswith(words)
+        assert not_said.endswith(": the marks were given together")
+        counts.raters = pd.Series([5, 5])
+        ((text, not_said),) = report.aspects_sentences(study, [found])
+        assert words not in text
+        assert not_said.endswith(": the same people gave both marks")
+        study.held = ("rater_id",)
+        ((text, _),) = report.aspects_sentences(study, [found], ["tone"])
+        assert words not in text
+
+
+def test_the_page_names_the_outcome_and_tells_leniency_in_its_unit(tmp_path):
+    text, results = written(tmp_path, draw(0, yes_no=True), scales={})
+    assert "What goes with “overall”?" in text
+    caption = "Leniency: percentage points above the others on the same items"
+    rows = results["sections"][AGREEMENT]["tables"][caption]
+    assert any(
+        abs(float(each["percentage points"].split()[0].replace("−", "-"))) > 1
+        for each in rows
+    )
+
+
+def test_an_end_beside_zero_is_not_written_as_zero():
+    assert POINTS.text(Estimate(0.2, 0.004, 0.396)) == "0.200 [0.004, 0.396]"
+    assert PERCENT.text(Estimate(-3, -6, -0.04)) == "−3.00 [−6.00, −0.04]"
+    assert POINTS.text(Estimate(0.2, 0, 0.4)) == "0.20 [0.00, 0.40]"
+    assert plan._nearest(POINTS, 0.5, 0.3) == ""
+    near = plan._nearest(POINTS, 0.5, 0.4996)
+    assert near == ", if only just: 0.4996 against 0.5000"

@@ -416,8 +416,9 @@ class Comparison:
     Parameters
     ----------
     means : pandas.DataFrame
-        By system, the best first: ``ratings``, ``mean``, and ``adjusted``, the mean
-        with raters held equal (the same as the mean if that cannot be done).
+        By system, the best first (the highest if that is not known): ``ratings``,
+        ``mean``, and ``adjusted``, the mean with raters held equal (the same as the
+        mean if that cannot be done).
     pairs : dict of (str, str) to Verdict
         Of each two systems how much higher the first one is rated. Intervals hold for
         all pairs at once.
@@ -425,12 +426,15 @@ class Comparison:
         Whether raters are taken out.
     left_out : LeftOut
         The differences of all pairs.
+    better : {"higher", "lower", ""}
+        Which outcome is better; empty if that is not known.
     """
 
     means: pd.DataFrame
     pairs: dict[tuple[str, str], Verdict]
     is_adjusted: bool
     left_out: LeftOut
+    better: str = "higher"
 
     def not_separated(self, name: str) -> list[str]:
         """Systems that cannot be told from one, the best first."""
@@ -447,6 +451,7 @@ def compare_systems(
     matters: float | None = None,
     doubted: Study | None = None,
     doubt: str = "",
+    better: str = "higher",
 ) -> Comparison:
     """Compare the mean outcome of all pairs of systems.
 
@@ -456,6 +461,8 @@ def compare_systems(
         Ratings with systems, and no aspects.
     matters, doubted, doubt
         As for `judge_aspects`.
+    better : {"higher", "lower", ""}, optional
+        Which outcome is better; empty if that is not known.
 
     Returns
     -------
@@ -502,7 +509,7 @@ def compare_systems(
     names = list(counts.sort_values(ascending=False, kind="stable").index)
     is_adjusted = study.is_within and _is_connected(study)
     left_out = _differences(study, names, is_adjusted)
-    means = _means(study, left_out, names)
+    means = _means(study, left_out, names, is_rising=better == "lower")
     pairs = list(combinations(means.index, 2))
     differences = _of_pairs(left_out, pairs)
     table = simultaneous(differences, len(pairs)).reindex(pairs)
@@ -531,7 +538,7 @@ def compare_systems(
             with_doubted=None if doubted is None else _estimate(other, pair, unit),
             doubt=doubt,
         )
-    return Comparison(means, verdicts, is_adjusted, differences)
+    return Comparison(means, verdicts, is_adjusted, differences, better)
 
 
 def _is_connected(study: Study) -> bool:
@@ -596,7 +603,9 @@ def _of_pairs(left_out: LeftOut, pairs: list[tuple]) -> LeftOut:
     return LeftOut(left_out.value[is_told], tuple(parts)).contrast(contrasts)
 
 
-def _means(study: Study, left_out: LeftOut, names: list) -> pd.DataFrame:
+def _means(
+    study: Study, left_out: LeftOut, names: list, *, is_rising: bool
+) -> pd.DataFrame:
     """Mean of each system, and the mean with raters held equal, the best first."""
     sums = study.over_parts(
         lambda part: part.groupby("system_id", observed=True)[study.outcome].sum()
@@ -608,5 +617,5 @@ def _means(study: Study, left_out: LeftOut, names: list) -> pd.DataFrame:
     adjusted = overall + differences
     adjusted -= np.average(differences, weights=counts[names])
     means = pd.DataFrame({"ratings": counts, "mean": mean, "adjusted": adjusted})
-    order = means["adjusted"].sort_values(ascending=False, kind="stable").index
+    order = means["adjusted"].sort_values(ascending=is_rising, kind="stable").index
     return means.loc[order]

@@ -15,10 +15,11 @@ from scipy import stats
 
 from helpers.stats.leave_out import LeftOut
 from ratings.study import Study
-from ratings.verdicts import SIGNIFICANT, Verdict, names_in_words
+from ratings.verdicts import SIGNIFICANT, Unit, Verdict, names_in_words
 
 POWER = 0.8
 TIMES = (1, 2, 4)  # as many raters or clusters as now
+MOST_DIGITS = 8  # of two numbers that are told apart
 FEWEST_EFFECTIVE = 10  # raters and clusters to plan from
 MEDIUM = 0.5  # of the SD within raters and systems, where nobody says what matters
 
@@ -138,7 +139,9 @@ def advice(
     lines = []
     if groups["ruled out"]:
         names = _named(groups["ruled out"], what)
-        lines.append(f"For {names} the intervals rule out {words}.")
+        ends = [max(-each.size.low, each.size.high) for each in groups["ruled out"]]
+        near = _nearest(judged[0].unit, size, max(ends))
+        lines.append(f"For {names} the intervals rule out {words}{near}.")
     if groups["too few"]:
         lines.append(_too_few(_named(groups["too few"], what)))
     if groups["possible"]:
@@ -148,6 +151,16 @@ def advice(
         how_many = _how_many(study, list(enough))
         lines.append(f"To find {words} for {names} in four of five studies, {how_many}")
     return lines, table
+
+
+def _nearest(unit: Unit, size: float, end: float) -> str:
+    """Say how near an interval comes to an effect that would be written the same."""
+    if unit.one(size) != unit.one(end):
+        return ""
+    finer = unit
+    while finer.one(size) == finer.one(end) and finer.decimals < MOST_DIGITS:
+        finer = finer._replace(decimals=finer.decimals + 1)
+    return f", if only just: {finer.one(end)} against {finer.one(size)}"
 
 
 def _key(verdict: Verdict, what: str) -> str | tuple[str, str]:

@@ -61,6 +61,7 @@ KINDS = {
     "decimal": str,
     "scales": dict,
     "matters": str,
+    "better": str,
     "outside": str,
 }
 KIND_WORDS = {

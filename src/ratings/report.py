@@ -12,7 +12,7 @@ import datetime
 import importlib.metadata
 import json
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,16 @@ from ratings.agreement import agreement
 from ratings.findings import Finding, constant_within, findings
 from ratings.inference import Comparison
 from ratings.study import THESE, Study
-from ratings.verdicts import POINTS, Estimate, Verdict, cut, names_in_words, turned
+from ratings.verdicts import (
+    PERCENT,
+    POINTS,
+    Estimate,
+    Unit,
+    Verdict,
+    cut,
+    names_in_words,
+    turned,
+)
 
 MOST_CLEAR = 5  # sentences on aspects with a clear direction
 MOST_ROWS = 25  # of a figure or a table on the page
@@ -40,6 +49,7 @@ MOST_DESCRIBED = 8  # estimates in an alt text
 LONGEST_LABEL = 34  # characters of a label
 LONGEST_IN_TITLE = 20
 LONGEST_CELL = 300
+MOSTLY_SAME = 70  # % of pairs with the same mark, where a low alpha needs a caveat
 WIDTH = 6.8  # of a figure, in inches
 PACKAGE = "judging-language-models"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -49,7 +59,7 @@ AGREEMENT = "Do raters agree?"
 PLAN = "What would a larger study tell?"
 # what a recipe may say of a folder of Parquet files
 OF_FOLDERS = {
-    *("about", "questions", "outcome", "aspects", "scales", "matters"),
+    *("about", "questions", "outcome", "aspects", "scales", "matters", "better"),
     *("item", "cluster", "rater", "system"),
 }
 NOT_OF_FOLDERS = (
@@ -70,7 +80,9 @@ class Section:
     Parameters
     ----------
     title : str
-        The question.
+        The question, by which results are found in JSON.
+    heading : str
+        The question as the page asks it, if in other words.
     sentences : list of (str, str)
         What may be quoted, and what that does not say.
     tables : dict of str to pandas.DataFrame
@@ -91,6 +103,12 @@ class Section:
     plan: tuple[list[str], pd.DataFrame] = field(
         default_factory=lambda: ([], pd.DataFrame())
     )
+    heading: str = ""
+
+    @property
+    def question(self) -> str:
+        """The question as the page asks it."""
+        return self.heading or self.title
 
 
 @dataclass
@@ -180,11 +198,15 @@ def analyse(
     if "rater_id" not in table:
         found.warnings.append(UNNAMED)
 
+    progress("measuring agreement")
+    own = [name for name in columns if name not in not_own]
+    agreed, reasons = agreement(kept, own)
     scales = recipes.scales(recipe)
     matters = _matters(recipe)
     if outcome and "system_id" in table:
         progress("comparing systems")
-        _add_systems(found, kept, doubted, doubt, outcome, scales, matters)
+        better = _better(recipe)
+        _add_systems(found, kept, doubted, doubt, outcome, scales, matters, better)
     if outcome and aspects:
         progress(f"judging {len(aspects)} aspects")
         per_error = _per_error(table, recipe)
@@ -201,10 +223,10 @@ def analyse(
                 doubted=with_doubted,
                 doubt=doubt,
             )
-            _add_aspects(found, study)
-    progress("measuring agreement")
-    own = [name for name in columns if name not in not_own]
-    _add_agreement(found, kept, doubted, doubt, own, outcome)
+            chance = agreed.index[agreed["low"] <= 0] if len(agreed) else []
+            _add_aspects(found, study, chance)
+    others, _ = agreement(doubted, own) if doubted is not None else (pd.DataFrame(), {})
+    _add_agreement(found, kept, (agreed, reasons), others, doubt, outcome)
     _add_plans(found)
     found.rows = account.table()
     numbers = f"Rows read: {account.steps[0].left:,}; ratings used: {account.left:,}."
@@ -240,6 +262,17 @@ def _matters(recipe: Mapping) -> float | None:
             f"points above 0 (percentage points of yes and no), not {given!r}"
         )
     return number
+
+
+def _better(recipe: Mapping) -> str:
+    """Which outcome is better; empty for counts and sums of which nobody says it."""
+    better = recipe.get("better", "" if "count" in recipe else "higher")
+    if better not in ("higher", "lower", ""):
+        raise OptionError(
+            f"recipe: `better` says which outcome is better, higher or lower, not "
+            f"{better!r}"
+        )
+    return better
 
 
 def _per_error(table: pd.DataFrame, recipe: Mapping) -> list[str]:
@@ -288,32 +321,36 @@ def _add_systems(
     outcome: str,
     scales: Mapping,
     matters: float | None,
+    better: str,
 ) -> None:
     """Compare systems and say what was found."""
     study = _prepared(found, SYSTEMS, kept, outcome, [], scales)
     if study is None:
         return
     with_doubted = _prepared(None, "", doubted, outcome, [], scales)
-    _compare(found, study, matters, with_doubted, doubt)
+    _compare(found, study, matters, better, with_doubted, doubt)
 
 
 def _compare(
     found: Analysis,
     study: Study,
     matters: float | None,
+    better: str,
     doubted: Study | None = None,
     doubt: str = "",
 ) -> None:
     """Add the section on systems."""
+    heading = SYSTEMS if better else "Which system is rated highest?"
     try:
         compared = inference.compare_systems(
-            study, matters=matters, doubted=doubted, doubt=doubt
+            study, matters=matters, doubted=doubted, doubt=doubt, better=better
         )
     except PlainError as error:
-        found.sections.append(Section(SYSTEMS, missing=[str(error)]))
+        missing = [str(error)]
+        found.sections.append(Section(SYSTEMS, heading=heading, missing=missing))
         return
     found.systems = compared
-    section = Section(SYSTEMS, systems_sentences(compared))
+    section = Section(SYSTEMS, systems_sentences(compared), heading=heading)
     section.tables = {
         "Mean of each system": means_table(compared),
         "Differences of all pairs (simultaneous 95 % intervals)": pairs_table(compared),
@@ -350,42 +387,74 @@ def systems_sentences(compared: Comparison) -> list[tuple[str, str]]:
     means = compared.means
     best = means.index[0]
     second = means.index[1]
-    verdict = compared.pairs[best, second]
     near = compared.not_separated(best)
-    n_systems = len(means)
+    top, more, side = _verbs(compared)
+    shown = compared.pairs[best, near[0] if near else second]
     scope = "for these raters"
-    if verdict.scope != THESE:
-        scope = f"allowing for other {verdict.scope}"
-    size = f"{verdict.unit.text(verdict.size)} {verdict.unit.name}"
-    name = f"“{cut(best)}”"
-    outcome = f"“{cut(verdict.outcome)}”"
+    if shown.scope != THESE:
+        scope = f"allowing for other {shown.scope}"
+    on = f"{top} of {len(means)} systems on “{cut(shown.outcome)}”"
+    if compared.better == "lower":
+        on = f"{on}, where lower is better"
+    raw = (
+        means["mean"].idxmin() if compared.better == "lower" else means["mean"].idxmax()
+    )
+    if compared.is_adjusted and means.loc[raw, "mean"] != means.loc[best, "mean"]:
+        on = f"{on} with raters held equal (raw means are in the table)"
+    size = _difference(compared, best, shown.against)
+    sign = -1 if compared.better == "lower" else 1
+    in_words = f"{shown.size_in_words(sign)}{shown.doubted_in_words(sign)}"
     if not near:
-        text = f"{name} is rated highest of {n_systems} systems on {outcome}: {size} "
-        text += f"above “{cut(second)}”, the next, {scope}"
+        text = f"“{cut(best)}” is rated {on}: {size} {side} “{cut(second)}”, the next, "
+        text += f"{scope}; {in_words}."
     else:
+        text = f"“{cut(best)}” has the {on.replace(top, f'{top} mean', 1)} but cannot "
+        text += f"be separated from {names_in_words(near)} ({size} {side} "
+        text += f"“{cut(near[0])}”; {in_words})"
         below = [other for other in means.index[1:] if other not in near]
-        text = f"{name} has the highest mean of {n_systems} systems on {outcome} but "
-        text += f"cannot be separated from {names_in_words(near)} ({size} above "
-        text += f"“{cut(second)}”)"
-        if below:
-            text += f"; it is rated higher than {names_in_words(below)}"
-        text += f", {scope}"
-    text += f"; {verdict.size_in_words()}{verdict.doubted_in_words()}."
+        if len(below) == 1:
+            text += (
+                f"; it is rated {_difference(compared, best, below[0])} {more} than "
+            )
+            text += f"“{cut(below[0])}”"
+        elif below:  # the first of them is the nearest
+            text += f"; it is rated {more} than {names_in_words(below)} (the smallest "
+            text += f"of these differences is {_difference(compared, best, below[0])})"
+        text += f", {scope}."
     not_said = "that this is so for other tasks, or for raters unlike these"
+    if not compared.better:
+        not_said = "that higher is better: the recipe does not say it (`better`)"
     return [(text, not_said)]
 
 
+def _verbs(compared: Comparison) -> tuple[str, str, str]:
+    """Words for the first system, and for its differences from the others."""
+    if compared.better == "lower":
+        return "lowest", "lower", "below"
+    return "highest", "higher", "above"
+
+
+def _difference(compared: Comparison, best: str, other: str) -> str:
+    """Write by how much the first system is higher, or lower if that is better."""
+    verdict = compared.pairs[best, other]
+    size = turned(verdict.size, -1 if compared.better == "lower" else 1)
+    return f"{verdict.unit.text(size)} {verdict.unit.name}"
+
+
 def systems_title(compared: Comparison) -> str:
-    """Say in a few words which system is rated highest."""
+    """Say in a few words which system is rated highest, or lowest if that is better."""
     best = compared.means.index[0]
     near = compared.not_separated(best)
     name = cut(best, LONGEST_IN_TITLE)
+    top = _verbs(compared)[0]
+    if compared.better == "lower":
+        top += " (lower is better)"
     if not near:
-        return f"{name} is rated highest"
+        return f"{name} is rated {top}"
     if len(near) == len(compared.means) - 1:
         return f"No system can be separated from {name}"
     others = "1 other" if len(near) == 1 else f"{len(near)} others"
-    return f"{name} and {others} are rated highest and cannot be separated"
+    return f"{name} and {others} are rated {top} and cannot be separated"
 
 
 def means_table(compared: Comparison) -> pd.DataFrame:
@@ -432,11 +501,11 @@ def compared_with_best(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, "index", columns=inference.ENDS)
 
 
-def _add_aspects(found: Analysis, study: Study) -> None:
+def _add_aspects(found: Analysis, study: Study, chance: Collection[str] = ()) -> None:
     """Add the section on aspects."""
     verdicts = found.verdicts
-    section = Section(ASPECTS)
-    section.sentences = aspects_sentences(study, verdicts)
+    section = Section(ASPECTS, heading=f"What goes with “{cut(study.outcome)}”?")
+    section.sentences = aspects_sentences(study, verdicts, chance)
     section.tables = {"What was found on each aspect": aspects_table(verdicts)}
     judged = [each for each in verdicts if each.direction != "not judged"]
     if judged:
@@ -452,7 +521,9 @@ def _add_aspects(found: Analysis, study: Study) -> None:
     found.methods += _methods_of(study, "aspects")
 
 
-def aspects_sentences(study: Study, verdicts: list[Verdict]) -> list[tuple[str, str]]:
+def aspects_sentences(
+    study: Study, verdicts: list[Verdict], chance: Collection[str] = ()
+) -> list[tuple[str, str]]:
     """Say what goes with the outcome, and what that does not say.
 
     Parameters
@@ -461,6 +532,8 @@ def aspects_sentences(study: Study, verdicts: list[Verdict]) -> list[tuple[str, 
         Ratings.
     verdicts : list of Verdict
         From `ratings.inference.judge_aspects`.
+    chance : collection of str, optional
+        Aspects on which agreement may be chance: the interval of alpha reaches zero.
 
     Returns
     -------
@@ -472,9 +545,17 @@ def aspects_sentences(study: Study, verdicts: list[Verdict]) -> list[tuple[str, 
         not_said = (
             f"that changing “{cut(verdict.name)}” would change “{cut(study.outcome)}”"
         )
-        rows.append(
-            (verdict.sentence(), f"{not_said}: the same people gave both marks")
-        )
+        same = "the same people gave both marks"
+        if not study.counts.raters.size:
+            same = "the marks were given together"
+        sentence = verdict.sentence()
+        if verdict.name in chance and "rater_id" not in study.held:
+            name = cut(verdict.name)
+            sentence = (
+                f"{sentence[:-1]}; raters do not clearly agree on “{name}” beyond "
+                "chance, so this says how one person's marks go together."
+            )
+        rows.append((sentence, f"{not_said}: {same}"))
     for direction in ("higher", "lower"):
         rest = [each.name for each in clear[MOST_CLEAR:] if each.direction == direction]
         if rest:
@@ -560,7 +641,7 @@ def aspects_table(verdicts: list[Verdict]) -> pd.DataFrame:
         if verdict.with_doubted is not None:
             row[f"with {verdict.doubt}"] = verdict.unit.text(verdict.with_doubted)
         for name, size in verdict.specifications.items():
-            row[name] = f"{verdict.unit.text(size)}, {verdict.agreement_of(name)}"
+            row[name] = f"{verdict.unit.text(size)}, {size.direction}"
         row["because"] = verdict.reason
         rows[verdict.name] = row
     table = pd.DataFrame.from_dict(rows, "index").fillna("")
@@ -582,16 +663,13 @@ def _p_value(p_value: float) -> str:
 def _add_agreement(
     found: Analysis,
     kept: pd.DataFrame,
-    doubted: pd.DataFrame | None,
+    agreed: tuple[pd.DataFrame, dict[str, str]],
+    others: pd.DataFrame,
     doubt: str,
-    columns: Sequence[str],
     outcome: str,
 ) -> None:
     """Add the section on agreement and leniency."""
-    table, reasons = agreement(kept, columns)
-    others = pd.DataFrame()
-    if doubted is not None:
-        others, _ = agreement(doubted, columns)
+    table, reasons = agreed
     section = Section(AGREEMENT)
     section.sentences = agreement_sentences(table, others, doubt, outcome)
     if len(table):
@@ -605,8 +683,9 @@ def _add_agreement(
     if outcome in kept and "rater_id" in kept:
         lenient = raters.leniency(kept, outcome)
         if len(lenient) > 1:
-            caption = "Leniency: points above the others on the same items"
-            section.tables[caption] = _leniency_table(lenient)
+            unit = PERCENT if set(kept[outcome].dropna()) <= {0.0, 1.0} else POINTS
+            caption = f"Leniency: {unit.name} above the others on the same items"
+            section.tables[caption] = _leniency_table(lenient, unit)
     for column, reason in reasons.items():
         section.missing.append(f"“{cut(column)}”: {reason}" if column else reason)
     found.sections.append(section)
@@ -657,9 +736,23 @@ def agreement_sentences(
     text += f"alpha of {texts[first]} (0 is chance, 1 full agreement), {scope}."
     rows = [(text, "who is right, or how well a mean of several raters would do")]
     if least != first:
-        text = f"They agree least on “{cut(least)}”: alpha {texts[least]}."
-        not_said = "that they often differ: where most marks are the same, alpha is low"
-        rows.append((text, not_said))
+        text = f"They agree least on “{cut(least)}”: alpha {texts[least]}"
+        ordered = table["estimate"].sort_values(kind="stable").index
+        if table.loc[least, "high"] >= table.loc[ordered[1], "low"]:
+            text = (
+                f"Lowest alpha: “{cut(least)}” {texts[least]}, not clearly lower than "
+            )
+            text += f"“{cut(ordered[1])}”"
+        same = table.loc[least].get("same mark, %", np.nan)
+        not_said = "why: marks may be unclear, or opinions differ"
+        if same >= MOSTLY_SAME:
+            not_said = (
+                "that they often differ: where most marks are the same, alpha is "
+            )
+            not_said += "low"
+        elif not np.isnan(same):
+            text += f"; two raters give the same mark in {same:.0f} % of cases"
+        rows.append((f"{text}.", not_said))
     return rows
 
 
@@ -670,28 +763,35 @@ def agreement_table(
     columns = {
         "items": table["items"].map("{:,}".format),
         "ratings": table["ratings"].map("{:,}".format),
-        "alpha": wording.with_intervals(table),
+        "alpha": _texts(table),
     }
     if "AC1" in table:
         ends = table[["AC1", "AC1 low", "AC1 high"]].set_axis(inference.ENDS, axis=1)
         is_known = ends["estimate"].notna()
-        columns["AC1"] = wording.with_intervals(ends).where(is_known, "")
+        columns["AC1"] = _texts(ends).where(is_known, "")
         same = table["same mark, %"]
         columns["same mark, %"] = same.map("{:.0f}".format).where(is_known, "")
     if len(doubted):
-        others = wording.with_intervals(doubted).reindex(table.index).fillna("")
+        others = _texts(doubted).reindex(table.index).fillna("")
         columns[f"alpha with {doubt}"] = others
-    shown = pd.DataFrame(columns)
-    return shown.map(lambda text: text.replace("-", "−"))
+    return pd.DataFrame(columns)
 
 
-def _leniency_table(lenient: pd.DataFrame) -> pd.DataFrame:
+def _leniency_table(lenient: pd.DataFrame, unit: Unit) -> pd.DataFrame:
     """Leniency in words, the mildest first."""
     lenient = lenient.sort_values("estimate", ascending=False)
-    text = wording.with_intervals(lenient).str.replace("-", "−")
+    text = _texts(lenient, unit)
     return pd.DataFrame(
-        {"ratings": lenient["ratings"].map("{:,}".format), "points": text}
+        {"ratings": lenient["ratings"].map("{:,}".format), unit.name: text}
     )
+
+
+def _texts(table: pd.DataFrame, unit: Unit = POINTS) -> pd.Series:
+    """Write each estimate of a table with its interval, in a unit."""
+    texts = []
+    for row in unit.times * table[inference.ENDS].to_numpy(dtype=float):
+        texts.append(unit.text(Estimate(*row)))
+    return pd.Series(texts, table.index)
 
 
 def _add_plans(found: Analysis) -> None:
@@ -699,9 +799,9 @@ def _add_plans(found: Analysis) -> None:
     section = Section(PLAN)
     for each in found.sections:
         lines, table = each.plan
-        section.missing += [f"{each.title} {line}" for line in lines]
+        section.missing += [f"{each.question} {line}" for line in lines]
         if len(table):
-            caption = f"{each.title} Smallest difference found in 4 of 5 studies"
+            caption = f"{each.question} Smallest difference found in 4 of 5 studies"
             section.tables[caption] = _plan_table(table, found)
     if section.missing:
         found.sections.append(section)
@@ -888,7 +988,7 @@ def _analyse_folder(
         progress(question)
         study = intake.from_parquet(folder, roles, outcome, columns, scales)
         if question == SYSTEMS:
-            _compare(found, study, matters)
+            _compare(found, study, matters, _better(recipe))
         else:
             found.verdicts = inference.judge_aspects(study, matters=matters)
             _add_aspects(found, study)

@@ -18,6 +18,7 @@ SIGNIFICANT = 0.05  # after the correction for all effects that are judged toget
 # Cohen's (1988) names of differences in standard deviations: up to each limit.
 LARGE = 0.8
 SIZES = {0.2: "very small", 0.5: "small", LARGE: "medium", np.inf: "large"}
+MOST_MORE = 2  # digits, so that an end is not 0
 LONGEST_NAME = 60  # characters, in a sentence
 SCOPES = {THESE: "for these raters"}
 
@@ -34,6 +35,11 @@ class Estimate(NamedTuple):
         """1 or -1 if the whole interval lies above or below zero, else 0."""
         return int(self.low > 0) - int(self.high < 0)
 
+    @property
+    def direction(self) -> str:
+        """``"higher"`` or ``"lower"`` by the interval, else ``"unclear"``."""
+        return {1: "higher", -1: "lower", 0: "unclear"}[self.side]
+
 
 class Unit(NamedTuple):
     """In what effects on an outcome are told."""
@@ -43,8 +49,19 @@ class Unit(NamedTuple):
     decimals: int
 
     def text(self, number: Estimate) -> str:
-        """Write a number with its interval, and with the sign for minus."""
-        return with_interval(*number, decimals=self.decimals).replace("-", "−")
+        """Write a number with its interval, and with the sign for minus.
+
+        There are more digits if an end would be 0 without them, though it is not.
+        """
+        decimals = self.decimals
+        ends = [abs(end) for end in number[1:] if end != 0 and np.isfinite(end)]
+        more = [
+            each
+            for each in range(decimals, decimals + MOST_MORE + 1)
+            if all(round(end, each) > 0 for end in ends)
+        ]
+        decimals = more[0] if more else decimals
+        return with_interval(*number, decimals=decimals).replace("-", "−")
 
     def one(self, number: float) -> str:
         """Write a number alone."""
@@ -147,6 +164,9 @@ class Verdict:
             if smallest == 0:
                 is_open = largest >= LARGE * self.sd
                 return "of unclear size" if is_open else f"at most {most}"
+            names = list(SIZES.values())
+            if names.index(most) - names.index(least) >= 2:
+                return "its size is hardly known"
             return most if most == least else f"{least} to {most}"
         limit = f"the {self.unit.one(self.matters)} {self.unit.name} that matter"
         if smallest >= self.matters:
@@ -154,18 +174,6 @@ class Verdict:
         if largest < self.matters:
             return f"less than {limit}"
         return f"perhaps more, perhaps less than {limit}"
-
-    def agreement_of(self, specification: str) -> str:
-        """Whether another specification gives the same direction.
-
-        ``"same direction"``, ``"opposite direction"``, or ``"unclear"`` where its own
-        interval includes zero or this effect has no direction.
-        """
-        other = self.specifications[specification]
-        side = {"higher": 1, "lower": -1}.get(self.direction, 0)
-        if side * other.side == 0:
-            return "unclear"
-        return "same direction" if side == other.side else "opposite direction"
 
     def sentence(self) -> str:
         """Say of an aspect what was found, in one sentence."""
@@ -189,19 +197,23 @@ class Verdict:
                 )
         return f"{text}; {self.size_in_words()}{self.doubted_in_words()}."
 
-    def size_in_words(self) -> str:
+    @property
+    def _sign(self) -> int:
+        """What a size is turned by, so that "lower" takes no minus."""
+        return -1 if self.direction == "lower" else 1
+
+    def size_in_words(self, sign: int | None = None) -> str:
         """Name the size, and say what it is in standard deviations."""
         if self.matters is not None:
             return self.importance
-        size = turned(self.in_sd, -1 if self.direction == "lower" else 1)
+        size = turned(self.in_sd, sign or self._sign)
         return f"{POINTS.text(size)} SD, {self.importance}"
 
-    def doubted_in_words(self) -> str:
+    def doubted_in_words(self, sign: int | None = None) -> str:
         """Say what the size is with the doubted ratings."""
         if self.with_doubted is None:
             return ""
-        sign = -1 if self.direction == "lower" else 1
-        size = self.unit.text(turned(self.with_doubted, sign))
+        size = self.unit.text(turned(self.with_doubted, sign or self._sign))
         return f" (with {self.doubt}: {size})"
 
     def record(self) -> dict:
@@ -220,7 +232,7 @@ class Verdict:
         }
         others = {}
         for name, size in self.specifications.items():
-            others[name] = {**size._asdict(), "direction": self.agreement_of(name)}
+            others[name] = {**size._asdict(), "direction": size.direction}
         numbers["specifications"] = others
         if self.with_doubted is not None:
             numbers[f"with {self.doubt}"] = self.with_doubted._asdict()
