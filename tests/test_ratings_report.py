@@ -279,7 +279,7 @@ def test_a_page_says_one_thing_of_each_effect(tmp_path, shape, seed):
     table = draw_file(seed)
     text, results = written(tmp_path, table, **changes)
     for phrase in ("no link", "hardly", "does not go with"):
-        assert phrase not in text
+        assert phrase not in text.replace("its size is hardly known", "")
     if shape == "copied":
         keep = ~((table["item"] % 2 == 0) & table["item"].duplicated())
         (count,) = re.findall(r", ([\d,]+) ratings\): left out; results with", text)
@@ -590,7 +590,7 @@ def test_a_folder_of_parquet_files_has_the_page_of_its_table(tmp_path):
 def test_where_lower_is_better_the_lowest_mean_is_best(tmp_path):
     table = draw(0, n_systems=3)
     _, usual = written(tmp_path, table)
-    _, turned = written(tmp_path, table, better="lower")
+    text, turned = written(tmp_path, table, better="lower")
     order = [
         [row["index"] for row in each["sections"][SYSTEMS]["tables"][MEANS]]
         for each in (usual, turned)
@@ -605,7 +605,8 @@ def test_where_lower_is_better_the_lowest_mean_is_best(tmp_path):
     number = POINTS.text(Estimate(*ends))
     assert row["sentence"].startswith(f"“{best}” ")
     assert "lowest" in row["sentence"]
-    assert "where lower is better" in row["sentence"]
+    assert "on “overall” (lower is better)" in row["sentence"]
+    assert "Severity: points above the others on the same items" in text
     assert f"{number} points below “{second}”" in row["sentence"]
     for word in ("highest", "higher", "above"):
         assert word not in row["sentence"] + section["title"]

@@ -226,7 +226,9 @@ def analyse(
             chance = agreed.index[agreed["low"] <= 0] if len(agreed) else []
             _add_aspects(found, study, chance)
     others, _ = agreement(doubted, own) if doubted is not None else (pd.DataFrame(), {})
-    _add_agreement(found, kept, (agreed, reasons), others, doubt, outcome)
+    names = {"higher": "Leniency", "lower": "Severity", "": "Raters"}
+    caption = names[_better(recipe)]
+    _add_agreement(found, kept, (agreed, reasons), others, doubt, outcome, caption)
     _add_plans(found)
     found.rows = account.table()
     numbers = f"Rows read: {account.steps[0].left:,}; ratings used: {account.left:,}."
@@ -395,7 +397,7 @@ def systems_sentences(compared: Comparison) -> list[tuple[str, str]]:
         scope = f"allowing for other {shown.scope}"
     on = f"{top} of {len(means)} systems on “{cut(shown.outcome)}”"
     if compared.better == "lower":
-        on = f"{on}, where lower is better"
+        on = f"{on} (lower is better)"
     raw = (
         means["mean"].idxmin() if compared.better == "lower" else means["mean"].idxmax()
     )
@@ -667,6 +669,7 @@ def _add_agreement(
     others: pd.DataFrame,
     doubt: str,
     outcome: str,
+    leniency: str,
 ) -> None:
     """Add the section on agreement and leniency."""
     table, reasons = agreed
@@ -684,7 +687,7 @@ def _add_agreement(
         lenient = raters.leniency(kept, outcome)
         if len(lenient) > 1:
             unit = PERCENT if set(kept[outcome].dropna()) <= {0.0, 1.0} else POINTS
-            caption = f"Leniency: {unit.name} above the others on the same items"
+            caption = f"{leniency}: {unit.name} above the others on the same items"
             section.tables[caption] = _leniency_table(lenient, unit)
     for column, reason in reasons.items():
         section.missing.append(f"“{cut(column)}”: {reason}" if column else reason)
@@ -778,7 +781,7 @@ def agreement_table(
 
 
 def _leniency_table(lenient: pd.DataFrame, unit: Unit) -> pd.DataFrame:
-    """Leniency in words, the mildest first."""
+    """How far raters are above the others in words, the highest first."""
     lenient = lenient.sort_values("estimate", ascending=False)
     text = _texts(lenient, unit)
     return pd.DataFrame(
