@@ -435,6 +435,6 @@ def _with_variances(
     nearest = covariance.copy()
     np.fill_diagonal(nearest, diagonal)
     nearest = _nearest(nearest)
-    scale = np.sqrt(diagonal / np.maximum(np.diag(nearest), 1e-9))
-    scale = np.where(where, scale, 1.0)
+    scale = np.ones(len(nearest))
+    scale[where] = np.sqrt(variances[where] / np.diag(nearest)[where])
     return nearest * np.outer(scale, scale)
