@@ -1,20 +1,20 @@
-"""Time of each notebook, and of all, beside that of importing their libraries.
+"""Processor time and peak memory of each notebook, beside those of its imports.
 
-The floor is a kernel that runs the first code cell of a notebook, which holds the
-imports: the mean of as many notebooks as there are processors, run side by side. Then
-all notebooks run as in `make reproduce`.
+Run `python -m benchmarks.bench_pipeline`. Each notebook runs as in `make reproduce`,
+one after the other, in a kernel of its own; so does its first code cell, which holds
+the imports. The ratio depends less than seconds on what else the machine does.
 """
 
-import os
+import argparse
+import multiprocessing
+import resource
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 
-from helpers.paths import NOTEBOOKS
 from helpers.run import notebooks as run
+from helpers.run.parameters import notebook_file
 
 
 def imports_only(notebook: Path, folder: Path) -> Path:
@@ -26,35 +26,36 @@ def imports_only(notebook: Path, folder: Path) -> Path:
     return target
 
 
-def seconds_of(
-    notebooks: list[Path], folder: Path, parameters: dict
-) -> tuple[list[float], float]:
-    """Run notebooks side by side; give the seconds of each and of all together."""
-    targets = [folder / "executed" / notebook.name for notebook in notebooks]
-    started = time.perf_counter()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        each = list(
-            pool.map(run.execute, notebooks, targets, [parameters] * len(targets))
+def usage(notebook: Path, folder: Path, parameters: dict) -> tuple[float, float]:
+    """Run a notebook; give seconds of processor time and megabytes of its kernel."""
+    run.set_environment(folder)
+    run.execute(notebook, folder / "executed" / notebook.name, parameters)
+    kernel = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return kernel.ru_utime + kernel.ru_stime, kernel.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--notebooks", nargs="*", default=run.notebook_names())
+    names = parser.parse_args().notebooks
+    print("| notebook | seconds | imports | ratio | MB | imports |", flush=True)
+    print("|---|---|---|---|---|---|", flush=True)
+    for name in names:
+        notebook = notebook_file(name)
+        # one process for each, since a process knows the peak of all its kernels only
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
+        ):
+            work = Path(folder)
+            imports = imports_only(notebook, work)
+            floor, floor_mb = pool.apply(usage, (imports, work, {}))
+            seconds, mb = pool.apply(usage, (notebook, work, {"out_dir": folder}))
+        print(
+            f"| {name} | {seconds:.1f} | {floor:.1f} | {seconds / floor:.1f} "
+            f"| {mb:.0f} | {floor_mb:.0f} |",
+            flush=True,
         )
-    return each, time.perf_counter() - started
-
-
-def main():
-    notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()]
-    n_processors = os.cpu_count()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        run.set_environment(folder)
-        imports = [imports_only(file, folder) for file in notebooks[:n_processors]]
-        floors, _ = seconds_of(imports, folder, {})
-        seconds, whole = seconds_of(notebooks, folder, {"out_dir": name})
-    floor = sum(floors) / len(floors)
-    print(f"importing the libraries, the floor: {floor:.1f} s")
-    print(f"{'notebook':32} seconds   ratio to the floor")
-    for notebook, time_taken in zip(notebooks, seconds, strict=True):
-        print(f"{notebook.stem:32} {time_taken:7.1f} {time_taken / floor:7.2f}")
-    all_floors = floor * len(notebooks) / n_processors
-    print(f"{'all, side by side':32} {whole:7.1f} {whole / all_floors:7.2f}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ from helpers.stats import jackknife
 
 SEED = 20261201  # of the first redraw; each further one has the next number
 SEED_LARGE = 20261101  # of the first large study
-LARGE = 3  # large studies of each notebook
+LARGE = 2  # large studies of each notebook
 COPIES = 20  # times as many raters and prompts in a large study
 FEW = {"n_boot": 20, "n_splits": 5}  # of a large study, of which only estimates count
 NOTEBOOKS = {  # most important first, with numbers of draws that keep a redraw short
@@ -64,6 +64,9 @@ PROMPTS = ("jackknife", "prompts")
 RATERS = ("jackknife", "raters")
 WILSON = ("Wilson", "prompts")
 RESAMPLED = ("bootstrap", "prompts")
+IF_OTHER = ("jackknife of P(label | label)", "raters and prompts")
+OF_LABELS = ("jackknife of alpha of labels", "raters and prompts")
+OF_SCORES = ("jackknife of alpha of scores", "raters and prompts")
 # What intervals leave out, where it is not raters and prompts: a pattern of the code of
 # a cell, one of a table and row, kind and clusters. The first that fits counts.
 KINDS = (
@@ -75,27 +78,19 @@ KINDS = (
     (r"\"response\"\]", "", ("Wilson", "raters and texts")),
     (r"against_same_text|compared\.items", "", ("jackknife", "raters and texts")),
     (r"labelled_by_crowd\(|\brates\(", "", WILSON),
-    (r"by_share", r"share of workers|with_intervals", BOTH),
+    (r"by_share", r"share of workers", BOTH),
+    (r"by_share", "", PROMPTS),
     (r"\"every label\"", r"every label|with_intervals 2\||^table\|", BOTH),
     (r"only workers", r"only workers|with_intervals 2\|", RATERS),
     (r"only questions", r"only questions|with_intervals 3\|", PROMPTS),
     (r"means over workers", r"with_intervals 3\|", PROMPTS),
     (r"each_label = ", r"each label|^each_label\||^marks\|", BOTH),
-    (
-        r"hosking_raters\.two_people\(",
-        r", marks$|with_intervals 1\|",
-        ("jackknife of P(label | label)", "raters and prompts"),
-    ),
-    (
-        r"graded",
-        "",
-        ("jackknife of alpha of scores", "raters and prompts"),
-    ),
-    (
-        r"agreement\(five, errors|\"labelled, %\"|two_people\(|Krippendorff",
-        r"alpha|with_intervals \d*[02468]\|",
-        ("jackknife of alpha of labels", "raters and prompts"),
-    ),
+    (r"hosking_raters\.two_people\(", r", marks$|with_intervals 1\|", IF_OTHER),
+    (r"hosking_raters\.two_people\(", r", alpha$", OF_LABELS),
+    (r"agreement\(five, errors\)", r"alphas|with_intervals 2\|", OF_LABELS),
+    (r"forest_plot\(ax, both", r"alpha|with_intervals 1\|", OF_LABELS),
+    (r"agreement\(rows, ", r"with_intervals \d*[02468]\|", OF_LABELS),
+    (r"agreement\(rated_often, ", "", OF_SCORES),
     (r"clusters=\"prompt_id\"|hosking_tone\.changes|selection_bounds", "", PROMPTS),
 )
 VALUES = ["estimate", "low", "high"]
@@ -224,14 +219,15 @@ def covers(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Both have a row for each row of a table: its redraws as columns, and whether its
     target is that of large studies; or a reason. Redraws without the row are missing
-    values. An estimate is part of a mean over redraws, which brings them closer by the
-    square root of 1 - 1 / redraws; the distance is corrected for that.
+    values. The target has a variance of its own, which sets estimates farther from it;
+    if it is the mean over redraws, they are part of it, which brings them closer. Both
+    are known shares of the variance of an estimate, and the distance is corrected.
     """
     failed = found[(found["table"] == "failed") & (found["redraw"] >= 0)]
     failed = failed.groupby(["notebook", "cell"])["redraw"].agg(set)
     found = found[found["table"] != "failed"]
     is_large = found["redraw"] < 0
-    of_large = found[is_large].groupby(KEY)["estimate"].mean()
+    of_large = found[is_large].groupby(KEY)["estimate"].agg(["mean", "count"])
     wide = found[~is_large].set_index([*KEY, "redraw"])[VALUES].unstack("redraw")
     redraws = wide["estimate"].columns
     order = found[~is_large].drop_duplicates(KEY).set_index(KEY).index
@@ -251,11 +247,14 @@ def covers(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
             reasons[key] = "shown before"
         else:
             seen[kind].append(numbers)
-            target = of_large.get(key, np.nan)
-            has_large = not np.isnan(target)
-            if not has_large:
+            has_large = key in of_large.index and of_large.loc[key, "count"] > 0
+            if has_large:
+                n_studies = COPIES * of_large.loc[key, "count"]
+                distance = estimate - of_large.loc[key, "mean"]
+                distance /= np.sqrt(1 + 1 / n_studies)
+            else:
                 distance = (estimate - estimate.mean()) * np.sqrt(n / (n - 1))
-                target = estimate - distance
+            target = estimate - distance
             holds = pd.Series(np.nan, redraws)
             holds[is_there] = ((low <= target) & (target <= high)).astype(float)
             kept[*key, has_large] = holds
