@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from doit.exceptions import InvalidDodoFile, TaskFailed
 
@@ -32,6 +33,7 @@ OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 CHOICE = os.environ.get("DATA", "auto")
 
+FREE_BYTES = 50_000_000  # about what a run of all notebooks writes
 JOINED_FILES = [BUILD / f"{name}.csv" for name in results.JOINED]
 
 if CHOICE not in DATA_SOURCES:
@@ -40,8 +42,11 @@ if CHOICE != "real" and {"refresh", "compare"} & set(sys.argv):
     raise InvalidDodoFile(f"committed results come from real data, not DATA={CHOICE}")
 try:
     BUILD.mkdir(exist_ok=True)
+    with TemporaryFile(dir=BUILD) as probe:
+        probe.write(bytes(FREE_BYTES))
 except OSError as error:
-    raise InvalidDodoFile(f"results cannot be written: {plainly(error)}") from None
+    words = f"nothing can be written to build: {plainly(error)}"
+    raise InvalidDodoFile(words) from None
 notebooks.set_environment(BUILD)
 sys.stdout.reconfigure(line_buffering=True)
 

@@ -6,7 +6,7 @@ import pytest
 
 from helpers import show
 from helpers.claims import joined, judged, report, results, tables
-from helpers.data import published
+from helpers.data import published, studies
 from helpers.data.published import ClaimError
 
 CLAIMS = pd.DataFrame(
@@ -113,7 +113,7 @@ def test_every_claim_and_every_limit_can_be_read():
             judged.rules.check_form(claim)
         except ClaimError as error:
             pytest.fail(f"{claim_id}: {error}")
-    assert set(claims["study"]) == {"hosking", "kamoda", "chatbench", "humbel"}
+    assert set(claims["study"]) <= set(studies.titles())
 
 
 def test_printed_tables_are_recomputed_cell_by_cell(real_data, tmp_path):

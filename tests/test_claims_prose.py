@@ -2,7 +2,8 @@
 
 A number is followed by `<!-- result: NAME -->`, where it is not the estimate by
 `<!-- result: NAME low -->` (or high, p, share), with `[part]` or `{interpretation}`
-before that; a verdict by `<!-- claim: ID -->`. Readers see none of it.
+before that; a verdict by `<!-- claim: ID -->`; how many main claims are in a group by
+`<!-- main claims: GROUP -->`. Readers see none of it.
 """
 
 import re
@@ -22,6 +23,7 @@ NUMBER = re.compile(
     r"(?: \[(.+?)\])?(?: \{(.+?)\})?(?: (low|high|p|share))? -->"
 )
 VERDICT = re.compile(r"([\w ]+?)\**<!-- claim: (\S+) -->")
+COUNT = re.compile(r"(\d+)<!-- main claims: (.+?) -->")
 
 
 def text_of(page: str) -> str:
@@ -65,12 +67,24 @@ def wrong_verdicts(text: str, claims) -> list[str]:
     ]
 
 
+def wrong_counts(text: str, claims) -> list[str]:
+    """Marked numbers of main claims that are not those of their groups."""
+    counts = report.group_counts(claims[claims["main"] != ""])
+    return [
+        f"{group}: {number}, not {counts[group]}"
+        for number, group in COUNT.findall(text)
+        if int(number) != counts[group]
+    ]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_marked_numbers_and_verdicts_are_those_of_the_results(page):
     results = read_text(FIGURES / "results.csv")
+    claims = read_text(FIGURES / "claims.csv")
     text = text_of(page)
     assert wrong_numbers(text, results) == []
-    assert wrong_verdicts(text, read_text(FIGURES / "claims.csv")) == []
+    assert wrong_verdicts(text, claims) == []
+    assert wrong_counts(text, claims) == []
 
 
 def test_a_wrong_number_or_verdict_is_noticed():
@@ -83,6 +97,9 @@ def test_a_wrong_number_or_verdict_is_noticed():
     true = "that is true<!-- claim: hosking.counts.outputs_1 -->"
     assert wrong_verdicts(true, claims) == []
     assert len(wrong_verdicts(true.replace("true<", "supported<"), claims)) == 1
+    counted = "1<!-- main claims: contradicted or not reproduced -->"
+    assert wrong_counts(counted, claims) == []
+    assert len(wrong_counts(counted.replace("1<", "2<"), claims)) == 1
 
 
 def test_the_report_is_written_from_the_committed_tables():

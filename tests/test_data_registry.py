@@ -247,7 +247,7 @@ def test_an_unknown_name_is_refused_and_the_nearest_one_suggested(place):
 @pytest.mark.parametrize(
     ("folder", "advice"),
     [
-        ("mirror", "Replace it, or unset DATA_MIRROR to use the cache or a download."),
+        ("mirror", "Replace it, or delete it to use the cache or a download."),
         ("cache", "Delete it and run again."),
     ],
 )
@@ -563,7 +563,6 @@ def test_a_folder_in_the_place_of_a_file_is_no_missing_file(place, folder):
     )
     with pytest.raises(registry.DataError, match=message):
         registry.locate([FILE], "auto")
-    assert registry.status("study")["state"].tolist() == ["wrong"]
 
 
 def test_a_file_that_may_not_be_read_is_no_missing_file(place, monkeypatch):
@@ -737,7 +736,6 @@ def test_files_without_hashes_are_taken_from_mirror_or_cache(place, public, serv
 def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     place, public, server
 ):
-    assert registry.status("study")["state"].tolist() == ["missing"] * 2
     assert registry.fetch_unpinned("study") == dict.fromkeys(public, "")
     kept = place / "cache" / "study" / "ratings.txt.sha256"
     assert kept.read_text() == f"{hashlib.sha256(CONTENT).hexdigest()}  ratings.txt\n"
@@ -748,9 +746,8 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     message = (
         f"{mirrored} is not the first seen study/ratings.txt: it has 7 bytes (to "
         "accept it, delete "
-        f"{kept}) and another SHA-256. Replace it, or unset DATA_MIRROR to use the "
-        "cache or a "
-        "download."
+        f"{kept}) and another SHA-256. Replace it, or delete it to use the cache "
+        "or a download."
     )
     for look in (
         registry.fetch_unpinned,
@@ -758,12 +755,9 @@ def test_a_file_without_a_hash_is_fetched_once_and_must_stay_as_it_came(
     ):
         with pytest.raises(registry.DataError, match=f"^{re.escape(message)}$"):
             look("study")
-    expected = [(FILE, "mirror", "wrong"), ("study/b.txt", "cache", "right")]
-    assert [*registry.status("study").itertuples(index=False, name=None)] == expected
     kept.unlink()
-    assert registry.status("study")["state"].tolist() == ["unchecked", "right"]
     assert registry.fetch_unpinned("study")[FILE] == ""
-    assert registry.status("study")["state"].tolist() == ["right"] * 2
+    assert registry.locate_unpinned(public, "real")[FILE] == mirrored
 
 
 def test_a_second_address_is_tried_where_the_first_gives_nothing(place, public, server):
@@ -853,20 +847,6 @@ def test_a_kept_hash_that_cannot_be_read_is_named(place, public):
         registry.DataError, match=r"ratings\.txt\.sha256 cannot be read"
     ):
         registry.locate_unpinned(public, "auto")
-
-
-def test_the_state_of_registered_files_is_told_without_a_download(
-    place, server, monkeypatch
-):
-    register(monkeypatch, place / "three.csv", server.url, files=THREE)
-    put(place / "cache", file=THREE[0])
-    put(place / "mirror", OTHER, file=THREE[1])
-    assert [*registry.status("study").itertuples(index=False, name=None)] == [
-        (THREE[0], "cache", "right"),
-        (THREE[1], "mirror", "wrong"),
-        (THREE[2], "", "missing"),
-    ]
-    assert server.requests == []
 
 
 def test_an_unknown_data_source_is_refused():

@@ -188,8 +188,22 @@ def test_a_folder_of_results_that_cannot_be_written_to_is_named(project):
     run = doit(project, "reproduce", "auto")
     assert run.returncode == 3
     assert re.fullmatch(
-        r"ERROR: results cannot be written: File exists.*\n", run.stderr
+        r"ERROR: nothing can be written to build: File exists.*\n", run.stderr
     )
+
+
+def test_too_little_room_for_results_is_said_before_anything_runs(project):
+    limited = 'ulimit -f 1000 && exec "$0" -m doit reproduce'
+    environment = os.environ | {"PYTHONPATH": str(project / "src")}
+    run = subprocess.run(
+        ["bash", "-c", limited, sys.executable],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 3
+    assert run.stderr == "ERROR: nothing can be written to build: File too large\n"
 
 
 def test_an_unknown_kind_of_data_is_refused(project):

@@ -28,10 +28,10 @@ import pandas as pd
 from helpers.data import registry, tables
 
 
-def load(data_source: str) -> pd.DataFrame:
+def load() -> pd.DataFrame:
     """One row for each rated answer."""
-    files = registry.locate(["hanna/ratings.csv"], data_source)
-    ratings = pd.read_csv(files["hanna/ratings.csv"])
+    files = registry.locate(["hanna/ratings.csv"], "real")
+    ratings = tables.read_csv(files["hanna/ratings.csv"])
     tables.require(ratings, ["answer", "rating"], "ratings.csv")
     return ratings
 '''
@@ -48,7 +48,7 @@ from helpers.claims import results
 from helpers.studies import hanna
 
 run.check("70_hanna", globals())
-ratings = hanna.load(data_source)["rating"]
+ratings = hanna.load()["rating"]
 found = {"count": len(ratings), "mean": ratings.mean()}
 results.save(results.rows("hanna.ratings", found))"""
 

@@ -198,6 +198,15 @@ def test_a_home_that_cannot_be_written_to_is_told_before_anything_starts(root):
     assert "install" not in asked
 
 
+def test_no_home_at_all_is_told_in_the_same_sentence(monkeypatch):
+    def expanduser(path):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(environment.Path, "expanduser", expanduser)
+    with pytest.raises(SystemExit, match=r"~/\.cache cannot be written to: set HOME"):
+        environment.refuse_what_cannot_work()
+
+
 def test_an_old_python_is_told_so(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9))
     with pytest.raises(SystemExit, match=r"Python 3\.11 or newer is needed, and .* is"):

@@ -4,18 +4,15 @@ import ast
 import importlib
 from pathlib import Path
 
-import endpoint
 import nbformat
 import pytest
+from notebook_code import run_code
 
 from helpers import paths, show
 from helpers.claims import results as claims_results
-from helpers.data import tables
 from helpers.run import notebooks as run
 from helpers.run import results
-from helpers.run.code import run_code
 from helpers.studies import humbel
-from helpers.studies.user_simulator import VARIABLES
 from helpers.studies.word_tests import word_classes
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.rglob("*.ipynb"))
@@ -75,37 +72,14 @@ def test_all_that_a_notebook_imports_is_there(notebook):
 
 
 def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
-    branch = "    from helpers import paths, user_simulator\n    import nope"
+    branch = "    from helpers import paths, no_such_module\n    import nope"
     cell = nbformat.v4.new_code_cell(f"import json\nif False:\n{branch}")
     notebook = nbformat.v4.new_notebook(cells=[cell])
     nbformat.write(notebook, tmp_path / "branch.ipynb")
     missing = {
         each for each in imports(tmp_path / "branch.ipynb") if not is_there(*each)
     }
-    assert missing == {("helpers", "user_simulator"), ("nope", None)}
-
-
-def test_with_an_endpoint_the_user_simulator_holds_conversations(
-    tmp_path, monkeypatch, capsys
-):
-    pytest.importorskip("openai", reason="openai is not installed")
-    small = {"n_draws": 20, "max_messages": 2}
-    with endpoint.running() as server:
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        values = [server.url, endpoint.KEY, "user", "ai"]
-        for variable, value in zip(VARIABLES, values, strict=True):
-            monkeypatch.setenv(variable, value)
-        run_code(
-            paths.NOTEBOOKS / "appendix" / "31_question_level_and_simulator.ipynb",
-            {"data_source": "simulated", "out_dir": str(tmp_path), **small},
-        )
-    printed = capsys.readouterr().out
-    assert "1 conversation about the made-up question" in printed
-    assert "answer: B" in printed
-    assert "No conversation is held" not in printed
-    assert [request["model"] for request in server.asked] == ["user", "ai", "user"]
-    held = tables.read_jsonl(tmp_path / "conversations" / "31_conversations.jsonl")
-    assert held["answer"].tolist() == ["B"]
+    assert missing == {("helpers", "no_such_module"), ("nope", None)}
 
 
 def test_the_authors_own_word_test_unlocks_its_claims(tmp_path, monkeypatch):

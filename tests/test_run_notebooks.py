@@ -10,12 +10,12 @@ import nbformat
 import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
+from notebook_code import run_code
 
 from helpers import paths
 from helpers.data.tables import OptionError, PlainError
 from helpers.run import __main__ as one
 from helpers.run import notebooks as run
-from helpers.run.code import run_code
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 

@@ -115,7 +115,7 @@ IMPOSSIBLE = ("a" * 999, "a\0b", "README.md/x")
 def test_results_go_to_no_folder_of_committed_files(folder):
     values = defaults("11_error_weights") | {"out_dir": folder}
     with pytest.raises(
-        OptionError, match=r"out_dir must be a folder, not .*only build"
+        OptionError, match=r"out_dir must be a folder to write to, not .*only build"
     ):
         run.check("11_error_weights", values)
 

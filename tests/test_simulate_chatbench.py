@@ -1,4 +1,4 @@
-"""Simulated ChatBench answers and conversations have the printed accuracies."""
+"""Simulated ChatBench answers have the printed accuracies."""
 
 import dataclasses
 
@@ -6,12 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.simulate.chatbench import (
-    VOCABULARY,
-    between_variance,
-    chatbench_questions,
-    first_prompts,
-)
+from helpers.simulate.chatbench import between_variance
 from helpers.simulate.chatbench import chatbench as simulate_chatbench
 from helpers.stats.accuracy import dataset_accuracy
 from helpers.studies import chatbench
@@ -90,47 +85,3 @@ def test_the_variance_between_questions_is_that_of_the_simulation():
         )
         found.append(dataset_accuracy(rows)["between"])
     assert np.mean(found) == pytest.approx(variance, rel=0.25)
-
-
-@pytest.fixture(scope="module")
-def talked() -> chatbench.Conversations:
-    return chatbench.load_conversations("simulated", seed=3)
-
-
-def test_simulated_conversations_alternate_from_the_user_to_the_ai(talked):
-    talks = talked.conversations
-    roles = talks["messages"].map(lambda messages: [each["role"] for each in messages])
-    assert all(each == ["user", "assistant"] * (len(each) // 2) for each in roles)
-    assert roles.str.len().min() == 2
-    assert roles.str.len().mean() / 2 == pytest.approx(1.4, abs=0.05)
-
-
-def test_all_words_of_a_simulated_conversation_are_invented(talked):
-    texts = [
-        each["content"] for talk in talked.conversations["messages"] for each in talk
-    ]
-    words = {word.strip("?") for text in texts for word in text.split()}
-    assert words <= {*VOCABULARY, "Simulated", "question:"}
-    assert talked.questions["question"].str.startswith("Simulated question:").all()
-
-
-def test_wrong_answers_are_other_letters_equally_often(talked):
-    wrong = talked.conversations[talked.conversations["correct"] == 0]
-    right = wrong["question_id"].map(
-        talked.questions.set_index("question_id")["answer"]
-    )
-    off = (wrong["answer"].map("ABCD".index) - right.map("ABCD".index)) % 4
-    assert off.value_counts(normalize=True).reindex(
-        [1, 2, 3]
-    ).to_numpy() == pytest.approx(1 / 3, abs=0.04)
-
-
-def test_first_messages_keep_words_as_often_as_they_should():
-    rng = np.random.default_rng(0)
-    asked = pd.DataFrame({"question_id": range(500), "dataset": "College Math"})
-    questions = chatbench_questions(rng, asked)["question"]
-    prompts = first_prompts(rng, questions, copying=0.6)
-    before, after = (
-        texts.str.split().explode().to_numpy() for texts in (questions, prompts)
-    )
-    assert (before == after).mean() == pytest.approx(0.6, abs=0.02)

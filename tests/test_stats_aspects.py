@@ -28,6 +28,12 @@ def of_two_raters(rows, columns):
     return np.array(pairs).transpose(1, 0, 2)
 
 
+def least_squares(frame, features, outcome):
+    """Weights by scikit-learn, without an intercept."""
+    fit = LinearRegression(fit_intercept=False).fit(frame[features], frame[outcome])
+    return pd.Series(fit.coef_, features)
+
+
 @pytest.fixture(scope="module")
 def ratings():
     """Distances of 240 ratings of 80 answers to 20 questions."""
@@ -69,26 +75,11 @@ def test_scores_of_a_judge_lose_each_weight_at_the_far_end():
     assert result["equal"].to_dict() == {"a": 3.0, "b": 1.75, "c": 0.5}
 
 
-def test_weights_are_least_squares_without_intercept(ratings):
-    result = aspects.weights(ratings, FEATURES, "distance")
-    model = LinearRegression(fit_intercept=False).fit(
-        ratings[FEATURES], ratings["distance"]
-    )
-    np.testing.assert_allclose(result, model.coef_, rtol=1e-10)
-    assert list(result.index) == FEATURES
-    exact = ratings.assign(distance=ratings[FEATURES] @ TRUTH)
-    np.testing.assert_allclose(
-        aspects.weights(exact, FEATURES, "distance"), TRUTH, rtol=1e-10
-    )
-
-
-def test_weights_name_the_feature_that_is_redundant(ratings):
+def test_split_weights_name_the_feature_that_is_redundant(ratings):
     table = ratings.assign(double=ratings["formality"] * 2)
     expected = "feature 'double' is a combination of formality: leave it out"
     features = ["formality", "double"]
     held_out = np.arange(240)[None, :] < 48
-    with pytest.raises(ValueError, match=expected):
-        aspects.weights(table, features, "distance")
     with pytest.raises(ValueError, match=expected):
         aspects.split_weights(table, features, "distance", held_out)
 
@@ -100,7 +91,7 @@ def test_bootstrap_weights_equal_refits_from_resampled_rows(ratings):
         draws.to_numpy(), cluster_weights(20, 5, np.random.default_rng(2)), strict=True
     ):
         rows = ratings.loc[ratings.index.repeat(times[ratings["question_id"]])]
-        expected = aspects.weights(rows, FEATURES, "distance")
+        expected = least_squares(rows, FEATURES, "distance")
         np.testing.assert_allclose(draw, expected, rtol=1e-10)
 
 
@@ -175,7 +166,7 @@ def test_weights_from_other_questions_hardly_change_how_a_judge_follows_people(
     )
 
     def weighted(rows, fitted_to):
-        learned = ideals["acceptability"] * aspects.weights(
+        learned = ideals["acceptability"] * least_squares(
             fitted_to, features, "acceptability"
         )
         return aspects.judge_scores(rows, learned, ideals, ranges, "acceptability")[
@@ -314,11 +305,8 @@ def test_weights_from_weights_of_rows_are_those_of_the_rows_that_are_left(rating
     found = compute(np.array([everything, keep]))
     kept = ratings[keep > 0]
     for row, table in zip(found, (ratings, kept), strict=True):
-        expected = aspects.weights(table, FEATURES, "distance")
+        expected = least_squares(table, FEATURES, "distance")
         np.testing.assert_allclose(row, expected)
-    constant = aspects.weights_of(ratings, FEATURES, "distance", intercept=True)
-    fit = LinearRegression().fit(kept[FEATURES], kept["distance"])
-    np.testing.assert_allclose(constant(keep[None, :])[0], fit.coef_)
 
 
 @pytest.mark.parametrize("without", [None, "rater", "question"])
@@ -341,7 +329,7 @@ def test_correlations_of_a_judge_agree_with_tables_made_step_by_step(without):
     left = ratings[keep]
     names = list(kamoda.ASPECTS)
     distances = aspects.ideal_distance(left, list(ideals), ideals, kamoda.RANGES)
-    learned = 3 * aspects.weights(distances, names, "acceptability")
+    learned = 3 * least_squares(distances, names, "acceptability")
     by_item = left.groupby("item_id")
     answers = by_item[list(ideals)].mean()
     answers["question_id"] = by_item["question_id"].first()
@@ -361,21 +349,18 @@ def test_correlations_of_a_judge_agree_with_tables_made_step_by_step(without):
     np.testing.assert_allclose(found, [*expected, *agreed])
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-def test_weights_of_means_are_those_of_the_table_of_means(intercept):
+def test_weights_of_means_are_those_of_the_table_of_means():
     study = kamoda.load("simulated", 2)
     ideals = {name: kamoda.IDEALS[name] for name in kamoda.RANGES}
     ratings = study.ratings
     keep = (ratings["rater_id"] != ratings["rater_id"].iloc[0]).to_numpy()
-    compute = aspects.weights_of_means(
-        ratings, ideals, kamoda.RANGES, "acceptability", intercept
-    )
+    compute = aspects.weights_of_means(ratings, ideals, kamoda.RANGES, "acceptability")
     found = compute(keep[None, :].astype(float))[0]
     means = ratings[keep].groupby("item_id")[list(ideals)].mean()
     names = list(kamoda.ASPECTS)
     x = aspects.ideal_distance(means, names, ideals, kamoda.RANGES)
     missing = 3 - means["acceptability"]
-    fit = LinearRegression(fit_intercept=intercept).fit(x, missing)
+    fit = LinearRegression(fit_intercept=False).fit(x, missing)
     np.testing.assert_allclose(found, fit.coef_)
 
 

@@ -60,17 +60,6 @@ def test_interval_is_nan_only_where_every_draw_is():
     np.testing.assert_array_equal(bootstrap.interval(draws), [[1.0, 2.0, np.nan]] * 2)
 
 
-def test_p_value_is_twice_the_smaller_tail_with_one_added():
-    draws = np.array([-1.0, 1, 2, 3, 4, 5, 6, 7, 8])
-    assert bootstrap.bootstrap_p_value(draws) == pytest.approx(2 * 2 / 10)
-    assert bootstrap.bootstrap_p_value(-draws) == pytest.approx(2 * 2 / 10)
-
-
-def test_p_value_is_at_most_one_and_ignores_undefined_draws():
-    draws = np.array([[0.0, np.nan], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
-    assert bootstrap.bootstrap_p_value(draws).tolist() == [1.0, 0.5]
-
-
 def test_holm_of_a_table_is_the_one_by_hand():
     p_values = [[0.04, 0.01], [0.03, 0.5]]
     np.testing.assert_allclose(bootstrap.adjust(p_values), [[0.09, 0.04], [0.09, 0.5]])

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from helpers.stats import clustered, leave_out
-from helpers.stats.clustered import Estimates, covariance
+from helpers.stats.clustered import Estimates
 
 SHARES = np.array([[3.0], [1.0], [-2.0], [2.0]])
 CLUSTERS = pd.DataFrame({"rater_id": ["a", "a", "b", "c"], "prompt_id": [1, 2, 2, 1]})
@@ -63,14 +63,6 @@ def reference_errors(outcome, design, clusters):
     return np.sqrt(np.max(variances, axis=0))
 
 
-def test_two_way_covariance_adds_both_ways_and_subtracts_what_was_counted_twice():
-    by_rater = 3 / 2 * (4**2 + 2**2 + 2**2)
-    by_prompt = 2 / 1 * (5**2 + 1**2)
-    by_both = 4 / 3 * (3**2 + 1**2 + 2**2 + 2**2)
-    assert covariance(SHARES, CLUSTERS[["rater_id"]]) == pytest.approx(by_rater)
-    assert covariance(SHARES, CLUSTERS) == pytest.approx(by_rater + by_prompt - by_both)
-
-
 def test_two_way_errors_of_least_squares_are_those_of_statsmodels():
     frame = make_ratings()
     design = frame[["feature"]].assign(intercept=1.0)
@@ -100,22 +92,6 @@ def test_neither_row_order_nor_names_of_clusters_nor_copies_of_rows_matter():
     pd.testing.assert_frame_equal(probability(shuffled).table(renamed), expected)
     copies = pd.concat([frame] * 3, ignore_index=True)
     pd.testing.assert_frame_equal(probability(copies).table(copies[SHARED]), expected)
-
-
-def test_negative_eigenvalues_are_set_to_zero():
-    rater, prompt = np.divmod(np.arange(25), 5)
-    influence = np.random.default_rng(0).normal(size=(25, 3))
-    for labels in (rater, prompt):
-        influence -= (
-            pd.DataFrame(influence).groupby(labels).transform("mean").to_numpy()
-        )
-    influence[:, 0] += prompt
-    result = covariance(
-        influence, pd.DataFrame({"rater_id": rater, "prompt_id": prompt})
-    )
-    eigenvalues = np.linalg.eigvalsh(result)
-    assert eigenvalues.max() > 1
-    assert eigenvalues.min() == pytest.approx(0, abs=1e-9)
 
 
 def test_an_estimate_without_estimated_variance_has_no_interval():
@@ -153,7 +129,7 @@ def test_differences_and_multiples_carry_their_influence_along():
 )
 def test_clusters_that_cannot_be_used_are_refused(clusters, message):
     with pytest.raises(ValueError, match=message):
-        covariance(SHARES, clusters)
+        Estimates(pd.Series({"x": 1.0}), SHARES).table(clusters)
 
 
 def test_hc0_is_that_of_statsmodels():

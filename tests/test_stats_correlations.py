@@ -35,15 +35,6 @@ def test_williams_test_takes_many_pairs_and_one_common_correlation():
     assert correlations.williams_test(0.3, 0.3, 0.5, n=50) == (0.0, 1.0)
 
 
-def test_others_mean_leaves_out_the_rater_and_knows_when_nobody_is_left():
-    ratings = pd.DataFrame(
-        {"item": ["a", "b", "a", "a"], "x": [1, 1, 2, 6], "y": [0, 0, 0, 3]}
-    )
-    others = correlations.others_mean(ratings, "item", ["x", "y"])
-    assert others["x"].tolist() == pytest.approx([4, np.nan, 3.5, 1.5], nan_ok=True)
-    assert others["y"].tolist() == pytest.approx([1.5, np.nan, 1.5, 0], nan_ok=True)
-
-
 def test_published_correlations_of_assertiveness_and_of_the_two_ratings(real_data):
     outputs = hosking.load_experiment_2(real_data).outputs()
     r = outputs[["assertiveness", "complexity", "quality_unbiased"]].corr().round(2)

@@ -26,7 +26,10 @@ def table():
 
 
 def means(table, columns=("factuality", "formality"), by="judge", n_boot=20):
-    return groups.group_means(table, columns, by, "question_id", n_boot, rng())
+    estimates, _ = groups.group_mean_draws(
+        table, columns, by, "question_id", n_boot, rng()
+    )
+    return estimates
 
 
 def test_draws_are_the_means_of_the_resampled_rows(table):
@@ -47,7 +50,7 @@ def test_draws_are_the_means_of_the_resampled_rows(table):
 def test_without_groups_all_rows_are_taken_together(table):
     result = means(table, by=None)
     assert result.index.name == "measure"
-    pd.testing.assert_frame_equal(
+    pd.testing.assert_series_equal(
         result, means(table.assign(judge="all")).droplevel("judge")
     )
 
@@ -82,7 +85,7 @@ def test_a_group_that_a_replicate_lacks_is_undefined_there():
 def test_missing_values_are_left_out_column_by_column(table):
     table.loc[table["judge"] == "GPT-4", "formality"] = np.nan
     table.loc[1, "formality"] = np.nan
-    result = means(table)["estimate"]
+    result = means(table)
     assert np.isnan(result["formality", "GPT-4"])
     assert result["formality", "Llama 2"] == pytest.approx(table["formality"].mean())
     assert result["factuality", "GPT-4"] == pytest.approx(

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from sklearn.linear_model import Lasso
 
 from helpers.stats import lasso
@@ -144,7 +143,7 @@ def test_the_penalty_must_be_positive(outputs, alpha):
     with pytest.raises(
         ValueError, match=f"alpha must be positive, got {float(alpha)}: without a"
     ):
-        lasso.lasso_path(outputs, FEATURES, "quality", [0.1, alpha])
+        weights_of(outputs, alpha)
 
 
 def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
@@ -157,54 +156,6 @@ def test_every_bootstrap_replicate_equals_a_refit_from_resampled_rows(outputs):
     ]
     np.testing.assert_allclose(draws, expected, atol=1e-8)
     assert list(draws.columns) == FEATURES
-
-
-def test_the_grid_starts_where_the_first_weight_appears(outputs):
-    grid = lasso.alpha_grid(by_prompt(outputs), size=5, smallest=1e-2)
-    assert grid[-1] == pytest.approx(grid[0] / 100)
-    path = lasso.lasso_path(
-        outputs, FEATURES, "quality", [grid[0] * 1.001, grid[0] * 0.999]
-    )
-    assert path.ne(0).sum(axis=1).tolist() == [0, 1]
-
-
-def test_cross_validation_equals_refits_on_folds_of_clusters(outputs):
-    alphas = [0.2, 0.02, 0.002]
-    n_folds = 5
-    result = lasso.lasso_cross_validation(by_prompt(outputs), alphas, n_folds, rng(7))
-    fold = (rng(7).permutation(60) % n_folds)[outputs["prompt_id"]]
-    errors = np.empty((3, n_folds))
-    for i, alpha in enumerate(alphas):
-        for number in range(n_folds):
-            train = outputs[fold != number]
-            test = outputs[fold == number]
-            predicted = reference(train, alpha).predict(test[FEATURES])
-            errors[i, number] = ((test["quality"] - predicted) ** 2).mean()
-    mean = errors.mean(axis=1)
-    standard_error = stats.sem(errors, axis=1)
-    close = np.array(alphas)[mean <= mean.min() + standard_error[mean.argmin()]]
-    assert close.max() == 0.2
-    assert result == (0.002, 0.2)
-
-
-def test_cross_validation_prefers_no_feature_where_none_matters():
-    noise = pd.DataFrame(rng().normal(size=(300, 3)), columns=["a", "b", "quality"])
-    moments = cluster_moments(noise, ["a", "b"], "quality")
-    alphas = lasso.alpha_grid(moments)
-    _, one_se = lasso.lasso_cross_validation(moments, alphas, 10, rng())
-    assert len(alphas) == 100
-    assert one_se == alphas[0]
-
-
-def test_folds_must_number_from_two_to_the_number_of_clusters():
-    moments = by_prompt(make_outputs(10))
-    for n_folds in (2, 10):
-        chosen = lasso.lasso_cross_validation(moments, [0.1], n_folds, rng())
-        assert chosen == (0.1, 0.1)
-    for n_folds in (1, 11):
-        expected = rf"n_folds must be from 2 to 10 \(the clusters\), got {n_folds}"
-        with pytest.raises(ValueError, match=expected):
-            lasso.lasso_cross_validation(moments, [0.1], n_folds, rng())
 
 
 def test_the_lasso_selects_the_six_errors_that_the_paper_selects(real_data):

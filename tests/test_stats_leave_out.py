@@ -300,7 +300,11 @@ def test_partitions_that_divide_prompts_and_raters_are_refused(ratings):
     statistic = leave_out.slopes(pd.Index(["intercept", "x", "z"]))
     shuffled = ratings.sample(frac=1, random_state=0).reset_index(drop=True)
     large = dask.from_pandas(shuffled, npartitions=3)
-    with pytest.raises(ValueError, match="'prompt_id' are in several partitions"):
+    message = (
+        r"'prompt_id' are in several partitions: use "
+        r"frame\.set_index\('prompt_id', drop=False\)"
+    )
+    with pytest.raises(ValueError, match=message):
         leave_out.leave_out_large(large, with_intercept, BOTH, statistic)
     one = dask.from_pandas(shuffled.assign(prompt_id=1), npartitions=3)
     with pytest.raises(ValueError, match="need at least 2"):

@@ -1,21 +1,15 @@
 """ChatBench: what the paper prints, and files in the form of the released ones."""
 
-import json
-
 import pandas as pd
 import pytest
+from notebook_code import run_code
 
 from helpers import paths, show
 from helpers.claims import results
 from helpers.data import published, registry, tables
-from helpers.run.code import run_code
 from helpers.stats import accuracy
 from helpers.studies import chatbench
-from helpers.studies.chatbench import (
-    ATTENTION_CHECK,
-    CONVERSATIONS_FILE,
-    QUESTIONS_FILE,
-)
+from helpers.studies.chatbench import ATTENTION_CHECK
 
 
 def test_printed_z_and_p_values_are_possible():
@@ -35,11 +29,6 @@ def test_printed_z_and_p_values_are_possible():
 @pytest.fixture(scope="module")
 def simulated() -> chatbench.ChatBench:
     return chatbench.load("simulated", seed=3)
-
-
-@pytest.fixture(scope="module")
-def conversations() -> chatbench.Conversations:
-    return chatbench.load_conversations("simulated", seed=3)
 
 
 def write_released(folder, simulated) -> None:
@@ -64,33 +53,6 @@ def write_released(folder, simulated) -> None:
     (folder / "chatbench" / "full_study").mkdir(parents=True)
     answers.to_csv(folder / chatbench.ANSWERS_FILE, index=False)
     wide.reset_index().to_csv(folder / chatbench.AI_ALONE_FILE, index=False)
-
-
-def write_conversations(folder, talks) -> None:
-    """Write simulated questions and conversations in the form of the released files."""
-    parts = talks.questions["question"].str.split("\n", expand=True)
-    options = {
-        f"option_{letter}": parts[n].str[3:] for n, letter in enumerate("ABCD", start=1)
-    }
-    questions = talks.questions.assign(question=parts[0], **options)
-    questions.to_csv(folder / QUESTIONS_FILE, index=False)
-    names = {
-        "rater_id": "worker_id",
-        "answer": "selected_answer",
-        "messages": "chat_history",
-    }
-    records = talks.conversations.rename(columns=names)
-    keys = [
-        "worker_id",
-        "model",
-        "condition",
-        "question_id",
-        "selected_answer",
-        "chat_history",
-    ]
-    (folder / CONVERSATIONS_FILE).write_text(
-        json.dumps(records[keys].to_dict("records"))
-    )
 
 
 @pytest.fixture
@@ -134,11 +96,10 @@ def test_printed_simulators_have_their_scores_in_the_order_of_the_table():
 
 
 def test_files_in_the_released_form_unlock_the_claims_that_need_them(
-    released, simulated, conversations, monkeypatch
+    released, monkeypatch
 ):
     # of claims, not of figures
     monkeypatch.setattr(show, "save", lambda *_, **__: None)
-    write_conversations(released, conversations)
     small = {"n_draws": 50, "out_dir": str(released / "out")}
     place = paths.notebook_place("31_question_level_and_simulator")
     run_code(paths.NOTEBOOKS / place, small)
@@ -245,169 +206,3 @@ def test_unpinned_files_have_an_address_and_a_licence():
         assert all(each.endswith(f"/{path}") for each in row.url.split())
     assert table["licence"].ne("").all()
     assert not set(table["file"]) & set(registry.names("chatbench"))
-
-
-QUESTIONS = pd.DataFrame(
-    {
-        "question_id": ["m-1", "p-1"],
-        "dataset": ["college_mathematics", "conceptual_physics"],
-        "question": ["How many?", "Which, then?"],
-        **{f"option_{letter}": [f"{letter}1", f"{letter}2"] for letter in "ABCD"},
-        "answer": ["B", "D"],
-    }
-)
-
-
-RECORD = {
-    "worker_id": "zoe",
-    "model": "gpt-4o",
-    "condition": "answer-first",
-    "question_id": "m-1",
-    "selected_answer": "B",
-    "chat_history": [
-        {"role": "You", "content": "bado"},
-        {"role": "Bot", "content": "keli"},
-    ],
-}
-
-
-@pytest.fixture
-def talks(tmp_path, monkeypatch):
-    """A mirror with small files in the form of the released ones."""
-    (tmp_path / CONVERSATIONS_FILE).parent.mkdir(parents=True)
-    QUESTIONS.to_csv(tmp_path / QUESTIONS_FILE, index=False)
-    second = {
-        **RECORD,
-        "worker_id": "adam",
-        "question_id": "p-1",
-        "model": "llama-3.1-8b",
-    }
-    write(tmp_path, [RECORD, second, RECORD])
-    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
-    monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
-    return tmp_path
-
-
-def write(folder, records) -> None:
-    """Write a file of conversations."""
-    (folder / CONVERSATIONS_FILE).write_text(json.dumps(records))
-
-
-def test_files_are_read_where_they_are_present(talks):
-    loaded = chatbench.load_conversations("auto")
-    assert loaded.source == "real"
-    first = loaded.conversations.iloc[0].to_dict()
-    assert first == {
-        "rater_id": "rater-001",
-        "model": "GPT-4o",
-        "condition": "answer first",
-        "dataset": "College Math",
-        "question_id": "m-1",
-        "question": "How many?\nA. A1\nB. B1\nC. C1\nD. D1",
-        "messages": [
-            {"role": "user", "content": "bado"},
-            {"role": "assistant", "content": "keli"},
-        ],
-        "answer": "B",
-        "correct": 1.0,
-    }
-    assert loaded.conversations["correct"].tolist() == [1.0, 0.0, 1.0]
-    assert loaded.conversations["rater_id"].tolist() == [
-        "rater-001",
-        "rater-002",
-        "rater-001",
-    ]
-
-
-def test_conversations_may_be_listed_by_question_with_the_names_of_the_authors_code(
-    talks,
-):
-    expected = chatbench.load_conversations("real").conversations
-    names = {
-        "worker_id": "workerId",
-        "question_id": "questionID",
-        "selected_answer": "selectedAnswer",
-        "chat_history": "chatHistory",
-    }
-    records = json.loads((talks / CONVERSATIONS_FILE).read_text())
-    renamed = [{names.get(key, key): each[key] for key in each} for each in records]
-    write(talks, {"m-1": renamed[:1], "p-1": renamed[1:2], "again": renamed[2:]})
-    pd.testing.assert_frame_equal(
-        chatbench.load_conversations("real").conversations, expected
-    )
-
-
-BAD = [
-    ("text", "a JSON object is needed, found str"),
-    (
-        {"worker_id": "zoe", "model": "gpt-4o"},
-        "'condition', 'question_id', 'selected_answer', 'ch",
-    ),
-    ({**RECORD, "worker_id": ["zoe"]}, "worker_id is neither text nor a number"),
-    ({**RECORD, "question_id": "x"}, "question_id 'x' is not one of the study"),
-    (
-        {**RECORD, "selected_answer": None},
-        "selected_answer None is not one of the study",
-    ),
-    ({**RECORD, "model": "gpt-4o-mini"}, "model 'gpt-4o-mini' is not one of the study"),
-    ({**RECORD, "condition": "x"}, "condition 'x' is not one of the study"),
-    (
-        {**RECORD, "chat_history": [{"role": "You"}]},
-        "chat_history is no list of messages",
-    ),
-]
-
-
-@pytest.mark.parametrize(("record", "problem"), BAD)
-def test_a_conversation_that_cannot_be_used_is_named(talks, record, problem):
-    write(talks, [RECORD, record])
-    with pytest.raises(tables.BadTableError) as failure:
-        chatbench.load_conversations("real")
-    head, found = str(failure.value).splitlines()
-    assert head == "conversations.json: 1 problem. Correct the file and load it again."
-    assert found.startswith(f"  conversation 2: {problem}")
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"\xff[]", "the file cannot be read as JSON"),
-        (b"[\n{half", "line 2, character 2: not valid JSON"),
-        (b'{"m-1": {}}', "a list of conversations is needed"),
-    ],
-)
-def test_a_file_that_is_no_json_list_is_refused_with_its_place(talks, content, problem):
-    (talks / CONVERSATIONS_FILE).write_bytes(content)
-    with pytest.raises(tables.BadTableError, match=problem):
-        chatbench.load_conversations("real")
-
-
-def test_an_answer_that_is_no_letter_is_refused(talks):
-    QUESTIONS.assign(answer=["B", "2"]).to_csv(talks / QUESTIONS_FILE, index=False)
-    message = "column 'answer', row 2: '2' is not in the letters A to D"
-    with pytest.raises(tables.BadTableError, match=message):
-        chatbench.load_conversations("real")
-
-
-def test_a_question_that_is_there_twice_is_refused(talks):
-    QUESTIONS.assign(question_id="m-1").to_csv(talks / QUESTIONS_FILE, index=False)
-    with pytest.raises(tables.BadTableError, match="question 'm-1' stands there again"):
-        chatbench.load_conversations("real")
-
-
-def test_options_that_read_like_missing_values_stay_text(talks):
-    QUESTIONS.assign(option_A="NA").to_csv(talks / QUESTIONS_FILE, index=False)
-    assert (
-        "\nA. NA\n"
-        in chatbench.load_conversations("real").questions["question"].iloc[0]
-    )
-
-
-def test_simulated_conversations_end_with_the_simulated_answers(
-    simulated, conversations
-):
-    loaded, answers = conversations, simulated.answers
-    with_ai = answers[answers["answer_type"] == "user-AI"].reset_index(drop=True)
-    same = ["model", "condition", "dataset", "question_id", "correct"]
-    assert loaded.source == "simulated"
-    pd.testing.assert_frame_equal(loaded.conversations[same], with_ai[same])

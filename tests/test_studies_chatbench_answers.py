@@ -1,7 +1,5 @@
 """Results that need single answers of ChatBench, on simulated ones."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.studies import chatbench, chatbench_answers
@@ -41,7 +39,15 @@ def test_changed_answers_are_shares_of_wrong_and_of_right_ones(study, found):
 def test_questions_are_below_above_or_equal(found):
     for name in ("gpt4o", "llama"):
         shares = [found[f"questions.{name}_{side}"] for side in ("lower", "higher")]
-        assert 0 < sum(shares) <= 100
+        assert min(shares) > 0
+        assert sum(shares) <= 100
+
+
+def test_fifty_tries_is_the_share_of_all_cells(study, found):
+    n_answers = study.ai_alone["n_answers"]
+    n_cells = len(study.ai_alone.drop(columns=["n_answers"]).drop_duplicates())
+    expected = 100 * (n_answers >= 50).sum() / n_cells
+    assert found["counts.fifty_tries"] == pytest.approx(expected)
 
 
 def test_the_correlation_lies_below_its_lowest_ceiling_by_its_interval(study, found):
@@ -63,14 +69,3 @@ def test_confidence_has_two_steps_in_each_dataset(study, found):
     name = "Conceptual Physics, very-confident, less "
     row = within[within.index.str.startswith(name)].iloc[0]
     assert row["estimate"] == pytest.approx(step)
-
-
-def test_examples_are_those_of_the_questions_for_training():
-    questions = pd.DataFrame({"question_id": [f"q{n}" for n in range(10)]})
-    message = {"role": "user", "content": "bado?"}
-    talks = questions.assign(question="?", messages=[[message]] * 10, answer="A")
-    study = chatbench.Conversations("simulated", questions, talks)
-    counted = chatbench_answers.training_examples(study, n_draws=20, seed=0)
-    # six of ten questions, each with a message and an answer
-    assert counted.to_list() == [12, 12, 12]
-    assert np.isfinite(counted).all()

@@ -205,3 +205,9 @@ def test_what_follows_from_printed_numbers_has_the_range_of_their_rounding():
         "with the stopping rule": True,
         "without": False,
     }
+
+
+def test_hoeffdings_widths_are_the_printed_ones():
+    width = humbel.hoeffding_width
+    assert round(100 * (0.6 - width(40))) == 39
+    assert width([108, 216]).round(4).tolist() == [0.1307, 0.0924]

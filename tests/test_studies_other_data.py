@@ -61,7 +61,7 @@ def test_hanna_has_lists_of_stories_in_its_cells(tmp_path):
     first = ratings.frame[ratings.frame["item_id"] == "1 / GPT"]
     assert sorted(first["engagement"]) == [1, 2, 3]
     assert set(first["words"]) == {100}
-    assert not ratings.people_known
+    assert ratings.frame["rater_id"].isna().all()
 
 
 def test_turns_of_one_chat_are_a_cluster(tmp_path):

@@ -1,25 +1,14 @@
 """The two large tests of HumBEL, and the tags and features of their words."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.data import registry
 from helpers.studies import humbel, word_tests
-from helpers.studies.word_tests import FOUR, PAIRS, SHOWN, TARGET, Options, definitions
+from helpers.studies.word_tests import FOUR, PAIRS, SHOWN, TARGET, definitions
 
 WORDS = ["sun", "moon", "cat", "dog", "tea", "cup", "red", "hue", "sea", "salt"]
-# Numbers of questions on the real data, each with one option changed from its default.
-COUNTS = {
-    ("words", "strip"): 11371,
-    ("words", "strip and lower"): 11525,
-    ("alternatives", "words"): 7351,
-    ("age_filter", "before"): 14538,
-    ("known_pairs", "all"): 10715,
-    ("meanings", "earliest"): 10781,
-}
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +35,8 @@ def simulated():
 def build(simulated):
     """Build WC large from the simulated tables, or from others."""
 
-    def build(associations=simulated.associations, norms=simulated.norms, **options):
-        return word_tests.word_classes(associations, norms, Options(**options))
+    def build(associations=simulated.associations, norms=simulated.norms, **meanings):
+        return word_tests.word_classes(associations, norms, **meanings)
 
     return build
 
@@ -63,10 +52,10 @@ def all_different(words):
     return (rows[:, 1:] != rows[:, :-1]).all()
 
 
-def attrition(monkeypatch, pairs, ages, alternatives, **options):
+def attrition(monkeypatch, pairs, ages, alternatives):
     """Numbers left and the rows asked about, if these words are drawn beside pairs."""
 
-    def put(four, options):
+    def put(four):
         codes = np.array([[WORDS.index(word) for word in two] for two in alternatives])
         return four.assign(alternative_1=codes[:, 0], alternative_2=codes[:, 1])
 
@@ -74,8 +63,8 @@ def attrition(monkeypatch, pairs, ages, alternatives, **options):
     associations = pd.DataFrame(pairs, columns=TARGET)
     associations.insert(0, "row", range(10, 10 + len(pairs)))
     norms = pd.DataFrame({"word": list(ages), "age": list(ages.values())})
-    counts = word_tests.attrition(associations, norms, Options(**options)).tolist()
-    asked = word_tests.word_classes(associations, norms, Options(**options))
+    counts = word_tests.attrition(associations, norms).tolist()
+    asked = word_tests.word_classes(associations, norms)
     return counts, asked["row"].tolist()
 
 
@@ -84,13 +73,6 @@ def test_the_defaults_give_the_number_of_questions_behind_the_printed_sample(
 ):
     assert len(real_questions) == 10781
     assert len(real_questions.sample(frac=0.01, random_state=515)) == 108
-
-
-@pytest.mark.parametrize(("option", "choice"), COUNTS)
-def test_each_choice_gives_its_number_of_questions(real, option, choice):
-    options = replace(Options(), **{option: choice})
-    counts = word_tests.attrition(real.associations, real.norms, options)
-    assert counts.iloc[-1] == COUNTS[option, choice]
 
 
 def test_the_definitions_test_has_one_question_for_nearly_every_meaning(real):
@@ -127,19 +109,14 @@ def test_the_correct_option_is_where_the_target_is_shown(questions):
     assert (shares - 1 / 6).abs().max() < 3.6 * np.sqrt(1 / 6 * 5 / 6 / len(questions))
 
 
-@pytest.mark.parametrize(
-    ("changed", "columns"),
-    [
-        ({"meanings": "earliest"}, ["cue_age", "association_age", "age"]),
-        ({"order_seed": 1}, [*SHOWN, "correct"]),
-    ],
-)
-def test_some_options_change_some_columns_only(build, questions, changed, columns):
-    other = build(**changed)
+def test_other_meanings_change_ages_only(build, questions):
+    other = build(meanings="earliest")
+    ages = ["cue_age", "association_age", "age"]
     pd.testing.assert_frame_equal(
-        other.drop(columns=columns), questions.drop(columns=columns)
+        other.drop(columns=ages), questions.drop(columns=ages)
     )
-    assert not other[columns[-1]].equals(questions[columns[-1]])
+    assert (other["age"] <= questions["age"]).all()
+    assert other["age"].mean() < questions["age"].mean()
 
 
 def test_words_may_have_any_names(simulated, build, questions):
@@ -169,45 +146,6 @@ def test_questions_that_fail_a_step_are_dropped_at_it(monkeypatch):
     assert found == ([5, 4, 2, 1], [12])
 
 
-def test_a_pair_that_people_gave_but_no_question_asks_counts_only_if_all_pairs_do(
-    monkeypatch,
-):
-    pairs = [("sun", "moon"), ("cat", "dog"), ("tea", "cup")]
-    # The first question shows the pair of the second, which is dropped for repeating a
-    # word.
-    drawn = [("cat", "dog"), ("cat", "sun"), ("moon", "dog")]
-    ages = dict.fromkeys(WORDS[:6], 7)
-    left = [
-        attrition(monkeypatch, pairs, ages, drawn, known_pairs=known)[1]
-        for known in ("surviving", "all")
-    ]
-    assert left == [[10, 12], [12]]
-
-
-def test_stripped_and_lower_case_words_find_their_age(monkeypatch):
-    norms = pd.DataFrame({"word": ["sun", "moon "], "age": [7, 9]})
-    assert word_tests.word_ages(norms, Options(words="strip")).to_dict() == {
-        "sun": 7,
-        "moon": 9,
-    }
-    pairs, drawn = [("Sun ", "moon"), ("cat", "dog")], [("cat", "dog"), ("sun", "moon")]
-    aged = {
-        words: attrition(
-            monkeypatch, pairs, dict.fromkeys(WORDS, 7), drawn, words=words
-        )[0][2]
-        for words in word_tests.CHOICES["words"]
-    }
-    assert aged == {"raw": 0, "strip": 0, "strip and lower": 2}
-
-
-def test_alternatives_from_different_words_come_up_equally_often(build, questions):
-    often = [
-        test["alternative_1"].value_counts().iloc[0]
-        for test in (questions, build(alternatives="words"))
-    ]
-    assert often[1] < often[0] / 3
-
-
 def test_a_second_pair_is_found_in_any_order():
     four = pd.DataFrame([["a", "b", "c", "d"]] * 2, columns=FOUR)
     assert word_tests.second_pairs(
@@ -218,13 +156,9 @@ def test_a_second_pair_is_found_in_any_order():
     ).any()
 
 
-@pytest.mark.parametrize("option", word_tests.CHOICES)
-def test_an_unknown_choice_is_refused_with_the_known_ones(option):
-    first = word_tests.CHOICES[option][0]
-    with pytest.raises(
-        ValueError, match=f"{option} must be '{first}' or .*, not 'other'"
-    ):
-        Options(**{option: "other"})
+def test_unknown_meanings_are_refused(build):
+    with pytest.raises(ValueError, match="must be latest or earliest, not 'other'"):
+        build(meanings="other")
 
 
 def test_definitions_show_the_word_meant_and_three_others(simulated):
@@ -270,18 +204,6 @@ def test_every_tag_belongs_to_one_part_of_speech():
     tags = [tag for group in word_tests.PARTS_OF_SPEECH.values() for tag in group]
     assert len(tags) == len(set(tags)) == len(word_tests.FEATURES)
     assert set(word_tests.MODIFIERS) < set(word_tests.PARTS_OF_SPEECH)
-
-
-def test_relations_without_a_label_count_as_hard(real_questions):
-    relation = pd.Series(
-        ["UNK", "Action", "Location", "Common-Phrase", "Synonym", "Antonym"]
-    )
-    table = word_tests.relation_features(relation)
-    assert table["hard"].tolist() == [1, 0, 0, 0, 0, 1]
-    assert table["labelled"].tolist() == [0, 1, 1, 1, 1, 1]
-    table = word_tests.relation_features(real_questions["relation"])
-    assert table["labelled"].sum() == 402
-    assert (1 - table["hard"]).sum() == 187
 
 
 def test_words_get_their_tags_in_their_order_and_expressions_none():

@@ -323,3 +323,13 @@ def test_specifications_are_all_combinations_of_choices(ratings):
 def test_errors_name_the_column_and_what_to_do(ratings, call, message):
     with pytest.raises(ValueError, match=message):
         call(ratings)
+
+
+def test_a_caption_says_what_missing_values_leave_out(ratings):
+    gaps = ratings.assign(typos=ratings["typos"].mask(ratings.index < 3))
+    gaps.loc[5:6, "source"] = None
+    caption = rates(gaps, ["typos", "refusal"], by="source").attrs["caption"]
+    assert "; 2 of 601 rows with missing values left out; missing values" in caption
+    assert caption.endswith("left out column by column)")
+    whole = rates(ratings.dropna(), "refusal").attrs["caption"]
+    assert "missing" not in whole

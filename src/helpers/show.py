@@ -50,13 +50,6 @@ VERDICT_COLORS = {
     "inconclusive": BLUE,
     "not checked": GREY,
 }
-ARM_LABELS = {
-    "assertive_low": "Assertiveness −−",
-    "baseline": "Baseline",
-    "assertive_high": "Assertiveness ++",
-    "complex_low": "Complexity −−",
-    "complex_high": "Complexity ++",
-}
 MARKERS = "osD^v"
 STEP = 0.25  # in rows, between estimates of the same row, or less if there are many
 SMALLEST_LABELLED = 6.0  # percent

@@ -278,8 +278,7 @@ def rates(
     """
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [], cluster_columns)
-    checks.check_numeric(rows, names, missing="allow")
+    rows, note = _complete(frame, [], [*cluster_columns, *_names(by or [])], names)
     outside = ~rows[names].isna() & ~((rows[names] >= 0) & (rows[names] <= 1))
     if outside.any(axis=None):
         column = outside.any().idxmax()
@@ -351,8 +350,7 @@ def compare(
     """
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [], [*cluster_columns, by])
-    checks.check_numeric(rows, names, missing="allow")
+    rows, note = _complete(frame, [], [*cluster_columns, by], names)
     groups = sorted(rows[by].unique())
     if len(groups) < 2:
         raise OptionError(f"column {by!r} has one group: nothing to compare")
@@ -458,8 +456,7 @@ def correlation(
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
     keys = cluster_columns if others_of is None else [*cluster_columns, others_of]
-    rows, note = _complete(frame, [outcome], keys)
-    checks.check_numeric(rows, names, missing="allow")
+    rows, note = _complete(frame, [outcome], keys, names)
     values = rows[[*names, outcome]].to_numpy(dtype=float, na_value=np.nan)
     # far from zero sums of squares lose digits
     values = values - np.nanmean(values, axis=0)
@@ -547,8 +544,7 @@ def agreement(
     """
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [], [*cluster_columns, item])
-    checks.check_numeric(rows, names, missing="allow")
+    rows, note = _complete(frame, [], [*cluster_columns, item], names)
     scales = {}
     for name in names:
         rated = rows[rows[name].notna()]
@@ -804,17 +800,26 @@ def _cluster_columns(
 
 
 def _complete(
-    frame: pd.DataFrame, columns: Sequence[str], keys: Sequence[str]
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    keys: Sequence[str],
+    by_column: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, str]:
-    """Leave out rows with a missing value, and say how many."""
-    checks.check_numeric(frame, columns, missing="allow")
+    """Leave out rows with a missing value, and say how many.
+
+    Of the columns `by_column` missing values stay, and the caption says what is done.
+    """
+    checks.check_numeric(frame, [*columns, *by_column], missing="allow")
     for key in keys:
         checks.check_known(frame, key)
     rows = frame.dropna(subset=list(dict.fromkeys([*columns, *keys])))
     n_missing = len(frame) - len(rows)
-    if not n_missing:
-        return rows, ""
-    return rows, f"; {n_missing} of {len(frame)} rows with missing values left out"
+    note = ""
+    if n_missing:
+        note = f"; {n_missing} of {len(frame)} rows with missing values left out"
+    if rows[list(by_column)].isna().any(axis=None):
+        note += "; missing values left out column by column"
+    return rows, note
 
 
 def _result(

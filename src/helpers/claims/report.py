@@ -51,8 +51,6 @@ def write(
     parts = [
         "# Replication report",
         _summary(claims, authors),
-        "## Numbers of the authors' notebooks",
-        _authors(authors),
         "## Main claims",
         "Sentences of abstracts, introductions and conclusions.",
         _by_study(claims[claims["main"] != ""], notebooks),
@@ -60,6 +58,7 @@ def write(
         "Statements, facts and tests first, then printed values.",
         _table(_with_paper(not_main[~values]), notebooks),
         _table(_with_paper(not_main[values]), notebooks),
+        _authors(authors),
         "## All other claims",
         _counts(claims),
         "Each stands with its result in [figures/claims.csv](../figures/claims.csv).",
@@ -120,7 +119,10 @@ def _authors(authors: pd.DataFrame) -> str:
     differing = authors[authors["reproduces"] != "True"]
     if differing.empty:
         return ""
-    parts = [f"{len(differing)} of {len(authors):,} differ."]
+    parts = [
+        "## Numbers of the authors' notebooks that differ",
+        f"{len(differing)} of {len(authors):,} differ.",
+    ]
     for cause, rows in differing.groupby("cause", sort=False):
         table = [
             [f"`{row.id}`", row.printed, _short(row.ours)] for row in rows.itertuples()

@@ -24,8 +24,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from helpers import paths
 from helpers.data import download
 from helpers.data.download import (
@@ -241,36 +239,6 @@ def _keep_hash(entry: Entry, path: Path) -> None:
     _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
 
 
-def status(study: str) -> pd.DataFrame:
-    """Tell which files of a study are on this machine; nothing is downloaded.
-
-    Parameters
-    ----------
-    study : str
-        Folder of the files.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``file``, ``where`` ("mirror", "cache" or "") and ``state``: "right", "wrong"
-        (another content, a folder, not to be read), "missing", or "unchecked", if no
-        hash is known yet.
-
-    Raises
-    ------
-    DataError
-        If DATA_MIRROR names no folder.
-
-    Examples
-    --------
-    >>> list(status("humbel").columns)
-    ['file', 'where', 'state']
-    """
-    entries = _of_study(study, REGISTRY_FILE, UNPINNED_FILE)
-    rows = [(entry.file, _where(entry.file), _state(entry)) for entry in entries]
-    return pd.DataFrame(rows, columns=["file", "where", "state"])
-
-
 def _is_simulated(data_source: str) -> bool:
     """Tell whether only simulated data are wanted; stop if the source is unknown."""
     if data_source not in DATA_SOURCES:
@@ -345,26 +313,6 @@ def _read(path: Path) -> bytes:
         raise _unreadable(path, error.strerror) from error
 
 
-def _where(file: str) -> str:
-    """Name the folder that a copy is taken from."""
-    for name, folder in _folders().items():
-        # also of a link that leads nowhere, which `_state` then calls missing
-        if os.path.lexists(folder / file):
-            return name
-    return ""
-
-
-def _state(entry: Entry) -> str:
-    """Judge the copy of a file."""
-    try:
-        if _verified_copy(entry) is None:
-            return "missing"
-        known_hashes = _known_hashes(entry)
-    except DataError:
-        return "wrong"
-    return "right" if known_hashes else "unchecked"
-
-
 def _provide(entry: Entry) -> Path:
     """Return the path of a verified copy, downloading it if needed."""
     copy = _verified_copy(entry)
@@ -404,7 +352,7 @@ def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
     if path == _folders()["cache"] / entry.file:
         advice = "Delete it and run again."
     else:
-        advice = "Replace it, or unset DATA_MIRROR to use the cache or a download."
+        advice = "Replace it, or delete it to use the cache or a download."
     return DataError(
         f"{path} is not the {which} {entry.file}: it has {size} bytes ({hint}) and "
         f"another SHA-256. {advice}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 from nbconvert import HTMLExporter
 
-from helpers.data.tables import OptionError, PlainError
+from helpers.data.tables import OptionError, PlainError, plainly
 from helpers.paths import BUILD, output_dir, replace_files
 from helpers.run import notebooks, say_stopped
 from helpers.run.parameters import notebook_file
@@ -52,5 +52,5 @@ if __name__ == "__main__":
     say_stopped("stopped")
     try:
         main(sys.argv[1:])
-    except PlainError as error:
-        sys.exit(f"{error}")
+    except (PlainError, OSError) as error:
+        sys.exit(plainly(error))

@@ -125,11 +125,12 @@ def refuse_what_cannot_work() -> None:
             f"{sys.version.split()[0]}: install one, and name it, as in  "
             "make PYTHON=python3.12"
         )
-    cache = Path("~/.cache").expanduser()
+    cache = Path("~/.cache")
     try:
+        cache = cache.expanduser()
         cache.mkdir(parents=True, exist_ok=True)
         writable = os.access(cache, os.W_OK)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: there is no HOME at all
         writable = False
     if not writable:
         stop(

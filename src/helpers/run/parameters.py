@@ -231,7 +231,7 @@ def _text_fits(text: str, allowed: str) -> bool:
     if allowed.startswith("a file"):
         files = (text, os.path.join(paths.ROOT, text))  # noqa: PTH118
         return any(os.path.isfile(file) for file in files)  # noqa: PTH113
-    if allowed == "a folder":
+    if allowed.startswith("a folder"):
         return _can_hold_results(paths.ROOT / text)
     if "name" in allowed:
         return text.isprintable() and not text.isspace()

@@ -1,4 +1,4 @@
-"""Simulated answers and conversations of ChatBench (Chang et al., 2025).
+"""Simulated answers of ChatBench (Chang et al., 2025).
 
 The model, with a known truth, the numbers of `ChatBenchTruth`:
 
@@ -14,15 +14,10 @@ The model, with a known truth, the numbers of `ChatBenchTruth`:
    answers first keeps part of the luck of the first answer when answering again with
    the model.
 4. Confidence depends on the dataset and on the user's own chance.
-
-All words of the texts are invented. A user opens with the words of the question, each
-of which may be replaced by another word; whatever follows has nothing to do with the
-question.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -37,7 +32,6 @@ from helpers.data.columns.chatbench import (
     CONFIDENCES,
 )
 from helpers.simulate import says_so
-from helpers.simulate.hosking import random_texts, to_texts
 
 # number of batches by subject, and each batch's number of questions by dataset
 BATCHES = {
@@ -52,19 +46,6 @@ SUBJECT_SHARES = {"mathematics": 0.6, "physics": 0.2, "morals": 0.2}
 IN_PHASE_1 = dict(zip(CHAT_DATASETS, (1, 1, 1, 3, 3), strict=True))
 USER_ALONE = "User alone"
 ANY_MODEL = "any model"
-
-LETTERS = ("A", "B", "C", "D")
-SYLLABLES = ("ba", "do", "ke", "li", "mu", "na", "po", "ri", "se", "tu", "va", "zo")
-VOCABULARY = np.array(["".join(pair) for pair in product(SYLLABLES, repeat=2)])
-OPENING = "Simulated question:"
-# Mean numbers of words, the chance that a user keeps a word of the question, and the
-# mean number of messages after the first: all chosen by eye.
-QUESTION_WORDS = 30
-OPTION_WORDS = 2
-MESSAGE_WORDS = 8
-REPLY_WORDS = 60
-COPYING = 0.85
-FURTHER_MESSAGES = 0.4
 
 N_TRIES = 50  # of a model alone
 # correlation of a question's chances by each method with its common difficulty
@@ -305,90 +286,3 @@ def _attention_checks(rng: np.random.Generator, tasks: pd.DataFrame) -> pd.DataF
         confidence=CONFIDENCES[-1],
         correct=passed.astype(float),
     )
-
-
-@says_so
-def chatbench_questions(
-    rng: np.random.Generator, questions: pd.DataFrame
-) -> pd.DataFrame:
-    """Invent the text of questions, their options and which of them is right."""
-    n = len(questions)
-    options = {f"option_{letter}": _texts(rng, n, OPTION_WORDS) for letter in LETTERS}
-    texts = _texts(rng, n, QUESTION_WORDS)
-    return questions[["question_id", "dataset"]].assign(
-        question=[f"{OPENING} {text}?" for text in texts],
-        **options,
-        answer=rng.choice(LETTERS, n),
-    )
-
-
-def chatbench_conversations(
-    rng: np.random.Generator, questions: pd.DataFrame, answers: pd.DataFrame
-) -> list[dict]:
-    """Invent conversations that led to answers, in the form of the released file."""
-    asked = questions.set_index("question_id").loc[answers["question_id"]]
-    right = asked["answer"].map(LETTERS.index).to_numpy()
-    # a wrong answer is one of the other letters
-    steps = rng.integers(1, len(LETTERS), len(answers))
-    steps = np.where(answers["correct"] == 1, 0, steps)
-    selected = (right + steps) % len(LETTERS)
-    records = answers[["rater_id", "model", "condition", "question_id"]].assign(
-        selected_answer=np.array(LETTERS)[selected],
-        chat_history=_histories(rng, asked["question"]),
-    )
-    return records.rename(columns={"rater_id": "worker_id"}).to_dict("records")
-
-
-def first_prompts(
-    rng: np.random.Generator, questions: pd.Series, copying: float
-) -> pd.Series:
-    """Write a first message for each question: its words, some of them replaced.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    questions : pandas.Series of str
-        Texts of the questions.
-    copying : float
-        Probability that a word stays the same.
-
-    Returns
-    -------
-    pandas.Series of str
-        Messages, with the index of `questions`.
-
-    Examples
-    --------
-    >>> questions = pd.Series(["Simulated question: bado keli?"])
-    >>> first_prompts(np.random.default_rng(0), questions, copying=1.0).item()
-    'Simulated question: bado keli?'
-    """
-    words = questions.str.split()
-    own = words.explode().to_numpy()
-    replaced = rng.random(len(own)) >= copying
-    own[replaced] = rng.choice(VOCABULARY, replaced.sum())
-    return pd.Series(to_texts(own, words.str.len()), index=questions.index)
-
-
-def _histories(rng: np.random.Generator, questions: pd.Series) -> list[list[dict]]:
-    """Let users and the model take turns, users first and the model last."""
-    first = first_prompts(rng, questions, COPYING)
-    n_further = rng.poisson(FURTHER_MESSAGES, len(questions))
-    further = iter(_texts(rng, n_further.sum(), MESSAGE_WORDS))
-    replies = iter(_texts(rng, n_further.sum() + len(questions), REPLY_WORDS))
-    histories = []
-    for opening, n in zip(first, n_further, strict=True):
-        messages = [opening]
-        for _ in range(n):
-            messages.append(next(further))
-        history = []
-        for message in messages:
-            history.append({"role": "You", "content": message})
-            history.append({"role": "Bot", "content": next(replies)})
-        histories.append(history)
-    return histories
-
-
-def _texts(rng: np.random.Generator, n: int, mean_words: int) -> list[str]:
-    """Draw texts of invented words, each of at least one."""
-    return random_texts(rng, VOCABULARY, np.full(n, mean_words))

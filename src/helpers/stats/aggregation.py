@@ -1,4 +1,4 @@
-"""Ratings summed up over raters."""
+"""Several ratings of an item become one row: means, majorities, first values."""
 
 from collections.abc import Callable, Sequence
 

@@ -89,47 +89,6 @@ def _farthest(ideal: float, low: float, high: float) -> float:
     return max(ideal - low, high - ideal)
 
 
-def weights(frame: pd.DataFrame, features: Sequence[str], outcome: str) -> pd.Series:
-    """Weights of the features by least squares without an intercept.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating.
-    features : sequence of str
-        Columns of distances from the ideal.
-    outcome : str
-        Column of overall distances from the ideal.
-
-    Returns
-    -------
-    pandas.Series
-        A weight per feature.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, or a feature is a combination of those before it.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 4.1, equation 3.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "formality": [0.0, 0, 1, 1],
-    ...                       "distance": [0.0, 2, 1, 3]})
-    >>> weights(frame, ["factuality", "formality"], "distance").round(6)
-    factuality    2.0
-    formality     1.0
-    Name: weight, dtype: float64
-    """
-    moments = cluster_moments(frame, features, outcome).total()
-    check_full_rank(frame, features, intercept=False)
-    fitted = _least_squares(moments)[0]
-    return pd.Series(fitted, index=list(features), name="weight")
-
-
 def judge_scores(
     frame: pd.DataFrame,
     weights: pd.Series,
@@ -144,7 +103,7 @@ def judge_scores(
     frame : pandas.DataFrame
         One row per rating or per mean of ratings.
     weights : pandas.Series
-        Points lost at the far end, by aspect; see `weights`.
+        Points lower at the far end, by aspect.
     ideals, ranges : mapping
         As for `ideal_distance`.
     overall : str
@@ -224,10 +183,7 @@ def bootstrap_weights(
 
 
 def weights_of(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    intercept: bool = False,
+    frame: pd.DataFrame, features: Sequence[str], outcome: str
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function that computes the weights of features from weights of rows.
 
@@ -239,8 +195,6 @@ def weights_of(
         Columns of distances from the ideal.
     outcome : str
         Column of overall distances from the ideal.
-    intercept : bool, optional
-        Whether a constant is fitted, too. It is not among the results.
 
     Returns
     -------
@@ -264,18 +218,9 @@ def weights_of(
     rows = cluster_moments(frame, features, outcome)
 
     def compute(weights: np.ndarray) -> np.ndarray:
-        return _slopes(rows.total(weights), intercept)
+        return _least_squares(rows.total(weights))
 
     return compute
-
-
-def _slopes(moments: ClusterMoments, intercept: bool) -> np.ndarray:
-    """Least-squares weights for every set of rows."""
-    if not intercept:
-        return _least_squares(moments)
-    variances, cross, _ = moments.covariances()
-    inverse = np.linalg.pinv(variances, rcond=ROUNDING, hermitian=True)
-    return (inverse @ cross[:, :, None])[:, :, 0]
 
 
 def weights_of_means(
@@ -283,7 +228,6 @@ def weights_of_means(
     ideals: Mapping[str, float],
     ranges: Mapping[str, tuple[float, float]],
     overall: str,
-    intercept: bool = False,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function like that of `weights_of`, for mean ratings of items.
 
@@ -299,8 +243,6 @@ def weights_of_means(
     overall : str
         The overall rating, one of `ideals`; the others are aspects. Its ideal is the
         best rating, and what a mean misses of it is explained.
-    intercept : bool, optional
-        Whether a constant is fitted, too. It is not among the results.
 
     Returns
     -------
@@ -339,7 +281,7 @@ def weights_of_means(
             for second, other in enumerate(columns):
                 products[:, first, second] = (one * other).sum(axis=1)
         moments = ClusterMoments(tuple(names), overall, products)
-        return _slopes(moments, intercept)
+        return _least_squares(moments)
 
     return compute
 

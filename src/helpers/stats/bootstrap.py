@@ -1,4 +1,4 @@
-"""Cluster bootstrap on sums within clusters, intervals from its draws, many tests.
+"""Cluster bootstrap: draws, percentile intervals; Holm's correction of many tests.
 
 Ratings of one prompt, question or rater are not independent, so whole clusters are
 drawn with replacement. A replicate is a row of integer weights, one per cluster; a
@@ -6,10 +6,7 @@ statistic made of sums needs only these weights and the sums within clusters, ne
 rows again.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 BLOCK = 2**17  # draws counted together: few enough to stay in the processor's cache
@@ -120,53 +117,6 @@ def interval(draws: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple:
     low, high = np.where(is_undefined.squeeze(axis), np.nan, bounds)
     # an array without axes becomes a number
     return low[()], high[()]
-
-
-def bootstrap_p_value(draws: ArrayLike) -> np.ndarray:
-    """Two-sided p-value: twice the smaller share of draws on one side of zero.
-
-    One is added to both counts, so that no p-value is below 2 / (number of draws + 1).
-
-    Parameters
-    ----------
-    draws : array-like, shape (n_boot, ...)
-        Bootstrap draws; NaN draws are left out.
-
-    Returns
-    -------
-    numpy.ndarray or float, shape (...)
-        P-values, at most 1.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, section 15.4
-    (interval and test are two sides of one thing); Davison and Hinkley (1997), section
-    4.2.1 (adding one).
-
-    Examples
-    --------
-    >>> float(bootstrap_p_value(np.arange(1, 20)))
-    0.1
-    """
-    draws = np.asarray(draws, dtype=float)
-    at_most = 1 + (draws <= 0).sum(axis=0)
-    at_least = 1 + (draws >= 0).sum(axis=0)
-    defined = 1 + (~np.isnan(draws)).sum(axis=0)
-    return np.minimum(1.0, 2 * np.minimum(at_most, at_least) / defined)
-
-
-def summary(
-    estimate: ArrayLike, draws: ArrayLike, index: Sequence | None = None
-) -> pd.DataFrame:
-    """Estimates with 95 % percentile intervals and two-sided p-values for zero."""
-    low, high = interval(draws)
-    columns = {
-        "estimate": estimate,
-        "low": low,
-        "high": high,
-        "p_value": bootstrap_p_value(draws),
-    }
-    return pd.DataFrame(columns, index=index)
 
 
 def adjust(p_values: ArrayLike) -> np.ndarray:

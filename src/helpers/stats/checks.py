@@ -1,4 +1,4 @@
-"""Preconditions of statistics: a refusal of a table says what to do about it."""
+"""Checks of a table before a statistic: what it refuses, and what to do about it."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Estimates with intervals that allow for rows sharing a rater, a prompt, or both.
+"""Least squares with intervals that allow for shared raters and prompts (CR3).
 
 Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
 comes with the influence of every row on it. Adding up influence within raters, and
@@ -139,7 +139,7 @@ class Estimates:
         Raises
         ------
         ValueError
-            As `covariance`.
+            If a row has no cluster, or there are fewer than two clusters.
 
         References
         ----------
@@ -625,32 +625,3 @@ def where_known(table: pd.DataFrame, n_informative: pd.Series) -> pd.DataFrame:
     estimated = [name for name in table if name in ESTIMATED]
     known = table[estimated].where(is_known, axis="index")
     return table.assign(**known)
-
-
-def covariance(influence: np.ndarray, clusters: pd.DataFrame) -> np.ndarray:
-    """Cluster-robust covariance of estimates, one-way or two-way."""
-    for column in clusters:
-        checks.check_clusters(clusters, column)
-    one_way = [_one_way(influence, clusters[column]) for column in clusters]
-    if len(one_way) == 1:
-        return one_way[0]
-    # Rows that share both are in both sums, so their sum is taken off once (Cameron,
-    # Gelbach and Miller 2011).
-    both = clusters.groupby(list(clusters.columns), observed=True).ngroup()
-    two_way = one_way[0] + one_way[1] - _one_way(influence, both)
-    return _without_negative_eigenvalues(two_way)
-
-
-def _one_way(influence: np.ndarray, labels: pd.Series) -> np.ndarray:
-    """Covariance that allows for one kind of cluster."""
-    sums = cluster_sums(influence, labels)
-    n_clusters = len(sums)
-    return sums.T @ sums * n_clusters / (n_clusters - 1)
-
-
-def _without_negative_eigenvalues(matrix: np.ndarray) -> np.ndarray:
-    """Set negative eigenvalues, and those that are rounding errors, to zero."""
-    eigenvalues, vectors = np.linalg.eigh(matrix)
-    smallest = ROUNDING * np.abs(eigenvalues).max()
-    eigenvalues = np.where(eigenvalues > smallest, eigenvalues, 0.0)
-    return (vectors * eigenvalues) @ vectors.T

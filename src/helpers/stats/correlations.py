@@ -4,14 +4,11 @@ Two correlations that come from the same items rise and fall together, so that t
 difference is judged by a test made for such pairs.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.stats.checks import check_numeric
 from helpers.stats.moments import ROUNDING, ratio
 
 
@@ -60,48 +57,6 @@ def williams_test(
     t = (first - second) * np.sqrt((n - 1) * (1 + between) / scale)
     p_value = 2 * stats.t.sf(np.abs(t), n - 3)
     return t, p_value
-
-
-def others_mean(
-    ratings: pd.DataFrame, item: str, columns: Sequence[str]
-) -> pd.DataFrame:
-    """Average what the other raters of the same item said.
-
-    A rater's own opinion links all answers that the rater gave. Correlating them with
-    the mean of the others leaves that link out.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per item and rater.
-    item : str
-        Column of items.
-    columns : sequence of str
-        Numeric columns to average.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns, with the index of `ratings`; NaN where nobody else rated the item.
-
-    Raises
-    ------
-    ValueError
-        If a column is unknown, named twice, not numeric or has missing values.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item_id": ["a", "a", "a", "b"],
-    ...                         "refusal": [1, 0, 1, 1]})
-    >>> others_mean(ratings, "item_id", ["refusal"])["refusal"].tolist()
-    [0.5, 1.0, 0.5, nan]
-    """
-    check_numeric(ratings, columns)
-    own = ratings[list(columns)].astype(float)
-    items = own.groupby(ratings[item])
-    others_sum = items.transform("sum") - own
-    n_others = items.transform("size") - 1
-    return others_sum.div(n_others.where(n_others > 0), axis=0)
 
 
 def score_correlations(

@@ -1,15 +1,14 @@
-"""Groups of rows: means, medians, differences from a baseline, and their order.
+"""Groups of rows: differences of their means, and bootstrap of means and medians.
 
-Differences of means leave out one cluster at a time. For orders, medians and other
-statistics that are not smooth, means of several groups are drawn on the same bootstrap
-replicates, so that draws can be subtracted from each other.
+Differences of means leave out one cluster at a time. For orders and other statistics
+that are not smooth, means of several groups are drawn on the same bootstrap replicates,
+so that draws can be subtracted from each other. Medians are resampled group by group.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 
 from helpers.stats import leave_out
@@ -22,15 +21,15 @@ from helpers.stats.checks import check_clusters, check_complete, check_numeric
 from helpers.stats.moments import cluster_sums
 
 
-def group_means(
+def group_mean_draws(
     frame: pd.DataFrame,
     columns: Sequence[str],
     by: str | Sequence[str] | None,
     cluster: str,
     n_boot: int,
     rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Mean of each column in each group, with 95 % intervals from resampled clusters.
+) -> tuple[pd.Series, pd.DataFrame]:
+    """Means of groups and their bootstrap draws, on replicates that all share.
 
     Parameters
     ----------
@@ -49,10 +48,12 @@ def group_means(
 
     Returns
     -------
-    pandas.DataFrame
-        ``estimate``, ``low`` and ``high`` in the unit of the column, indexed by
-        ``measure`` (the column) and, if given, `by`; groups in the order of their first
-        appearance.
+    estimates : pandas.Series
+        Indexed by ``measure`` (the column) and, if given, `by`; groups in the order
+        of their first appearance.
+    draws : pandas.DataFrame, shape (n_boot, n_columns * n_groups)
+        Columns like the index of `estimates`; NaN where a replicate has no value of a
+        group.
 
     Raises
     ------
@@ -62,50 +63,6 @@ def group_means(
     References
     ----------
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 8.
-
-    Examples
-    --------
-    >>> outputs = pd.DataFrame(
-    ...     {"prompt_id": np.arange(40) // 2, "system": ["a", "b"] * 20,
-    ...      "quality": [4.0, 2.0] * 20})
-    >>> rng = np.random.default_rng(0)
-    >>> group_means(outputs, ["quality"], "system", "prompt_id", 50, rng)
-                    estimate  low  high
-    measure system
-    quality a            4.0  4.0   4.0
-            b            2.0  2.0   2.0
-    """
-    estimates, draws = group_mean_draws(frame, columns, by, cluster, n_boot, rng)
-    return interval_table(estimates, draws)
-
-
-def group_mean_draws(
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    by: str | Sequence[str] | None,
-    cluster: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> tuple[pd.Series, pd.DataFrame]:
-    """Means of groups and their bootstrap draws, on replicates that all share.
-
-    Parameters
-    ----------
-    frame, columns, by, cluster, n_boot, rng
-        As in `group_means`.
-
-    Returns
-    -------
-    estimates : pandas.Series
-        Indexed by ``measure`` and `by`.
-    draws : pandas.DataFrame, shape (n_boot, n_columns * n_groups)
-        Columns like the index of `estimates`; NaN where a replicate has no value of a
-        group.
-
-    Raises
-    ------
-    ValueError
-        As for `group_means`.
 
     Examples
     --------
@@ -259,43 +216,6 @@ def _median_draws(
     n_rows = at_most[-1]
     rank = (at_most < n_rows / 2).sum(axis=0)
     return np.asarray(values, dtype=float)[rank]
-
-
-def ranking(
-    names: Sequence[str], estimates: ArrayLike, draws: ArrayLike
-) -> pd.DataFrame:
-    """Tabulate a statistic by group, with how sure the ends of the order are.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Groups.
-    estimates : array-like, shape (n_groups,)
-        Estimates on the full data.
-    draws : array-like, shape (n_boot, n_groups)
-        Bootstrap draws on shared replicates.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per group, in increasing order: ``estimate``, 95 % percentile interval
-        ``low`` and ``high``, and the percentage of replicates in which the group is
-        ``lowest, %`` and ``highest, %``.
-
-    Examples
-    --------
-    >>> draws = [[2.0, 1.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0]]
-    >>> ranking(["a", "b"], [2.0, 1.0], draws).round(1)
-       estimate  low  high  lowest, %  highest, %
-    b       1.0  1.0   1.9       75.0        25.0
-    a       2.0  1.1   2.9       25.0        75.0
-    """
-    draws = pd.DataFrame(np.asarray(draws, dtype=float), columns=list(names))
-    table = interval_table(pd.Series(estimates, list(names)), draws)
-    table["lowest, %"] = 100 * draws.idxmin(axis=1).value_counts(normalize=True)
-    table["highest, %"] = 100 * draws.idxmax(axis=1).value_counts(normalize=True)
-    # a group that is never at an end is missing from the counts
-    return table.fillna({"lowest, %": 0.0, "highest, %": 0.0}).sort_values("estimate")
 
 
 def group_contrasts(

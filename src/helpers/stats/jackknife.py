@@ -1,8 +1,9 @@
-"""Intervals of any statistic by leaving out raters, prompts, or both, in turn.
+"""Leave-one-cluster-out intervals of statistics that are computed anew each time.
 
 The statistic is computed from weights of rows, so that a row is left out by giving it
 the weight zero. How far it moves without each rater, and without each prompt, tells how
-far it would move with others; no formula of its variance is needed.
+far it would move with others; no formula of its variance is needed. What is a function
+of sums is faster in `leave_out`.
 """
 
 from collections.abc import Callable, Sequence

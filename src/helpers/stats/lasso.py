@@ -1,9 +1,8 @@
-"""Which features carry an outcome: Lasso weights, how sure they are, which penalty.
+"""Which features carry an outcome: Lasso weights, and how sure they are.
 
 A weight is in the units of the outcome: the expected change when the feature goes up by
 one, shrunk towards zero by the penalty. Tables are reduced to sums within clusters
-first, so that thousands of replicates, folds and penalties are solved together, and
-none of them needs the rows.
+first, so that thousands of replicates are solved together without the rows.
 """
 
 from collections.abc import Sequence
@@ -153,8 +152,9 @@ def lasso(
     refusal   -2.8
     Name: weight, dtype: float64
     """
-    path = lasso_path(frame, features, outcome, [alpha])
-    return path.iloc[0].rename("weight")
+    total = cluster_moments(frame, features, outcome).total()
+    weights = _lasso_weights(total, alpha)[0]
+    return pd.Series(weights, index=list(features), name="weight")
 
 
 def _lasso_weights(moments: ClusterMoments, alpha: ArrayLike) -> np.ndarray:
@@ -211,150 +211,3 @@ def lasso_bootstrap(
     replicates = moments.total(times_drawn)
     weights = _lasso_weights(replicates, alpha)
     return pd.DataFrame(weights, columns=list(moments.features))
-
-
-def lasso_path(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, alphas: ArrayLike
-) -> pd.DataFrame:
-    """Lasso weights for many penalties.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column to explain.
-    alphas : array-like, shape (n_alphas,)
-        Penalties, positive, for example from `alpha_grid`.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_alphas, n_features)
-        Rows are penalties.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used or a penalty is not positive.
-
-    References
-    ----------
-    Friedman, Hastie and Tibshirani (2010), section 2.5.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
-    >>> lasso_path(frame, ["refusal"], "quality", [0.75, 0.05])
-           refusal
-    alpha
-    0.75       0.0
-    0.05      -2.8
-    """
-    total = cluster_moments(frame, features, outcome).total()
-    alphas = pd.Index(alphas, name="alpha", dtype=float)
-    weights = _lasso_weights(total, alphas)
-    return pd.DataFrame(weights, index=alphas, columns=list(features))
-
-
-def alpha_grid(
-    moments: ClusterMoments, size: int = 100, smallest: float = 1e-3
-) -> np.ndarray:
-    """Penalties from the one that sets every weight to zero down to a share of it.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        Any number of sets; they are added up.
-    size : int, optional
-        Number of penalties.
-    smallest : float, optional
-        The last penalty as a share of the first.
-
-    Returns
-    -------
-    numpy.ndarray, shape (size,)
-        Falling, equally spaced on a logarithmic scale.
-
-    References
-    ----------
-    Friedman, Hastie and Tibshirani (2010), section 2.5.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 0, 1, 1], "quality": [5.0, 4.0, 2.0, 1.0]})
-    >>> alpha_grid(cluster_moments(frame, ["refusal"], "quality"), size=4).round(5)
-    array([0.75   , 0.075  , 0.0075 , 0.00075])
-    """
-    _, cross, _ = moments.total().covariances()
-    # At this penalty the feature with the largest covariance is about to enter.
-    largest = np.abs(cross).max()
-    return largest * np.geomspace(1.0, smallest, size)
-
-
-def lasso_cross_validation(
-    moments: ClusterMoments, alphas: ArrayLike, n_folds: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Choose the penalty by cross-validation that keeps clusters together.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster, see `helpers.stats.moments.cluster_moments`.
-    alphas : array-like, shape (n_alphas,)
-        Penalties, positive, for example from `alpha_grid`.
-    n_folds : int
-        Number of folds, from 2 to the number of clusters.
-    rng : numpy.random.Generator
-        Deals clusters into folds whose numbers of clusters differ by at most one.
-
-    Returns
-    -------
-    best : float
-        The penalty that predicts best.
-    one_se : float
-        The largest penalty whose error is within one standard error of the best (the
-        one-standard-error rule).
-
-    Raises
-    ------
-    ValueError
-        If the number of folds does not fit or a penalty is not positive.
-
-    References
-    ----------
-    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning,
-    section 7.10.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"refusal": [0, 1] * 8, "quality": [5.0, 2.0] * 8,
-    ...                       "prompt_id": np.arange(16) // 4})
-    >>> moments = cluster_moments(frame, ["refusal"], "quality", "prompt_id")
-    >>> lasso_cross_validation(moments, [0.5, 0.05], 4, np.random.default_rng(0))
-    (0.05, 0.05)
-    """
-    n_clusters = len(moments.products)
-    if not 2 <= n_folds <= n_clusters:
-        raise ValueError(
-            f"n_folds must be from 2 to {n_clusters} (the clusters), got {n_folds}"
-        )
-    # a row per fold, a column per cluster
-    fold_of_cluster = rng.permutation(n_clusters) % n_folds
-    is_held_out = np.arange(n_folds)[:, None] == fold_of_cluster
-    training = moments.total(~is_held_out)
-    test = moments.total(is_held_out)
-
-    # every penalty on every fold: weights of shape (n_alphas, n_folds, n_features)
-    alphas = pd.Index(alphas, name="alpha", dtype=float)
-    weights = _lasso_weights(training, alphas.to_numpy()[:, None])
-    intercepts = training.intercept(weights)
-    errors = pd.DataFrame(test.squared_error(intercepts, weights), index=alphas)
-
-    mean_error = errors.mean(axis="columns")
-    standard_error = errors.sem(axis="columns")
-    best = mean_error.idxmin()
-    is_close = mean_error <= mean_error[best] + standard_error[best]
-    one_se = alphas[is_close].max()
-    return float(best), float(one_se)

@@ -1,4 +1,4 @@
-"""Leave one cluster out: intervals of any smooth function of sums.
+"""Leave-one-cluster-out intervals of functions of sums: means, slopes, agreement.
 
 Means, rates, differences, ratios, correlations and least squares are functions of sums
 over rows; coefficients of agreement are functions of sums over items. Without a rater
@@ -8,7 +8,8 @@ far an estimate moves without each part gives its variance.
 
 `leave_out` does this for a `Statistic`. Those for common questions are at the end of
 the module: `group_means`, `slopes`, `correlations`, `others_correlations` and
-`coefficient`.
+`coefficient`. A smooth statistic that is no function of sums goes to `jackknife`;
+medians, ranks and selections go to `bootstrap`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

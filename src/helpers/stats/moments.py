@@ -1,4 +1,4 @@
-"""Sums within clusters: all that linear models, correlations and their bootstrap need.
+"""Cross-products summed by cluster, from which fits to any resample follow.
 
 A table is reduced once to small matrices of cross-products, one per cluster. Any
 resample, fold or split of clusters is then a weighted sum of these matrices.
@@ -138,23 +138,6 @@ class ClusterMoments:
         cross = covariance[:, 1:-1, -1]
         outcome = covariance[:, -1, -1]
         return features, cross, outcome
-
-    def intercept(self, slopes: np.ndarray) -> np.ndarray:
-        """Intercept with which predictions and outcome have the same mean."""
-        totals = self.products[:, 0]
-        outcome = totals[:, -1]
-        predicted = (slopes * totals[:, 1:-1]).sum(axis=-1)
-        return (outcome - predicted) / self.n
-
-    def squared_error(self, intercept: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """Mean squared error of the predictions intercept + features · slopes."""
-        # A residual, its sign turned, is z · r for a row z = (1, features, outcome) and
-        # r = (intercept, slopes, -1): the sum of the squares is rᵀ (Σ z zᵀ) r.
-        minus_one = -np.ones_like(intercept)
-        parts = [intercept[..., None], slopes, minus_one[..., None]]
-        r = np.concatenate(parts, axis=-1)
-        squares = np.einsum("...si,sij,...sj->...s", r, self.products, r)
-        return squares / self.n
 
     def correlation(self, slopes: np.ndarray) -> np.ndarray:
         """Pearson's correlation of features · slopes with the outcome."""

@@ -1,4 +1,4 @@
-"""Single ratings on a scale of ordered marks: what moves them, and by how much.
+"""Regression of single ratings in ordered categories (cumulative logit).
 
 The cumulative logit (proportional odds) model takes a rating from 1 to 5 for what it
 is: five ordered marks, not points at equal distances. A feature multiplies the odds of

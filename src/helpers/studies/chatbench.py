@@ -1,4 +1,4 @@
-"""The released answers and conversations of ChatBench, and what its paper prints.
+"""The released answers of ChatBench, and what its paper prints.
 
 Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI
 Evaluation".
@@ -11,8 +11,6 @@ authors' published code and from the names in their file of answers; a file of a
 form is refused with a message that says what is missing.
 """
 
-import json
-from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,24 +25,20 @@ from helpers.data.columns.chatbench import CHAT_CONDITIONS as CONDITION_NAMES
 from helpers.data.columns.chatbench import CHAT_DATASETS as DATASETS
 from helpers.data.columns.chatbench import CHAT_MODELS as MODELS
 from helpers.data.raters import anonymise
-from helpers.data.tables import as_numbers, is_text, require_plain
+from helpers.data.tables import as_numbers, require_plain
 from helpers.simulate import chatbench as simulated
-from helpers.simulate.chatbench import BATCHES, LETTERS, USER_ALONE
+from helpers.simulate.chatbench import BATCHES, USER_ALONE
 from helpers.stats import accuracy
 
 ANSWERS_FILE = "chatbench/full_study/user_answers_filtered.csv"
 AI_ALONE_FILE = "chatbench/ai_alone_answers.csv"
-QUESTIONS_FILE = "chatbench/questions.csv"
-CONVERSATIONS_FILE = "chatbench/full_study/conversations.json"
 
 # Names in the authors' code, by names in the released files.
 ALIASES = {
     "workerId": "worker_id",
     "questionID": "question_id",
     "ds": "dataset",
-    "selectedAnswer": "selected_answer",
     "question_position": "position",
-    "chatHistory": "chat_history",
 }
 COLUMN_NAMES = {"worker_id": "rater_id", "acc": "correct"}
 RELEASED_NAMES = {ours: released for released, ours in COLUMN_NAMES.items()}
@@ -69,29 +63,6 @@ METHOD_PREFIXES = {
     "letter_only_few_shot": "AI letter few shot",
     "free_text": "AI free text",
 }
-KEYS = (
-    "worker_id",
-    "model",
-    "condition",
-    "question_id",
-    "selected_answer",
-    "chat_history",
-)
-# as in the released files, or as here
-NAMES_OF_MODELS = {*VALUE_NAMES["model"], *VALUE_NAMES["model"].values()}
-NAMES_OF_CONDITIONS = {*VALUE_NAMES["condition"], *VALUE_NAMES["condition"].values()}
-OPTIONS = tuple(f"option_{letter}" for letter in LETTERS)
-ROLES = {"You": "user", "Bot": "assistant", "user": "user", "assistant": "assistant"}
-COLUMNS = (
-    "rater_id",
-    "model",
-    "condition",
-    "dataset",
-    "question_id",
-    "question",
-    "messages",
-)
-
 CONDITIONS = {condition: f"User-AI {condition}" for condition in CONDITION_NAMES}
 METHODS = (*AI_METHODS, USER_ALONE, *CONDITIONS.values())
 SUBJECTS = {}
@@ -447,200 +418,6 @@ def simulators() -> pd.DataFrame:
 def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
     return published.printed_table(table)["published"].astype(float)
-
-
-@dataclass(frozen=True)
-class Conversations:
-    """Questions, and conversations about them.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where they come from.
-    questions : pandas.DataFrame
-        ``question_id``, ``dataset``, ``question`` (with its lettered options) and
-        ``answer``, the letter of the right option.
-    conversations : pandas.DataFrame
-        One row per conversation: ``rater_id``, ``model``, ``condition``, ``dataset``,
-        ``question_id``, ``question``, ``messages`` (a list of dictionaries with
-        ``role``, "user" or "assistant", and ``content``), ``answer``, the letter that
-        the user selected, and ``correct``, 1 if it is the right one.
-    """
-
-    source: str
-    questions: pd.DataFrame
-    conversations: pd.DataFrame
-
-
-def load_conversations(data_source: str = "real", seed: int = 0) -> Conversations:
-    """Load the conversations of the full study.
-
-    `make reproduce` fetches the files where their server answers (see
-    `data/unpinned.csv`).
-
-    Parameters
-    ----------
-    data_source : {"real", "auto", "simulated"}, optional
-        As `registry.locate_unpinned`.
-    seed : int, optional
-        Seed of the simulation, if there is one. Simulated conversations lead to the
-        answers of `chatbench.load` with the same seed.
-
-    Returns
-    -------
-    Conversations
-        The conversations and where they come from.
-
-    Raises
-    ------
-    registry.DataUnavailableError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> loaded = load_conversations("simulated")
-    >>> loaded.source, loaded.conversations["messages"].iloc[0][0]["role"]
-    ('simulated', 'user')
-    """
-    files = [QUESTIONS_FILE, CONVERSATIONS_FILE]
-    located = registry.locate_unpinned(files, data_source)
-    if located is None:
-        return _simulated_conversations(seed)
-    questions = read_questions(located[QUESTIONS_FILE])
-    conversations = read_conversations(located[CONVERSATIONS_FILE], questions)
-    return Conversations("real", questions, conversations)
-
-
-def _simulated_conversations(seed: int) -> Conversations:
-    """Simulate conversations that lead to the simulated answers of the same seed."""
-    answers = load("simulated", seed).answers
-    rng = np.random.default_rng(seed)
-    asked = answers[["question_id", "dataset"]].drop_duplicates()
-    invented = simulated.chatbench_questions(rng, asked.sort_values("question_id"))
-    with_ai = answers[answers["answer_type"] == "user-AI"]
-    records = simulated.chatbench_conversations(rng, invented, with_ai)
-    questions = _with_options(invented)
-    conversations = _tabulated(records, questions, "simulation")
-    conversations.attrs["source"] = "simulated"
-    return Conversations("simulated", questions, conversations)
-
-
-def read_questions(path: Path) -> pd.DataFrame:
-    """Read the questions and write each with its options, as a user saw it."""
-    table = tables.read_csv(path, dtype=str, keep_default_na=False)
-    table = table.rename(columns=ALIASES)
-    needed = ["question_id", "dataset", "question", *OPTIONS, "answer"]
-    tables.require(table, needed, path.name)
-    tables.require_known(table["answer"], LETTERS, "the letters A to D", path.name)
-    is_repeated = table["question_id"].duplicated()
-    if is_repeated.any():
-        first = table.loc[is_repeated, "question_id"].iloc[0]
-        problem = f"question {tables.cell(first)} stands there again"
-        raise tables.bad_table(path.name, [problem])
-    return _with_options(table.replace(VALUE_NAMES))
-
-
-def read_conversations(path: Path, questions: pd.DataFrame) -> pd.DataFrame:
-    """Read conversations."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, character {error.colno}"
-        problem = f"{where}: not valid JSON ({error.msg})"
-        raise tables.bad_table(path.name, [problem]) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise tables.unreadable(path, "JSON", error) from None
-    # one list, or several under some keys
-    groups = content.values() if isinstance(content, dict) else [content]
-    records = []
-    for group in groups:
-        if not isinstance(group, list):
-            raise tables.bad_table(path.name, ["a list of conversations is needed"])
-        records += group
-    return _tabulated(records, questions, path.name)
-
-
-def _with_options(table: pd.DataFrame) -> pd.DataFrame:
-    """Put question and lettered options into one text."""
-    options = [f"{letter}. " + table[f"option_{letter}"] for letter in LETTERS]
-    text = table["question"].str.cat(options, sep="\n")
-    shown = table.assign(question=text)
-    shown = shown[["question_id", "dataset", "question", "answer"]]
-    return shown.reset_index(drop=True)
-
-
-def _tabulated(records: list, questions: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Make a table of conversations, each checked and joined with its question."""
-    asked = questions.set_index("question_id")
-    known_questions = set(asked.index)
-    problems = []
-    for number, record in enumerate(records, start=1):
-        problem = _problem(record, known_questions)
-        if problem is not None:
-            problems.append(f"conversation {number}: {problem}")
-    if problems:
-        raise tables.bad_table(name, problems)
-    table = pd.DataFrame([_renamed(record) for record in records], columns=list(KEYS))
-    table = table.rename(columns={"selected_answer": "answer"}).replace(VALUE_NAMES)
-    table = table.join(asked[["dataset", "question"]], on="question_id")
-    right_answer = table["question_id"].map(asked["answer"])
-    table = table.assign(
-        rater_id=anonymise(table["worker_id"].astype(str)),
-        messages=table["chat_history"].map(_messages),
-        correct=(table["answer"] == right_answer).astype(float),
-    )
-    return table[[*COLUMNS, "answer", "correct"]]
-
-
-def _renamed(record: Mapping) -> dict:
-    """Give keys the names of the released files."""
-    return {ALIASES.get(key, key): value for key, value in record.items()}
-
-
-def _messages(chat_history: list[Mapping]) -> list[dict[str, str]]:
-    """Bring messages into the form that chat models take."""
-    return [
-        {"role": ROLES[message["role"]], "content": message["content"]}
-        for message in chat_history
-    ]
-
-
-def _problem(record: object, known_questions: set[str]) -> str | None:
-    """Say what is wrong with a conversation, if anything is."""
-    if not isinstance(record, dict):
-        return f"a JSON object is needed, found {type(record).__name__}"
-    record = _renamed(record)
-    missing = [repr(key) for key in KEYS if key not in record]
-    if missing:
-        return f"{', '.join(missing)} missing"
-    if not isinstance(record["worker_id"], int) and not is_text(record["worker_id"]):
-        return "worker_id is neither text nor a number"
-    allowed = {
-        "question_id": known_questions,
-        "selected_answer": LETTERS,
-        "model": NAMES_OF_MODELS,
-        "condition": NAMES_OF_CONDITIONS,
-    }
-    for key, values in allowed.items():
-        if not _is_one_of(record[key], values):
-            return f"{key} {tables.cell(record[key])} is not one of the study"
-    history = record["chat_history"]
-    is_list = isinstance(history, list)
-    if not is_list or not all(_is_message(each) for each in history):
-        return "chat_history is no list of messages with a known role and a text"
-    return None
-
-
-def _is_message(message: object) -> bool:
-    """Tell whether this is a message with a known role and a text."""
-    if not isinstance(message, dict):
-        return False
-    return _is_one_of(message.get("role"), ROLES) and is_text(message.get("content"))
-
-
-def _is_one_of(value: object, known: Container[str]) -> bool:
-    """Tell whether something that a file holds is one of the texts that are known."""
-    return isinstance(value, str) and value in known
 
 
 def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:

@@ -18,9 +18,7 @@ from sklearn.linear_model import LinearRegression
 
 from helpers.data.columns.chatbench import CONFIDENCES
 from helpers.stats import accuracy, leave_out
-from helpers.stats.bootstrap import interval
 from helpers.stats.groups import group_contrasts, group_mean_draws
-from helpers.studies import user_simulator
 from helpers.studies.chatbench import (
     AI_METHODS,
     DATASETS,
@@ -28,7 +26,6 @@ from helpers.studies.chatbench import (
     N_QUESTIONS,
     SUBJECTS,
     ChatBench,
-    Conversations,
 )
 
 CLUSTERS = ["rater_id", "question_id"]
@@ -36,7 +33,6 @@ SHORT_NAMES = dict(zip(MODELS, ("gpt4o", "llama"), strict=True))
 FREE_TEXT = AI_METHODS[-1]
 N_CEILING = 100  # draws behind the ceiling of a correlation, as in the paper
 N_TRIES = 50  # answers to a question by a model alone, as planned
-TRAIN_SHARE = 0.6  # of the questions, as in the paper
 # of the 95 % point of chi-square with 2 degrees of freedom
 LARGEST_CHI_SQUARE = 5.99
 # printed order of the datasets, from the most to the least confident users
@@ -87,35 +83,6 @@ def statements(
         **_transitions(study.answers),
         **_confidence(study.answers, n_boot, rng),
     }
-
-
-def training_examples(talks: Conversations, n_draws: int, seed: int) -> pd.Series:
-    """Count the examples for fine-tuning in random divisions of the questions.
-
-    Parameters
-    ----------
-    talks : Conversations
-        Conversations of users with AI.
-    n_draws : int
-        How often to draw the questions used for training.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    pandas.Series
-        ``estimate``, the mean, and the central 95 % of draws, ``low`` and ``high``.
-    """
-    rng = np.random.default_rng(seed)
-    made = user_simulator.examples(talks.conversations)
-    ids = talks.questions["question_id"]
-    per_question = made["question_id"].value_counts().reindex(ids, fill_value=0)
-    n_train = round(TRAIN_SHARE * len(ids))
-    splits = [
-        rng.permutation(per_question.to_numpy())[:n_train].sum() for _ in range(n_draws)
-    ]
-    low, high = interval(splits)
-    return pd.Series({"estimate": np.mean(splits), "low": low, "high": high})
 
 
 def _design(study: ChatBench) -> dict[str, object]:

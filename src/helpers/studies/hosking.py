@@ -108,8 +108,8 @@ class Experiment1:
         Error checks and ratings given beside them; columns of
         `columns.hosking.HOSKING_1_ERRORS`.
     unbiased : pandas.DataFrame
-        Quality by other raters, who checked no errors; columns of
-        `columns.hosking.HOSKING_1_UNBIASED`.
+        Quality from forms without error checks, most of them by other raters; columns
+        of `columns.hosking.HOSKING_1_UNBIASED`.
     """
 
     source: str
@@ -130,7 +130,7 @@ class Experiment1:
         -------
         pandas.DataFrame, shape (n_outputs, 25)
             The design, ``n_ratings`` (raters who checked errors), the ten errors,
-            quality by both groups, the six factors and ``response_words``.
+            quality from both forms, the six factors and ``response_words``.
 
         Raises
         ------
@@ -154,7 +154,9 @@ class Experiment1:
 
 @dataclass(frozen=True)
 class Experiment2:
-    """Ratings of experiment 2, each table by a different group of people.
+    """Ratings of experiment 2, each table from forms of one kind.
+
+    Some people filled in forms of several kinds.
 
     Parameters
     ----------
@@ -190,7 +192,7 @@ class Experiment2:
         -------
         pandas.DataFrame, shape (n_outputs, 18)
             The design, ``n_ratings`` (raters who checked errors), the seven errors,
-            quality by both groups, mean ``assertiveness`` and ``complexity``, and
+            quality from both forms, mean ``assertiveness`` and ``complexity``, and
             ``response_words``.
 
         Raises

@@ -263,49 +263,6 @@ def load_groups(
     return source, ratings, _anonymised(together, source)
 
 
-def scorers_who_checked(sessions: pd.DataFrame, experiment: int) -> pd.Series:
-    """Count the people who scored quality alone, and who of them also checked errors.
-
-    The forms for quality alone ask nothing about errors. But the same person may have
-    checked errors on other forms of the experiment.
-
-    Parameters
-    ----------
-    sessions : pandas.DataFrame
-        As from `load_groups`.
-    experiment : {1, 2}
-        The experiment.
-
-    Returns
-    -------
-    pandas.Series
-        ``scorers``, ``also_checked`` (numbers of people) and ``share`` (of the
-        submissions of scores, those by people who also checked errors, in percent).
-
-    Examples
-    --------
-    >>> sessions = pd.DataFrame({
-    ...     "experiment": 1,
-    ...     "group": ["errors", "unbiased", "unbiased", "unbiased", "unbiased"],
-    ...     "rater_id": ["ann", "ann", "ben", "ben", "cleo"],
-    ... })
-    >>> scorers_who_checked(sessions, 1).to_dict()
-    {'scorers': 3.0, 'also_checked': 1.0, 'share': 25.0}
-    """
-    in_experiment = sessions["experiment"] == experiment
-    names = sessions["rater_id"]
-    scorers = names[in_experiment & (sessions["group"] == "unbiased")]
-    checkers = names[in_experiment & (sessions["group"] == "errors")]
-    also_checked = scorers.isin(checkers)
-    return pd.Series(
-        {
-            "scorers": float(scorers.nunique()),
-            "also_checked": float(scorers[also_checked].nunique()),
-            "share": 100 * also_checked.mean(),
-        }
-    )
-
-
 def _load(
     places: Collection[Place], data_source: str, seed: int, texts: bool
 ) -> tuple[str, dict[Place, pd.DataFrame], dict[Place, pd.DataFrame]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LinearRegression
 
 from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.stats import aspects, jackknife
@@ -64,7 +65,9 @@ def judged(study: Kamoda, unit: str = "rating") -> dict[str, pd.DataFrame]:
     answers = study.answers()
     rated = {"rating": study.ratings, "answer": answers}[unit]
     table = distances(rated)
-    learned = aspects.weights(table, list(ASPECTS), "missing")
+    names = list(ASPECTS)
+    line = LinearRegression(fit_intercept=False).fit(table[names], table["missing"])
+    learned = pd.Series(line.coef_, names)
     beside_people = study.evaluators.merge(
         answers, on="item_id", suffixes=("", "_human")
     )
@@ -388,7 +391,7 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (weights * values).sum(axis=1) / weights.sum(axis=1)
 
 
-def less_than_others(found: Jackknife, measure: str) -> pd.DataFrame:
+def _less_than_others(found: Jackknife, measure: str) -> pd.DataFrame:
     """Factuality less each other aspect, in one measure of `errors`."""
     factuality = found.pick([("factuality", measure)] * len(OTHER_ASPECTS))
     others = found.pick([(name, measure) for name in OTHER_ASPECTS])
@@ -450,7 +453,7 @@ def statements(
     }
     evaluators["factuality_weaker"] = {
         "correlation": pd.concat(
-            {judge: less_than_others(each, "r") for judge, each in of_errors.items()}
+            {judge: _less_than_others(each, "r") for judge, each in of_errors.items()}
         ),
         "mean error": pd.concat(
             {

@@ -1,8 +1,8 @@
-"""Other public sets of ratings: what they are, and their ratings in one form.
+"""Other public data sets of ratings, read into one form.
 
-`data/other_data.csv` describes the sets. A set that is used has a reader here: it takes
-the files of the set by name and gives `Ratings`, or pairs of texts. Texts by people,
-and rows that are no ratings (fillers, planted tests), are left out.
+`data/other_data.csv` describes the data sets. Each has a reader here, which takes its
+files by name and gives `Ratings`, or pairs of texts. Texts by people, and rows that are
+no ratings (fillers, planted tests), are left out.
 """
 
 import ast
@@ -24,7 +24,7 @@ from helpers.data.tables import PlainError
 
 STUDY = "atlas"  # in data/studies.csv, and the folder of the files
 NO_DATA = (
-    "left out: this needs the files of the sets of ratings in data/registry.csv, which "
+    "left out: this needs the files of the data sets in data/registry.csv, which "
     "cannot be had here, and which have no simulator"
 )
 COLUMNS = ["item_id", "prompt_id", "cluster", "system", "rater_id", "words"]
@@ -35,28 +35,23 @@ Scale = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings of a set in one form.
+    """Ratings of a data set in one form.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         One row per text and person: ``item_id``, ``prompt_id`` (what the text answers),
         ``cluster`` (texts that belong together), ``system``, ``rater_id``, ``words``
-        (of the text), and the marks. What is not known is missing.
+        (of the text), and columns of ratings. What is not known is missing.
     scales : dict of str to (float, float)
-        Worst and best mark that could be given.
+        Worst and best rating that could be given, by column.
     """
 
     frame: pd.DataFrame
     scales: dict[str, Scale]
 
-    @property
-    def people_known(self) -> bool:
-        """Whether it is known who gave each rating."""
-        return bool(self.frame["rater_id"].notna().all())
-
     def items(self) -> pd.DataFrame:
-        """Give the texts, one row each, with the mean of their marks."""
+        """Give the texts, one row each, with the means of their ratings."""
         by_item = self.frame.groupby("item_id", sort=False)
         first = by_item[["prompt_id", "cluster", "system", "words"]].first()
         return first.join(by_item[list(self.scales)].mean()).reset_index()
@@ -67,7 +62,7 @@ class Ratings:
 
 @cache
 def described() -> pd.DataFrame:
-    """Name, texts, raters, publication, licence and files of each set.
+    """Name, texts, raters, publication, licence and files of each data set.
 
     Examples
     --------
@@ -78,7 +73,7 @@ def described() -> pd.DataFrame:
 
 
 def files_of(name: str) -> list[str]:
-    """Registered files of a set."""
+    """Registered files of a data set."""
     places = described()["files"].get(name, "").split()
     found = []
     for file in registry.names(STUDY):
@@ -89,7 +84,7 @@ def files_of(name: str) -> list[str]:
 
 
 def locate(name: str, data_source: str) -> dict[str, Path]:
-    """Find the files of a set, by their names within the folder of all sets."""
+    """Find the files of a data set, by their names in the folder of all data sets."""
     files = files_of(name)
     if not files:
         raise PlainError(f"data/registry.csv has no file of the set {name!r}")
@@ -106,15 +101,15 @@ def locate(name: str, data_source: str) -> dict[str, Path]:
 
 
 def load(name: str, data_source: str = "real") -> Ratings:
-    """Read the ratings of a set.
+    """Read the ratings of a data set.
 
     Parameters
     ----------
     name : str
         One of `READERS`. A second group that rated the same texts has the name of the
-        set and its own, such as ``"summeval experts"``.
+        data set and its own, such as ``"summeval experts"``.
     data_source : {"real", "auto"}
-        There are no simulated sets: without the files this stops.
+        These data sets are not simulated: without the files this stops.
 
     Returns
     -------
@@ -144,7 +139,7 @@ def load_pairs(name: str, data_source: str = "real") -> pd.DataFrame:
         ``cluster`` (the prompt), ``first_words``, ``second_words``, ``first_system``,
         ``second_system`` (empty if not known), ``preferred`` (1 the first, 0.5 none, 0
         the second; where several people judged a pair, their mean), and ``part`` of the
-        set.
+        data set.
     """
     return _read(PAIR_READERS, name, data_source)
 
@@ -152,7 +147,7 @@ def load_pairs(name: str, data_source: str = "real") -> pd.DataFrame:
 def _read(
     readers: Mapping[str, Callable], name: str, data_source: str
 ) -> Ratings | pd.DataFrame:
-    """Call the reader of a set."""
+    """Call the reader of a data set."""
     files = locate(name.partition(" ")[0], data_source)
     if name not in readers:
         raise PlainError(f"the set {name!r} has no reader")

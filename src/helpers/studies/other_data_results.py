@@ -1,8 +1,8 @@
-"""Three questions that other public sets of ratings are asked.
+"""Three questions to other public data sets of ratings.
 
-How well a crowd's mean rating tells texts with an expert's finding from others
-(`discrimination`); how much one rating carries, over sets (`pool`, `coverage`); whether
-longer texts are preferred (`length_slope`, `pair_slope`).
+Do a crowd's mean ratings separate texts with an expert's finding from others
+(`discrimination`)? How far would single ratings agree in another data set (`pool`,
+`coverage`)? Are longer texts preferred (`length_slope`, `pair_slope`)?
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ SCOPES = ("all texts", "within systems")
 
 
 class Comparison(NamedTuple):
-    """A mark that is to tell texts with a finding from others.
+    """A column of ratings, and the finding that it should predict.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ class Comparison(NamedTuple):
 
 
 def sum_shares(counts: np.ndarray, n_drawn: int) -> np.ndarray:
-    """How often the sum of ratings drawn from those of a text has each value.
+    """Distribution of the sum of ratings drawn at random from those of a text.
 
     Parameters
     ----------
     counts : numpy.ndarray, shape (n_texts, n_steps)
         How many ratings of a text are on each step 0, 1, 2, ... of the scale.
     n_drawn : int
-        Ratings drawn, without putting them back; each set of them is equally likely.
+        Ratings drawn, without replacement.
 
     Returns
     -------
     numpy.ndarray, shape (n_texts, n_drawn * (n_steps - 1) + 1)
-        Shares of the sums of steps. Of a text with fewer ratings all are taken, and
-        those that are missing are drawn from them, with putting back; without any
-        rating the shares are zero.
+        Probability of each sum of steps. If a text has fewer ratings, all are taken,
+        and the missing ones are drawn from them with replacement; if it has none, the
+        probabilities are zero.
 
     Examples
     --------
@@ -120,17 +120,17 @@ def discrimination(
 ) -> leave_out.LeftOut:
     """Area under the curve of mean ratings for findings, with clusters left out.
 
-    The chance that a text with a finding has a worse mean than a text without; a tie
-    counts one half. The mean is that of `n_drawn` ratings of a text, all sets of them
-    equally likely: the area is the mean over these sets, without random numbers.
+    The area is the chance that a text with a finding has a worse mean than a text
+    without; a tie counts one half. The mean is that of `n_drawn` ratings drawn from
+    those of a text; the area averages over all such draws, without random numbers.
 
     Parameters
     ----------
     ratings : pandas.DataFrame
         One row per text and person: ``item_id``, ``cluster``, ``system``, ``rater_id``
-        (missing where people are not known) and marks in steps of one.
+        (missing where people are not known) and columns of ratings in steps of one.
     scales : mapping of str to (float, float)
-        Worst and best mark of each column of marks; the worst may be the higher one.
+        Worst and best rating of each column; the worst may be the higher one.
     findings : pandas.DataFrame
         By item, columns of 1 (finding), 0 (none) and NaN (left out).
     comparisons : mapping of str to Comparison
@@ -262,36 +262,6 @@ def _area(shares: np.ndarray) -> np.ndarray:
     return np.where(pairs > 0, wins / np.where(pairs > 0, pairs, 1.0), np.nan)
 
 
-def others_agree(marks: pd.DataFrame, at_most: float) -> pd.DataFrame:
-    """For each expert, whether both of the two others find something.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        By item, a column of ratings for each of three experts.
-    at_most : float
-        The best rating that is a finding.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as `marks`: 1 both others, 0 neither, NaN where they disagree.
-
-    Examples
-    --------
-    >>> marks = pd.DataFrame({"a": [5, 5], "b": [3, 3], "c": [4, 5]})
-    >>> others_agree(marks, at_most=4).to_numpy().tolist()
-    [[1.0, nan, nan], [nan, 0.0, nan]]
-    """
-    found = marks <= at_most
-    of_others = {}
-    for name in marks:
-        n_found = found.drop(columns=name).sum(axis="columns")
-        n_others = marks.shape[1] - 1
-        of_others[name] = np.select([n_found == n_others, n_found == 0], [1, 0], np.nan)
-    return pd.DataFrame(of_others, marks.index)
-
-
 # ------------------------------------------------------ how much does one rating carry?
 
 
@@ -355,12 +325,12 @@ def interval_alpha(
 
 
 def pool(estimates: pd.DataFrame, *, fisher: bool) -> pd.DataFrame:
-    """Mean over sets by random effects, and a prediction interval for a next set.
+    """Random-effects mean over data sets, and a prediction interval for another one.
 
     Parameters
     ----------
     estimates : pandas.DataFrame
-        A row per set: ``estimate`` and ``standard_error``.
+        A row per data set: ``estimate`` and ``standard_error``.
     fisher : bool
         Whether to compute on Fisher's scale, which keeps intervals between -1 and 1.
 
@@ -368,12 +338,12 @@ def pool(estimates: pd.DataFrame, *, fisher: bool) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Rows ``mean`` and ``next set`` with ``estimate``, ``low`` and ``high``, and
-        ``spread`` (tau, on the scale of the computation) and ``n`` sets.
+        ``spread`` (tau, on the scale of the computation) and ``n`` data sets.
 
     Raises
     ------
     ValueError
-        If there are fewer than three sets.
+        If there are fewer than three data sets.
 
     References
     ----------
@@ -392,7 +362,7 @@ def pool(estimates: pd.DataFrame, *, fisher: bool) -> pd.DataFrame:
     value, error = _on_scale(estimates, fisher=fisher)
     n = len(value)
     if n < 3:
-        raise OptionError(f"{n} sets: a spread of sets takes three")
+        raise OptionError(f"{n} data sets: a spread takes three or more")
     # "iterated" is Paule and Mandel's
     found = combine_effects(value, error**2, method_re="iterated", use_t=True)
     mean = found.mean_effect_re
@@ -427,13 +397,14 @@ def coverage(
 ) -> pd.DataFrame:
     """How often the intervals of `pool` cover the truth in simulated collections.
 
-    Sets have the standard errors of these, known only as well as their degrees of
-    freedom allow; true values are normal with the estimated mean.
+    A simulated collection has the standard errors of these data sets, themselves
+    estimated with their degrees of freedom; true values are normal around the estimated
+    mean.
 
     Parameters
     ----------
     estimates : pandas.DataFrame
-        A row per set: ``estimate``, ``standard_error`` and ``df``.
+        A row per data set: ``estimate``, ``standard_error`` and ``df``.
     fisher : bool
         As for `pool`.
     n_sim : int
@@ -487,7 +458,7 @@ def coverage(
 
 
 def paule_mandel(values: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Variance between sets, for many collections of sets at once.
+    """Variance between data sets, for many collections of them at once.
 
     Parameters
     ----------
@@ -497,7 +468,7 @@ def paule_mandel(values: np.ndarray, variances: np.ndarray) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (n_collections,)
-        The variance for which Cochran's Q is the number of sets less one, or zero.
+        The variance for which Cochran's Q is the number of data sets less one, or zero.
 
     Examples
     --------

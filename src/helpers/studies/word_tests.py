@@ -1,8 +1,7 @@
 """The two large tests of HumBEL, built anew, and what may make a pair of words hard.
 
-WC large asks for the two of four words that go together best; the paper leaves several
-steps of building it open (section 2.2.1), and each is an option here. Def asks which of
-four words has a meaning (appendix A). `FEATURES` lists for each tag of the Penn
+WC large asks for the two of four words that go together best (section 2.2.1), Def which
+of four words has a meaning (appendix A). `FEATURES` lists for each tag of the Penn
 Treebank what its form says, after the features that Universal Dependencies gives to
 English words: a noun has a number, singular too; an adjective has a degree; a past
 tense has a form and a tense. Tags come from TextBlob's PatternTagger, whose data come
@@ -13,7 +12,6 @@ ending where the dictionary has nothing, and ignores the words around.
 import re
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -25,13 +23,7 @@ TARGET = ["cue", "association"]
 FOUR = [*TARGET, "alternative_1", "alternative_2"]
 SHOWN = ["word_1", "word_2", "word_3", "word_4"]
 PAIRS = tuple(combinations(range(len(SHOWN)), 2))
-CHOICES = {
-    "words": ("raw", "strip", "strip and lower"),
-    "alternatives": ("rows", "words"),
-    "age_filter": ("after", "before"),
-    "known_pairs": ("surviving", "all"),
-    "meanings": ("latest", "earliest"),
-}
+MEANINGS = ("latest", "earliest")
 # of the words beside the right ones; the last one sets the order too
 SEEDS = (515, 516, 517)
 
@@ -68,67 +60,26 @@ for _part, _tags in PARTS_OF_SPEECH.items():
     PART_OF_TAG.update(dict.fromkeys(_tags, _part))
 
 MODIFIERS = ("adjective", "adverb")
-EASY_RELATIONS = ("Action", "Location", "Common-Phrase", "Synonym")
 COMPLEXITY = ("low", "medium", "high")
 MOST_FEATURES = (2, 4)  # of low and of medium complexity
 _WORD = re.compile(r"[\w'-]+")
 
 
-@dataclass(frozen=True)
-class Options:
-    """Steps of building WC large that the paper leaves open, see `CHOICES`.
-
-    Parameters
-    ----------
-    words : {"raw", "strip", "strip and lower"}
-        Whether spaces at the ends of words, and capitals, count.
-    alternatives : {"rows", "words"}
-        Draw the other two words from the associations as they are, so that frequent
-        ones come up often, or from the different words among them.
-    age_filter : {"after", "before"}
-        Drop words without an age after or before alternatives are drawn.
-    known_pairs : {"surviving", "all"}
-        A question is dropped if two of its words other than the target are a known
-        association: one of a question that is still in the test, or any that people
-        gave.
-    meanings : {"latest", "earliest"}
-        Which meaning of a word sets its age.
-    seeds : tuple of int
-        One for each alternative, for the shuffles of pandas.
-    order_seed : int
-        For the order in which the four words are shown.
-    """
-
-    words: str = "raw"
-    alternatives: str = "rows"
-    age_filter: str = "after"
-    known_pairs: str = "surviving"
-    meanings: str = "latest"
-    seeds: tuple[int, int] = SEEDS[:2]
-    order_seed: int = SEEDS[2]
-
-    def __post_init__(self):
-        for option, choices in CHOICES.items():
-            value = getattr(self, option)
-            if value not in choices:
-                allowed = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(f"{option} must be {allowed}, not {value!r}")
-
-
-DEFAULTS = Options()
-
-
 def word_classes(
-    associations: pd.DataFrame, norms: pd.DataFrame, options: Options = DEFAULTS
+    associations: pd.DataFrame, norms: pd.DataFrame, meanings: str = "latest"
 ) -> pd.DataFrame:
     """Build WC large, which asks for the two of four words that go together best.
+
+    Beside each association stand two others, drawn at random. A question is dropped if
+    a word stands twice, if a word has no age, or if two words other than the target
+    are the target of another question.
 
     Parameters
     ----------
     associations, norms : pandas.DataFrame
         As `studies.humbel.load` gives them.
-    options : Options, optional
-        How to build it.
+    meanings : {"latest", "earliest"}, optional
+        Which meaning of a word sets its age.
 
     Returns
     -------
@@ -137,6 +88,11 @@ def word_classes(
         words by role (`FOUR`); ``cue_age``, ``association_age`` and ``age``, the larger
         of the two, in years; the words as shown (`SHOWN`); ``correct``, the target's
         place in `PAIRS`.
+
+    Raises
+    ------
+    ValueError
+        If `meanings` is something else.
 
     References
     ----------
@@ -150,19 +106,16 @@ def word_classes(
     >>> questions[FOUR].nunique(axis=1).unique().tolist()
     [4]
     """
-    steps, words, ages = _steps(associations, norms, options)
-    four = steps["no second known pair"]
-    return _as_questions(four, words, ages, options.order_seed)
+    steps, words, ages = _steps(associations, norms, meanings)
+    return _as_questions(steps["no second known pair"], words, ages)
 
 
-def attrition(
-    associations: pd.DataFrame, norms: pd.DataFrame, options: Options = DEFAULTS
-) -> pd.Series:
+def attrition(associations: pd.DataFrame, norms: pd.DataFrame) -> pd.Series:
     """Count what is left after each step of building WC large.
 
     Parameters
     ----------
-    associations, norms, options
+    associations, norms : pandas.DataFrame
         As for `word_classes`.
 
     Returns
@@ -177,7 +130,7 @@ def attrition(
     >>> attrition(study.associations, study.norms).is_monotonic_decreasing
     True
     """
-    steps, _, _ = _steps(associations, norms, options)
+    steps, _, _ = _steps(associations, norms, "latest")
     return pd.Series({step: len(rows) for step, rows in steps.items()}, name="left")
 
 
@@ -215,63 +168,29 @@ def second_pairs(four: pd.DataFrame, known: pd.DataFrame) -> np.ndarray:
     return has_second
 
 
-def word_ages(norms: pd.DataFrame, options: Options = DEFAULTS) -> pd.Series:
-    """Find the age of each word.
-
-    Parameters
-    ----------
-    norms : pandas.DataFrame
-        Columns ``word`` and ``age``.
-    options : Options, optional
-        How words are written, and which of their meanings counts.
-
-    Returns
-    -------
-    pandas.Series
-        Years, indexed by word.
-
-    Examples
-    --------
-    >>> norms = pd.DataFrame({"word": ["bank", "bank", "tree"], "age": [7, 12, 7]})
-    >>> word_ages(norms).to_dict()
-    {'bank': 12, 'tree': 7}
-    """
-    by_word = norms["age"].groupby(_written(norms["word"], options.words))
-    return by_word.max() if options.meanings == "latest" else by_word.min()
-
-
 def _steps(
-    associations: pd.DataFrame, norms: pd.DataFrame, options: Options
+    associations: pd.DataFrame, norms: pd.DataFrame, meanings: str
 ) -> tuple[dict[str, pd.DataFrame], np.ndarray, np.ndarray]:
     """Build questions step by step, with numbers for words; add words and ages."""
-    written = associations[TARGET].apply(_written, option=options.words)
-    codes, words = pd.factorize(written.to_numpy().ravel())
-    ages = word_ages(norms, options).reindex(words).to_numpy()
+    if meanings not in MEANINGS:
+        raise ValueError(f"meanings must be {' or '.join(MEANINGS)}, not {meanings!r}")
+    codes, words = pd.factorize(associations[TARGET].to_numpy().ravel())
+    by_word = norms.groupby("word")["age"]
+    ages = by_word.max() if meanings == "latest" else by_word.min()
+    ages = ages.reindex(words).to_numpy()
     pairs = pd.DataFrame(
         codes.reshape(-1, 2), index=associations["row"], columns=TARGET
     )
-    steps = {"associations": pairs}
-    known = pairs
-    if options.age_filter == "before":
-        pairs = pairs[_aged(pairs, ages)]
-        steps["both words with an age"] = pairs
-    four = _with_alternatives(pairs, options)
-    four = four[_all_different(four.to_numpy())]
-    steps["four different words"] = four
-    four = four[_aged(four, ages)]
-    steps["all four with an age"] = four
-    if options.known_pairs == "surviving":
-        known = four
-    steps["no second known pair"] = four[~second_pairs(four, known)]
+    four = _with_alternatives(pairs)
+    different = four[_all_different(four.to_numpy())]
+    aged = different[_aged(different, ages)]
+    steps = {
+        "associations": pairs,
+        "four different words": different,
+        "all four with an age": aged,
+        "no second known pair": aged[~second_pairs(aged, aged)],
+    }
     return steps, words, ages
-
-
-def _written(words: pd.Series, option: str) -> pd.Series:
-    """Write words as the option says."""
-    if option == "raw":
-        return words
-    stripped = words.str.strip()
-    return stripped if option == "strip" else stripped.str.lower()
 
 
 def _aged(words: pd.DataFrame, ages: np.ndarray) -> np.ndarray:
@@ -279,16 +198,12 @@ def _aged(words: pd.DataFrame, ages: np.ndarray) -> np.ndarray:
     return ~np.isnan(ages[words.to_numpy()]).any(axis=1)
 
 
-def _with_alternatives(pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
+def _with_alternatives(pairs: pd.DataFrame) -> pd.DataFrame:
     """Put two randomly drawn associations beside each pair."""
     drawn = {}
-    for column, seed in zip(FOUR[2:], options.seeds, strict=True):
-        if options.alternatives == "rows":
-            words = pairs["association"].sample(frac=1, random_state=seed)
-        else:
-            different = pairs["association"].drop_duplicates()
-            words = different.sample(len(pairs), replace=True, random_state=seed)
-        drawn[column] = words.to_numpy()
+    for column, seed in zip(FOUR[2:], SEEDS[:2], strict=True):
+        shuffled = pairs["association"].sample(frac=1, random_state=seed)
+        drawn[column] = shuffled.to_numpy()
     return pairs.assign(**drawn)
 
 
@@ -299,11 +214,11 @@ def _pair_numbers(codes: np.ndarray) -> np.ndarray:
 
 
 def _as_questions(
-    four: pd.DataFrame, words: np.ndarray, ages: np.ndarray, seed: int
+    four: pd.DataFrame, words: np.ndarray, ages: np.ndarray
 ) -> pd.DataFrame:
     """Number the questions, look up words and ages, show the words in random order."""
     codes = four.to_numpy()
-    order = _random_order(codes.shape, seed)
+    order = _random_order(codes.shape, SEEDS[-1])
     questions = pd.DataFrame(words[codes], columns=FOUR)
     questions.insert(0, "row", four.index)
     target_ages = ages[codes[:, :2]].astype(int)
@@ -445,34 +360,6 @@ def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
             "complex": (complexity != "low").astype(int),
         }
     )
-
-
-def relation_features(relation: pd.Series) -> pd.DataFrame:
-    """Tell which relations between words the paper takes for hard.
-
-    Parameters
-    ----------
-    relation : pandas.Series of str
-        Relations as labelled in the word associations, "UNK" if nobody labelled them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``labelled``, 0 for "UNK"; ``hard``, 0 for an action, a location, a phrase or a
-        synonym and 1 for all others, those without a label included.
-
-    References
-    ----------
-    Sicilia et al. (2024), HumBEL, appendix E (H3).
-
-    Examples
-    --------
-    >>> relation_features(pd.Series(["UNK", "Synonym", "PartOf"])).to_dict("list")
-    {'labelled': [0, 1, 1], 'hard': [1, 0, 1]}
-    """
-    is_labelled = relation != "UNK"
-    is_hard = ~relation.isin(EASY_RELATIONS)
-    return pd.DataFrame({"labelled": is_labelled, "hard": is_hard}).astype(int)
 
 
 def tag(words: pd.Series) -> pd.Series:
