@@ -64,7 +64,7 @@ PROMPTS = ("jackknife", "prompts")
 RATERS = ("jackknife", "raters")
 WILSON = ("Wilson", "prompts")
 RESAMPLED = ("bootstrap", "prompts")
-IF_OTHER = ("jackknife of P(label | label)", "raters and prompts")
+IF_OTHER = ("jackknife of labels if another labels", "raters and prompts")
 OF_LABELS = ("jackknife of alpha of labels", "raters and prompts")
 OF_SCORES = ("jackknife of alpha of scores", "raters and prompts")
 # What intervals leave out, where it is not raters and prompts: a pattern of the code of
@@ -83,12 +83,11 @@ KINDS = (
     (r"\"every label\"", r"every label|with_intervals 2\||^table\|", BOTH),
     (r"only workers", r"only workers|with_intervals 2\|", RATERS),
     (r"only questions", r"only questions|with_intervals 3\|", PROMPTS),
-    (r"means over workers", r"with_intervals 3\|", PROMPTS),
+    (r"only questions left out", r"with_intervals 3\|", PROMPTS),
     (r"each_label = ", r"each label|^each_label\||^marks\|", BOTH),
     (r"hosking_raters\.two_people\(", r", marks$|with_intervals 1\|", IF_OTHER),
     (r"hosking_raters\.two_people\(", r", alpha$", OF_LABELS),
-    (r"agreement\(five, errors\)", r"alphas|with_intervals 2\|", OF_LABELS),
-    (r"forest_plot\(ax, both", r"alpha|with_intervals 1\|", OF_LABELS),
+    (r"agreement\(five, errors\)", r"alpha|with_intervals 1\|", OF_LABELS),
     (r"agreement\(rows, ", r"with_intervals \d*[02468]\|", OF_LABELS),
     (r"agreement\(rated_often, ", "", OF_SCORES),
     (r"clusters=\"prompt_id\"|hosking_tone\.changes|selection_bounds", "", PROMPTS),
@@ -121,7 +120,8 @@ def rows_of(cell: str, name: str, table: pd.DataFrame) -> list[tuple]:
     rows, times = [], Counter()
     for label, values in zip(table.index, numbers, strict=True):
         words = ", ".join(map(str, label if isinstance(label, tuple) else (label,)))
-        words = re.sub(r" \(of \d+\)", "", words)  # a count differs between redraws
+        # a count or share in a name differs between redraws
+        words = re.sub(r" \(of \d+\)|, [\d.]+ %$", "", words)
         times[words] += 1
         row = f"{words} ({times[words]})" if times[words] > 1 else words
         rows.append((cell, name, row, *values))
@@ -299,6 +299,21 @@ def pooled(covered: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
+def as_markdown(table: pd.DataFrame) -> str:
+    """Write the table for benchmarks/README.md; what fails is bold."""
+    lines = ["| notebook | kind | clusters | rows | redraws | coverage, % | error |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for row in table.round(1).to_dict("records"):
+        coverage, error = row["coverage %"], row["simulation error"]
+        share = f"**{coverage}**" if coverage + 1.96 * error < LOWEST else coverage
+        kind = row["kind"] + " *" * (row["target"] != "large study")
+        lines.append(
+            f"| {row['notebook'][:2]} | {kind} | {row['clusters']} | {row['rows']} "
+            f"| {row['redraws']} | {share} | {error} |"
+        )
+    return "\n".join(lines)
+
+
 def read() -> pd.DataFrame:
     """Read what was drawn so far; words such as "none" are no missing values."""
     missing = {value: [""] for value in VALUES}
@@ -368,8 +383,10 @@ def main() -> None:
     if part < parts:
         return
     tables, left_out, rows = [], [], []
-    for _, found in read().groupby("notebook", sort=False):
-        if found["redraw"].max() > 0:
+    of_notebook = dict(list(read().groupby("notebook")))
+    for name in NOTEBOOKS:
+        found = of_notebook.get(name)
+        if found is not None and found["redraw"].max() > 0:
             covered, without = covers(found)
             tables.append(pooled(covered))
             left_out.append(without)
@@ -378,8 +395,7 @@ def main() -> None:
     table.round(1).to_csv(given.out, index=False, lineterminator="\n")
     pd.concat(left_out).to_csv(paths.BUILD / "coverage_left_out.csv", index=False)
     pd.concat(rows).round(1).to_csv(paths.BUILD / "coverage_rows.csv")
-    fails = table["coverage %"] + 1.96 * table["simulation error"] < LOWEST
-    print(table.round(1).assign(fails=fails).to_string())
+    print(as_markdown(table))
 
 
 if __name__ == "__main__":

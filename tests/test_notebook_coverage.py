@@ -174,3 +174,9 @@ def test_redraws_in_which_a_cell_failed_are_passed_over(notebook):
     rows = covered.xs("narrow", level="table").notna()
     assert rows.to_numpy().tolist() == [[True, True, True, False]] * 2
     assert "cell failed in 1 of 4 redraws" in set(left_out["why"])
+
+
+def test_the_committed_table_is_the_one_that_is_described():
+    table = pd.read_csv(coverage.COVERAGE, keep_default_na=False)
+    text = (coverage.paths.ROOT / "benchmarks" / "README.md").read_text()
+    assert coverage.as_markdown(table) in text
