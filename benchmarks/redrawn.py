@@ -32,6 +32,7 @@ PLACES = {
 }
 NAMES = ["item_id", "partner_id", "prompt_id", "question_id", "response", "prompt"]
 ROUGE = ["rouge_1", "rouge_l"]
+SOURCE = "real"  # of the ratings that models are fitted to
 FITTED = paths.BUILD / "fitted"  # covariances of models that were fitted before
 
 
@@ -51,7 +52,7 @@ def fit(name: str, groups: dict) -> Model:
 def hosking_tables() -> dict:
     """Load the real submissions, sessions, lengths and labels of the expert."""
     places = hosking_submissions.GROUPS
-    _, ratings, sessions = hosking_submissions._load(places, "real", 0, texts=True)
+    _, ratings, sessions = hosking_submissions._load(places, SOURCE, 0, texts=True)
     people = pd.concat({place: table["rater_id"] for place, table in sessions.items()})
     number = pd.Series(np.arange(people.nunique()), people.unique())
     for tables in (ratings, sessions):
@@ -59,13 +60,17 @@ def hosking_tables() -> dict:
             code = number.loc[table["rater_id"]].to_numpy()
             tables[place] = table.reset_index(drop=True).assign(rater_id=code)
     lengths = {
-        (1, "errors"): hosking.load_experiment_1().errors,
-        (2, "perception"): hosking.load_experiment_2().perception,
+        (1, "errors"): hosking.load_experiment_1(SOURCE).errors,
+        (2, "perception"): hosking.load_experiment_2(SOURCE).perception,
     }
     for place, table in lengths.items():
         words = table.groupby("item_id")["response_words"].first()
         ratings[place]["response_words"] = ratings[place]["item_id"].map(words)
-    return {"ratings": ratings, "sessions": sessions, "expert": hosking.load_experts()}
+    return {
+        "ratings": ratings,
+        "sessions": sessions,
+        "expert": hosking.load_experts(SOURCE),
+    }
 
 
 def rated_columns(place: tuple[int, str]) -> list[str]:
@@ -122,7 +127,7 @@ def hosking_model(experiment: int) -> Model:
 @cache
 def kamoda_tables() -> dict[str, pd.DataFrame]:
     """Load the real ratings, those of judges, and lengths and overlap of answers."""
-    study, texts = kamoda.load(), kamoda.load_texts()
+    study, texts = kamoda.load(SOURCE), kamoda.load_texts(SOURCE)
     answers = texts.answers.set_index("item_id", drop=False)
     overlap = kamoda_judges.reference_overlap(answers, "human_top")
     length = np.log(answers["text"].str.split().str.len())
