@@ -16,7 +16,8 @@ citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 project = html_title = "How people judge language models"
 author = ", ".join(person["name"] for person in citation["authors"])
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["src/**/README.md", "tests", "build"]
+# README.md is the start page, index.md.
+exclude_patterns = ["README.md", "src/**/README.md", "data/templates", "tests", "build"]
 
 html_theme = "furo"
 html_favicon = str(STATIC / "favicon.svg")
@@ -53,6 +54,7 @@ def commit_date() -> str:
 
 
 html_last_updated_fmt = commit_date() or None
+copyright = f"{commit_date()[:4]} {author}".strip()
 
 
 def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:

@@ -3,26 +3,32 @@
 The site is the repository as a reader of GitHub sees it: README.md, docs, notebooks and
 guides, with the notebooks and the report of the run, and a reference of the functions.
 A notebook's page shows its main figure below the answer, folds long cells of code, and
-ends with how to cite the finding and with its numbers as a file.
+ends with how to cite the finding and with its numbers as a file. The search finds pages
+by the words of keywords.csv, too: words of readers that a page itself does not use.
 """
 
+import ast
 import copy
 import json
 import os
+import re
 import shutil
 import sys
 import time
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import vl_convert
+from conf import commit_date
 from nbformat.v4 import new_markdown_cell
 from sphinx.cmd.build import main as sphinx
 
-from helpers import paths
+from helpers import VERBS, paths
 from helpers.claims import report
-from helpers.data.published import read_text
+from helpers.data.published import published_claims, read_text
 from helpers.data.studies import read_studies
 from helpers.run import results
 from helpers.run.notebooks import studies_of
@@ -30,6 +36,13 @@ from helpers.run.parameters import notebook_files
 from helpers.show import INTERACTIVE
 
 DOCS = Path(__file__).parent
+# What users call first, as they write it, and the module that has it.
+FIRST = dict.fromkeys(VERBS, "helpers.verbs") | {
+    "run.check": "helpers.run.parameters",
+    "show.save": "helpers.show",
+    "results.rows": "helpers.claims.results",
+    "results.save": "helpers.claims.results",
+}
 MAIN_FIGURE = "main-figure"  # tag of the cell that draws it
 VEGA = """<script src="{root}_static/vega.js"></script>
 """
@@ -44,7 +57,13 @@ OPTIONS = {
 }
 TITLE = "Judging language models: a reference re-analysis"
 LONGEST_SHOWN = 6  # lines of code in a cell that is not folded
-FOLDERS = ("docs", "notebooks", "data", "figures", "benchmarks", "src")
+FOLDERS = ("docs", "notebooks", "data", "figures", "benchmarks", "src", "tests")
+PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+ADDRESS = PROJECT["urls"]["Repository"]
+NO_ADDRESS = (
+    "The code has no public address yet. It comes with the archive or clone that this "
+    "site was built from: ask whoever gave you the site for it."
+)
 TREE = """
 ```{{toctree}}
 :hidden:
@@ -53,13 +72,35 @@ TREE = """
 {pages}
 ```
 """
-REFERENCE = """# {name}
+REFERENCE = """---
+orphan: true
+---
+
+# {name}
 
 ```{{eval-rst}}
 .. automodule:: {name}
    :members:
    :member-order: bysource
 ```
+"""
+REFERENCE_INDEX = """# Reference
+
+## What users call first
+
+Eight functions for a table of ratings, after `from helpers import weights`, and what
+notebooks call, after `from helpers import run, show` and `from helpers.claims import
+results`. The command `ratings` has [a page of its own](../docs/own.md).
+
+| function | what it does |
+|---|---|
+{first}
+
+## All modules
+
+| module | what it is |
+|---|---|
+{modules}
 """
 
 
@@ -69,8 +110,8 @@ def write(run: Path, sources: Path) -> None:
     ignored = shutil.ignore_patterns("raw", "__pycache__", "*.egg-info", ".*")
     for folder in FOLDERS:
         shutil.copytree(paths.ROOT / folder, sources / folder, ignore=ignored)
-    for file in paths.ROOT.glob("[A-Z]*"):
-        if file.is_file():
+    for file in paths.ROOT.iterdir():
+        if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, sources)
     joined = run / "results.csv"
     numbers = read_text(joined if joined.is_file() else sources / "figures/results.csv")
@@ -79,14 +120,15 @@ def write(run: Path, sources: Path) -> None:
         notebook = nbformat.read(executed if executed.is_file() else committed, 4)
         page = sources / committed.relative_to(paths.ROOT)
         of_page = numbers[numbers["notebook"] == name]
-        of_page.to_csv(page.with_suffix(".csv"), index=False)
+        with_kinds(of_page).to_csv(page.with_suffix(".csv"), index=False)
         depth = len(page.relative_to(sources).parts) - 1
         draw_charts(name, notebook, root="../" * depth)
         nbformat.write(as_page(name, notebook, has_numbers=len(of_page) > 0), page)
     shutil.copytree(run / "figures", sources / "figures", dirs_exist_ok=True)
     _write_report(run, sources)
-    modules = _write_reference(sources / "reference")
-    _write_start(sources, modules)
+    _write_reference(sources / "reference")
+    _write_start(sources)
+    _add_keywords(sources)
 
 
 def draw_charts(name: str, notebook: nbformat.NotebookNode, root: str) -> None:
@@ -112,6 +154,9 @@ def as_page(
     name: str, notebook: nbformat.NotebookNode, has_numbers: bool
 ) -> nbformat.NotebookNode:
     """Put the main figure on top, fold long cells of code, say how to cite."""
+    # the site has its own links to the pages before and after
+    first = notebook.cells[0]
+    first.source = re.sub(r"\n\n\[Start page\]\(.*", "", first.source)
     figures = []
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -119,6 +164,7 @@ def as_page(
         tags = cell.metadata.setdefault("tags", [])
         if len(cell.source.splitlines()) > LONGEST_SHOWN:
             tags.append("hide-input" if cell.outputs else "hide-cell")
+            cell.metadata["mystnb"] = _prompts(cell)
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
             figures.append(cell)
     tagged = [cell for cell in figures if MAIN_FIGURE in cell.metadata["tags"]]
@@ -131,23 +177,50 @@ def as_page(
     return notebook
 
 
+def _prompts(cell: nbformat.NotebookNode) -> dict[str, str]:
+    """What stands on the bar of a folded cell."""
+    if "parameters" in cell.metadata["tags"]:
+        words = "the parameters"
+    elif cell.source.startswith(("import ", "from ")):
+        words = "the imports"
+    else:
+        words = "the code"
+    return {"code_prompt_show": f"Show {words}", "code_prompt_hide": f"Hide {words}"}
+
+
+def with_kinds(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Say beside the numbers what low and high are, which depends on the claim."""
+    claims = published_claims()
+    results = claims["result"].str.partition(": ")[0]
+    is_split = claims["form"] == "split"
+    is_print = (claims["needs"] == "print") & (claims["form"] == "value")
+    kinds = pd.Series("95 % interval", numbers.index)
+    kinds[numbers["name"].isin(results[is_split])] = "central 95 % of random splits"
+    kinds[numbers["name"].isin(results[is_print])] = "range that rounding allows"
+    table = numbers.copy()
+    place = table.columns.get_loc("high") + 1
+    table.insert(place, "low_to_high", kinds.where(numbers["low"] != "", ""))
+    return table
+
+
 def _citation(name: str, has_numbers: bool) -> str:
     """How to cite a notebook's finding: the paper, and this repository."""
-    known = {study["name"]: study["citation"] for study in read_studies()}
-    cited = [known[study] for study in studies_of(name)]
-    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
-    authors = ", ".join(person["name"] for person in project["authors"])
-    repository = f"{authors}, *{TITLE}*, version {project['version']}"
-    address = project["urls"]["Repository"]
-    if address:
-        repository += f", <{address}>"
+    known = {study["name"]: study for study in read_studies()}
+    cited = []
+    for study in studies_of(name):
+        link = known[study]["link"]
+        cited.append(known[study]["citation"] + (f", <{link}>" if link else ""))
+    authors = ", ".join(person["name"] for person in PROJECT["authors"])
+    year = commit_date()[:4]
+    repository = f"{authors} ({year})" if year else authors
+    repository += f", *{TITLE}*, version {PROJECT['version']}"
+    if ADDRESS:
+        repository += f", <{ADDRESS}>"
     lines = ["## Cite this", *(f"- {each}." for each in cited)]
     lines.append(f"- {repository}, notebook {name}.")
-    if not address:
-        lines.append(
-            "\nThis copy names no address of the repository: the code comes with the "
-            "archive or clone that the site was built from."
-        )
+    if not ADDRESS:
+        file = notebook_files()[name].relative_to(paths.ROOT).as_posix()
+        lines.append(f"\n{NO_ADDRESS} This notebook is its file `{file}`.")
     if has_numbers:
         lines.append(f"\nThe numbers of this page: [{name}.csv]({name}.csv).")
     return "\n".join(lines)
@@ -177,22 +250,52 @@ def _write_report(run: Path, sources: Path) -> None:
     (sources / "docs" / "replication_report.md").write_text(text, encoding="utf-8")
 
 
-def _write_reference(folder: Path) -> list[str]:
-    """Write a page for each module of both packages; give their names."""
+def _write_reference(folder: Path) -> None:
+    """Write a page for each module of both packages, and one that leads to them."""
     folder.mkdir()
     source = paths.ROOT / "src"
-    names = []
+    modules = []
     for file in sorted(source.rglob("*.py")):
         parts = file.relative_to(source).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
         if not parts[-1].startswith("__main__"):
             text = REFERENCE.format(name=name)
             (folder / f"{name}.md").write_text(text, encoding="utf-8")
-            names.append(name)
-    return names
+            described = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+            modules.append(f"| [{name}]({name}.md) | {_first_line(described)} |")
+    first = []
+    for written, module in FIRST.items():
+        name = written.rpartition(".")[2]
+        described = getattr(import_module(module), name).__doc__
+        link = f"{{py:func}}`{written}() <{module}.{name}>`"
+        first.append(f"| {link} | {_first_line(described)} |")
+    text = REFERENCE_INDEX.format(first="\n".join(first), modules="\n".join(modules))
+    (folder / "index.md").write_text(text, encoding="utf-8")
 
 
-def _write_start(sources: Path, modules: list[str]) -> None:
+def _first_line(docstring: str) -> str:
+    """First line of a docstring, in the cell of a table."""
+    line = docstring.strip().partition("\n")[0]
+    return line.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _add_keywords(sources: Path) -> None:
+    """Let the search find pages by words of readers."""
+    for row in read_text(DOCS / "keywords.csv").itertuples():
+        page = sources / row.page
+        entries = ", ".join(f"! {word}" for word in row.words.split("; "))
+        index = f"\n\n```{{index}} {entries}\n```\n"
+        if page.suffix == ".ipynb":
+            notebook = nbformat.read(page, 4)
+            first = notebook.cells[0]
+            first.source = first.source.replace("\n", index, 1)
+            nbformat.write(notebook, page)
+        else:
+            text = page.read_text(encoding="utf-8").replace("\n", index, 1)
+            page.write_text(text, encoding="utf-8")
+
+
+def _write_start(sources: Path) -> None:
     """Write the start page: README.md, and what the menu lists."""
     notebooks = [file.relative_to(paths.ROOT) for file in notebook_files().values()]
     main = [file for file in notebooks if file.parent.name == "notebooks"]
@@ -205,18 +308,21 @@ def _write_start(sources: Path, modules: list[str]) -> None:
         "Data and code": [
             "data/README",
             "data/published/README",
-            "data/recipes/README",
+            "src/ratings/shipped/README",
             "benchmarks/README",
             "CONTRIBUTING",
             "CHANGELOG",
+            "reference/index",
         ],
-        "Functions": [f"reference/{name}" for name in modules],
     }
     trees = [
         TREE.format(caption=caption, pages="\n".join(pages))
         for caption, pages in menu.items()
     ]
     readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    clone = f"Get the code: `git clone {ADDRESS}`."
+    where = f"{clone if ADDRESS else NO_ADDRESS} The commands run in its folder."
+    readme = readme.replace("\n## Run one\n", f"\n## Run one\n\n{where}\n")
     (sources / "index.md").write_text(readme + "\n".join(trees), encoding="utf-8")
 
 

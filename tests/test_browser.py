@@ -22,6 +22,7 @@ KINDS = [
     "notebooks/appendix/50_robustness.html",
     "notebooks/appendix/52_plan_a_study.html",
     "reference/helpers.verbs.html",
+    "reference/index.html",
     "search.html",
 ]
 

@@ -64,7 +64,7 @@ def project(tmp_path_factory) -> Path:
             shutil.copy(file, root)
     (root / "src" / "helpers" / "studies" / "hanna.py").write_text(MODULE)
     append(root / "data" / "registry.csv", registry_row())
-    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),7\n")
+    append(root / "data" / "studies.csv", "hanna,Hanna,Hanna and others (2026),7,\n")
     append(root / "data" / "published" / "claims.csv", CLAIMS)
     (root / "notebooks").mkdir()
     write_notebook(root / "notebooks" / "70_hanna.ipynb")

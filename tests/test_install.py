@@ -236,3 +236,59 @@ def test_the_state_names_what_it_was_made_of(root):
     state = json.loads((root / ".venv" / "complete.json").read_text())
     assert state["extras"] == ["notebooks", "site"]
     assert state["packages"] == ["tiny-1.dist-info"]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """Folder of a fresh environment with the wheel and only what it asks for."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]
+    subprocess.run([*build, folder], cwd=paths.ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    uv = Path(sys.executable).with_name("uv")
+    venv = folder / "venv"
+    subprocess.run([uv, "venv", "--python", sys.executable, venv], check=True)
+    install = [uv, "pip", "install", "--python", venv / "bin" / "python"]
+    locked = ["--constraint", paths.ROOT / "requirements.lock"]
+    subprocess.run([*install, *locked, "--system-certs", wheel], check=True)
+    return venv / "bin"
+
+
+def run_installed(folder: Path, home: Path, *arguments: str) -> str:
+    """Run the command of the wheel with nothing of this project's settings."""
+    run = subprocess.run(
+        [folder / "ratings", *arguments],
+        cwd=home,
+        env={"PATH": str(folder), "HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def test_the_wheel_inspects_files_outside_the_clone(installed, tmp_path):
+    rows = [f"i{n // 3},r{n % 3},{1 + n * 7 % 5},{n % 2}" for n in range(90)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,rater,overall,tone", *rows]))
+    said = run_installed(installed, tmp_path, "inspect", "mine.csv")
+    assert "90 ratings of 30 items" in said
+    # recipes come with it
+    names = "system\tdoc\tseg_id\trater\tcategory\tseverity\n"
+    errors = [f"s{n % 2}\td\t{n}\tr\tStyle\tMinor\n" for n in range(9)]
+    (tmp_path / "errors.tsv").write_text(names + "".join(errors))
+    said = run_installed(installed, tmp_path, "inspect", "errors.tsv")
+    assert "recipe mqm" in said
+
+
+@pytest.mark.skipif(
+    (paths.DATA / "templates" / "sentences.yaml").exists(),
+    reason="the templates of the page are not in the package yet",
+)
+def test_the_wheel_writes_a_report_outside_the_clone(installed, tmp_path):
+    rows = [f"i{n // 3},r{n % 3},{1 + n * 7 % 5},{n % 2}" for n in range(90)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,rater,overall,tone", *rows]))
+    said = run_installed(installed, tmp_path, "report", "mine.csv")
+    assert "1 question is open" in said
+    page = (tmp_path / "mine.report.html").read_text()
+    assert "overall" in page
+    assert 'src="http' not in page

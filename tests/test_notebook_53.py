@@ -164,7 +164,7 @@ def test_a_recipe_that_counts_errors_need_not_name_them(tmp_path, run):
             rater = f"r{segment % 6}"
             lines.append(f"{document},{segment},s,{rater},{kind},{severity}")
     (tmp_path / "mqm.csv").write_text("\n".join(lines))
-    found = run(tmp_path / "mqm.csv", recipe="data/recipes/mqm.yaml")
+    found = run(tmp_path / "mqm.csv", recipe="src/ratings/shipped/mqm.yaml")
     assert found["study"].aspects == ["Accuracy", "Fluency", "Style"]
     (tmp_path / "none.yaml").write_text(
         "aspects: [Style]\nitem: seg_id\ncount: category\n"

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from workbooks import workbook
 
-from ratings import cli
+from ratings import cli, recipes
 
 
 @pytest.fixture
@@ -21,8 +21,11 @@ def ratings(tmp_path, monkeypatch):
     user.mkdir()
     monkeypatch.chdir(user)
 
-    def ratings(*arguments, code=0):
-        result = CliRunner().invoke(cli.main, arguments)
+    def ratings(*arguments, code=0, answers=None):
+        # somebody sits at a terminal if there are answers
+        monkeypatch.setattr(cli, "_is_terminal", lambda: answers is not None)
+        given = "".join(f"{answer}\n" for answer in answers or [])
+        result = CliRunner().invoke(cli.main, arguments, input=given)
         assert result.exit_code == code, result.output
         assert "Traceback" not in result.output
         return result.output
@@ -64,26 +67,19 @@ def test_errors_of_the_code_itself_are_not_hidden(monkeypatch):
 
 
 def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
-    text = "item,rater,overall,tone\n" + "".join(
-        f"i{n // 3},r{n % 3},{1 + n * 7 % 5},{n % 2}\n" for n in range(90)
-    )
-    Path("mine.csv").write_text(text)
+    Path("mine.csv").write_text(marks())
     said = ratings("inspect", "mine.csv")
     assert "understood as 90 ratings of 30 items" in said
+    assert "Answer the 2 questions on top of it, or run this in a terminal." in said
     assert "ratings report mine.csv --recipe mine.recipe.yaml" in said
-    assert "mine.recipe.yaml exists" in ratings("inspect", "mine.csv", code=1)
+    assert "mine.recipe.yaml exists: go on with it by" in ratings(
+        "inspect", "mine.csv", code=1
+    )
     said = ratings("report", "mine.csv", "--recipe", "mine.recipe.yaml")
     assert "judging 1 aspects" in said
-    ratings(
-        "report",
-        "mine.csv",
-        "--outcome",
-        "tone",
-        "--aspects",
-        "overall",
-        "--out",
-        "b.html",
-    )
+    assert "2 questions are open: until answered, no result can be quoted" in said
+    own = ("--outcome", "tone", "--aspects", "overall", "--out", "b.html")
+    ratings("report", "mine.csv", *own)
     assert {path.name for path in Path().iterdir()} == {
         "b.csv",
         "b.html",
@@ -97,6 +93,61 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
         "mine.report.rows.csv",
     }
     assert "there is no such file" in ratings("report", "other.csv", code=1)
+
+
+def test_in_a_terminal_questions_are_asked_until_none_is_open(ratings):
+    Path("mine.csv").write_text(marks().replace("i0,r0,1,1", "i0,r0,9,1"))
+    # wrong answers are asked again; nothing means what is proposed
+    answers = ["perhaps", "", "1", "1 to 7", ""]
+    said = ratings("inspect", "mine.csv", answers=answers)
+    assert "the answer 'perhaps' to " in said
+    assert "gives no lowest and highest rating" in said
+    assert "Answer the" not in said
+    recipe = recipes.from_yaml("mine.recipe.yaml")
+    assert recipes.open_questions(recipe) == []
+    assert recipe["missing"] == ["9"]
+    assert recipe["scales"] == {"overall": ["1", "7"], "tone": ["1", "4"]}
+    assert "open: until answered" not in ratings("report", "mine.csv")
+    # nothing more is asked
+    before = Path("mine.recipe.yaml").read_text()
+    own = ("inspect", "mine.csv", "--recipe", "mine.recipe.yaml")
+    assert "mine.recipe.yaml stays as it is" in ratings(*own, answers=[])
+    assert Path("mine.recipe.yaml").read_text() == before
+
+
+def test_an_answer_that_changes_the_columns_changes_the_questions(ratings):
+    rows = "".join(f"i{k},{k % 4},{1 + k * 7 % 5},{k % 3}\n" for k in range(60))
+    Path("mine.csv").write_text("item,overall_A,overall_B,tone_A\n" + rows)
+    answers = ["different questions", "overall_B", "0 to 3", "1 to 5", "0 to 2"]
+    said = ratings("inspect", "mine.csv", answers=answers)
+    assert "What are these?" in said
+    recipe = recipes.from_yaml("mine.recipe.yaml")
+    assert (recipe["outcome"], recipe["aspects"]) == (
+        "overall_B",
+        ["tone_A", "overall_A"],
+    )
+    assert recipe["scales"]["overall_A"] == ["0", "3"]
+    assert "names" not in recipe
+
+
+def test_answers_written_into_a_recipe_are_carried_out(ratings):
+    Path("mine.csv").write_text(marks().replace("i0,r0,1,1", "i0,r0,9,1"))
+    ratings("inspect", "mine.csv")
+    text = Path("mine.recipe.yaml").read_text()
+    assert "\n# Please answer the questions: " in text
+    lines = iter(["no", "1 to 9", "unknown"])
+    filled = [
+        f"  answer: {next(lines)}" if line.strip() == "answer:" else line
+        for line in text.splitlines()
+    ]
+    Path("mine.recipe.yaml").write_text("\n".join(filled))
+    assert "open" not in ratings("report", "mine.csv")
+    recipe = recipes.from_yaml("mine.recipe.yaml")
+    assert "missing" not in recipe
+    assert recipe["scales"] == {"overall": ["1", "9"]}
+    Path("mine.recipe.yaml").write_text(text.replace("  answer:", "  answer: maybe", 1))
+    said = ratings("report", "mine.csv", code=1)
+    assert "is none of: yes, no" in said
 
 
 def marks(n=90):
@@ -114,37 +165,30 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     said = ratings("report", "there/mine.csv")
     assert "read as there/mine.recipe.yaml says (to do without: --no-recipe)" in said
     assert "tone" in Path("mine.report.csv").with_suffix(".json").read_text()
-    assert "nobody has checked it" not in Path("mine.report.html").read_text()
+    assert "open" not in said
     # one in the working folder, where inspect writes it, comes first
     Path("mine.recipe.yaml").write_text("outcome: nothing\naspects: [tone]\n")
     said = ratings("report", "there/mine.csv", code=1)
     assert "read as mine.recipe.yaml says" in said
     said = ratings("report", "there/mine.csv", "--no-recipe")
     assert "read as" not in said
-    assert "Going on as this says" in said
+    assert "2 questions are open" in said
     page = Path("mine.report.html").read_text()
-    assert "nobody has checked it" in page
-    assert "no scale is known" in page
+    assert "which ratings could be given?" in page
 
 
-def test_inspect_goes_on_with_a_recipe_and_leaves_it_alone(ratings):
+def test_inspect_goes_on_with_a_recipe(ratings):
     Path("mine.csv").write_text(marks())
-    known = "outcome: tone\n"
-    Path("mine.recipe.yaml").write_text(known)
-    assert "check it with --recipe" in ratings("inspect", "mine.csv", code=1)
-    said = ratings("inspect", "mine.csv", "--recipe", "mine.recipe.yaml")
-    assert "mine.recipe.yaml stays as it is. What could be added to it" in said
-    assert "aspects: [overall]" in said
-    assert "outcome: tone" not in said.partition("What could be added")[2]
-    assert Path("mine.recipe.yaml").read_text() == known
-    ratings(
-        "inspect", "mine.csv", "--recipe", "mine.recipe.yaml", "--out", "whole.yaml"
-    )
-    whole = Path("whole.yaml").read_text()
-    assert "outcome: tone" in whole
-    assert "# scales:\n#   tone: [1, 4]\n#   overall: [1, 5]\n" in whole
-    said = ratings("inspect", "mine.csv", "--recipe", "whole.yaml")
-    assert "whole.yaml says all that is needed" in said
+    Path("mine.recipe.yaml").write_text("outcome: tone\n")
+    assert "go on with it by --recipe" in ratings("inspect", "mine.csv", code=1)
+    own = ("inspect", "mine.csv", "--recipe", "mine.recipe.yaml")
+    ratings(*own, "--out", "whole.yaml")
+    assert Path("mine.recipe.yaml").read_text() == "outcome: tone\n"
+    assert "mine.recipe.yaml written" in ratings(*own)
+    whole = recipes.from_yaml("mine.recipe.yaml")
+    assert whole == recipes.from_yaml("whole.yaml")
+    assert (whole["outcome"], whole["aspects"]) == ("tone", ["overall"])
+    assert "mine.recipe.yaml stays as it is" in ratings(*own)
     Path("bad.yaml").write_text("outcme: tone\n")
     said = ratings("inspect", "mine.csv", "--recipe", "bad.yaml", code=1)
     assert "did you mean 'outcome'?" in said
@@ -154,14 +198,14 @@ def test_a_sheet_can_be_named_and_a_sheet_without_ratings_leaves_no_recipe(ratin
     table = pd.read_csv(io.StringIO(marks()))
     rows = [list(table), *table.to_numpy().tolist()]
     workbook(Path(), [["Code book"], ["overall 1 to 5"]], {"wave 1": rows})
-    said = ratings("inspect", "a.xlsx")
-    assert "no recipe is written: no ratings are found on this sheet" in said
-    assert "ratings inspect a.xlsx --sheet 'wave 1'" in said
+    said = ratings("inspect", "a.xlsx", code=1)
+    assert "Other sheets are not read (--sheet NAME reads one): 'wave 1'." in said
+    assert "no ratings are found in a.xlsx: see above" in said
     assert not Path("a.recipe.yaml").exists()
     said = ratings("inspect", "a.xlsx", "--sheet", "wave 1")
     assert "understood as 90 ratings of 30 items" in said
     assert "file: {sheet: wave 1}" in Path("a.recipe.yaml").read_text()
-    said = ratings("inspect", "a.xlsx", "--sheet", "wave", code=1)
+    said = ratings("inspect", "a.xlsx", "--sheet", "wave", "--out", "b.yaml", code=1)
     assert "there is no sheet 'wave'; there are 'S', 'wave 1'" in said
     Path("mine.csv").write_text(marks())
     said = ratings("inspect", "mine.csv", "--sheet", "wave", code=2)
@@ -177,14 +221,13 @@ def test_a_report_that_is_not_understood_is_told_once(ratings):
     rows = "".join(f"i{n},{n % 5},{n % 3}\n" for n in range(40))
     Path("mine.csv").write_text("item,overall,tone\n" + rows)
     said = ratings("report", "mine.csv", "--outcome", "Overal", code=1)
-    assert "Going on as this says" not in said
     assert said.count("column 'Overal' is missing; did you mean 'overall'?") == 1
-    assert "mine.csv is not understood, see the last lines under" in said
+    assert "mine.csv cannot be read: correct the file" in said
 
 
-def test_a_recipe_that_cannot_be_followed_is_not_called_complete(ratings):
+def test_a_recipe_that_cannot_be_followed_says_why(ratings):
     Path("mine.csv").write_text(marks())
     Path("a.yaml").write_text("outcome: overall\naspects: [tones]\n")
     said = ratings("inspect", "mine.csv", "--recipe", "a.yaml")
+    assert "The file cannot be read yet: " in said
     assert "column 'tones' is missing; did you mean 'tone'?" in said
-    assert said.endswith("a.yaml cannot be followed yet: see above\n")

@@ -11,7 +11,7 @@ import pytest
 from workbooks import workbook
 
 from helpers.data.tables import BadTableError, OptionError
-from ratings import formats, inspection, recipes
+from ratings import formats, recipes
 
 ROWS = [
     {"item_id": "a", "overall": 4, "tone": 1},
@@ -143,68 +143,10 @@ def test_an_unknown_encoding_is_named(tmp_path):
         cells(written(tmp_path, "a.csv", "a\n1\n"), encoding="klingon")
 
 
-def test_other_sheets_of_a_workbook_are_named(tmp_path):
-    rows = [["text", "tone"], ["a", 1], ["b", 2]]
-    path = workbook(tmp_path, rows, others={"notes": rows})
-    line = "other sheets of the file are not read: 'notes'; name one in the recipe"
-    seen = inspection.inspect(path)
-    assert any(line in each for each in seen.to_check)
-    assert formats.other_sheets(path, {"sheet": "notes"}) == ["S"]
-    assert formats.other_sheets(workbook(tmp_path, rows), {}) == []
-
-
 def test_a_sheet_that_is_not_there_is_told_with_those_that_are(tmp_path):
     path = workbook(tmp_path, [["tone"], [1]], {"notes": [["tone"]]})
     with pytest.raises(BadTableError, match=r"no sheet 'note'; there are 'S', 'notes'"):
         cells(path, sheet="note")
-
-
-def test_a_title_above_a_sheet_and_empty_rows_are_skipped(tmp_path):
-    rows = [["Pilot"], [], ["item", "overall", "tone"]]
-    rows += [[f"i{n}", n % 5, n % 3] for n in range(20)]
-    rows += [[], ["i20", 1, 2]]
-    path = workbook(tmp_path, rows)
-    assert formats.above_header(path, {}).rows == {1: "Pilot"}
-    seen = inspection.inspect(path)
-    assert seen.recipe["skip"] == ["1"]
-    found = recipes.read(path, seen.recipe)
-    assert found["tone"].tolist() == [*(n % 3 for n in range(20)), 2]
-    assert found.index[0] == 4
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "a,b\n1,2\n3,4\n",
-        "a\n1\n2\n",
-        "a,b,c\n1,2\n3,4,5,6\n7,8,9\n1,2,3\n",  # ragged rows are told elsewhere
-        ',"x;y;z"\n1,"p;q;r"\n2,"p;q;r"\n',
-        "",
-        "\n\n",
-    ],
-)
-def test_a_table_without_a_title_has_none(tmp_path, content):
-    assert formats.above_header(written(tmp_path, "a.csv", content), {}) is None
-
-
-def test_a_title_is_looked_for_with_the_delimiter_that_is_told(tmp_path):
-    path = written(tmp_path, "a.csv", "Pilot\na~b~c\n1~2~3\n4~5~6\n7~8~9\n")
-    assert formats.above_header(path, {}) is None
-    above = formats.above_header(path, {"delimiter": "~", "quotes": "none"})
-    assert (above.header, above.delimiter) == (2, "~")
-
-
-def test_a_recipe_that_skips_no_title_gets_a_hint(tmp_path):
-    path = written(tmp_path, "a.csv", "Pilot\ntone;b\n1;2\n3;4\n2;2\n1;1\n")
-    hint = r"row 2 seems to hold the names of columns: add 'skip: \[1\]'"
-    with pytest.raises(BadTableError, match=hint):
-        recipes.read(path, {"aspects": ["tone"]})
-    with pytest.raises(BadTableError) as caught:
-        recipes.read(path, {"aspects": ["tone"], "skip": ["9"]})
-    assert "seems to hold" not in str(caught.value)
-    sheet = workbook(tmp_path, [["Pilot"], ["tone", "b"], [1, 2], [3, 4], [2, 2]])
-    with pytest.raises(BadTableError, match=f"{hint} to the recipe"):
-        recipes.read(sheet, {"aspects": ["tone"]})
 
 
 def test_a_sheet_with_nothing_to_read_is_named(tmp_path):
@@ -212,7 +154,6 @@ def test_a_sheet_with_nothing_to_read_is_named(tmp_path):
     opened = formats.opened(path, {}, ["1", "2"])
     with pytest.raises(BadTableError, match="the sheet is empty"), opened:
         pass
-    assert formats.above_header(workbook(tmp_path, []), {}) is None
 
 
 @pytest.mark.parametrize(
@@ -232,3 +173,37 @@ def test_half_a_workbook_is_no_excel_file(tmp_path, left_out, message):
                 new.writestr(name, old.read(name))
     with pytest.raises(BadTableError, match=message):
         cells(half)
+
+
+def test_other_sheets_of_a_workbook_are_named(tmp_path):
+    rows = [["text", "tone"], ["a", 1], ["b", 2]]
+    path = workbook(tmp_path, rows, others={"notes": rows})
+    assert formats.other_sheets(path, {"sheet": "notes"}) == ["S"]
+    assert formats.other_sheets(workbook(tmp_path, rows), {}) == []
+    assert formats.other_sheets(written(tmp_path, "a.csv", "tone\n1\n"), {}) == []
+
+
+@pytest.mark.parametrize(
+    "title", ["Pilot\n", "Pilot,,\n", "Pilot; wave 2\n", ",,\nPilot,,\n,,\n"]
+)
+def test_a_title_is_an_error_that_says_which_row_to_skip(tmp_path, title):
+    path = written(tmp_path, "a.csv", title + "text,overall,tone\n" + "a,1,2\n" * 9)
+    number = title.partition("Pilot")[0].count("\n") + 1
+    message = rf"but row {number}, with .* if it is a title, write 'skip: \[{number}"
+    with pytest.raises(BadTableError, match=message):
+        read(path)
+    with formats.opened(path, {}, [str(number)]) as (_, names, _):
+        assert names == ["text", "overall", "tone"]
+
+
+def test_a_title_above_a_sheet_and_empty_rows_are_skipped(tmp_path):
+    rows = [["Pilot"], [], ["item", "overall", "tone"]]
+    rows += [[f"i{n}", n % 5, n % 3] for n in range(20)]
+    rows += [[], ["i20", 1, 2]]
+    path = workbook(tmp_path, rows)
+    with pytest.raises(BadTableError, match="most rows have 3 cells, but row 1"):
+        read(path)
+    recipe = {"outcome": "overall", "aspects": ["tone"], "skip": ["1"]}
+    found = recipes.read(path, recipe)
+    assert found["tone"].tolist() == [*(n % 3 for n in range(20)), 2]
+    assert found.index[0] == 4

@@ -232,7 +232,8 @@ def test_what_counts_as_a_number_or_as_nothing(tmp_path):
         (10**400, f"infinite or too large: line 1 1{'0' * 79}…"),
         (
             "6",
-            "outside 1 to 5.5 (correct `scales`, or list codes in `missing`): "
+            "outside 1 to 5.5 (correct `scales`, list codes in `missing`, or write "
+            "'outside: drop'): "
             "line 1 '6'",
         ),
     ],
@@ -302,8 +303,8 @@ def test_all_problems_of_a_file_are_listed_at_once(tmp_path):
         "row 5 has 2 of 4 cells",
         "column 'item_id', empty: row 3",
         f"column 'model', {NO_NUMBER}: row 3 'y'",
-        "column 'overall', outside 1 to 5 (correct `scales`, or list codes in "
-        "`missing`): row 4 '6'",
+        "column 'overall', outside 1 to 5 (correct `scales`, list codes in `missing`, "
+        "or write 'outside: drop'): row 4 '6'",
         f"column 'tone', {COMMA}: row 2 '4,5'",
         f"column 'tone', {NO_NUMBER}: row 3 'x', row 6 'y'",
     ]

@@ -8,6 +8,7 @@ import pytest
 
 from helpers.data.tables import BadTableError, OptionError
 from ratings import recipes
+from ratings.accounts import Account
 
 NAN = float("nan")
 
@@ -205,7 +206,7 @@ def test_roles_may_be_made_of_several_columns(tmp_path):
     ("text", "message"),
     [
         ("itm: a", "a.yaml: there is no key 'itm' (did you mean 'item'?)"),
-        ("zzz: a", "a.yaml: there is no key 'zzz'; known are about"),
+        ("zzz: a", "a.yaml: there is no key 'zzz'; known are questions"),
         ("- a", "a.yaml: a recipe has one 'key: value' on each line"),
         ("item: {a: b}", "a.yaml: item must be a list of names, such as"),
         ("scales: {tone: [5, 1]}", "a.yaml: scales give the lowest and highest mark"),
@@ -343,18 +344,6 @@ def test_a_recipe_breaks_no_text_over_lines(tmp_path):
     assert recipes.from_yaml(path) == recipe
 
 
-def test_ends_that_were_seen_become_a_remark_that_can_be_used(tmp_path):
-    path = tmp_path / "a.yaml"
-    known = {"outcome": "tone", "scales": {"tone": ["0", "9"]}}
-    recipes.write_yaml(known, path, "my.csv", {"b": ["1", "4"]})
-    assert recipes.from_yaml(path) == known
-    lines = path.read_text().split("# scales:")[1]
-    used = "scales:" + lines.replace("\n# ", "\n")
-    path.write_text(used)
-    scales = {"tone": ["0", "9"], "b": ["1", "4"]}
-    assert recipes.from_yaml(path) == {"scales": scales}
-
-
 def test_all_unknown_keys_are_named_at_once():
     with pytest.raises(OptionError) as caught:
         recipes.parse({"outcom": "a", "aspekts": "b"})
@@ -362,7 +351,7 @@ def test_all_unknown_keys_are_named_at_once():
         "recipe: there is no key 'outcom' (did you mean 'outcome'?), 'aspekts' "
         "(did you mean 'aspects'?)"
     )
-    with pytest.raises(OptionError, match=r"'k7', 4 more; known are about, when"):
+    with pytest.raises(OptionError, match=r"'k7', 4 more; known are questions, about"):
         recipes.parse({f"k{n}": "a" for n in range(12)})
 
 
@@ -371,3 +360,87 @@ def test_an_empty_recipe_is_called_empty(tmp_path):
     path.write_text("# nothing\n")
     with pytest.raises(OptionError, match=r"^a.yaml is empty: `ratings inspect`"):
         recipes.from_yaml(path)
+
+
+def test_the_option_that_is_ticked_is_the_rating(read):
+    text = "id,q_1,q_2,q_3\na,x,,\nb,0,No,1\nc,,,\n"
+    radio = {"tone": {"q_1": "1", "q_2": "2", "q_3": "5"}}
+    found = read(text, item="id", radio=radio, aspects=["tone"])
+    np.testing.assert_equal(found, [["a", 1], ["b", 5], ["c", NAN]])
+    with pytest.raises(OptionError, match="several options of 'tone' are ticked in ro"):
+        read(text.replace("0,No", "1,No"), item="id", radio=radio, aspects=["tone"])
+    with pytest.raises(OptionError, match="column 'q_9' is missing"):
+        read(text, radio={"tone": {"q_9": "1"}}, aspects=["tone"])
+    with pytest.raises(OptionError, match="radio gives the rating of each option"):
+        read(text, radio={"tone": "q_1"}, aspects=["tone"])
+
+
+def test_labels_may_differ_in_case_and_spaces(read):
+    text = "id,who,tone\na,Anna B,1\nb,anna  b,2\nc,Ben,3\n"
+    recipe = {"item": "id", "rater": "who", "aspects": ["tone"]}
+    raters = [row[1] for row in read(text, **recipe, fold=["who"])]
+    assert raters == ["rater-001", "rater-001", "rater-002"]
+    assert len({row[1] for row in read(text, **recipe)}) == 3
+
+
+def test_values_outside_their_scale_can_be_dropped_and_are_counted(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("tone,clear\n1,1\n7,2\n0,3\n5,9\n")
+    recipe = {"aspects": ["tone", "clear"], "scales": {"tone": ["1", "5"]}}
+    with pytest.raises(BadTableError, match=r"outside 1 to 5 .*: row 3 '7', row 4 '0'"):
+        recipes.read(path, recipe)
+    account = Account()
+    found = recipes.read(path, recipe | {"outside": "drop"}, account)
+    np.testing.assert_equal(found["tone"].tolist(), [1, NAN, NAN, 5])
+    assert found["clear"].tolist() == [1, 2, 3, 9]
+    (step,) = account.steps[1:]
+    assert step == ("tone: 2 values outside 1 to 5 dropped", 0, 4, "row 3, row 4")
+    with pytest.raises(OptionError, match="outside can only be drop"):
+        recipes.parse({"outside": "keep"})
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"ask": "?", "answer": "perhaps", "options": {"yes": {}}}, "is none of: yes"),
+        ({"ask": "?", "answer": "5 to 1", "scale": ["a"]}, "no lowest and highest"),
+        ({"ask": "?", "answer": "good", "order": ["a"]}, "does not list all words"),
+        (
+            {"ask": "?", "answer": "a, b", "order": ["a"], "words": ["c"]},
+            "does not list all words",
+        ),
+        ({"answer": "yes"}, "each of questions has the keys ask and answer"),
+        ({"ask": "?", "because": "x"}, "each of questions has the keys ask and answer"),
+        ({"ask": "?", "options": {"yes": "no"}}, "each of questions has the keys ask"),
+        ("why?", "each of questions has the keys ask and answer"),
+    ],
+)
+def test_what_is_no_question_or_no_answer_is_said(question, message):
+    with pytest.raises(OptionError, match=message):
+        recipes.parse({"questions": [question]})
+
+
+def test_answers_set_keys_once_and_give_way_to_later_edits():
+    questions = [
+        {"ask": "a", "answer": "YES", "options": {"yes": {"missing": ["9"]}, "no": {}}},
+        {"ask": "b", "answer": "", "scale": ["tone"]},
+        {"ask": "c", "answer": "b, a", "order": ["mood"], "words": ["a", "b"]},
+        {"ask": "d", "answer": "not used", "order": ["land"]},
+        {"ask": "e", "answer": "x", "options": {"x": {"names": "", "outcome": "mood"}}},
+    ]
+    given = {
+        "questions": questions,
+        "missing": ["k.A."],
+        "names": "(?P<aspect>.+)",
+        "outcome": "tone",
+        "aspects": ["mood", "land"],
+        "marks": {"mood": {"a": "7"}, "land": {"x": "1"}},
+    }
+    found = recipes.parse(given)
+    assert found["missing"] == ["k.A.", "9"]
+    assert found["marks"] == {"mood": {"b": "0", "a": "1"}}
+    assert (found["outcome"], found.get("aspects")) == ("mood", None)
+    assert "names" not in found
+    assert recipes.open_questions(found) == ["b"]
+    later = found | {"missing": ["99"]}
+    assert recipes.parse(later) == later

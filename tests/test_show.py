@@ -53,9 +53,10 @@ def begun(tmp_path):
 def displayed(monkeypatch):
     """What `save` shows in a notebook: each object and its metadata."""
     shown = []
-    monkeypatch.setattr(show, "get_ipython", lambda: "a notebook")
+    monkeypatch.setattr(show, "_in_notebook", lambda: True)
     monkeypatch.setattr(
-        show, "display", lambda what, **options: shown.append((what, options))
+        "IPython.display.display",
+        lambda what, **options: shown.append((what, options)),
     )
     return shown
 

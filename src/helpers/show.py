@@ -6,6 +6,7 @@ readers can tell apart. Tables are rounded, captioned and shown whole.
 """
 
 import re
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from IPython import get_ipython
-from IPython.display import Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -66,7 +64,7 @@ INTERACTIVE = "application/vnd.vegalite.v5+json"  # kind of output
 LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
-STYLE = paths.DATA / "templates" / "figures.mplstyle"
+STYLE = Path(__file__).with_name("figures.mplstyle")
 _style = {"other_parameters": ""}
 
 
@@ -275,10 +273,18 @@ def _read_out(table: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
+def _in_notebook() -> bool:
+    """Tell whether a notebook is running; `ratings` works without IPython."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and shell.get_ipython() is not None
+
+
 def _show(png: bytes, alt: str, caption: str) -> None:
     """Show a picture with its caption, if a notebook is running."""
-    if not get_ipython():
+    if not _in_notebook():
         return
+    from IPython.display import Markdown, display
+
     width, height = Image.open(BytesIO(png)).size
     scale = PAGE_DPI / SAVE_DPI
     metadata = {
@@ -312,9 +318,11 @@ def interactive(chart: object) -> None:
     # the version that JupyterLab brings along; what we draw is the same in both
     specification["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json"
     words = "<an interactive chart: open this notebook in JupyterLab, or the site>"
-    if get_ipython() is None:
+    if not _in_notebook():
         print(words)
     else:
+        from IPython.display import display
+
         display({INTERACTIVE: specification, "text/plain": words}, raw=True)
 
 
@@ -663,6 +671,8 @@ def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) ->
     [4.0, 5.0]
     >>> plt.close(fig)
     """
+    import seaborn as sns  # not needed by `ratings`
+
     for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
         sns.lineplot(
             x=levels.round(2),

@@ -5,6 +5,7 @@ away, splits them or puts them together is written down with the row numbers, so
 the numbers add up: those left after a step are those before plus the change.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -85,9 +86,10 @@ class Account:
         if change:
             self.steps.append(Step(how, change, self.left + change))
 
-    def pass_over(self, what: str) -> None:
-        """Write down what is not used though no row is lost by it."""
-        self.steps.append(Step(what, 0, self.left))
+    def pass_over(self, what: str, rows: Sequence = ()) -> None:
+        """Write down what is not used though no row is lost by it, and where."""
+        where = places(pd.Index(rows)) if len(rows) else ""
+        self.steps.append(Step(what, 0, self.left, where))
 
     def table(self) -> pd.DataFrame:
         """All steps, one a row."""

@@ -5,9 +5,14 @@ What a command needs is imported when it runs, so that `ratings --help` answers 
 
 import csv
 import json
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from ratings import inspection
 
 STOPPED = "stopped: nothing half-written is left"
 
@@ -37,17 +42,20 @@ def main() -> None:
 
 @main.command("inspect")
 @click.argument("file")
-@click.option("--recipe", "recipe_file", metavar="YAML", help="One to check and go on.")
+@click.option("--recipe", "recipe_file", metavar="YAML", help="One to go on with.")
 @click.option("--sheet", help="Of an Excel file; the first if not given.")
 @click.option(
-    "--out", metavar="YAML", help="The recipe; FILE.recipe.yaml here if not given."
+    "--out",
+    metavar="YAML",
+    help="The recipe to write, if not that of --recipe or FILE.recipe.yaml here.",
 )
 def propose_recipe(
     file: str, recipe_file: str | None, sheet: str | None, out: str | None
 ) -> None:
-    """Say what the file of ratings FILE seems to hold, and write a recipe for it.
+    """Show what the file of ratings FILE is taken for, and write a recipe for it.
 
-    With --recipe, what that says is kept and only the rest is proposed.
+    What is not certain is asked in a terminal; elsewhere the questions stand in the
+    recipe. Nothing can be quoted until they are answered.
     """
     from ratings import inspection, recipes
 
@@ -56,44 +64,71 @@ def propose_recipe(
         if ".xlsx" not in file.lower():
             raise click.UsageError(f"--sheet is for Excel files, which {file} is not")
         known["file"] = {**known.get("file", {}), "sheet": sheet}
-    seen = inspection.inspect(file, known)
-    path = _beside_user(out, seen.name, ".recipe.yaml")
-    if recipe_file and not out:
-        click.echo(seen)
-        if seen.sample.empty:
-            click.echo(f"\n{recipe_file} cannot be followed yet: see above")
-            return
-        _say_what_is_new(seen.recipe, known, file, recipe_file)
-        return
-    if path.exists():
+    path = _beside_user(out or recipe_file, Path(file).name, ".recipe.yaml")
+    if path.exists() and (out or not recipe_file):
         raise FileExistsError(
-            f"{path.name} exists: check it with --recipe {path.name}, name another "
+            f"{path.name} exists: go on with it by --recipe {path.name}, name another "
             "with --out, or delete it"
         )
+    seen = inspection.inspect(file, known)
     click.echo(seen)
-    if seen.sample.empty and seen.other_sheets and "outcome" not in seen.recipe:
-        sheets = ", ".join(map(repr, seen.other_sheets))
-        click.echo("\nno recipe is written: no ratings are found on this sheet.")
-        click.echo(f"Others are {sheets}, as in")
-        click.echo(f"    ratings inspect {file} --sheet {seen.other_sheets[0]!r}")
-        return
-    recipes.write_yaml(seen.recipe, path, seen.name, seen.seen_ends)
-    click.echo(f"\n{path.name} written: edit it, then")
+    if _is_terminal():
+        seen = _ask(file, seen)
+    if not {"outcome", "aspects"} & set(seen.recipe):
+        raise click.ClickException(f"no ratings are found in {seen.name}: see above")
+    if seen.recipe == known:
+        click.echo(f"\n{path.name} stays as it is")
+    else:
+        recipes.write_yaml(seen.recipe, path, seen.name)
+        click.echo(f"\n{path.name} written")
+    n_open = len(recipes.open_questions(seen.recipe))
+    if n_open:
+        questions = "1 question" if n_open == 1 else f"{n_open} questions"
+        click.echo(f"Answer the {questions} on top of it, or run this in a terminal.")
     click.echo(f"    ratings report {file} --recipe {path.name}")
 
 
-def _say_what_is_new(recipe: dict, known: dict, file: str, recipe_file: str) -> None:
-    """Print what a recipe lacks; the file of the recipe stays as it is."""
-    from ratings import recipes
+def _is_terminal() -> bool:
+    """Tell whether somebody can answer."""
+    return sys.stdin.isatty()
 
-    new = {key: value for key, value in recipe.items() if known.get(key) != value}
-    if new:
-        click.echo(f"\n{recipe_file} stays as it is. What could be added to it")
-        click.echo("(or written to another file, with --out):\n")
-        click.echo(recipes.as_yaml(new))
-    else:
-        click.echo(f"\n{recipe_file} says all that is needed")
-    click.echo(f"    ratings report {file} --recipe {recipe_file}")
+
+def _ask(file: str, seen: "inspection.Inspection") -> "inspection.Inspection":
+    """Ask the open questions, and look at the file again as the answers say."""
+    from ratings import inspection, questions, recipes
+
+    recipe = seen.recipe
+    while recipes.open_questions(recipe):
+        while asked := next(questions.unanswered(recipe), None):
+            answered = {**asked, "answer": _prompt(asked)}
+            others = [each for each in recipe["questions"] if each != asked]
+            before = [recipe.get(key) for key in inspection.SHAPE]
+            recipe = recipes.parse({**recipe, "questions": [*others, answered]})
+            if before != [recipe.get(key) for key in inspection.SHAPE]:
+                break  # other columns, other questions
+        seen = inspection.inspect(file, recipe)
+        recipe = seen.recipe
+        click.echo(f"\n{seen}")
+    return seen
+
+
+def _prompt(asked: dict) -> str:
+    """Ask one question until it has an answer."""
+    from helpers.data.tables import OptionError
+    from ratings import questions
+
+    def checked(answer: str) -> str:
+        try:
+            questions.effect({**asked, "answer": answer})
+        except OptionError as error:
+            raise click.UsageError(str(error)) from None
+        return answer.strip()
+
+    options = "".join(f"\n  - {option}" for option in asked.get("options", {}))
+    proposed = asked.get("proposed")
+    return click.prompt(
+        f"\n{asked['ask']}{options}\n", default=proposed, value_proc=checked
+    )
 
 
 @main.command()
@@ -123,28 +158,29 @@ def report(
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
-    from ratings import inspection
+    from ratings import inspection, recipes
     from ratings import report as pages
 
     if not recipe_file and not no_recipe:
         recipe_file = _recipe_nearby(file)
     names = _column_names(aspects)
     seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
-    if seen.contents:
+    if seen.size:
         click.echo(seen)
-        if seen.sample.empty:
-            raise click.ClickException(
-                f"{Path(file).name} is not understood, see the last lines under "
-                f"“Please check”: correct --outcome, --aspects or the recipe, or run\n"
-                f"    ratings inspect {file}"
-            )
-        if seen.to_check:
-            click.echo("\nGoing on as this says. If it is wrong, write a recipe:")
-            click.echo(f"    ratings inspect {file}\n")
+    if seen.problem:
+        raise click.ClickException(
+            f"{seen.name} cannot be read: correct the file, the names of columns or "
+            f"the recipe, or run\n    ratings inspect {file}"
+        )
+    asked = recipes.open_questions(seen.recipe)
+    if asked:
+        questions = (
+            "1 question is" if len(asked) == 1 else f"{len(asked)} questions are"
+        )
+        click.echo(f"\n{questions} open: until answered, no result can be quoted.")
+        click.echo(f"Answer by: ratings inspect {file}\n")
     page = _beside_user(out, Path(file).name, ".report.html")
-    click.echo(
-        pages.write_page(file, seen.recipe, page, click.echo, assumed=seen.to_check)
-    )
+    click.echo(pages.write_page(file, seen.recipe, page, click.echo, assumed=asked))
     if cite:
         results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
         click.echo(f"\n{results['methods']}")

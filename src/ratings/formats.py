@@ -34,8 +34,6 @@ LARGEST_FILE = 2**31  # bytes, unpacked
 MOST_CELLS = 10**9
 HEAD = 100  # objects whose keys are the names of the columns
 BLOCK = 2**24  # bytes that are unpacked at once
-ALIKE = 0.8  # of the rows below the names of columns have as many cells
-TOP = 60  # rows in which the names of columns are looked for
 
 # The number of each object, the object or None, and what is wrong with it.
 _Records = Callable[[], Iterable[tuple[int, dict | None, str]]]
@@ -150,6 +148,11 @@ def _open_delimited(
     if not any(names):
         problem = "all rows are empty; the names of the columns must stand in the first"
         raise bad_table(path.name, [problem])
+    n_names = sum(map(bool, names))
+    filled = lengths[lengths > 0]
+    usual = float(np.median(filled)) if len(filled) > 2 else len(names)
+    if len(names) != usual or n_names < usual / 2:
+        raise _title(path, n_above, n_names, usual)
     widest = max(len(names), layout.widest_above, lengths.max(initial=0))
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -180,6 +183,16 @@ def _open_delimited(
         return whole.rename(columns=called)[once], problems
 
     return names, load
+
+
+def _title(path: Path, row: int, n_names: int, usual: float) -> tables.BadTableError:
+    """Build the error of a first row that is unlike most of those below it."""
+    problem = (
+        f"most rows have {usual:g} cells, but row {row}, with the names of columns, "
+        f"has {n_names}: if it is a title, write 'skip: [{row}]' in a recipe and run "
+        "`ratings inspect FILE --recipe RECIPE`"
+    )
+    return bad_table(path.name, [problem])
 
 
 def _quoting(reading: Mapping[str, str]) -> int:
@@ -234,7 +247,7 @@ def _layout(
         line = rows.line_num + 1
         problem = (
             f"line {line} is not UTF-8; save the file as 'CSV UTF-8', or name its "
-            "encoding in a recipe"
+            "encoding in a recipe, as in 'file: {encoding: cp1252}' (Windows)"
         )
         raise bad_table(path.name, [problem]) from None
     except csv.Error as error:
@@ -395,6 +408,10 @@ def _open_excel(
     header = may_be_header.idxmax()
     names = ["" if pd.isna(name) else str(name).strip() for name in sheet.loc[header]]
     table = sheet.loc[header + 1 :].astype(object)
+    n_names = sum(map(bool, names))
+    usual = table.notna().sum(axis="columns").median()
+    if n_names < usual / 2:
+        raise _title(path, header, n_names, usual)
 
     def load(columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         once, problems = choose(columns, names)
@@ -448,107 +465,6 @@ def _excel_sheet(path: Path, sheet: str | None) -> pd.DataFrame:
             return pd.read_excel(path, sheet_name=sheet, header=None, engine="calamine")
         except calamine.CalamineError as error:
             raise unreadable(path, "an Excel file", error) from None
-
-
-class Above(NamedTuple):
-    """What stands above the names of columns.
-
-    Parameters
-    ----------
-    rows : dict of int to str
-        The first text of each such row, by its number.
-    header : int
-        The row with the names.
-    delimiter : str
-        What divides its cells; empty in Excel.
-    """
-
-    rows: dict[int, str]
-    header: int
-    delimiter: str
-
-
-def above_header(file: str | Path, reading: Mapping[str, str]) -> Above | None:
-    """Find a title or other words above the names of columns; None if there are none.
-
-    The names are taken for the first row that has as many cells as most rows, each with
-    a letter in it, if the first row of all is no such row.
-    """
-    with _plain_file(file) as path:
-        if path.suffix.lower() == ".xlsx":
-            sheet = _excel_sheet(path, reading.get("sheet"))[:TOP].astype(object)
-            rows = sheet.where(sheet.notna(), "").map(str).to_numpy().tolist()
-            return _above(rows, "")
-        if FORMATS[path.suffix.lower()] is not _open_delimited:
-            return None
-        content = _utf_8(path, reading.get("encoding"))[:BLOCK]
-        text = content.decode(errors="replace")
-    delimiters = [_likely_delimiter(text.encode()), *DELIMITERS]
-    if "delimiter" in reading:
-        delimiters = [reading["delimiter"]]
-    rows = _top(text, delimiters[0], _quoting(reading))
-    is_told_apart = len(_first_filled(rows)) > 1
-    if is_told_apart and _are_alike(rows):
-        return None
-    found = []
-    for delimiter in delimiters:
-        rows = _top(text, delimiter, _quoting(reading))
-        above = _above(rows, delimiter)
-        if above:
-            found.append((-_usual_width(rows), above.header, above))
-    return min(found)[-1] if found else None
-
-
-def _top(text: str, delimiter: str, quoting: int) -> list[list[str]]:
-    """Split the first rows of a delimited text into cells."""
-    csv.field_size_limit(LONGEST_FIELD)
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting)
-    try:
-        return list(itertools.islice(rows, TOP))
-    except csv.Error:
-        return []
-
-
-def _n_filled(row: Sequence[str]) -> int:
-    """Count the cells of a row that are not empty."""
-    return sum(bool(cell.strip()) for cell in row)
-
-
-def _usual_width(rows: Sequence[Sequence[str]]) -> float:
-    """How many cells a row has that are not empty: the median."""
-    widths = [_n_filled(row) for row in rows]
-    return float(np.median([width for width in widths if width] or [0]))
-
-
-def _first_filled(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Take the first row that is not empty."""
-    return next(filter(_n_filled, rows), [])
-
-
-def _are_alike(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether nearly all rows are as long as the first, which is mostly full."""
-    filled = [row for row in rows if _n_filled(row)]
-    if not filled:
-        return True
-    n_alike = sum(len(row) == len(filled[0]) for row in filled)
-    is_full = _n_filled(filled[0]) > _usual_width(filled) / 2
-    return is_full and n_alike > ALIKE * len(filled)
-
-
-def _above(rows: Sequence[Sequence[str]], delimiter: str) -> Above | None:
-    """Find what stands above the names of columns, if anything does."""
-    usual = _usual_width(rows)
-    above = {}
-    for number, row in enumerate(rows, start=1):
-        texts = [cell.strip() for cell in row if cell.strip()]
-        is_wide = len(texts) >= max(usual, 2)
-        are_names = all(any(map(str.isalpha, text)) for text in texts)
-        if is_wide and are_names and _are_alike(rows[number - 1 :]):
-            is_first = not above or _are_alike(rows)
-            return None if is_first else Above(above, number, delimiter)
-        if texts:
-            above[number] = texts[0]
-    return None
 
 
 FORMATS = {

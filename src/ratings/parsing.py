@@ -56,13 +56,15 @@ def interpret(
     name: str,
     problems: Sequence[str] = (),
     account: Account | None = None,
+    drops_outside: bool = False,
 ) -> pd.DataFrame:
     """Turn a table of cells as they are written into ratings, or list what is wrong.
 
     Spaces around a cell do not matter. The words yes, true, no and false are 1 and 0;
     NA, N/A, N.A., NaN, null and none are missing, like empty cells. Rows that are empty
     in all columns are left out. Without items each row is one, without clusters each
-    item. Raters become anonymous.
+    item. Raters become anonymous. Numbers outside a scale are mistakes; with
+    ``drops_outside`` they count as missing, and the account says how many there are.
     """
     cells, nested = _distinct_cells(raw)
     problems = [*problems, *nested]
@@ -85,7 +87,11 @@ def interpret(
         problems += mistakes
     for column in cells.columns.intersection(values, sort=False):
         low, high = scales.get(column, NO_LIMITS)
+        if drops_outside:
+            low, high = NO_LIMITS
         numbers, mistakes = _numbers(cells[column], low, high)
+        if drops_outside and column in scales:
+            numbers = _on_scale(numbers, scales[column], cells[column], account)
         columns[column] = numbers
         problems += mistakes
     if problems:
@@ -94,6 +100,21 @@ def interpret(
         raise bad_table(name, ["there are no rows"])
     table = pd.DataFrame(columns, index=cells.index)
     return _completed(table)
+
+
+def _on_scale(
+    numbers: np.ndarray, scale: tuple[float, float], column: pd.Series, account: Account
+) -> np.ndarray:
+    """Leave out numbers outside a scale, and write down how many these are."""
+    low, high = scale
+    is_outside = (numbers < low) | (numbers > high)
+    outside = column.index[is_outside]
+    if len(outside):
+        what = "1 value" if len(outside) == 1 else f"{len(outside):,} values"
+        account.pass_over(
+            f"{column.name}: {what} outside {low:g} to {high:g} dropped", outside
+        )
+    return np.where(is_outside, np.nan, numbers)
 
 
 def _error(name: str, problems: Sequence[str]) -> BadTableError:
@@ -225,7 +246,7 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
         text = value.lower()
         if text in NOTHING:
             return np.nan, ""
-        if _COMMA.fullmatch(text):
+        if has_comma(text):
             hint = "write 'decimal: \",\"' in the recipe"
             return np.nan, f"comma instead of a decimal point ({hint})"
         value = float(text) if _NUMBER.fullmatch(text) else WORDS.get(text.rstrip("."))
@@ -235,8 +256,14 @@ def _number(value: object, low: float, high: float) -> tuple[float, str]:
         return np.nan, "infinite or too large"
     if not low <= value <= high:
         scale = f"outside {low:g} to {high:g}"
-        return np.nan, f"{scale} (correct `scales`, or list codes in `missing`)"
+        hint = "correct `scales`, list codes in `missing`, or write 'outside: drop'"
+        return np.nan, f"{scale} ({hint})"
     return float(value), ""
+
+
+def has_comma(text: str) -> bool:
+    """Tell whether a text is a number with a comma instead of a decimal point."""
+    return bool(_COMMA.fullmatch(text))
 
 
 def _labels(

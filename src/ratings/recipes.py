@@ -1,8 +1,8 @@
 """Recipes: how a file of any shape becomes ratings.
 
 A recipe is a short YAML file, proposed by `ratings.inspection.inspect` and edited by
-people. Every key is explained in data/recipes/README.md, beside recipes for the exports
-of common tools. All values are taken as text, so that No and 1e3 stay what they are.
+people. Every key is explained in shipped/README.md, beside recipes for the exports of
+common tools. All values are taken as text, so that No and 1e3 stay what they are.
 """
 
 import ast
@@ -19,19 +19,23 @@ import yaml
 
 from helpers import paths
 from helpers.data import tables
-from helpers.data.tables import OptionError, PlainError, bad_table, cell
-from ratings import parsing
-from ratings.accounts import Account
-from ratings.formats import above_header, opened
+from helpers.data.tables import OptionError, bad_table, cell
+from ratings import parsing, questions
+from ratings.accounts import Account, places
+from ratings.formats import opened
 
 ROLES = ("item", "rater", "position", "cluster", "system", "covariate", "words")
+SHIPPED = Path(__file__).with_name("shipped")  # recipes that come with the package
 KINDS = {
+    # what nobody has confirmed yet
+    "questions": list,
     # the file
     "about": str,
     "when": list,
     "file": dict,
     "skip": list,
     # from cells to a row for each item and rater
+    "radio": dict,
     "names": str,
     "lists": dict,
     "only": dict,
@@ -40,6 +44,7 @@ KINDS = {
     "count": str,
     "sum": str,
     "call": dict,
+    "fold": list,
     # the parts that columns play
     "item": list,
     "rater": list,
@@ -55,6 +60,7 @@ KINDS = {
     "missing": list,
     "decimal": str,
     "scales": dict,
+    "outside": str,
 }
 KIND_WORDS = {
     str: "text (in papermill, -r gives a number as text)",
@@ -68,11 +74,12 @@ MOST_KINDS = 8  # of error, named in one line
 LONGEST_LIST = 10**6  # characters of a list written as text
 HEADER = """\
 # How to read {name}. Edit this file, then: ratings report {name} --recipe {recipe}
-# Each key is explained in data/recipes/README.md.
 """
-SEEN_ENDS = """\
-# The scales, as far as marks tell: a guess. Correct them and take off "# " to use them.
+HOW_TO_ANSWER = """\
+# Please answer the questions: write one of the options, or for a scale such as 1 to 5,
+# after `answer`. Until all are answered, the report quotes no result.
 """
+NOT_TICKED = ("", "0", "no", "false", "off")  # any other cell is a tick
 
 # A number at the start of a cell, such as 4 - Good, 4/5 or 80 %.
 LEADING = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:[-:/.%)=–—(].*)?", re.DOTALL)
@@ -94,8 +101,8 @@ def from_yaml(file: str | Path) -> dict:
     Parameters
     ----------
     file : str or pathlib.Path
-        A YAML file. A relative name is looked for in the working folder, then in the
-        project.
+        A YAML file, looked for in the working folder, then in the project; or the name
+        of a recipe that comes with the package, such as ``"mqm"``.
 
     Returns
     -------
@@ -111,10 +118,11 @@ def from_yaml(file: str | Path) -> dict:
 
     Examples
     --------
-    >>> from_yaml("data/recipes/mqm.yaml")["count"]
+    >>> from_yaml("mqm")["count"]
     'category'
     """
-    path = tables.find(file)
+    shipped = {path.stem: path for path in SHIPPED.glob("*.yaml")}
+    path = shipped.get(str(file)) or tables.find(file)
     with tables.readable(path, "a recipe"):
         if path.stat().st_size > LARGEST_RECIPE:
             raise bad_table(path.name, ["a recipe is short: this is another file"])
@@ -164,7 +172,7 @@ def parse(given: object, name: str = "recipe") -> dict:
     Returns
     -------
     dict
-        The same without empty keys.
+        The same without empty keys, with the keys that answers to questions set.
 
     Raises
     ------
@@ -180,14 +188,45 @@ def parse(given: object, name: str = "recipe") -> dict:
         raise OptionError(f"{name} is empty: `ratings inspect` proposes a recipe")
     if not isinstance(given, dict):
         raise OptionError(f"{name}: a recipe has one 'key: value' on each line")
+    asked = given.get("questions") or []
+    if isinstance(asked, str):
+        asked = _from_text(asked, f"{name}, questions")
+    questions.check(asked, name)
+    recipe = _of_their_kinds({**given, "questions": asked}, name)
+    recipe = _of_their_kinds(questions.with_answers(recipe), name)
+    scales(recipe, name)
+    for options in recipe.get("radio", {}).values():
+        if not isinstance(options, Mapping):
+            raise OptionError(
+                f"{name}: radio gives the rating of each option, as "
+                "'tone: {tone_1: 1, tone_2: 2}'"
+            )
+    if recipe.get("outside", "drop") != "drop":
+        raise OptionError(f"{name}: outside can only be drop")
+    name_pattern(recipe, name)
+    return recipe
+
+
+def open_questions(recipe: Mapping) -> list[str]:
+    """List the questions of a recipe that nobody has answered.
+
+    Examples
+    --------
+    >>> open_questions({"outcome": "tone"})
+    []
+    """
+    return questions.open_questions(recipe)
+
+
+def _of_their_kinds(given: Mapping, name: str) -> dict:
+    """Give the values of all keys as these ask; leave out empty keys."""
     _require_known(given, name)
     recipe = {}
     for key, value in given.items():
         if value in ("", None, [], {}):
             continue
-        recipe[key] = _of_its_kind(key, value, name)
-    scales(recipe, name)
-    _pattern(recipe, name)
+        is_checked = key == "questions"
+        recipe[key] = list(value) if is_checked else _of_its_kind(key, value, name)
     return recipe
 
 
@@ -250,7 +289,7 @@ def _lowest_and_highest(ends: object) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def _pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
+def name_pattern(recipe: Mapping, name: str = "recipe") -> regex.Pattern | None:
     """Compile the pattern of names of columns."""
     if "names" not in recipe:
         return None
@@ -317,17 +356,7 @@ def read(
     3    rater-002      5.0   4.0
     """
     recipe = parse(dict(recipe))
-    try:
-        return _read(file, recipe, account or Account())
-    except PlainError as error:
-        hint = _hint_of_header(file, recipe)
-        if not hint:
-            raise
-        raise type(error)(f"{error}\n  {hint}") from None
-
-
-def _read(file: str | Path, recipe: dict, account: Account) -> pd.DataFrame:
-    """Read ratings step by step."""
+    account = account or Account()
     reading = recipe.get("file", {})
     with opened(file, reading, recipe.get("skip", ())) as (name, names, load):
         recipe = _with_usual_names(recipe, names)
@@ -339,24 +368,6 @@ def _read(file: str | Path, recipe: dict, account: Account) -> pd.DataFrame:
     if is_simulated(raw):
         ratings["source"] = SIMULATED
     return ratings
-
-
-def _hint_of_header(file: str | Path, recipe: Mapping) -> str:
-    """Say which rows to skip if a title stands above the names of columns."""
-    if "skip" in recipe:
-        return ""
-    try:
-        above = above_header(file, recipe.get("file", {}))
-    except PlainError:  # it says what is wrong already
-        return ""
-    if above is None:
-        return ""
-    rows = ", ".join(map(str, above.rows))
-    hint = f"row {above.header} seems to hold the names of columns: add "
-    hint += f"'skip: [{rows}]'"
-    if above.delimiter:
-        hint += f" and 'file: {{delimiter: \"{above.delimiter}\"}}'"
-    return f"{hint} to the recipe"
 
 
 def is_simulated(raw: pd.DataFrame) -> bool:
@@ -376,7 +387,7 @@ def _with_usual_names(recipe: Mapping, names: Sequence[str]) -> dict:
 
     A column that is outcome or aspect plays no other part.
     """
-    values = (recipe.get("outcome"), *recipe.get("aspects", []))
+    values = values_of(recipe)
     usual = {}
     for role, name in parsing.USUAL_NAMES.items():
         if "auto" in as_names(recipe.get(role, [])):
@@ -389,9 +400,10 @@ def columns_to_load(recipe: Mapping, names: Sequence[str]) -> list[str]:
     """Name the columns of a file that a recipe needs, in any step."""
     wanted = columns_used(recipe)
     wanted += [*recipe.get("only", {}), *recipe.get("without", {})]
+    wanted += recipe.get("fold", [])
     if list(names).count("source") == 1:
         wanted.append("source")
-    reshaping = ("names", "lists", "long", "count", "call")
+    reshaping = ("radio", "names", "lists", "long", "count", "call")
     if any(key in recipe for key in reshaping):
         wanted = _in_the_file(wanted, recipe, names)
     return list(dict.fromkeys(wanted))  # each once
@@ -405,6 +417,8 @@ def _in_the_file(
     What is not in the file is made of others, or missed when it is needed.
     """
     sources = {*wanted, *recipe.get("lists", {}), *recipe.get("call", {})}
+    for options in recipe.get("radio", {}).values():
+        sources.update(options)
     sources |= {recipe.get("count"), recipe.get("sum")}
     for columns in recipe.get("long", {}).values():
         sources.update(as_names(columns))
@@ -412,9 +426,9 @@ def _in_the_file(
     for name in list(sources):
         if isinstance(name, str):
             sources.add(name.removesuffix(GIVEN_WAY))
-    pattern = _pattern(recipe)
+    pattern = name_pattern(recipe)
     if pattern is not None:
-        sources.update(_matching(names, pattern))
+        sources.update(matching(names, pattern))
     return [name for name in names if name in sources]
 
 
@@ -424,6 +438,11 @@ def columns_used(recipe: Mapping) -> list[str]:
     for key in ("outcome", "aspects", *ROLES):
         columns += as_names(recipe.get(key, []))
     return columns
+
+
+def values_of(recipe: Mapping) -> list[str]:
+    """Name outcome and aspects."""
+    return [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
 
 
 def repeated_values(recipe: Mapping) -> list[str]:
@@ -439,7 +458,7 @@ def repeated_values(recipe: Mapping) -> list[str]:
             lists.append(name)
     tells_ratings = {*as_names(recipe.get("rater", []))}
     tells_ratings.update(as_names(recipe.get("position", [])))
-    pattern = _pattern(recipe)
+    pattern = name_pattern(recipe)
     if pattern is not None and tells_ratings.isdisjoint(pattern.groupindex):
         pattern = None  # the names of columns do not tell one person from another
     if not lists and pattern is None:
@@ -448,7 +467,7 @@ def repeated_values(recipe: Mapping) -> list[str]:
     if long or "count" in recipe:  # these marks come from the elements themselves
         return []
     original = {new: old for old, new in recipe.get("call", {}).items()}
-    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    values = values_of(recipe)
     repeated = []
     for value in values:
         name = original.get(value, value)
@@ -493,7 +512,9 @@ def to_long(
     if "skip" in recipe:
         is_skipped = table.index.map(str).isin(recipe["skip"])
         table = account.keep(table, ~is_skipped, "named in `skip`")
-    pattern = _pattern(recipe)
+    for name, options in recipe.get("radio", {}).items():
+        table = _with_choice(table, name, options)
+    pattern = name_pattern(recipe)
     if pattern is not None:
         table = _melted(table, pattern, account)
     for columns, position in _lists_side_by_side(recipe):
@@ -504,7 +525,41 @@ def to_long(
     for column, values in recipe.get("without", {}).items():
         is_one = _holds_one_of(table, column, values, "without")
         table = account.keep(table, ~is_one, f"in `without`: {cell(column)}")
+    for column in recipe.get("fold", []):
+        _require(table, [column], "fold")
+        table = table.assign(**{column: folded(table[column])})
     return table
+
+
+def _with_choice(table: pd.DataFrame, name: str, options: Mapping) -> pd.DataFrame:
+    """Put one column, with the rating of the option that is ticked, for its options."""
+    columns = list(options)
+    _require(table, columns, "radio")
+    is_ticked = ticks(table[columns])
+    twice = table.index[is_ticked.sum(axis="columns") > 1]
+    if len(twice):
+        raise OptionError(
+            f"radio: several options of {cell(name)} are ticked in {places(twice)}: "
+            "these columns are no options of one question, or the file is wrong"
+        )
+    chosen = is_ticked.idxmax(axis="columns").map(options)
+    others = _make_way(table.drop(columns=columns), [name])
+    return others.assign(**{name: chosen.where(is_ticked.any(axis="columns"), "")})
+
+
+def ticks(table: pd.DataFrame) -> pd.DataFrame:
+    """Tell in which cells a box is ticked."""
+    return ~table.map(lambda cell: cell_text(cell).casefold()).isin(NOT_TICKED)
+
+
+def folded(column: pd.Series) -> pd.Series:
+    """Write labels that differ only in case or spaces as the first of them."""
+    texts = column.map(cell_text)
+    keys = {text: " ".join(text.casefold().split()) for text in texts.unique()}
+    first = {}
+    for text, key in keys.items():
+        first.setdefault(key, text)
+    return texts.map({text: first[key] for text, key in keys.items()})
 
 
 def _make_way(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
@@ -533,7 +588,7 @@ def _holds_one_of(
     return table[column].map(cell_text).isin(as_names(values))
 
 
-def _matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Match]:
+def matching(names: Iterable, pattern: regex.Pattern) -> dict[object, regex.Match]:
     """Find the names of columns that a pattern describes."""
     matches = {}
     for name in names:
@@ -554,7 +609,7 @@ def _melted(
     raw: pd.DataFrame, pattern: regex.Pattern, account: Account
 ) -> pd.DataFrame:
     """Turn columns whose names hold a rater, an aspect or more into rows."""
-    matches = _matching(raw, pattern)
+    matches = matching(raw, pattern)
     if not matches:
         raise OptionError(
             f"no column is called like {pattern.pattern!r}: correct names"
@@ -657,10 +712,10 @@ def to_wide(
     names_tell_aspects = "(?P<aspect>" in recipe.get("names", "")
     is_long = bool(recipe.get("long")) or names_tell_aspects
     if "count" in recipe:
-        wide = _counted(table, recipe, _identifying(recipe), account)
+        wide = _counted(table, recipe, role_columns(recipe), account)
         how = "rows of one item and rater are counted together"
     elif is_long:
-        wide = _pivoted(table, recipe, _identifying(recipe))
+        wide = _pivoted(table, recipe, role_columns(recipe))
         how = "rows of one item and rater, one for each aspect, become one"
     else:
         return table
@@ -669,7 +724,7 @@ def to_wide(
     return wide
 
 
-def _identifying(recipe: Mapping) -> list[str]:
+def role_columns(recipe: Mapping) -> list[str]:
     """Name the columns that are the same in all rows of an item and rater."""
     columns = []
     for role in ROLES:
@@ -742,7 +797,7 @@ def _counted(
     rows = table[keys].map(cell_text).groupby(keys, sort=False).ngroup().to_numpy()
     kinds = marked(table[kind], recipe).map(cell_text).to_numpy()
     counts = pd.crosstab(rows, kinds).drop(columns="", errors="ignore")
-    values = [recipe.get("outcome"), *recipe.get("aspects", [])]
+    values = values_of(recipe)
     if account is not None and "aspects" in recipe:
         _name_other_kinds(counts.sum(), values, recipe, account)
     others = [name for name in values if name in table and name not in (added, *keys)]
@@ -783,7 +838,7 @@ def to_ratings(
     ``problems`` are those that the file had before; they are named together with all
     that is found here.
     """
-    values = [*as_names(recipe.get("outcome", [])), *recipe.get("aspects", [])]
+    values = values_of(recipe)
     if not values:
         raise OptionError(
             "the recipe names no outcome and no aspects: name columns with marks"
@@ -812,7 +867,9 @@ def to_ratings(
         roles["rater"] = _free_name("position", cells, "rater")
         cells[roles["rater"]] = _position(table, recipe, item)
     frame = pd.DataFrame(cells, index=table.index)
-    ratings = parsing.interpret(frame, values, roles, limits, name, problems, account)
+    ratings = parsing.interpret(
+        frame, values, roles, limits, name, problems, account, "outside" in recipe
+    )
     if is_position:
         return ratings.rename(columns={"rater_id": "position"})
     return ratings
@@ -908,10 +965,8 @@ def marked(column: pd.Series, recipe: Mapping) -> pd.Series:
     return texts.map({text: mark_of(text) for text in texts.unique()})
 
 
-def write_yaml(
-    recipe: Mapping, path: Path, name: str, seen_ends: Mapping | None = None
-) -> None:
-    """Write a recipe that people can edit, with a line on top that says how.
+def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
+    """Write a recipe that people can edit, with lines on top that say how.
 
     Parameters
     ----------
@@ -921,9 +976,6 @@ def write_yaml(
         The new file.
     name : str
         Name of the file of ratings.
-    seen_ends : mapping, optional
-        Lowest and highest mark that was given, where no scale is known. It becomes a
-        remark, since marks that were not given may belong to the scale.
 
     Examples
     --------
@@ -933,16 +985,14 @@ def write_yaml(
     ...     write_yaml({"outcome": "overall", "aspects": ["tone", "1"]}, path, "a.csv")
     ...     print(path.read_text())
     # How to read a.csv. Edit this file, then: ratings report a.csv --recipe a.yaml
-    # Each key is explained in data/recipes/README.md.
     outcome: overall
     aspects: [tone, 1]
     <BLANKLINE>
     """
-    text = HEADER.format(name=name, recipe=path.name) + as_yaml(recipe)
-    if seen_ends:
-        all_scales = {**recipe.get("scales", {}), **seen_ends}
-        lines = as_yaml({"scales": all_scales}).splitlines()
-        text += SEEN_ENDS + "".join(f"# {line}\n" for line in lines)
+    text = HEADER.format(name=name, recipe=path.name)
+    if open_questions(recipe):
+        text += HOW_TO_ANSWER
+    text += as_yaml(recipe)
     paths.replace_files({path: text.encode()})
 
 
@@ -967,6 +1017,14 @@ class _Bare(yaml.SafeDumper):
     """
 
     yaml_implicit_resolvers: ClassVar = {}
+
+    def represent_mapping(
+        self, tag: str, mapping: Mapping, flow_style: bool | None = None
+    ) -> yaml.Node:
+        """Write each key of a question on a line of its own."""
+        if "ask" in mapping:
+            flow_style = False
+        return super().represent_mapping(tag, mapping, flow_style)
 
     def check_simple_key(self) -> bool:
         """Write a key that is empty or long as others, not after a question mark."""

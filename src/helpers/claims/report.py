@@ -65,6 +65,10 @@ def write(
         "## Cells of printed tables",
         _cells(judged[is_cell]),
         "## What was not checked",
+        "Reasons: the data are not public; they are public, but could not be reached "
+        "from here or are not read here; the number is illegible in the text that we "
+        "have; another model, other people, simulated data or another scope would take "
+        "the place of what the claim is about; or rounding leaves too much open.",
         _not_checked(judged),
         "## How a claim is judged",
         _rules(),

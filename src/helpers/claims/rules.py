@@ -30,7 +30,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from helpers.data.published import ClaimError
+from helpers.data import registry
+from helpers.data.published import ClaimError, read_text
 
 FORMS = ("value", "split", "fact", "statement", "rank", "absence", "test")
 NOT_CHECKED = "not checked"
@@ -116,7 +117,7 @@ def judge(claim: Mapping[str, str], rows: pd.DataFrame) -> Judgement:
     if reason_unchecked(claim["needs"]):
         return Judgement(NOT_CHECKED, claim["needs"])
     if rows.empty:
-        return Judgement(NOT_CHECKED, f"no result from {claim['needs']}")
+        return Judgement(NOT_CHECKED, _without_result(claim["needs"]))
     if claim["form"] in ("value", "split"):
         return _judge_value(claim, rows)
     judged = {}
@@ -148,6 +149,15 @@ def reason_unchecked(needs: str) -> str:
     """Why a claim cannot be checked, such as "not public"; empty if it can."""
     reason, colon, _ = needs.partition(":")
     return reason if colon and reason in UNCHECKED else ""
+
+
+def _without_result(needs: str) -> str:
+    """Why a claim has no result: data that could not be had, or a run that lacks it."""
+    files = needs.split()
+    names = " and ".join(files)
+    if set(files) <= set(read_text(registry.UNPINNED_FILE)["file"]):
+        return f"the data are public, but could not be reached from here: {names}"
+    return f"this run has no result, which needs {names}"
 
 
 def is_number(text: str) -> bool:

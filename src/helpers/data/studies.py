@@ -12,7 +12,8 @@ OTHER_DATA = "atlas"  # public sets of others, about which no paper here speaks
 def read_studies() -> list[dict[str, str]]:
     """List the studies.
 
-    Each has a name, title and citation, and the digit that its notebooks begin with.
+    Each has a name, title and citation, the digit that its notebooks begin with, and
+    the address of its paper, which may be empty.
     """
     file = paths.DATA / "studies.csv"
     with file.open(encoding="utf-8", newline="") as lines:

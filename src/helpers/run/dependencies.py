@@ -41,7 +41,7 @@ def fingerprint(notebook: Path) -> str:
 
 
 def files_of(notebook: Path) -> list[Path]:
-    """List the modules and the files of `data/` that a notebook uses."""
+    """List the modules, the files beside them and those of `data/` that it uses."""
     modules = modules_of(notebook)
     code = [_code_of(notebook), *map(_parsed, modules)]
     texts = set().union(*map(_texts, code))
@@ -53,6 +53,10 @@ def files_of(notebook: Path) -> list[Path]:
         is_table = "_" in file.stem and file.stem in names
         if file.name in names or is_table or folders.intersection(inner_folders):
             named.append(file)
+    for folder in sorted({module.parent for module in modules}):
+        for file in sorted(folder.glob("*.*")):
+            if file.suffix != ".py" and file.name in names:
+                named.append(file)
     return [*modules, *named]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from scipy.stats import beta, t
-from statsmodels.stats.proportion import proportion_confint
 
 from helpers.stats.moments import cluster_sums
 
@@ -112,6 +111,9 @@ def error_rates(
 
 def _clustered_shares(marked: np.ndarray, totals: np.ndarray) -> pd.DataFrame:
     """Percentages from sums by cluster; Wilson intervals that allow for clusters."""
+    # here, since `ratings`, which imports this module, works without statsmodels
+    from statsmodels.stats.proportion import proportion_confint
+
     n_marked = marked.sum(axis=0)
     n = totals.sum(axis=0)
     known = n > 0
@@ -179,6 +181,8 @@ def wilson(means: pd.DataFrame) -> pd.DataFrame:
        estimate  low  high
     0      10.0  5.5  17.4
     """
+    from statsmodels.stats.proportion import proportion_confint
+
     rate = means["estimate"].to_numpy()
     n = means["n"].to_numpy(dtype=float)
     variance = means["standard_error"].to_numpy() ** 2

@@ -46,7 +46,7 @@ STATEMENTS = {
     "partner_systems_1": "each response stands beside all other systems",
     "aggregation_quality_1": "experiment 1: released scores are means",
     "aggregation_errors_1": "experiment 1: released labels are modes",
-    "aggregation_2": "experiment 2: the same",
+    "aggregation_2": "experiment 2: scores are means, labels are modes",
     "same_prompts": "both experiments have prompts of the same kinds",
     "wikihow_template": "the printed template of prompts, wikihow",
     "curation_template": "the printed template of prompts, curation",
