@@ -128,13 +128,15 @@ def test_pooling_by_kind_and_simulation_error(monkeypatch):
     both_miss_together = np.repeat([[True] * 9 + [False]], 2, axis=0)
     covered = pd.DataFrame(np.vstack([both_miss_together, [[True] * 10]]), index)
     covered = covered.astype(float)
-    first, second = coverage.pooled(covered).to_dict("records")
+    of_mean = 0 * covered
+    first, second = coverage.pooled(covered, of_mean).to_dict("records")
     assert (first["kind"], first["clusters"]) == prompts
     assert (first["rows"], first["redraws"], first["coverage %"]) == (2, 10, 90)
     # ten independent redraws, not twenty intervals
     assert first["simulation error"] == pytest.approx(100 * np.sqrt(0.9 * 0.1 / 9))
     assert (second["kind"], second["clusters"]) == coverage.BOTH
     assert (second["coverage %"], second["simulation error"]) == (100, 0)
+    assert first["of mean of redraws %"] == 0
     assert (first["target"], second["target"]) == ("large study", "mean of redraws")
 
 
