@@ -65,6 +65,8 @@ RATERS = ("jackknife", "raters")
 WILSON = ("Wilson", "prompts")
 RESAMPLED = ("bootstrap", "prompts")
 IF_OTHER = ("jackknife of labels if another labels", "raters and prompts")
+IF_NONE = ("jackknife of labels if another does not", "raters and prompts")
+AHEAD = ("jackknife of differences of models", "raters and prompts")
 OF_LABELS = ("jackknife of alpha of labels", "raters and prompts")
 OF_SCORES = ("jackknife of alpha of scores", "raters and prompts")
 # What intervals leave out, where it is not raters and prompts: a pattern of the code of
@@ -72,6 +74,7 @@ OF_SCORES = ("jackknife of alpha of scores", "raters and prompts")
 KINDS = (
     (r"lasso_bootstrap\(", "", RESAMPLED),
     (r"helpers\.tree\(", "", ("bootstrap", "raters and prompts")),
+    (r"baseline=\"regression\"", r"^ahead\||with_intervals", AHEAD),
     (r"hosking_raters\.pay\(", "", ("bootstrap", "raters")),
     (r"llama_against|against\.items", r"range of|with_intervals 2\|", RESAMPLED),
     (r"for_these_labels", r"for.these.labels|for_fixed|with_intervals 1\|", FOR_LABELS),
@@ -86,6 +89,7 @@ KINDS = (
     (r"only questions left out", r"with_intervals 3\|", PROMPTS),
     (r"each_label = ", r"each label|^each_label\||^marks\|", BOTH),
     (r"hosking_raters\.two_people\(", r", marks$|with_intervals 1\|", IF_OTHER),
+    (r"hosking_raters\.two_people\(", r", marks none$|with_intervals 2\|", IF_NONE),
     (r"hosking_raters\.two_people\(", r", alpha$", OF_LABELS),
     (r"agreement\(five, errors\)", r"alpha|with_intervals 1\|", OF_LABELS),
     (r"agreement\(rows, ", r"with_intervals \d*[02468]\|", OF_LABELS),
