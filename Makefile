@@ -9,7 +9,7 @@
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make compare      compare all committed results and outputs with new ones, on real data
 ## make bench        print speed ratios
-## make gates        measure how often conclusions about own ratings err (hours; it goes on where it stopped)
+## make gates        measure how often conclusions about own ratings err (an hour)
 ## make answers      let the model under test answer again (extra: models)
 ## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
 ## make clean        delete build/

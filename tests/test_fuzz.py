@@ -6,7 +6,6 @@ from pathlib import Path
 
 import hypothesis
 import hypothesis.configuration
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -335,12 +334,12 @@ def inspect_and_report(path: Path) -> bool:
             ratings,
             seen.recipe.get("outcome", ""),
             seen.recipe.get("aspects", []),
-            np.random.default_rng(0),
             recipes.scales(seen.recipe),
         )
     except tables.PlainError:
         return True
-    assert steps["left"].iloc[-1] == len(study.frame)
+    if not steps["step"].str.startswith("doubted").any():
+        assert steps["left"].iloc[-1] == len(study.frame)
     return True
 
 

@@ -165,6 +165,7 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     said = ratings("report", "there/mine.csv")
     assert "read as there/mine.recipe.yaml says (to do without: --no-recipe)" in said
     assert "tone" in Path("mine.report.csv").with_suffix(".json").read_text()
+    assert "can be quoted yet" not in Path("mine.report.html").read_text()
     assert "open" not in said
     # one in the working folder, where inspect writes it, comes first
     Path("mine.recipe.yaml").write_text("outcome: nothing\naspects: [tone]\n")
@@ -174,6 +175,7 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     assert "read as" not in said
     assert "2 questions are open" in said
     page = Path("mine.report.html").read_text()
+    assert "Nothing on this page can be quoted yet." in page
     assert "which ratings could be given?" in page
 
 

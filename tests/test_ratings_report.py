@@ -1,23 +1,22 @@
-"""Sentences to quote, and the page that holds them."""
+"""The page: it says one thing of each effect, with numbers that plain numpy finds."""
 
+import html
 import json
+import re
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from example_study import ASPECTS, example_ratings
+from scipy import stats
 
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
-from ratings import inference, intake, recipes, report
-from ratings.inference import not_done
+from ratings import report
+from ratings.report import AGREEMENT, PLAN, SYSTEMS
+from ratings.verdicts import PERCENT, POINTS, Estimate, Verdict
 
-TABLE = pd.DataFrame(
-    {"estimate": [1.0, 0.5], "low": 0.0, "high": 2.0}, index=["tone", "a" * 60]
-)
-NO = not_done("one rater")
 EXAMPLE = paths.DATA / "example" / "ratings.csv"
 RECIPE = {
     "item": ["item_id"],
@@ -26,284 +25,464 @@ RECIPE = {
     "outcome": "overall",
     "aspects": ASPECTS,
 }
-HOSTILE = "<script>alert(1)</script>"
+QUESTION = report.ASPECTS
+ROLES = {"item": "item", "rater": "rater", "cluster": "prompt", "outcome": "overall"}
+SCALES = {"tone": ["1", "5"], "depth": ["1", "5"], "overall": ["1", "5"]}
 
 
-@pytest.fixture
-def ax():
-    fig, axis = plt.subplots()
-    yield axis
-    plt.close(fig)
+def draw(seed, *, n_raters=9, n_systems=0, flags=False, yes_no=False, weight=1.2):
+    """A file of 30 prompts with 4 items, each rated by three people."""
+    rng = np.random.default_rng(seed)
+    item = np.repeat(np.arange(120), 3)
+    rater = np.argsort(rng.random((120, n_raters)), axis=1)[:, :3].ravel()
+    n = len(item)
+    table = pd.DataFrame({"item": item, "prompt": item // 4, "rater": rater})
+    for name in ("tone", "depth"):
+        latent = rng.normal(size=120)[item] + rng.normal(size=n)
+        table[name] = np.clip(np.round(3 + latent), 1, 5)
+    table["typos"] = (rng.random(n) < 0.3) * 1.0
+    if flags:
+        table["rare"] = (rng.random(n) < 0.01) * 1.0
+    y = 1.5 + weight * (table["tone"] - 1) / 2 - 0.6 * table["typos"]
+    y += 0.5 * rng.normal(size=n_raters)[rater] + 0.7 * rng.normal(size=n)
+    if n_systems:
+        table["system"] = np.array(list("ABCDEFGH"))[item % n_systems]
+        y += np.linspace(0, 1, n_systems)[item % n_systems]
+    table["overall"] = np.clip(np.round(y), 1, 5)
+    if yes_no:
+        table["overall"] = (y > 2.5) * 1.0
+    return table
+
+
+def copied(seed):
+    """Everybody copied the first one in half of the items."""
+    table = draw(seed)
+    table = pd.concat([table, draw(seed + 100).assign(item=lambda t: t["item"] + 120)])
+    table = table.reset_index(drop=True)
+    names = ["tone", "depth", "typos", "overall"]
+    first = table.groupby("item")[names].transform("first")
+    is_copied = table["item"] % 2 == 0
+    table.loc[is_copied, names] = first[is_copied]
+    return table.assign(prompt=table["item"] // 4)
+
+
+SHAPES = {
+    "usual": (draw, {}),
+    "matters": (draw, {"matters": "0.5"}),
+    "five raters": (lambda seed: draw(seed, n_raters=5), {}),
+    "three raters": (lambda seed: draw(seed, n_raters=3), {}),
+    "no raters": (lambda seed: draw(seed).drop(columns="rater"), {}),
+    "rare": (lambda seed: draw(seed, flags=True), {}),
+    "yes and no": (lambda seed: draw(seed, yes_no=True), {"scales": {}}),
+    "nothing": (lambda seed: draw(seed, weight=0.0), {}),
+    "systems": (lambda seed: draw(seed, n_systems=5), {}),
+    "two systems": (lambda seed: draw(seed, n_systems=2), {"matters": "0.2"}),
+    "copied": (copied, {}),
+}
+
+
+def written(folder, table, **changes):
+    """Write a file and its page; give the text of the page and the results."""
+    table.to_csv(folder / "a.csv", index=False)
+    columns = [name for name in ("tone", "depth", "typos", "rare") if name in table]
+    recipe = {key: name for key, name in ROLES.items() if name in table}
+    if "system" in table:
+        recipe["system"] = "system"
+    recipe |= {"aspects": columns, "scales": SCALES} | changes
+    page = report.write_page(
+        folder / "a.csv", recipe, folder / "p.html", lambda _: None
+    )
+    results = json.loads(page.with_suffix(".json").read_text())
+    return plain(page.read_text()), results
+
+
+def plain(page):
+    """The text of a page, with cells and lines apart."""
+    page = re.sub(r"base64,[^\"]+", "", page)
+    return html.unescape(re.sub(r"<[^>]+>", "\n", page))
+
+
+def residuals(columns, labels):
+    """Columns less least-squares effects of all labels."""
+    dummies = [pd.get_dummies(each).to_numpy(dtype=float) for each in labels]
+    x = np.column_stack([np.ones(len(columns)), *dummies])
+    return columns - x @ np.linalg.lstsq(x, columns, rcond=None)[0]
+
+
+def slow_slopes(x, y, groups, level=0.05):
+    """Slopes with intervals by a loop that leaves out each group, and their SD."""
+
+    def slope(keep):
+        return np.linalg.lstsq(x[keep], y[keep], rcond=None)[0]
+
+    value = slope(np.ones(len(y), dtype=bool))
+    codes = [pd.factorize(each)[0] for each in groups]
+    if len(codes) == 2:
+        codes.append(codes[0] * 10_000 + codes[1])
+    variances = []
+    numbers = []
+    for code in codes:
+        names = np.unique(code)
+        changes = np.array([slope(code != name) - value for name in names])
+        n = len(names)
+        variances.append((changes**2).sum(axis=0) * (n - 1) / n)
+        rest = x @ np.linalg.inv(x.T @ x)  # proportional to what each slope rests on
+        shares = np.array([(rest[code == name] ** 2).sum(axis=0) for name in names])
+        numbers.append(shares.sum(axis=0) ** 2 / (shares**2).sum(axis=0))
+    variance = variances[0]
+    if len(variances) == 3:
+        first, second, both = variances
+        variance = np.maximum(first + second - both, np.maximum(first, second))
+    df = np.maximum(np.minimum.reduce(numbers[:2]) - 1, 1)
+    margin = stats.t.ppf(1 - level / 2, df) * np.sqrt(variance)
+    return np.column_stack([value, value - margin, value + margin])
+
+
+def left_out(table):
+    """The clusters that are left out in turn."""
+    if "rater" in table and table["rater"].nunique() >= 5:
+        return [table["rater"], table["prompt"]]
+    return [table["prompt"]]
+
+
+def check_aspects(text, results, table):
+    """Sentences, title, table and JSON agree, and numpy finds the numbers."""
+    verdicts = {each["name"]: each for each in results["verdicts"][QUESTION]}
+    section = results["sections"][QUESTION]
+    said = [row["sentence"] for row in section["sentences"]]
+    rows = {
+        row["index"]: row for row in section["tables"]["What was found on each aspect"]
+    }
+    judged = {n: v for n, v in verdicts.items() if v["direction"] != "not judged"}
+    clear = {n: v for n, v in judged.items() if v["direction"] != "unclear"}
+    times = 100 if any(v["unit"] == "percentage points" for v in judged.values()) else 1
+    names = [n for n in table if n in verdicts]
+    x = table[names].to_numpy(dtype=float) / [
+        4 if n in ("tone", "depth") else 1 for n in names
+    ]
+    labels = [table[n] for n in ("rater", "system") if n in table]
+    used = residuals(np.column_stack([x, times * table["overall"]]), labels)
+    slow = slow_slopes(used[:, :-1], used[:, -1], left_out(table))
+    n_means = 1 + sum(each.nunique() - 1 for each in labels)
+    sd = np.sqrt((used[:, -1] ** 2).sum() / (len(table) - n_means))
+    for name, verdict in verdicts.items():
+        own = [line for line in said if f"“{name}”" in line]
+        assert own, name
+        assert rows[name]["verdict"] == verdict["direction"]
+        if name not in judged:
+            assert any("is not judged" in line or "Not judged" in line for line in own)
+            assert not any(" is higher" in line or "unclear" in line for line in own)
+            continue
+        size = [verdict[end] for end in ("estimate", "low", "high")]
+        assert size == pytest.approx(list(slow[names.index(name)]), rel=1e-6)
+        assert verdict["SD"] == pytest.approx(sd)
+        unit = PERCENT if times == 100 else POINTS
+        shown = unit.text(Estimate(*size))
+        assert rows[name][f"weight ({verdict['unit']})"] == shown
+        assert shown in text
+        if name in clear:
+            sign = 1 if verdict["direction"] == "higher" else -1
+            ends = sorted([sign * size[1], sign * size[2]])
+            assert ends[0] > 0
+            number = unit.text(Estimate(sign * size[0], *ends))
+            lead = [line for line in own if number in line]
+            assert len(lead) == 1
+            word = re.search(r"points (higher|lower)", lead[0])[1]
+            assert word == verdict["direction"]
+            assert not any("unclear" in line or "judged:" in line for line in own)
+        else:
+            assert any("unclear" in line for line in own)
+            assert not any(re.search(r"points (higher|lower)", line) for line in own)
+    title = section["title"]
+    if len(clear) in (1, 2):
+        assert all(name in title for name in clear)
+    if len(clear) > 2:
+        assert title.startswith(f"{len(clear)} of {len(judged)} aspects go with")
+    if not clear:
+        assert title == "What goes with overall is unclear"
+    assert not any(
+        name in title for name in set(verdicts) - set(clear) if len(clear) < 3
+    )
+    heavy = [line for line in said if "weigh" in line and "weight but" not in line]
+    for line in heavy:
+        biggest = max(judged, key=lambda name: abs(judged[name]["estimate"]))
+        assert line.startswith(f"“{biggest}” weighs more than")
+        n_others = len(judged) - 1
+        words = f"each of the other {n_others} aspects judged"
+        assert words in line
+
+
+def check_systems(text, results, table):
+    """The best system, and who is separated from it, by plain numpy."""
+    section = results["sections"][SYSTEMS]
+    pairs = {(v["name"], v["against"]): v for v in results["verdicts"][SYSTEMS]}
+    names = sorted(table["system"].unique())
+    indicators = pd.get_dummies(table["system"])[names].to_numpy(dtype=float)
+    rows = np.column_stack([indicators[:, 1:], table["overall"]])
+    used = residuals(rows, [table["rater"]])
+    level = 0.05 / len(pairs)
+    near = set()
+    means = table.groupby("system")["overall"].mean()
+    for row in section["tables"]["Mean of each system"]:
+        assert row["mean"] == f"{means[row['index']]:.2f}"
+    best = section["tables"]["Mean of each system"][0]["index"]
+    for (one, other), verdict in pairs.items():
+        # the other system is the one that all are compared with
+        free = [n for n in names if n != other]
+        x = pd.get_dummies(table["system"])[free].to_numpy(dtype=float)
+        x = residuals(x, [table["rater"]])
+        slow = slow_slopes(x, used[:, -1], left_out(table), level)[free.index(one)]
+        assert verdict["estimate"] == pytest.approx(slow[0])
+        width = verdict["high"] - verdict["low"]
+        # degrees of freedom are those of the worst-known difference involved
+        assert width == pytest.approx(slow[2] - slow[1], rel=0.05)
+        is_clear = verdict["low"] > 0 or verdict["high"] < 0
+        assert verdict["direction"] == (
+            ("higher" if verdict["estimate"] > 0 else "lower")
+            if is_clear
+            else "unclear"
+        )
+        if best in (one, other) and not is_clear:
+            near.add(one if other == best else other)
+    (row,) = section["sentences"]
+    sentence = row["sentence"]
+    assert sentence.startswith(f"“{best}” ")
+    assert f"of {len(names)} systems" in sentence
+    if near:
+        assert "cannot be separated from" in sentence
+        assert "on “overall”" in sentence
+        listed = sentence.split("cannot be separated from")[1].split(" (")[0]
+        assert len(near) > 3 or all(f"“{name}”" in listed for name in near)
+        assert f"{best} " in section["title"] or section["title"].endswith(f" {best}")
+        assert "is rated highest" not in section["title"]
+    else:
+        assert f"“{best}” is rated highest" in sentence
+        assert section["title"] == f"{best} is rated highest"
+    second = section["tables"]["Mean of each system"][1]["index"]
+    verdict = pairs[best, second]
+    number = POINTS.text(
+        Estimate(*[verdict[end] for end in ("estimate", "low", "high")])
+    )
+    assert number in sentence
+    assert number in text
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_page_says_one_thing_of_each_effect(tmp_path, shape, seed):
+    draw_file, changes = SHAPES[shape]
+    table = draw_file(seed)
+    text, results = written(tmp_path, table, **changes)
+    for phrase in ("no link", "hardly", "does not go with"):
+        assert phrase not in text
+    if shape == "copied":
+        keep = ~((table["item"] % 2 == 0) & table["item"].duplicated())
+        (count,) = re.findall(r", ([\d,]+) ratings\): left out; results with", text)
+        # an item whose marks are all usual ones tells no copies
+        assert (~keep).sum() * 0.9 < int(count) <= (~keep).sum()
+        return
+    check_aspects(text, results, table)
+    assert ("SYSTEM" in shape.upper()) == (SYSTEMS in results["sections"])
+    if "system" in table:
+        check_systems(text, results, table)
+
+
+def test_doubted_ratings_are_left_out_and_both_numbers_stand_there(tmp_path):
+    table = copied(0)
+    text, results = written(tmp_path, table)
+    section = results["sections"][AGREEMENT]
+    row = section["tables"]["Agreement on each column"][0]
+    assert row["index"] == "overall"
+    number = float(row["alpha"].split(" ")[0].replace("−", "-"))
+    doubted = float(row["alpha with copied ratings"].split(" ")[0].replace("−", "-"))
+    assert doubted > number + 0.1
+    sentence = section["sentences"][0]["sentence"]
+    assert f"alpha of {row['alpha']} (with copied ratings: " in sentence
+    verdicts = results["verdicts"][QUESTION]
+    (tone,) = [each for each in verdicts if each["name"] == "tone"]
+    with_copies = tone["with copied ratings"]
+    used = table[["tone", "depth", "typos", "overall"]] / [4, 4, 1, 1]
+    used = residuals(used.to_numpy(), [table["rater"]])
+    expected = np.linalg.lstsq(used[:, :-1], used[:, -1], rcond=None)[0][0]
+    assert with_copies["estimate"] == pytest.approx(expected)
+    assert tone["estimate"] != pytest.approx(expected)
+    size = POINTS.text(Estimate(**with_copies))
+    assert f"(with copied ratings: {size})" in text
+
+
+def test_nothing_is_quotable_while_a_question_is_open(tmp_path):
+    asked = [
+        {"ask": "Is 9 a mark for tone?", "answer": ""},
+        {"ask": "b", "answer": "no"},
+    ]
+    recipe = {"questions": asked}
+    assert report.recipes.open_questions(recipe) == ["Is 9 a mark for tone?"]
+    text, results = written(tmp_path, draw(0, n_systems=3), **recipe)
+    assert "Nothing on this page can be quoted yet." in text
+    assert "Is 9 a mark for tone?" in text
+    for section in results["sections"].values():
+        assert (section["sentences"], section["title"]) == ([], "")
+    assert results["sections"][QUESTION]["tables"]
+    page = (tmp_path / "p.html").read_text()
+    assert "<img" not in page
+    assert 'class="quote"' not in page
+
+
+def verdict(low, high, **changes):
+    size = Estimate((low + high) / 2, low, high)
+    p = 0.01 if low > 0 or high < 0 else 0.5
+    known = Verdict("tone", "5 against 1", "overall", POINTS, size, p, 1.0, "others")
+    return replace(known, **changes)
+
+
+@pytest.mark.parametrize(
+    ("ends", "matters", "direction", "importance"),
+    [
+        ((0.9, 1.2), None, "higher", "large"),
+        ((-1.2, -0.3), None, "lower", "small to large"),
+        ((0.05, 0.15), None, "higher", "very small"),
+        ((-0.1, 0.6), None, "unclear", "at most medium"),
+        ((-0.1, 0.1), None, "unclear", "at most very small"),
+        ((-0.1, 0.9), None, "unclear", "of unclear size"),
+        ((0.6, 0.9), 0.5, "higher", "at least the 0.50 points that matter"),
+        ((0.1, 0.4), 0.5, "higher", "less than the 0.50 points that matter"),
+        ((-0.4, 0.4), 0.5, "unclear", "less than the 0.50 points that matter"),
+        (
+            (-0.1, 0.7),
+            0.5,
+            "unclear",
+            "perhaps more, perhaps less than the 0.50 points that matter",
+        ),
+    ],
+)
+def test_sizes_are_named_by_what_matters_or_by_the_sd(
+    ends, matters, direction, importance
+):
+    found = verdict(*ends, matters=matters)
+    assert (found.direction, found.importance) == (direction, importance)
+    assert importance in found.sentence()
+
+
+def test_an_interval_beside_zero_that_is_not_significant_says_why():
+    found = verdict(0.01, 0.99, p=0.09, n_judged=4)
+    assert found.direction == "unclear"
+    assert "(not significant after correction for 4 aspects)" in found.sentence()
+
+
+def test_each_error_is_compared_as_one_error():
+    found = verdict(0.9, 1.1, against="each error")
+    assert found.sentence().startswith("For each error counted as “tone”, “overall” is")
+    assert report.row_label(found) == "tone (each)"
+    marked = replace(found, against="marked against not marked")
+    assert marked.sentence().startswith("Where “tone” is marked, “overall” is 1.00 [")
+    assert report.row_label(marked) == "tone (marked)"
+    assert report.row_label(verdict(1, 2)) == "tone (5 vs 1)"
+
+
+def test_another_specification_agrees_or_not():
+    others = {
+        "a": Estimate(1, 0.5, 1.5),
+        "b": Estimate(-1, -1.5, -0.5),
+        "c": Estimate(0, -1, 1),
+    }
+    found = verdict(0.5, 1.5, specifications=others)
+    told = [found.agreement_of(name) for name in "abc"]
+    assert told == ["same direction", "opposite direction", "unclear"]
+
+
+def test_the_weight_of_a_counted_error_is_that_of_one(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for item in range(300):
+        kinds = ["Style"] * rng.integers(0, 4) + ["Typo"] * rng.integers(0, 3)
+        for kind in kinds or ["none"]:
+            cost = {"Style": 2, "Typo": 1, "none": 0}[kind] + rng.normal() / 5
+            rows.append({"item": item, "kind": kind, "cost": cost})
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    recipe = {"item": "item", "count": "kind", "sum": "cost", "outcome": "cost"}
+    recipe |= {"aspects": ["Style", "Typo"], "marks": {"kind": {"none": ""}}}
+    page = report.write_page(
+        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
+    )
+    text = plain(page.read_text())
+    assert "the outcome adds up what the counted errors cost" in text
+    found = json.loads(page.with_suffix(".json").read_text())["verdicts"][QUESTION]
+    assert {each["against"] for each in found} == {"each error"}
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def example(tmp_path_factory):
     """The page of the example, its results, and what was said meanwhile."""
     page, said = tmp_path_factory.mktemp("report") / "mine.html", []
     report.write_page(EXAMPLE, RECIPE, page, said.append)
-    return (
-        page.read_text(),
-        json.loads(page.with_suffix(".json").read_text()),
-        said,
-        page,
-    )
+    results = json.loads(page.with_suffix(".json").read_text())
+    return page.read_text(), results, said, page
 
 
-def conclusions(**verdicts):
-    numbers = {"alone": 0.6, "alone low": 0.5, "alone high": 0.7, "p Holm": 0.01}
-    rows = {
-        name: numbers
-        | dict(zip(("weight", "low", "high"), (w, w - 0.1, w + 0.1), strict=True))
-        | {"verdict": verdict, "because": "too few", "scope": "these raters"}
-        for name, (verdict, w) in verdicts.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def study(names, identity=""):
-    frame = pd.DataFrame({name: [0.0, 1.0, 2.0] for name in names})
-    ends = pd.DataFrame(
-        {"low": 0.0, "high": 2.0, "known": "declared"}, index=[*names, "overall"]
-    )
-    return intake.Study(frame, "overall", list(names), ends, {}, identity=identity)
-
-
-def said(found, ranking=NO, agreement=NO, identity=""):
-    reliability = pd.DataFrame()
-    about = study(found.index, identity)
-    return report.sentences(about, found, ranking, agreement, reliability)[
-        "sentence"
-    ].tolist()
-
-
-def test_methods_that_were_not_done_are_passed_over_and_long_names_cut(ax):
-    report.intervals(ax, {"least squares": TABLE, "ordered marks": NO, "Lasso": TABLE})
-    assert ax.get_legend_handles_labels()[1] == ["least squares", "Lasso"]
-    assert [text.get_text() for text in ax.get_yticklabels()] == [
-        "tone",
-        "a" * 27 + "…",
-    ]
-
-
-def test_an_empty_panel_says_why(ax):
-    report.intervals(ax, report.held_and_alone(NO))
-    assert [text.get_text() for text in ax.texts] == ["Not done: one rater"]
-
-
-def test_dollar_signs_are_no_formulas(ax):
-    ax.set_title(report.label("cost in $ per $"))
-    ax.figure.canvas.draw()
-    assert report.label("$") == r"\$"
-
-
-def test_of_many_aspects_the_heaviest_that_were_judged_are_drawn():
-    found = conclusions(
-        **{f"a{number}": ("higher", number / 100) for number in range(40)}
-    )
-    found.loc["a39", "p Holm"] = np.nan
-    drawn = report.held_and_alone(found)["others held equal"]
-    assert drawn.index.tolist() == [f"a{number}" for number in range(38, 13, -1)]
-
-
-def test_each_verdict_has_its_sentence_with_interval_and_scope():
-    found = conclusions(
-        up=("higher", 1.0),
-        down=("lower", -0.9),
-        small=("hardly any link", 0.05),
-        own=("hardly anything of its own", 0.01),
-        choice=("depends on choices", 0.4),
-        rare=("not known", 0.0),
-    )
-    found.loc["down", ["alone", "alone low", "alone high"]] = [-0.31, -0.60, -0.01]
-    assert said(found) == [
-        "From the lowest to the highest mark for “up” (0 to 2), “overall” is "
-        "1.00 [0.90, 1.10] points higher with the other aspects held equal "
-        "(0.60 [0.50, 0.70] higher alone), for these raters.",
-        "From the lowest to the highest mark for “down” (0 to 2), “overall” is "
-        "0.90 [0.80, 1.00] points lower with the other aspects held equal "
-        "(0.31 [0.01, 0.60] lower alone), for these raters.",
-        "“small” hardly goes with “overall”: 0.05 [−0.05, 0.15] points with the other "
-        "aspects held equal (0.60 [0.50, 0.70] alone), for these raters.",
-        "“own” adds hardly anything to the other aspects: 0.01 [−0.09, 0.11] points of "
-        "“overall” with these held equal, 0.60 [0.50, 0.70] alone, for these raters.",
-        "What “choice” weighs in “overall” depends on how it is computed (too few), "
-        "for these raters.",
-        "Not known: “rare” (too few).",
-    ]
-
-
-def test_five_hundred_aspects_take_ten_sentences():
-    found = conclusions(**{f"a{number}": ("higher", 1.0) for number in range(500)})
-    few = said(found)
-    assert len(few) <= report.MOST_SENTENCES
-    assert few[-1] == "Higher: “a3”, “a4”, “a5” and 494 more."
-
-
-def test_an_outcome_computed_from_aspects_gives_no_finding():
-    found = conclusions(a=("computed from others", 1.0))
-    (only,) = said(found, identity="overall is a + b")
-    assert (
-        only
-        == "overall is a + b: the weights of its parts are arithmetic, not a finding."
-    )
-
-
-def test_weighs_most_stands_only_with_its_share():
-    ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
-    found = conclusions(a=("higher", 1.0), b=("not known", 0.0))
-    expected = (
-        "“a” weighs most of the 2 aspects that can be judged in > 99 % of redrawn "
-        "weights."
-    )
-    assert expected in said(found, ranking)
-    unsure = (
-        "Which of the 2 aspects that can be judged weighs most is not sure: “a” in "
-        "60 % of"
-    )
-    ranking["weighs most, %"] = [60.0, 40.0]
-    assert any(text.startswith(unsure) for text in said(found, ranking))
-    assert expected not in said(conclusions(b=("not known", 0.0)), ranking)
-
-
-def test_agreement_is_told_of_the_outcome_and_of_the_least():
-    found = pd.DataFrame(
-        {"estimate": [0.5, 0.1, np.nan], "low": 0.0, "high": 1.0, "same mark, %": 40.0},
-        index=["overall", "tone", "flat"],
-    )
-    first, second = (text for text, _ in report.about_agreement(found, "overall"))
-    assert first.startswith(
-        "On “overall”, raters of the same item agree with a Krippendorff's al"
-    )
-    assert first.endswith("item, 40 % of pairs of raters give the same mark.")
-    assert second == "They agree least on “tone”: alpha 0.10 [0.00, 1.00]."
-    assert report.about_agreement(NO) == []
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "title"),
-    [
-        ({"a": ("not known", 0)}, "No aspect can be shown to go with overall"),
-        (
-            {"a": ("not known", 0), "b": ("not known", 0)},
-            "No aspect can be shown to go with overall, others held equal",
-        ),
-        ({"a": ("higher", 1)}, "a goes with overall"),
-        (
-            {"a": ("computed from others", 1), "b": ("computed from others", 1)},
-            "The weights are arithmetic: overall is computed from these columns",
-        ),
-        (
-            {"a": ("higher", 1), "b": ("lower", 1)},
-            "With the others held equal, a and b go with o",
-        ),
-        (
-            {
-                "a": ("higher", 1),
-                "b": ("hardly any link", 0),
-                "c": ("hardly anything of its own", 0),
-                "d": ("depends on choices", 0),
-                "e": ("not known", 0),
-                "f": ("left out", 0),
-                "g": ("not told apart", 0),
-            },
-            "With the others held equal, a goes with overall; 2 others add hardly "
-            "anything, 1 depends on choices, 1 is not known, 2 cannot be judged",
-        ),
-    ],
-)
-def test_the_title_of_the_weights_says_what_they_show(verdicts, title):
-    assert report.weights_title(conclusions(**verdicts), "overall").startswith(title)
-
-
-def test_what_cannot_be_computed_is_not_described_as_a_number():
-    table = pd.DataFrame(
-        {"estimate": [0.5, np.nan], "low": [0.4, np.nan], "high": [0.6, np.nan]}
-    )
-    said = report.alt_text(
-        "Two lines\nof a title", {"alpha": table.set_axis(["tone", "flat"])}
-    )
-    expected = (
-        "Two lines of a title. Dots with intervals; alpha: tone 0.50 [0.40, 0.60]."
-    )
-    assert said == expected
-
-
-def test_the_page_needs_nothing_else_and_keeps_its_order(written):
-    page, _, said, path = written
-    headings = ["To quote", "Checks that could not run, and why", "Figures", "Tables"]
-    places = [page.index(f"<h2>{heading}</h2>") for heading in headings]
-    assert places == sorted(places)
+def test_the_page_needs_nothing_else(example):
+    page, _, said, path = example
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
-    assert page.count('<img src="data:image/png;base64,') == page.count(' alt="') == 2
+    assert page.count('<img src="data:image/png;base64,') == page.count(' alt="') == 1
     assert "<strong>simulated</strong>" in page
     assert said[0] == "reading ratings.csv"
-    assert {each.name for each in path.parent.iterdir()} == {
-        "mine.html",
-        "mine.csv",
-        "mine.json",
-        "mine.rows.csv",
-    }
+    names = {"mine.html", "mine.csv", "mine.json", "mine.rows.csv"}
+    assert {each.name for each in path.parent.iterdir()} == names
 
 
-def test_the_results_beside_the_page_are_those_of_the_conclusions(written):
-    _, found, _, path = written
-    table = recipes.read(EXAMPLE, RECIPE)
-    prepared = intake.prepare(table, "overall", ASPECTS, np.random.default_rng(0))
-    expected = inference.conclude(prepared, np.random.default_rng(0))
-    results = pd.read_csv(path.with_suffix(".csv"), index_col="aspect")
-    np.testing.assert_allclose(results["weight"], expected["weight"], rtol=1e-5)
-    assert results["verdict"].tolist() == expected["verdict"].tolist()
-    assert 5 < len(found["sentences"]) <= report.MOST_SENTENCES
-    assert all(row["it does not say"] for row in found["sentences"])
+def test_tables_scroll_by_keyboard_and_have_names(example):
+    page, *_ = example
+    regions = re.findall(r'<div class="wide"([^>]*)>', page)
+    assert len(regions) == page.count("<table>") > 3
+    for region in regions:
+        assert 'role="region" tabindex="0" aria-label="' in region
+    assert "prefers-color-scheme: dark" in page
 
 
-def test_errors_in_marks_are_told_once_where_a_weight_is_quoted(written):
-    page, results, _, _ = written
-    line = report.WORDS["label error"]
-    assert page.count(line) == 1
-    assert page.index("<h2>To quote") < page.index(line) < page.index("<h2>Checks")
-    assert results["errors in marks"] == line
+def test_the_results_beside_the_page_are_those_of_the_verdicts(example):
+    _, results, _, path = example
+    table = pd.read_csv(path.with_suffix(".csv")).set_index("name")
+    for verdict in results["verdicts"][QUESTION]:
+        row = table.loc[verdict["name"]]
+        assert row["direction"] == verdict["direction"]
+        if verdict["estimate"] is not None:
+            assert row["low"] == pytest.approx(verdict["low"], rel=1e-5)
+    assert PLAN in results["sections"]
 
 
-def test_hostile_names_and_formulas_stay_text(tmp_path):
-    table = example_ratings(np.random.default_rng(2), n_prompts=15).drop(
-        columns="source"
-    )
-    names = {"tone": HOSTILE, "typos": "=1+1", "overall": "\x1b$x_1$"}
-    table.rename(columns=names).to_csv(tmp_path / "<b>.csv", index=False)
-    recipe = RECIPE | {
-        "outcome": names["overall"],
-        "aspects": [HOSTILE, "=1+1", "factuality"],
-    }
+def test_a_methods_paragraph_names_versions_and_date(example):
+    _, results, _, _ = example
+    text = results["methods"]
+    for part in ("Holm's correction", "numpy", "Python", "jackknife", "Cohen 1988"):
+        assert part in text
+    assert text.rstrip(".")[-10:].count("-") == 2  # the date
+
+
+def test_each_row_is_accounted_for(example):
+    _, results, _, path = example
+    rows = pd.read_csv(path.with_suffix(".rows.csv"))
+    assert (rows["change"].cumsum() == rows["left"]).all()
+    assert "Rows read: 601; ratings used: 591." in results["ratings"]
+
+
+def test_text_of_a_file_is_never_html(tmp_path):
+    hostile = "<script>alert(1)</script>"
+    table = draw(0).rename(columns={"tone": hostile})
+    recipe = ROLES | {"aspects": [hostile, "depth"]}
+    table.to_csv(tmp_path / "a.csv", index=False)
     page = report.write_page(
-        tmp_path / "<b>.csv", recipe, tmp_path / "p.html", lambda _: None
+        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
     )
     assert "<script" not in page.read_text()
-    assert "<b>" not in page.read_text()
-    assert "'=1+1" in page.with_suffix(".csv").read_text()
+    assert "&lt;script&gt;alert(1)" in page.read_text()
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        (
-            {"aspects": []},
-            "the recipe names no outcome, or no aspects that may explain it",
-        ),
-        (
-            {"outcome": ""},
-            "the recipe names no outcome, or no aspects that may explain it",
-        ),
-    ],
-)
-def test_without_an_outcome_there_is_agreement_only(tmp_path, changes, why):
-    page = report.write_page(
-        EXAMPLE, RECIPE | changes, tmp_path / "p.html", lambda _: None
-    )
+def test_without_an_outcome_there_is_agreement_only(tmp_path):
+    recipe = {key: value for key, value in RECIPE.items() if key != "outcome"}
+    page = report.write_page(EXAMPLE, recipe, tmp_path / "p.html", lambda _: None)
     found = json.loads(page.with_suffix(".json").read_text())
-    assert found["not run"]["What goes with an overall rating"] == why
-    assert "Krippendorff" in found["sentences"][0]["sentence"]
+    assert list(found["sections"]) == [AGREEMENT]
+    assert "Krippendorff" in found["sections"][AGREEMENT]["sentences"][0]["sentence"]
 
 
 def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
@@ -316,26 +495,27 @@ def test_raters_who_are_not_known_are_told_apart_but_not_compared(tmp_path):
         tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
     )
     found = json.loads(page.with_suffix(".json").read_text())
-    assert found["not run"]["Raters one by one"].startswith(
-        "the recipe names no raters"
-    )
-    assert report.AGREEMENT in found["tables"]
-    assert report.PEOPLE not in found["tables"]
-    assert found["sentences"][0]["sentence"].endswith("for these raters.")
+    assert any("names no raters" in line for line in found["before you quote"])
+    tables = found["sections"][AGREEMENT]["tables"]
+    assert list(tables) == ["Agreement on each column"]
+    lead = found["sections"][QUESTION]["sentences"][0]["sentence"]
+    assert "for these raters" in lead
 
 
 def test_a_bad_file_or_name_leaves_nothing_behind(tmp_path):
     (tmp_path / "bad.csv").write_text("overall,tone\n1,x\n")
     recipe = {"outcome": "overall", "aspects": ["tone"]}
-    with pytest.raises(
-        BadTableError, match=r"column 'tone', not a number .*: row 2 'x'"
+    for out, error, message in (
+        ("p.html", BadTableError, r"column 'tone', not a number .*: row 2 'x'"),
+        ("p.pdf", OptionError, r"give a name that ends in \.html"),
     ):
+        with pytest.raises(error, match=message):
+            report.write_page(
+                tmp_path / "bad.csv", recipe, tmp_path / out, lambda _: None
+            )
+    with pytest.raises(OptionError, match="`matters` is the smallest difference"):
         report.write_page(
-            tmp_path / "bad.csv", recipe, tmp_path / "p.html", lambda _: None
-        )
-    with pytest.raises(OptionError, match=r"give a name that ends in \.html"):
-        report.write_page(
-            tmp_path / "bad.csv", recipe, tmp_path / "p.pdf", lambda _: None
+            EXAMPLE, RECIPE | {"matters": "much"}, tmp_path / "p.html", lambda _: None
         )
     assert [each.name for each in tmp_path.iterdir()] == ["bad.csv"]
 
@@ -356,238 +536,7 @@ def test_results_never_replace_the_ratings_themselves(tmp_path, name):
     ]
 
 
-def test_a_weight_alone_has_the_words_of_the_one_beside_it():
-    assert report._beside("lower", -0.31, -0.6, -0.01) == "0.31 [0.01, 0.60] lower"
-    assert report._beside("lower", -0.1, -0.3, 0.1) == "0.10 [−0.10, 0.30] lower"
-    assert report._beside("lower", 0.1, -0.1, 0.3) == "0.10 [−0.10, 0.30] higher"
-    assert report._beside("hardly any link", -0.1, -0.3, 0.1) == "−0.10 [−0.30, 0.10]"
-
-
-def test_what_cannot_be_judged_is_not_shown_with_a_covariate():
-    recipe = RECIPE | {"covariate": "response_words"}
-    found = report.analyse(recipes.read(EXAMPLE, recipe), recipe, lambda _: None)
-    assert found.conclusions.loc["refusal", "verdict"] == "not known"
-    shown = found.tables[report.COVARIATE].index.tolist()
-    assert shown == [aspect for aspect in ASPECTS if aspect != "refusal"]
-    nothing = pd.DataFrame({"p Holm": [np.nan]}, ["tone"])
-    assert (
-        report.only_judged(TABLE, nothing)["not done"].item()
-        == "no aspect can be judged"
-    )
-    assert report.only_judged(NO, nothing) is NO
-
-
-def test_a_reliability_for_more_ratings_than_there_are_is_called_a_projection(written):
-    _, found, _, _ = written
-    numbers = [row["ratings"] for row in found["tables"][report.RELIABLE]]
-    assert numbers == ["1", "2", "3", "5 (projected)", "10 (projected)"]
-    frame = pd.DataFrame({"item_id": [1, 1, 2], "cluster": 0, "tone": 1.0})
-    about = replace(study(["tone"]), frame=frame)
-    ends = {"estimate": 0.6, "low": 0.5, "high": 0.7}
-    ((text, _),) = report._about_means(pd.DataFrame(ends, [3]), about)
-    assert "of such a mean, projected from items with at most 2 ratings." in text
-    assert text.endswith(
-        "although it changes no order of items that the same people rated."
-    )
-    frame = frame.assign(item_id=range(3))
-    ((text, _),) = report._about_means(
-        pd.DataFrame(ends, [3]), replace(about, frame=frame)
-    )
-    assert "from items with at most 1 rating." in text
-
-
-def test_of_many_aspects_the_table_shows_the_heaviest():
-    found = conclusions(
-        **{f"a{number}": ("higher", number / 100) for number in range(40)}
-    )
-    (_, table), *_ = report._all_tables(report.Analysis("", found, found))
-    assert table.index[:2].tolist() == ["a39", "a38"]
-
-
-def test_the_weight_of_a_counted_error_is_that_of_one():
-    kind = np.random.default_rng(0).integers(0, 4, 300) * 1.0
-    table = pd.DataFrame({"Style": kind, "cost": 2 * kind})
-    recipe = {"count": "kind", "aspects": ["Style"]}
-    assert report._per_error(table, recipe) == {"Style": (0.0, 1.0)}
-    assert report._per_error(table, {"aspects": ["Style"]}) == {}
-    table = table.assign(item_id=range(300), prompt_id=range(300))
-    table["cost"] += np.random.default_rng(1).normal(size=300)
-    rng = np.random.default_rng(0)
-    limits = report._per_error(table, recipe)
-    study = intake.prepare(table, "cost", ["Style"], rng, limits)
-    found = inference.conclude(study, rng)
-    assert found.loc["Style", "weight"] == pytest.approx(2, abs=0.2)
-    said = report.sentences(study, found, NO, NO, pd.DataFrame())["sentence"]
-    assert said[0].startswith("For each error counted as “Style”, “cost” is")
-
-
-def test_sentences_say_what_is_left_with_the_system_held_equal(written):
-    table = pd.DataFrame(
-        {"estimate": 0.5, "low": 0.4, "high": 0.6, "other systems": "not shown"},
-        ["tone"],
-    )
-    text = report._with_systems_equal("tone", table)
-    assert text.startswith("; 0.50 [0.40, 0.60] among answers of the same system, and")
-    assert report._with_systems_equal("typos", table) == ""
-    assert "each rater compared with himself or herself (over all ratings" in written[0]
-
-
-def test_with_systems_the_page_says_of_whom_it_speaks(tmp_path, written):
-    table = example_ratings(np.random.default_rng(2), n_prompts=15)
-    table["system"] = pd.factorize(table["item_id"])[0] % 3
-    table.to_csv(tmp_path / "a.csv", index=False)
-    recipe = RECIPE | {"system": ["system"]}
-    page = report.write_page(tmp_path / "a.csv", recipe, tmp_path / "p.html", print)
-    not_run = json.loads(page.with_suffix(".json").read_text())["not run"]
-    assert "these 3 systems only" in not_run["Other systems"]
-    assert "Other systems" not in written[1]["not run"]
-
-
-def test_what_would_tell_more_comes_from_the_power(written):
-    page, results, _, _ = written
-    assert "What would tell more" in page
-    planned = results["tables"][report.NEEDED]
-    n_times = {row["index"]: row["times the items"] for row in planned}
-    unknown = [
-        row["index"]
-        for row in results["tables"][report.ON_ASPECTS]
-        if row["verdict"] == "not known"
-    ]
-    for name in unknown:
-        assert any(f"“{name}”" in line for line in results["what to do"])
-    assert set(unknown) <= set(n_times)
-
-
-def test_neither_items_nor_raters_may_do():
-    found = conclusions(tone=("not known", 0.1)).assign(because="too wide")
-    columns = ["times the items", "times the raters"]
-    needed = pd.DataFrame([[np.inf, np.nan]], ["tone"], columns)
-    (line,) = report.what_to_do(None, found, needed, 0.4)
-    assert line.startswith("To find 0.4 points for “tone”, neither a thousand times")
-
-
-def test_as_many_as_now_is_said_where_no_more_are_needed():
-    assert report._number_needed(1.0, 40, "item") == "as many items as here (40)"
-    expected = "about 50 raters instead of 40"
-    assert report._number_needed(1.23, 40, "rater") == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ({"accept": "1", "reject": "0"}, "accept (1) or reject (0)"),
-        ({"x": "1", "": "0"}, "x (1) or not x (0)"),
-        ({"-": "2"}, "yes (1) or no (0)"),
-        ("number", "yes (1) or no (0)"),
-    ],
-)
-def test_yes_and_no_are_called_as_in_the_file(words, said):
-    ends = pd.DataFrame([[0, 1, "declared"]], ["ok"], ["low", "high", "known"])
-    frame = pd.DataFrame({"ok": [0.0, 1.0]})
-    about = replace(study(["tone"]), frame=frame, outcome="ok", ends=ends)
-    assert report._scale_in_words(about, words) == f"“ok” is {said}."
-
-
-@pytest.mark.parametrize(("high", "word"), [(4, "people"), (5, "steps")])
-def test_what_a_rank_does_not_say_depends_on_the_scales(high, word):
-    ends = pd.DataFrame({"low": [1, 1], "high": [4, high]}, ["a", "b"])
-    ranking = pd.DataFrame({"weighs most, %": [99.9, 0.1]}, index=["a", "b"])
-    found = conclusions(a=("higher", 1.0), b=("higher", 0.1))
-    about = replace(study(["a", "b"]), ends=ends)
-    ((_, not_said),) = report._about_ranking(found, ranking, about)
-    assert word in not_said
-
-
-def test_one_rating_and_one_aspect_are_told_of_as_one():
-    row = ["missing", "overall", 1, "left out", ["all"]]
-    names = ["what", "where", "rows", "consequence", "affects"]
-    (line,) = report.warnings(pd.DataFrame([row], columns=names), "overall")
-    assert line == "missing (overall, 1 rating): left out"
-    for aspects, not_said in (("a", "that it does"), ("ab", "that these do")):
-        found = conclusions(**dict.fromkeys(aspects, ("not known", 0.0)))
-        assert report._on_several("not known", found)[1].startswith(not_said)
-
-
-def test_a_methods_paragraph_names_versions_and_date(written):
-    _, results, _, _ = written
-    text = results["methods"]
-    for part in ("Holm's correction", "numpy", "Python", "CR3, two ways", "jackknife"):
-        assert part in text
-    assert text.rstrip(".")[-10:].count("-") == 2  # the date
-
-
-def test_full_agreement_is_no_number_to_quote(tmp_path):
-    marks = np.random.default_rng(0).integers(1, 6, (60, 2)).repeat(2, axis=0)
-    table = pd.DataFrame(marks, columns=["tone", "depth"])
-    table["depth"] += np.arange(120) % 2
-    table["item"] = np.arange(120) // 2
-    table["who"] = np.arange(120) % 2
-    path = tmp_path / "a.csv"
-    table.to_csv(path, index=False)
-    recipe = {"item": "item", "rater": "who", "aspects": ["tone", "depth"]}
-    page = report.write_page(path, recipe, tmp_path / "b.html", lambda _: None)
-    results = json.loads(page.with_suffix(".json").read_text())
-    assert "no two raters" in results["not run"]["Agreement on “tone”"]
-    assert [row["index"] for row in results["tables"][report.AGREEMENT]] == ["depth"]
-
-
-@pytest.fixture(scope="module")
-def yes_no(tmp_path_factory):
-    """The page of answers that are accepted or not, by six people who differ."""
-    rng = np.random.default_rng(3)
-    n = 240
-    tone = rng.integers(1, 6, n)
-    who = np.arange(n) % 6
-    chance = np.clip(0.1 + 0.15 * (tone - 1) + 0.1 * (who % 2), 0, 1)
-    table = pd.DataFrame(
-        {
-            "item": np.arange(n) // 6,
-            "who": who,
-            "tone": tone,
-            "typo": rng.random(n) < 0.3,
-            "accept": rng.random(n) < chance,
-        }
-    )
-    folder = tmp_path_factory.mktemp("yes_no")
-    table.to_csv(folder / "a.csv", index=False)
-    recipe = {
-        "item": "item",
-        "rater": "who",
-        "outcome": "accept",
-        "aspects": ["tone", "typo"],
-        "scales": {"tone": ["1", "5"]},
-    }
-    page = report.write_page(
-        folder / "a.csv", recipe, folder / "b.html", lambda _: None
-    )
-    results = json.loads(page.with_suffix(".json").read_text())
-    return page.read_text(), results, table
-
-
-def test_weights_on_yes_or_no_are_percentage_points(yes_no):
-    page, results, table = yes_no
-    x = table[["tone", "typo", "accept"]].astype(float)
-    x -= x.groupby(table["who"]).transform("mean")
-    slope, _ = np.linalg.lstsq(x[["tone", "typo"]], x["accept"], rcond=None)[0]
-    said = [row["sentence"] for row in results["sentences"]]
-    assert f"“accept” is {400 * slope:.1f} [" in said[0]
-    assert "] percentage points higher" in said[0]
-    assert "“accept” is yes (1) or no (0)." in page
-    assert "in percentage points from the lowest" in results["methods"]
-    assert "To find 10 percentage points for “typo”" in "".join(results["what to do"])
-    assert "the tables and the files beside this page have shares" in page
-    row = next(row for row in results["tables"][report.ON_ASPECTS] if row["alone"])
-    assert row["weight"] == pytest.approx(4 * slope)
-    assert "] percentage points of accept; alone" in row["because"]
-    assert f"{400 * slope:+.1f} [" in row["because"]
-    assert f"others held equal: tone {400 * slope:.2f} [" in page  # the figure
-
-
-def test_a_page_tells_what_made_it_and_no_bare_inf(yes_no, monkeypatch):
-    page, *_ = yes_no
-    assert "Made by <code>ratings report</code> of judging-language-models 0." in page
-    assert report._cell_on_page(np.inf) == "more than 1,000"
-    assert report._cell_on_page(np.nan) == ""
+def test_the_page_names_where_the_project_lives_if_the_package_says(monkeypatch):
     metadata = {"Project-URL": ["Other, x", "Repository, https://example.org/a, b"]}
 
     class Metadata:
@@ -599,35 +548,30 @@ def test_a_page_tells_what_made_it_and_no_bare_inf(yes_no, monkeypatch):
     assert report._address() == ""
 
 
-def test_what_nobody_checked_stands_on_the_page(tmp_path):
+def test_a_folder_of_parquet_files_has_the_page_of_its_table(tmp_path):
+    pytest.importorskip("dask.dataframe")
+    table = draw(0, n_systems=4)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table[table["prompt"] < 13].to_parquet(folder / "0.parquet")
+    table[table["prompt"] >= 13].to_parquet(folder / "1.parquet")
+    _, small = written(tmp_path, table)
+    recipe = {**ROLES, "system": "system", "aspects": ["tone", "depth", "typos"]}
     page = report.write_page(
-        EXAMPLE,
-        RECIPE,
-        tmp_path / "a.html",
-        lambda _: None,
-        assumed=["x is taken as <b>y</b>"],
+        folder, recipe | {"scales": SCALES}, tmp_path / "l.html", lambda _: None
     )
-    text = page.read_text()
-    assert "nobody has checked it" in text
-    assert "<li>x is taken as &lt;b&gt;y&lt;/b&gt;</li>" in text
-
-
-def test_a_page_repeats_what_the_recipe_leaves_open(tmp_path):
-    table = example_ratings(np.random.default_rng(2), n_prompts=15)
-    table.to_csv(tmp_path / "a.csv", index=False)
-    recipe = {key: value for key, value in RECIPE.items() if key != "item"}
-    page = report.write_page(
-        tmp_path / "a.csv", recipe, tmp_path / "p.html", lambda _: None
-    )
-    found = json.loads(page.with_suffix(".json").read_text())
-    assert "the recipe names no item: each row counts as one" in found["ratings"]
-    why = found["not run"][report.AGREEMENT]
-    assert why.startswith("the recipe names no item, so that each row counts as one")
-    assert "If several rows rate one thing, name its column" in page.read_text()
-
-
-def test_columns_of_the_tables_are_explained_if_they_are_shown(written):
-    page, *_ = written
-    for column in ("informative clusters", "clusters that agree", "detects", "AC1"):
-        assert f"<li><strong>{column}</strong>: " in page
-    assert "<strong>other systems</strong>" not in page  # no such table
+    large = json.loads(page.with_suffix(".json").read_text())
+    for question in (SYSTEMS, QUESTION):
+        assert len(large["verdicts"][question]) == len(small["verdicts"][question])
+        for one, other in zip(
+            large["verdicts"][question], small["verdicts"][question], strict=True
+        ):
+            assert one["name"] == other["name"]
+            assert one["direction"] == other["direction"]
+            for end in ("estimate", "low", "high", "p", "SD"):
+                assert one[end] == pytest.approx(other[end], rel=1e-6)
+    assert "Not computed: of a folder" in large["before you quote"][0]
+    with pytest.raises(OptionError, match="the recipe cannot use covariate"):
+        report.write_page(
+            folder, recipe | {"covariate": "x"}, tmp_path / "l.html", lambda _: None
+        )

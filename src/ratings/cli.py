@@ -158,12 +158,38 @@ def report(
 ) -> None:
     """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
     click.echo("starting")
-    from ratings import inspection, recipes
+    from ratings import recipes
     from ratings import report as pages
 
     if not recipe_file and not no_recipe:
         recipe_file = _recipe_nearby(file)
     names = _column_names(aspects)
+    if Path(file).is_dir():  # of Parquet files: there is nothing to guess
+        recipe = recipes.from_yaml(recipe_file) if recipe_file else {}
+        given = {"outcome": outcome, "aspects": names}
+        recipe |= {key: value for key, value in given.items() if value}
+    else:
+        recipe = _recipe_for(file, recipe_file, outcome, names)
+    asked = recipes.open_questions(recipe)
+    if asked:
+        questions = (
+            "1 question is" if len(asked) == 1 else f"{len(asked)} questions are"
+        )
+        click.echo(f"\n{questions} open: until answered, no result can be quoted.")
+        click.echo(f"Answer by: ratings inspect {file}\n")
+    page = _beside_user(out, Path(file).name, ".report.html")
+    click.echo(pages.write_page(file, recipe, page, click.echo))
+    if cite:
+        results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+        click.echo(f"\n{results['methods']}")
+
+
+def _recipe_for(
+    file: str, recipe_file: str | None, outcome: str | None, names: list[str]
+) -> dict:
+    """Take the recipe of a file, or propose one and show it."""
+    from ratings import inspection
+
     seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
     if seen.size:
         click.echo(seen)
@@ -172,18 +198,7 @@ def report(
             f"{seen.name} cannot be read: correct the file, the names of columns or "
             f"the recipe, or run\n    ratings inspect {file}"
         )
-    asked = recipes.open_questions(seen.recipe)
-    if asked:
-        questions = (
-            "1 question is" if len(asked) == 1 else f"{len(asked)} questions are"
-        )
-        click.echo(f"\n{questions} open: until answered, no result can be quoted.")
-        click.echo(f"Answer by: ratings inspect {file}\n")
-    page = _beside_user(out, Path(file).name, ".report.html")
-    click.echo(pages.write_page(file, seen.recipe, page, click.echo, assumed=asked))
-    if cite:
-        results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
-        click.echo(f"\n{results['methods']}")
+    return seen.recipe
 
 
 def _recipe_nearby(file: str) -> str | None:

@@ -60,6 +60,7 @@ KINDS = {
     "missing": list,
     "decimal": str,
     "scales": dict,
+    "matters": str,
     "outside": str,
 }
 KIND_WORDS = {

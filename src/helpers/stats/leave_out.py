@@ -24,6 +24,7 @@ from helpers.stats import checks
 from helpers.stats.moments import ratio
 
 ROWS_AT_ONCE = 2**15  # few enough that their sums stay in the processor's cache
+ROUNDING = 1e-12  # share of a sum
 COLLINEAR = 1e-9  # a feature that adds less variance than this share adds nothing
 RATERS = "rater_id"  # the usual name of the column of people
 COEFFICIENTS = ("alpha", "ac1", "same")
@@ -442,7 +443,10 @@ def add_parts(
     n_names = estimate.shape[1]
     parts = Parts(0, np.zeros((n_names, n_names)), np.zeros(n_names), np.zeros(n_names))
     for removed in blocks:
-        changes = statistic.value(total - removed) - estimate
+        left = total - removed
+        # what is left of a sum that is gone is no more than a rounding error
+        left[np.abs(left) < ROUNDING * np.abs(total)] = 0.0
+        changes = statistic.value(left) - estimate
         # degrees of freedom follow from raters and prompts, not from their cells
         information = np.zeros((1, n_names))
         if not is_cells:
