@@ -233,3 +233,33 @@ def test_a_recipe_that_cannot_be_followed_says_why(ratings):
     said = ratings("inspect", "mine.csv", "--recipe", "a.yaml")
     assert "The file cannot be read yet: " in said
     assert "column 'tones' is missing; did you mean 'tone'?" in said
+
+
+def people(n=90):
+    """Thirty items of three systems, each rated by three of nine people with names."""
+    names = ["Ann", "Ben", "Chi", "Dov", "Eve", "Fay", "ann", "Hal", "Ida"]
+    rows = "".join(
+        f"i{k // 3},s{k // 3 % 3},name-{names[(k * 4 + k // 9) % 9]},"
+        f"{(20 if k * 4 + k // 9 == 1 else 1) + k * 7 % 5},{1 + k * 3 % 4}\n"
+        for k in range(n)
+    )
+    return "answer,model,who,overall,tone\n" + rows
+
+
+def test_names_of_raters_never_stand_in_results(ratings):
+    Path("mine.csv").write_text(people())
+    ratings("inspect", "mine.csv")
+    written = Path("mine.recipe.yaml").read_text()
+    assert "name-Ann, name-" in written  # in the recipe, where they help to answer
+    left_out = "without: {who: [name-Ben]}\nrater: who\nitem: answer\nsystem: model\n"
+    left_out += "outcome: overall\naspects: tone\n"
+    Path("own.yaml").write_text(left_out)
+    Path("known.yaml").write_text(left_out.partition("\n")[2].replace("aspects", "#"))
+    ratings("inspect", "mine.csv", "--recipe", "known.yaml", "--out", "asked.yaml")
+    assert "name-ann" in Path("asked.yaml").read_text()
+    for recipe in ("mine.recipe.yaml", "own.yaml", "asked.yaml"):
+        ratings("report", "mine.csv", "--recipe", recipe)
+        for path in Path().glob("mine.report.*"):
+            assert "name-" not in path.read_text(), (recipe, path.name)
+    page = Path("mine.report.html").read_text()
+    assert "who: are labels the same that differ only in case or spaces?" in page

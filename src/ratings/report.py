@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 
 from helpers import paths, show, wording
 from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
-from ratings import inference, intake, plan, raters, recipes
+from ratings import inference, intake, plan, questions, raters, recipes
 from ratings.accounts import Account
 from ratings.agreement import agreement
 from ratings.findings import Finding, constant_within, findings
@@ -818,14 +818,14 @@ def write_page(
             f"results beside {page.name} would replace {name} itself: name another page"
         )
     recipe = recipes.parse(dict(recipe))
-    questions = recipes.open_questions(recipe)
+    asked = questions.for_page(recipe)
     progress(f"reading {name}")
     if is_folder:
         found = _analyse_folder(Path(file), recipe, progress)
     else:
         account = Account()
         found = analyse(recipes.read(file, recipe, account), recipe, progress, account)
-    found.questions = list(dict.fromkeys([*questions, *assumed]))
+    found.questions = list(dict.fromkeys([*asked, *assumed]))
     if found.questions:
         for section in found.sections:
             section.sentences = []
@@ -918,7 +918,7 @@ def _html(name: str, found: Analysis, recipe: Mapping) -> str:
         methods=methods_paragraph(name, found),
         most=MOST_ROWS,
         cells=_cells,
-        recipe=recipes.as_yaml(recipe),
+        recipe=recipes.as_yaml(recipes.for_page(recipe)),
         version=importlib.metadata.version(PACKAGE),
         address=_address(),
     )
