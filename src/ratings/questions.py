@@ -225,8 +225,11 @@ def with_answers(recipe: Mapping) -> dict:
                 unused += each.get("order", [])
             each = {"ask": each["ask"], "answer": each["answer"]}
         kept.append(each)
-    if kept:
-        done["questions"] = kept
+    roles = {"item", "rater", "position", "cluster", "system"}
+    taken = {name for role in roles for name in done.get(role, [])}
+    done["questions"] = [
+        each for each in kept if not each.get("order") or set(each["order"]) - taken
+    ]
     if done.get("outcome") in unused:
         done["outcome"] = ""
     if "aspects" in done:

@@ -58,7 +58,7 @@ NOT_OF_FOLDERS = (
     "for raters who rate opposite to others or always the same"
 )
 UNNAMED = (
-    "The file names no raters: intervals allow for other items, but not for other "
+    "The recipe names no raters: intervals allow for other items, but not for other "
     "raters, and may be too narrow if a few people gave most ratings."
 )
 
@@ -186,7 +186,8 @@ def analyse(
         progress("comparing systems")
         _add_systems(found, kept, doubted, doubt, outcome, scales, matters)
     if outcome and aspects:
-        progress(f"judging {len(aspects)} aspects")
+        n_aspects = "1 aspect" if len(aspects) == 1 else f"{len(aspects)} aspects"
+        progress(f"judging {n_aspects}")
         per_error = _per_error(table, recipe)
         limits = scales | dict.fromkeys(per_error, (0.0, 1.0))
         study = _prepared(found, ASPECTS, kept, outcome, aspects, limits, account)
