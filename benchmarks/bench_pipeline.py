@@ -1,60 +1,58 @@
-"""Time of each notebook, and of all, beside that of importing their libraries.
+"""Processor time and peak memory of each notebook, beside those of its imports.
 
-The floor is a kernel that runs the first code cell of a notebook, which holds the
-imports: the mean of as many notebooks as there are processors, run side by side. Then
-all notebooks run as in `make reproduce`.
+Run `python benchmarks/bench_pipeline.py`. Each notebook runs as in `make reproduce`,
+one after the other. Its kernel says what it has used after the first code cell, which
+holds the imports, and after the last one. The ratio depends less than seconds on what
+else the machine does.
 """
 
-import os
+import argparse
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+from nbformat.v4 import new_code_cell
 
-from helpers.paths import NOTEBOOKS
 from helpers.run import notebooks as run
+from helpers.run.parameters import notebook_file
+
+MEASURE = """
+import resource as _resource
+_used = _resource.getrusage(_resource.RUSAGE_SELF)
+print(_used.ru_utime + _used.ru_stime, _used.ru_maxrss / 1024)
+"""
 
 
-def imports_only(notebook: Path, folder: Path) -> Path:
-    """Write a notebook that holds nothing but the first code cell of another."""
+def usage(notebook: Path, folder: Path) -> list[list[float]]:
+    """Seconds and megabytes that a kernel has used after the imports and at the end."""
     content = nbformat.read(notebook, as_version=4)
-    content.cells = [cell for cell in content.cells if cell.cell_type == "code"][:1]
-    target = folder / f"{notebook.stem}_imports.ipynb"
-    nbformat.write(content, target)
-    return target
+    first = [cell.cell_type for cell in content.cells].index("code")
+    content.cells.insert(first + 1, new_code_cell(MEASURE))
+    content.cells.append(new_code_cell(MEASURE))
+    measured, executed = folder / notebook.name, folder / "executed" / notebook.name
+    nbformat.write(content, measured)
+    run.execute(measured, executed, {"out_dir": str(folder)})
+    cells = nbformat.read(executed, as_version=4).cells
+    said = [cell.outputs[0].text for cell in cells if cell.source == MEASURE]
+    return [[float(number) for number in line.split()] for line in said]
 
 
-def seconds_of(
-    notebooks: list[Path], folder: Path, parameters: dict
-) -> tuple[list[float], float]:
-    """Run notebooks side by side; give the seconds of each and of all together."""
-    targets = [folder / "executed" / notebook.name for notebook in notebooks]
-    started = time.perf_counter()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        each = list(
-            pool.map(run.execute, notebooks, targets, [parameters] * len(targets))
-        )
-    return each, time.perf_counter() - started
-
-
-def main():
-    notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in run.notebook_names()]
-    n_processors = os.cpu_count()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--notebooks", nargs="*", default=run.notebook_names())
+    names = parser.parse_args().notebooks
+    print("| notebook | seconds | imports | ratio | MB | imports |", flush=True)
+    print("|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run.set_environment(folder)
-        imports = [imports_only(file, folder) for file in notebooks[:n_processors]]
-        floors, _ = seconds_of(imports, folder, {})
-        seconds, whole = seconds_of(notebooks, folder, {"out_dir": name})
-    floor = sum(floors) / len(floors)
-    print(f"importing the libraries, the floor: {floor:.1f} s")
-    print(f"{'notebook':32} seconds   ratio to the floor")
-    for notebook, time_taken in zip(notebooks, seconds, strict=True):
-        print(f"{notebook.stem:32} {time_taken:7.1f} {time_taken / floor:7.2f}")
-    all_floors = floor * len(notebooks) / n_processors
-    print(f"{'all, side by side':32} {whole:7.1f} {whole / all_floors:7.2f}")
+        for notebook in names:
+            (imports, floor), (seconds, peak) = usage(notebook_file(notebook), folder)
+            print(
+                f"| {notebook} | {seconds:.1f} | {imports:.1f} "
+                f"| {seconds / imports:.1f} | {peak:.0f} | {floor:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ project = html_title = "How people judge language models"
 author = ", ".join(person["name"] for person in citation["authors"])
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # README.md is the start page, index.md.
-exclude_patterns = ["README.md", "src/**/README.md", "data/templates", "tests", "build"]
+exclude_patterns = ["README.md", "src/*/README.md", "data/templates", "tests", "build"]
 
 html_theme = "furo"
 html_favicon = str(STATIC / "favicon.svg")
