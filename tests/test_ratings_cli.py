@@ -70,13 +70,15 @@ def test_a_file_is_inspected_and_reported_from_any_folder(ratings):
     Path("mine.csv").write_text(marks())
     said = ratings("inspect", "mine.csv")
     assert "understood as 90 ratings of 30 items" in said
-    assert "Answer the 2 questions on top of it, or run this in a terminal." in said
+    assert "Answer the 2 questions on top of it, or run this in a terminal:" in said
+    assert "    ratings inspect mine.csv --recipe mine.recipe.yaml\n" in said
     assert "ratings report mine.csv --recipe mine.recipe.yaml" in said
     assert "mine.recipe.yaml exists: go on with it by" in ratings(
         "inspect", "mine.csv", code=1
     )
     said = ratings("report", "mine.csv", "--recipe", "mine.recipe.yaml")
-    assert "judging 1 aspects" in said
+    assert "judging 1 aspect\n" in said
+    assert "Answer by: ratings inspect mine.csv --recipe mine.recipe.yaml\n" in said
     assert "2 questions are open: until answered, no result can be quoted" in said
     own = ("--outcome", "tone", "--aspects", "overall", "--out", "b.html")
     ratings("report", "mine.csv", *own)
@@ -233,3 +235,49 @@ def test_a_recipe_that_cannot_be_followed_says_why(ratings):
     said = ratings("inspect", "mine.csv", "--recipe", "a.yaml")
     assert "The file cannot be read yet: " in said
     assert "column 'tones' is missing; did you mean 'tone'?" in said
+
+
+def people(n=90):
+    """Thirty items of three systems, each rated by three of nine people with names."""
+    names = ["Ann", "Ben", "Chi", "Dov", "Eve", "Fay", "ann", "Hal", "Ida"]
+    rows = "".join(
+        f"i{k // 3},s{k // 3 % 3},name-{names[(k * 4 + k // 9) % 9]},"
+        f"{(20 if k * 4 + k // 9 == 1 else 1) + k * 7 % 5},{1 + k * 3 % 4}\n"
+        for k in range(n)
+    )
+    return "answer,model,who,overall,tone\n" + rows
+
+
+def test_names_of_raters_never_stand_in_results(ratings):
+    Path("mine.csv").write_text(people())
+    ratings("inspect", "mine.csv")
+    written = Path("mine.recipe.yaml").read_text()
+    assert "name-Ann, name-" in written  # in the recipe, where they help to answer
+    left_out = "without: {who: [name-Ben]}\nrater: who\nitem: answer\nsystem: model\n"
+    left_out += "outcome: overall\naspects: tone\n"
+    Path("own.yaml").write_text(left_out)
+    Path("known.yaml").write_text(left_out.partition("\n")[2].replace("aspects", "#"))
+    ratings("inspect", "mine.csv", "--recipe", "known.yaml", "--out", "asked.yaml")
+    assert "name-ann" in Path("asked.yaml").read_text()
+    for recipe in ("mine.recipe.yaml", "own.yaml", "asked.yaml"):
+        ratings("report", "mine.csv", "--recipe", recipe)
+        for path in Path().glob("mine.report.*"):
+            assert "name-" not in path.read_text(), (recipe, path.name)
+    page = Path("mine.report.html").read_text()
+    assert "who: are labels the same that differ only in case or spaces?" in page
+
+
+def test_without_an_overall_rating_the_report_says_what_it_leaves_out(ratings):
+    Path("mine.csv").write_text(marks().replace("overall", "clear"))
+    Path("a.yaml").write_text("aspects: [clear, tone]\nitem: item\nrater: rater\n")
+    said = ratings("report", "mine.csv", "--recipe", "a.yaml")
+    assert "no overall rating is named, so systems are not compared" in said
+
+
+def test_without_a_recipe_the_one_of_a_known_tool_is_named(ratings):
+    header = "PROLIFIC_PID,STUDY_ID,SESSION_ID,response_id,overall,clear\n"
+    rows = [f"pid{n % 3},st,s{n % 3},resp{n // 3},{n % 5},{n % 2}\n" for n in range(60)]
+    Path("mine.csv").write_text(header + "".join(rows))
+    said = ratings("report", "mine.csv", "--no-recipe")
+    assert ": recipe prolific." in said
+    assert "read without a recipe of yours, as shown above" in said

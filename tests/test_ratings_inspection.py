@@ -262,9 +262,10 @@ def test_what_may_mislead_is_asked(look, tmp_path, shape):
     seen, _ = look(table)
     question = asked(seen, start)
     assert question["ask"] in open_questions(seen.recipe)
-    if "proposed" not in question:  # it can only be confirmed
-        assert question["options"] == {"yes": {}}
-        question["proposed"] = "yes"
+    if "proposed" not in question:  # somebody has to say
+        options = list(question["options"])
+        assert options in (["yes"], ["none", "tone", "clear"])
+        question["proposed"] = options[0]
     recipe = answered(seen)
     assert not open_questions(recipe)
     found = recipes.read(tmp_path / "mine.csv", recipe)
@@ -709,3 +710,51 @@ def test_prodigy_by_its_recipe(look):
     assert found["item_id"].nunique() == 20
     assert found["WRONG"].tolist() == ["WRONG" in row["accept"] for row in kept]
     assert found["answer"].tolist() == [row["answer"] == "accept" for row in kept]
+
+
+def test_people_with_numbers_are_proposed_as_raters_before_their_order_is_asked(look):
+    people = [f"person {k % 3 + 1}" for k in range(N)]
+    table = tidy(who=people, country=["CH", "DE", "AT", "CH"] * 15)
+    seen, _ = look(table.drop(columns="rater"))
+    first, second, *_ = seen.recipe["questions"]
+    assert "no column says who rated" in first["ask"]
+    assert first["proposed"] == "who"
+    assert second["ask"].startswith("who: if the words person 1,")
+    rest = [{**first, "answer": "who"}, *seen.recipe["questions"][1:]]
+    recipe = recipes.parse({**seen.recipe, "questions": rest})
+    assert recipe["rater"] == ["who"]
+    left = " ".join(open_questions(recipe))
+    assert "who:" not in left
+    assert "country: if the words" in left
+
+
+def test_the_first_column_of_a_wide_file_is_proposed_as_item(look):
+    names = [f"{aspect}_{who}" for who in ("Ann", "Ben") for aspect in ("tone", "wit")]
+    marks = {name: waves(low=1 + k % 2) for k, name in enumerate(names)}
+    table = pd.DataFrame({"essay": [f"e{k}" for k in range(N)], **marks})
+    seen, _ = look(table)
+    ask = asked(seen, "There is a column of")
+    recipe = recipes.parse({**seen.recipe, "questions": [{**ask, "answer": "people"}]})
+    seen, _ = look(table, **recipe)
+    assert asked(seen, "No column says what was rated")["proposed"] == "essay"
+
+
+def test_an_overall_rating_is_proposed_by_its_name_or_has_to_be_named(look):
+    table = tidy(polite=["yes", "no"] * 30).drop(columns="overall")
+    seen, _ = look(table.assign(acceptable=["yes", "no", "no"] * 20))
+    assert seen.recipe["outcome"] == "acceptable"
+    seen, _ = look(table.assign(score=waves()))
+    assert asked(seen, "Which column is the overall rating")["proposed"] == "score"
+    seen, _ = look(table)
+    assert "proposed" not in asked(seen, "Which column is the overall rating")
+
+
+def test_what_a_column_holds_is_told_without_codes_and_cut_with_a_sign(look):
+    seen, _ = look(
+        tidy(tone=[9, *waves(N - 1)], note="a comment of many words"), missing=["9"]
+    )
+    holds = dict(zip(seen.parts["column"], seen.parts["holds"], strict=True))
+    assert holds["tone"] == "numbers from 1 to 5; 1 without a rating"
+    seen, _ = look(tidy(note="a comment that goes on and on"))
+    holds = dict(zip(seen.parts["column"], seen.parts["holds"], strict=True))
+    assert holds["note"] == "1 different, such as a comment that goes on…"

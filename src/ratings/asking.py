@@ -101,8 +101,13 @@ def about_names(table: pd.DataFrame, recipe: dict) -> list[dict]:
     return [question(ask, proposed, options=options)]
 
 
-def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
-    """Ask about raters and items that no column tells, and labels that may be one."""
+def about_roles(
+    table: pd.DataFrame, recipe: Mapping, first: str | None = None
+) -> Iterator[dict]:
+    """Ask about raters and items that no column tells, and labels that may be one.
+
+    ``first`` is the first column of the file, if no two of its cells are the same.
+    """
     used = {*values_of(recipe), *role_columns(recipe)}
     for names in recipe.get("long", {}).values():
         used.update(as_names(names))
@@ -121,10 +126,11 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
             items = items * 0  # rows of an item may be its aspects
         if (items > 1).mean() > MOST_ITEMS:
             options = {name: {"rater": [name]} for name in labels}
+            likely = _likely_raters(table, labels, recipe["item"])
             yield question(
                 f"{(items > 1).sum():,} of {len(items):,} items have several rows, and "
                 "no column says who rated. Which one does?",
-                "nobody knows",
+                likely[0] if len(likely) == 1 else "nobody knows",
                 options={"nobody knows": {}, **options},
             )
     if "item" not in recipe and "rater" in recipe:
@@ -132,7 +138,7 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
         yield question(
             "No column says what was rated, so that each row counts as an item of its "
             "own. Which column does?",
-            "none",
+            first if first in options else "none",
             options={"none": {}, **options},
         )
     labels = []
@@ -148,6 +154,22 @@ def about_roles(table: pd.DataFrame, recipe: Mapping) -> Iterator[dict]:
             "they different things? If not, correct the file.",
             options={"yes": {}},
         )
+
+
+def _likely_raters(
+    table: pd.DataFrame, labels: Sequence[str], item: Sequence[str]
+) -> list[str]:
+    """Name the columns of words that differ within items and recur across them."""
+    items = table[item].map(cell_text).agg(" / ".join, axis="columns")
+    likely = []
+    for name in labels:
+        texts = columns.texts_of(table[name])
+        pairs = pd.DataFrame({"item": items, "label": texts})
+        is_once = not pairs.duplicated().any()
+        recurs = (pairs.drop_duplicates()["label"].value_counts() > 1).any()
+        if is_once and recurs and columns.kind(table[name]) != "numbers":
+            likely.append(name)
+    return likely
 
 
 def _about_case(name: str, column: pd.Series) -> Iterator[dict]:
@@ -243,18 +265,20 @@ def about_outcome(values: Sequence[str], recipe: dict) -> list[dict]:
     if "outcome" not in recipe:
         likely = [name for name in values if columns.place(name, "outcome")]
         outcome = columns.best("outcome", values)
+        proposed = outcome
         if len(values) == 1:
             outcome = values[0]
         options = {}
         if outcome is None:
             options = {"none": {}, **{name: {"outcome": name} for name in values}}
+            proposed = columns.best("score", values) or ""
         elif len(likely) > 1:
             options = {name: {"outcome": name, "aspects": [outcome]} for name in likely}
         if outcome:
             recipe["outcome"] = outcome
         if options:
             ask = "Which column is the overall rating that the others may explain?"
-            asked.append(question(ask, outcome or "none", options=options))
+            asked.append(question(ask, proposed, options=options))
     others = [name for name in values if name != recipe.get("outcome")]
     if others and "aspects" not in recipe:
         recipe["aspects"] = others

@@ -5,6 +5,7 @@ What a command needs is imported when it runs, so that `ratings --help` answers 
 
 import csv
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +66,7 @@ def propose_recipe(
             raise click.UsageError(f"--sheet is for Excel files, which {file} is not")
         known["file"] = {**known.get("file", {}), "sheet": sheet}
     path = _beside_user(out or recipe_file, Path(file).name, ".recipe.yaml")
+    written = out or recipe_file or path.name
     if path.exists() and (out or not recipe_file):
         raise FileExistsError(
             f"{path.name} exists: go on with it by --recipe {path.name}, name another "
@@ -84,8 +86,17 @@ def propose_recipe(
     n_open = len(recipes.open_questions(seen.recipe))
     if n_open:
         questions = "1 question" if n_open == 1 else f"{n_open} questions"
-        click.echo(f"Answer the {questions} on top of it, or run this in a terminal.")
-    click.echo(f"    ratings report {file} --recipe {path.name}")
+        click.echo(f"Answer the {questions} on top of it, or run this in a terminal:")
+        click.echo(f"    {_command('inspect', file, written)}\nThen:")
+    click.echo(f"    {_command('report', file, written)}")
+
+
+def _command(name: str, file: str, recipe_file: str | None) -> str:
+    """Write a command as it can be copied into a shell."""
+    command = ["ratings", name, file]
+    if recipe_file:
+        command += ["--recipe", recipe_file]
+    return shlex.join(command)
 
 
 def _is_terminal() -> bool:
@@ -140,7 +151,11 @@ def _prompt(asked: dict) -> str:
     help="From `ratings inspect`, maybe edited; FILE.recipe.yaml, if it is here or "
     "beside FILE, needs not be named.",
 )
-@click.option("--no-recipe", is_flag=True, help="Use none, also if there is one.")
+@click.option(
+    "--no-recipe",
+    is_flag=True,
+    help="Use none of yours; exports of known tools are read as `inspect` does.",
+)
 @click.option("--outcome", help="The column to explain.")
 @click.option("--aspects", help="The columns that may explain it, with commas between.")
 @click.option(
@@ -176,7 +191,12 @@ def report(
             "1 question is" if len(asked) == 1 else f"{len(asked)} questions are"
         )
         click.echo(f"\n{questions} open: until answered, no result can be quoted.")
-        click.echo(f"Answer by: ratings inspect {file}\n")
+        click.echo(f"Answer by: {_command('inspect', file, recipe_file)}\n")
+    if "outcome" not in recipe:
+        click.echo(
+            "no overall rating is named, so systems are not compared and weights not "
+            "computed"
+        )
     page = _beside_user(out, Path(file).name, ".report.html")
     click.echo(pages.write_page(file, recipe, page, click.echo))
     if cite:
@@ -193,6 +213,7 @@ def _recipe_for(
     seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
     if seen.size:
         click.echo(seen)
+        click.echo("\nread without a recipe of yours, as shown above")
     if seen.problem:
         raise click.ClickException(
             f"{seen.name} cannot be read: correct the file, the names of columns or "

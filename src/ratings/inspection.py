@@ -273,6 +273,9 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     if is_simulated(raw):
         raw = raw.drop(columns="source")
     asked = []
+    first = str(raw.columns[0])
+    if columns.texts_of(raw[first]).duplicated().any():
+        first = None
     is_open = not _has_shape(seen.recipe) and not values_of(seen.recipe)
     if is_open and len(raw) == 1 and raw.shape[1] > columns.FEW_WORDS:
         raise bad_table(seen.name, [NESTED])
@@ -283,7 +286,7 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
     long = to_long(raw, seen.recipe)
     _propose_roles(long, seen.recipe)
     wide = to_wide(long, seen.recipe)
-    asked += _propose_values(wide, seen)
+    about_values = _propose_values(wide, seen)
     pattern = name_pattern(seen.recipe)
     used = {*seen.recipe.get("lists", {}), *(matching(raw, pattern) if pattern else ())}
     lists = [str(name) for name in raw if columns.kind(raw[name]) == "lists"]
@@ -295,7 +298,8 @@ def _propose(raw: pd.DataFrame, seen: Inspection) -> None:
         seen.notes.append(
             f"Lists are not read (`lists` in a recipe reads them): {names}."
         )
-    asked += asking.about_roles(long, seen.recipe)
+    # who rated is asked first: names of people are no ratings
+    asked += [*asking.about_roles(long, seen.recipe, first), *about_values]
     seen.parts = _parts(raw, wide, seen.recipe)
     _add_questions(asked, seen.recipe)
 
@@ -556,17 +560,30 @@ def _parts(raw: pd.DataFrame, wide: pd.DataFrame, recipe: Mapping) -> pd.DataFra
         part = parts.get(name) or shape.get(name)
         if not part and name in by_name:
             part = "ratings (names)"
-        rows.append((name, part or "ignored", _holds(column)))
+        is_rated = not part or "aspect" in part or "outcome" in part or name in by_name
+        codes = _codes_for_nothing(name, recipe) if is_rated and part else []
+        rows.append((name, part or "ignored", _holds(column, codes)))
     rows.sort(key=lambda row: row[1] == "ignored")
     return pd.DataFrame(rows, columns=["column", "taken for", "holds"])
 
 
-def _holds(column: pd.Series) -> str:
-    """Say in a few words what stands in a column."""
+def _codes_for_nothing(name: str, recipe: Mapping) -> list[str]:
+    """List the cells of a column that a recipe takes as no rating."""
+    meaning = recipe.get("marks", {}).get(name)
+    marks = meaning if isinstance(meaning, Mapping) else {}
+    return [*recipe.get("missing", []), *(word for word in marks if not marks[word])]
+
+
+def _holds(column: pd.Series, codes: Sequence[str] = ()) -> str:
+    """Say in a few words what stands in a column, without codes for no rating."""
     holds = columns.kind(column)
     texts = columns.distinct(column)
     n_empty = int((columns.texts_of(column) == "").sum())
     empty = f"; {n_empty:,} empty" if n_empty else ""
+    is_code = columns.texts_of(column).isin([code for code in codes if code])
+    if is_code.any():
+        column = column[~is_code]
+        empty += f"; {is_code.sum():,} without a rating"
     if holds == "nothing":
         return "nothing"
     if holds == "lists":
@@ -574,14 +591,19 @@ def _holds(column: pd.Series) -> str:
     if holds == "numbers":
         found = columns.numbers(column)
         return f"numbers from {found.min():g} to {found.max():g}{empty}"
-    first = ", ".join(text[:LONGEST_SHOWN] for text in texts[:3])
+    first = ", ".join(_cut(text, LONGEST_SHOWN) for text in texts[:3])
     return f"{len(texts):,} different, such as {first}{empty}"
+
+
+def _cut(text: str, longest: int) -> str:
+    """Shorten a text, and mark that."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 def _in_columns(table: pd.DataFrame) -> list[str]:
     """Write a table of texts, one line a row, each column from the left."""
     rows = [list(table), *table.to_numpy().tolist()]
-    rows = [[text[: 2 * LONGEST_SHOWN] for text in row] for row in rows]
+    rows = [[_cut(text, 2 * LONGEST_SHOWN) for text in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -55,6 +55,33 @@ def open_questions(recipe: Mapping) -> list[str]:
     return [each["ask"] for each in unanswered(recipe)]
 
 
+def for_page(recipe: Mapping) -> list[str]:
+    """Word the open questions without what stands in cells: it may be names of people.
+
+    Examples
+    --------
+    >>> order = question("who: if the words Ann, Ben …", order=["who"], words=["Ann"])
+    >>> for_page({"questions": [order]})
+    ['who: are the words of who ratings, and what is their order?']
+    """
+    return [_without_cells(each) for each in unanswered(recipe)]
+
+
+def _without_cells(asked: Mapping) -> str:
+    """Word a question without labels and words from cells."""
+    if "order" in asked:
+        names = ", ".join(asked["order"])
+        return f"{names}: are the words of {names} ratings, and what is their order?"
+    for keys in (asked.get("options") or {}).values():
+        if keys and "fold" in keys:
+            names = ", ".join(keys["fold"])
+            return f"{names}: are labels the same that differ only in case or spaces?"
+        if keys and "without" in keys:
+            names = ", ".join(keys["without"])
+            return f"Did all raters ({names}) use one scale, or are some left out?"
+    return asked["ask"]
+
+
 def unanswered(recipe: Mapping) -> Iterator[dict]:
     """Give the questions of a recipe that nobody has answered."""
     for each in recipe.get("questions", []):
@@ -198,8 +225,11 @@ def with_answers(recipe: Mapping) -> dict:
                 unused += each.get("order", [])
             each = {"ask": each["ask"], "answer": each["answer"]}
         kept.append(each)
-    if kept:
-        done["questions"] = kept
+    roles = {"item", "rater", "position", "cluster", "system"}
+    taken = {name for role in roles for name in done.get(role, [])}
+    done["questions"] = [
+        each for each in kept if not each.get("order") or set(each["order"]) - taken
+    ]
     if done.get("outcome") in unused:
         done["outcome"] = ""
     if "aspects" in done:

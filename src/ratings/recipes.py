@@ -998,6 +998,24 @@ def write_yaml(recipe: Mapping, path: Path, name: str) -> None:
     paths.replace_files({path: text.encode()})
 
 
+def for_page(recipe: Mapping) -> dict:
+    """Take a recipe without questions and without labels of raters, who may be named.
+
+    Examples
+    --------
+    >>> for_page({"rater": ["who"], "without": {"who": ["Ann", "Ben"]}})
+    {'rater': ['who'], 'without': {'who': ['2 labels, not shown']}}
+    """
+    shown = {key: value for key, value in recipe.items() if key != "questions"}
+    people = {*as_names(recipe.get("rater", [])), *as_names(recipe.get("position", []))}
+    for key in {"only", "without"} & set(shown):
+        cells = dict(shown[key])
+        for name in people & set(cells):
+            cells[name] = [f"{len(as_names(cells[name]))} labels, not shown"]
+        shown[key] = cells
+    return shown
+
+
 def as_yaml(recipe: Mapping) -> str:
     """Write a recipe in its usual order."""
     in_order = {key: recipe[key] for key in KINDS if key in recipe}

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 
 from helpers import paths, show, wording
 from helpers.data.tables import OptionError, PlainError, find, to_csv_bytes
-from ratings import inference, intake, plan, raters, recipes
+from ratings import inference, intake, plan, questions, raters, recipes
 from ratings.accounts import Account
 from ratings.agreement import agreement
 from ratings.findings import Finding, constant_within, findings
@@ -68,7 +68,7 @@ NOT_OF_FOLDERS = (
     "for raters who rate opposite to others or always the same"
 )
 UNNAMED = (
-    "The file names no raters: intervals allow for other items, but not for other "
+    "The recipe names no raters: intervals allow for other items, but not for other "
     "raters, and may be too narrow if a few people gave most ratings."
 )
 
@@ -208,7 +208,8 @@ def analyse(
         better = _better(recipe)
         _add_systems(found, kept, doubted, doubt, outcome, scales, matters, better)
     if outcome and aspects:
-        progress(f"judging {len(aspects)} aspects")
+        n_aspects = "1 aspect" if len(aspects) == 1 else f"{len(aspects)} aspects"
+        progress(f"judging {n_aspects}")
         per_error = _per_error(table, recipe)
         limits = scales | dict.fromkeys(per_error, (0.0, 1.0))
         study = _prepared(found, ASPECTS, kept, outcome, aspects, limits, account)
@@ -921,14 +922,14 @@ def write_page(
             f"results beside {page.name} would replace {name} itself: name another page"
         )
     recipe = recipes.parse(dict(recipe))
-    questions = recipes.open_questions(recipe)
+    asked = questions.for_page(recipe)
     progress(f"reading {name}")
     if is_folder:
         found = _analyse_folder(Path(file), recipe, progress)
     else:
         account = Account()
         found = analyse(recipes.read(file, recipe, account), recipe, progress, account)
-    found.questions = list(dict.fromkeys([*questions, *assumed]))
+    found.questions = list(dict.fromkeys([*asked, *assumed]))
     if found.questions:
         for section in found.sections:
             section.sentences = []
@@ -1021,7 +1022,7 @@ def _html(name: str, found: Analysis, recipe: Mapping) -> str:
         methods=methods_paragraph(name, found),
         most=MOST_ROWS,
         cells=_cells,
-        recipe=recipes.as_yaml(recipe),
+        recipe=recipes.as_yaml(recipes.for_page(recipe)),
         version=importlib.metadata.version(PACKAGE),
         address=_address(),
     )
