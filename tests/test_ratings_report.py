@@ -17,7 +17,7 @@ from scipy import stats
 from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
 from ratings import plan, report
-from ratings.inference import Comparison
+from ratings.inference import SystemComparison
 from ratings.report import AGREEMENT, PLAN, SYSTEMS
 from ratings.verdicts import PERCENT, POINTS, Estimate, Verdict
 
@@ -627,7 +627,7 @@ def compared(sizes, raw=(), **changes):
         margin = dict(zip(names, sizes, strict=True))[other][1]
         found = verdict(size - margin, size + margin, name=one, against=other)
         pairs[one, other] = found
-    return Comparison(means, pairs, True, None, **changes)
+    return SystemComparison(means, pairs, True, None, **changes)
 
 
 def test_each_number_stands_beside_the_comparison_it_belongs_to():

@@ -410,7 +410,7 @@ def simultaneous(left_out: LeftOut, n: int) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SystemComparison:
     """How systems compare. Made by `compare_systems`.
 
     Parameters
@@ -452,7 +452,7 @@ def compare_systems(
     doubted: Study | None = None,
     doubt: str = "",
     better: str = "higher",
-) -> Comparison:
+) -> SystemComparison:
     """Compare the mean outcome of all pairs of systems.
 
     Parameters
@@ -466,7 +466,7 @@ def compare_systems(
 
     Returns
     -------
-    Comparison
+    SystemComparison
 
     Raises
     ------
@@ -538,7 +538,7 @@ def compare_systems(
             with_doubted=None if doubted is None else _estimate(other, pair, unit),
             doubt=doubt,
         )
-    return Comparison(means, verdicts, is_adjusted, differences, better)
+    return SystemComparison(means, verdicts, is_adjusted, differences, better)
 
 
 def _is_connected(study: Study) -> bool:

@@ -30,7 +30,7 @@ from ratings import inference, intake, plan, questions, raters, recipes
 from ratings.accounts import Account
 from ratings.agreement import agreement
 from ratings.findings import Finding, constant_within, findings
-from ratings.inference import Comparison
+from ratings.inference import SystemComparison
 from ratings.study import THESE, Study
 from ratings.verdicts import (
     PERCENT,
@@ -126,7 +126,7 @@ class Analysis:
         What to know before anything is quoted.
     sections : list of Section
         The questions.
-    systems : Comparison, optional
+    systems : SystemComparison, optional
         How systems compare.
     verdicts : list of Verdict
         On aspects.
@@ -141,7 +141,7 @@ class Analysis:
     questions: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
-    systems: Comparison | None = None
+    systems: SystemComparison | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     methods: list[str] = field(default_factory=list)
@@ -375,12 +375,12 @@ def _compare(
     found.methods += _methods_of(study, "systems", compared.is_adjusted)
 
 
-def systems_sentences(compared: Comparison) -> list[tuple[str, str]]:
+def systems_sentences(compared: SystemComparison) -> list[tuple[str, str]]:
     """Say which system is rated highest, and what that does not say.
 
     Parameters
     ----------
-    compared : Comparison
+    compared : SystemComparison
         From `ratings.inference.compare_systems`.
 
     Returns
@@ -430,21 +430,21 @@ def systems_sentences(compared: Comparison) -> list[tuple[str, str]]:
     return [(text, not_said)]
 
 
-def _verbs(compared: Comparison) -> tuple[str, str, str]:
+def _verbs(compared: SystemComparison) -> tuple[str, str, str]:
     """Words for the first system, and for its differences from the others."""
     if compared.better == "lower":
         return "lowest", "lower", "below"
     return "highest", "higher", "above"
 
 
-def _difference(compared: Comparison, best: str, other: str) -> str:
+def _difference(compared: SystemComparison, best: str, other: str) -> str:
     """Write by how much the first system is higher, or lower if that is better."""
     verdict = compared.pairs[best, other]
     size = turned(verdict.size, -1 if compared.better == "lower" else 1)
     return f"{verdict.unit.text(size)} {verdict.unit.name}"
 
 
-def systems_title(compared: Comparison) -> str:
+def systems_title(compared: SystemComparison) -> str:
     """Say in a few words which system is rated highest, or lowest if that is better."""
     best = compared.means.index[0]
     near = compared.not_separated(best)
@@ -460,7 +460,7 @@ def systems_title(compared: Comparison) -> str:
     return f"{name} and {others} are rated {top} and cannot be separated"
 
 
-def means_table(compared: Comparison) -> pd.DataFrame:
+def means_table(compared: SystemComparison) -> pd.DataFrame:
     """Means of systems, and from which others each cannot be separated."""
     unit = next(iter(compared.pairs.values())).unit
     rows = {}
@@ -478,7 +478,7 @@ def means_table(compared: Comparison) -> pd.DataFrame:
     return table
 
 
-def pairs_table(compared: Comparison) -> pd.DataFrame:
+def pairs_table(compared: SystemComparison) -> pd.DataFrame:
     """Differences of all pairs of systems in words."""
     rows = {}
     for (one, other), verdict in compared.pairs.items():
@@ -495,7 +495,7 @@ def pairs_table(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, "index")
 
 
-def compared_with_best(compared: Comparison) -> pd.DataFrame:
+def compared_with_best(compared: SystemComparison) -> pd.DataFrame:
     """How far each system is from the best, with simultaneous intervals."""
     best = compared.means.index[0]
     rows = {best: Estimate(0.0, 0.0, 0.0)}
