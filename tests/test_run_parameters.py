@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib.pyplot as plt
 import pytest
@@ -199,3 +201,18 @@ def test_a_change_is_written_on_figures(changed_style):
     written = [text.get_text() for text in fig.texts]
     assert written == [f"changed parameters: {ALPHA}"]
     plt.close(fig)
+
+
+def test_one_thread_parses_at_a_time(monkeypatch):
+    parsing, most = [], []
+
+    def slowly(code):
+        parsing.append(code)
+        most.append(len(parsing))
+        time.sleep(0.01)
+        parsing.remove(code)
+
+    monkeypatch.setattr(parameters.ast, "parse", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(parameters.parse, "abcd"))
+    assert most == [1, 1, 1, 1]

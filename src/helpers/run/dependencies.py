@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from helpers import paths
+from helpers.run.parameters import parse
 
 SOURCE = paths.ROOT / "src"
 # Lists of everything, of whose rows a notebook depends on those of its studies.
@@ -88,9 +89,7 @@ def _code_of(notebook: Path) -> ast.Module:
     for each in json.loads(notebook.read_bytes())["cells"]:
         if each["cell_type"] == "code":
             lines += "".join(each["source"]).splitlines()
-    return ast.parse(
-        "\n".join(line for line in lines if not re.match(r"\s*[%!?]", line))
-    )
+    return parse("\n".join(line for line in lines if not re.match(r"\s*[%!?]", line)))
 
 
 @cache
@@ -116,7 +115,7 @@ def _registered_rows() -> list[str]:
 @cache
 def _parsed(file: Path) -> ast.Module:
     """Code of a module."""
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return parse(file.read_text(encoding="utf-8"))
 
 
 @cache

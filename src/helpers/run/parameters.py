@@ -12,6 +12,7 @@ import math
 import operator
 import os
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ from helpers import paths
 from helpers.data.tables import OptionError, cell
 
 RULES = paths.DATA / "parameters.csv"
+# Notebooks run in threads, and until Python 3.12 two threads that parse at once may get
+# a SystemError (recursion depth mismatch).
+_PARSING = threading.Lock()
 # What a value of each kind is called in messages.
 KINDS = {
     "bool": "True or False",
@@ -153,11 +157,17 @@ def notebook_file(name: str) -> Path:
     return files[name]
 
 
+def parse(code: str) -> ast.Module:
+    """Parse code, one thread at a time."""
+    with _PARSING:
+        return ast.parse(code)
+
+
 def parameters_of(notebook: Path) -> list[Parameter]:
     """List the parameters of a notebook, each with its rule."""
     rules = _rules(notebook.stem[:2])
     parameters = []
-    for line in ast.parse(_parameters_cell(notebook)).body:
+    for line in parse(_parameters_cell(notebook)).body:
         if not isinstance(line, ast.AnnAssign):
             raise OptionError(
                 f"{notebook.stem}: its cell of parameters must hold lines such as "
