@@ -33,6 +33,7 @@ OVERVIEWS = [name for name in NAMES if name.startswith("00")]
 FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 CHOICE = os.environ.get("DATA", "auto")
 
+PARALLEL = ["--numprocesses", "auto", "--dist"]  # a process of pytest for each core
 FREE_BYTES = 50_000_000  # about what a run of all notebooks writes
 JOINED_FILES = [BUILD / f"{name}.csv" for name in results.JOINED]
 
@@ -149,7 +150,7 @@ def task_lint():
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: run_tools(["pytest", "-q", "-rs"]))
+    return task(lambda: run_tools(["pytest", "-q", "-rs", *PARALLEL, "loadgroup"]))
 
 
 def task_nbval():
@@ -160,7 +161,9 @@ def task_nbval():
         if reason:
             print(f"nbval: skipped ({reason})")
             return None
-        return run_tools(["pytest", "-q", "--nbval", "notebooks"])
+        return run_tools(
+            ["pytest", "-q", "--nbval", "notebooks", *PARALLEL, "loadfile"]
+        )
 
     return task(compare)
 

@@ -2,9 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from helpers import paths
 from helpers.data import registry
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -35,3 +39,20 @@ def real_data() -> str:
     except registry.DataUnavailableError as error:
         pytest.skip(f"no real data: {error}")
     return "real"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """Folder of the site of what is committed; Sphinx has no complaint."""
+    pytest.importorskip("furo", reason="what builds the site is missing")
+    folder = tmp_path_factory.mktemp("site") / "site"
+    script = paths.ROOT / "docs" / "make_site.py"
+    built = subprocess.run(
+        [sys.executable, str(script), ".", str(folder)],
+        cwd=paths.ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    assert built.stderr == ""
+    return folder

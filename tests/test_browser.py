@@ -7,13 +7,11 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 
-from helpers import paths
-
 pytest.importorskip("playwright", reason="requirements-browser.lock is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-SITE = paths.BUILD / "site"
+pytestmark = pytest.mark.xdist_group("site")
 KINDS = [
     "index.html",
     "docs/replication_report.html",
@@ -30,8 +28,6 @@ KINDS = [
 @pytest.fixture(scope="module")
 def browser():
     """Chromium."""
-    if not (SITE / "index.html").is_file():
-        pytest.skip("make site comes first")
     with sync_playwright() as playwright:
         program = shutil.which("chromium")
         started = playwright.chromium.launch(
@@ -42,10 +38,10 @@ def browser():
 
 
 @pytest.fixture
-def report(browser):
+def report(browser, site):
     """The replication report, opened."""
     page = browser.new_page()
-    page.goto((SITE / "docs" / "replication_report.html").as_uri())
+    page.goto((site / "docs" / "replication_report.html").as_uri())
     return page
 
 
@@ -84,9 +80,9 @@ def texts(chart):
     return chart.locator("svg text").all_text_contents()
 
 
-def test_a_choice_leaves_its_specifications(browser):
+def test_a_choice_leaves_its_specifications(browser, site):
     page = browser.new_page()
-    page.goto((SITE / "notebooks" / "appendix" / "50_robustness.html").as_uri())
+    page.goto((site / "notebooks" / "appendix" / "50_robustness.html").as_uri())
     chart = page.locator(".explorer").first
     menus = chart.locator("select")
     menus.first.select_option("factual error, points lower")
@@ -97,9 +93,9 @@ def test_a_choice_leaves_its_specifications(browser):
     assert "24 specifications shown" in texts(chart)
 
 
-def test_a_plan_depends_on_the_difference_sought(browser):
+def test_a_plan_depends_on_the_difference_sought(browser, site):
     page = browser.new_page()
-    page.goto((SITE / "notebooks" / "appendix" / "52_plan_a_study.html").as_uri())
+    page.goto((site / "notebooks" / "appendix" / "52_plan_a_study.html").as_uri())
     chart = page.locator(".explorer")
     menus = chart.locator("select")
     before = texts(chart)
@@ -110,14 +106,13 @@ def test_a_plan_depends_on_the_difference_sought(browser):
     assert texts(chart) not in (before, after)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 @pytest.mark.parametrize("file", KINDS)
-def test_pages_fit_and_are_accessible(browser, file, width, scheme):
+def test_pages_fit_and_are_accessible(browser, site, file, scheme, width):
     page = browser.new_page(
         viewport={"width": width, "height": 900}, color_scheme=scheme
     )
-    page.goto((SITE / file).as_uri())
+    page.goto((site / file).as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page)
     serious = [
@@ -138,8 +133,8 @@ def search(browser):
 
 
 @pytest.mark.parametrize("row", list(SEARCHES.itertuples()), ids=lambda row: row.query)
-def test_readers_words_find_the_page(search, row):
-    address = (SITE / "search.html").as_uri()
+def test_readers_words_find_the_page(search, site, row):
+    address = (site / "search.html").as_uri()
     search.goto(f"{address}?q={quote(row.query)}")
     results = search.locator("#search-results ul.search li a")
     results.first.wait_for(timeout=5_000)

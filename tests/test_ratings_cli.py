@@ -143,7 +143,7 @@ def test_answers_written_into_a_recipe_are_carried_out(ratings):
         for line in text.splitlines()
     ]
     Path("mine.recipe.yaml").write_text("\n".join(filled))
-    assert "open" not in ratings("report", "mine.csv")
+    assert "until answered" not in ratings("report", "mine.csv")
     recipe = recipes.from_yaml("mine.recipe.yaml")
     assert "missing" not in recipe
     assert recipe["scales"] == {"overall": ["1", "9"]}
@@ -168,7 +168,7 @@ def test_a_recipe_beside_the_file_is_used_and_told(ratings):
     assert "read as there/mine.recipe.yaml says (to do without: --no-recipe)" in said
     assert "tone" in Path("mine.report.csv").with_suffix(".json").read_text()
     assert "can be quoted yet" not in Path("mine.report.html").read_text()
-    assert "open" not in said
+    assert "until answered" not in said
     # one in the working folder, where inspect writes it, comes first
     Path("mine.recipe.yaml").write_text("outcome: nothing\naspects: [tone]\n")
     said = ratings("report", "there/mine.csv", code=1)

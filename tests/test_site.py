@@ -1,8 +1,6 @@
 """The site, built from what is committed."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from urllib.parse import unquote, urldefrag
 
@@ -16,21 +14,8 @@ from helpers.run import notebooks as run
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Folder of the site; Sphinx has no complaint."""
-    pytest.importorskip("furo", reason="what builds the site is missing")
-    folder = tmp_path_factory.mktemp("site") / "site"
-    script = paths.ROOT / "docs" / "make_site.py"
-    built = subprocess.run(
-        [sys.executable, str(script), ".", str(folder)],
-        cwd=paths.ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert built.returncode == 0, built.stderr
-    assert built.stderr == ""
-    return folder
+# In one process with the tests in a browser, which look at the same site.
+pytestmark = pytest.mark.xdist_group("site")
 
 
 @pytest.fixture(scope="module")

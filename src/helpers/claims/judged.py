@@ -26,6 +26,7 @@ COLUMNS = (
     "notebook",
 )
 CELL = r"\.(?:table|figure)\w?\d+\."  # in the id of a cell of a printed table
+NO_RESULT = pd.DataFrame(columns=[*results.COLUMNS, "notebook"])
 SHOWN_PARTS = 4
 LARGE = 1000  # a number without digits after the point
 # Groups in which main claims are counted.
@@ -83,7 +84,7 @@ def judge_all(folder: Path) -> pd.DataFrame:
 def _rows_of(name: str, saved: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Rows of a result, such as "a.name" or "a.name: one interpretation | another"."""
     name, _, chosen = name.partition(": ")
-    rows = saved.get(name, pd.DataFrame(columns=[*results.COLUMNS, "notebook"]))
+    rows = saved.get(name, NO_RESULT)
     if not chosen or rows.empty:
         return rows
     interpretations = chosen.split(" | ")

@@ -27,6 +27,8 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import pandas as pd
 
@@ -155,9 +157,15 @@ def _without_result(needs: str) -> str:
     """Why a claim has no result: data that could not be had, or a run that lacks it."""
     files = needs.split()
     names = " and ".join(files)
-    if set(files) <= set(read_text(registry.UNPINNED_FILE)["file"]):
+    if set(files) <= _unpinned(registry.UNPINNED_FILE):
         return f"the data are public, but could not be reached from here: {names}"
     return f"this run has no result, which needs {names}"
+
+
+@cache
+def _unpinned(file: Path) -> frozenset[str]:
+    """Public files whose hashes are not known."""
+    return frozenset(read_text(file)["file"])
 
 
 def is_number(text: str) -> bool:
