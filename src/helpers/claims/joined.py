@@ -5,12 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.claims import judged, results
-from helpers.claims import tables as printed
 from helpers.data import registry
 from helpers.data.published import read_text
 from helpers.data.tables import to_csv_bytes
 from helpers.paths import replace_files
-from helpers.studies import hosking_notebooks
 
 
 def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
@@ -30,6 +28,8 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
     """
     authors = pd.DataFrame(columns=["id", "printed", "ours", "reproduces", "cause"])
     if is_real:
+        from helpers.claims import tables as printed  # takes a second
+
         try:
             printed.save(folder)
             authors = _authors_numbers(folder)
@@ -45,6 +45,8 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
 
 def _authors_numbers(folder: Path) -> pd.DataFrame:
     """Recompute the numbers of the authors' notebooks; save how many reproduce."""
+    from helpers.studies import hosking_notebooks  # takes a second
+
     numbers = hosking_notebooks.recomputed("real")
     counts = {"numbers": len(numbers), "reproduce": int(numbers["reproduces"].sum())}
     counted = results.check(results.rows("hosking.authors", counts))
