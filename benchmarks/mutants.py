@@ -10,6 +10,7 @@ test, or be named as equivalent to the original.
 
 import argparse
 import ast
+import compileall
 import os
 import random
 import shutil
@@ -178,6 +179,7 @@ def main() -> None:
         folder = Path(temporary) / "project"
         ignored = shutil.ignore_patterns(".venv", ".git", "build", "raw", "__pycache__")
         shutil.copytree(ROOT, folder, ignore=ignored)
+        compileall.compile_dir(folder / "src", quiet=1)  # -B below writes nothing
         os.environ.setdefault("DATA_MIRROR", str(ROOT.parent / "shared" / "data"))
         for number, mutant in enumerate(chosen, 1):
             lived = survives(folder, mutant, given.own)

@@ -258,11 +258,15 @@ def _write_reference(folder: Path) -> None:
     for file in sorted(source.rglob("*.py")):
         parts = file.relative_to(source).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
-        if not parts[-1].startswith("__main__"):
+        if parts[-1].startswith("__main__"):
+            continue
+        code = ast.parse(file.read_text(encoding="utf-8"))
+        line = _first_line(ast.get_docstring(code))
+        if _describes(code):
             text = REFERENCE.format(name=name)
             (folder / f"{name}.md").write_text(text, encoding="utf-8")
-            described = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
-            modules.append(f"| [{name}]({name}.md) | {_first_line(described)} |")
+            name = f"[{name}]({name}.md)"
+        modules.append(f"| {name} | {line} |")
     first = []
     for written, module in FIRST.items():
         name = written.rpartition(".")[2]
@@ -271,6 +275,14 @@ def _write_reference(folder: Path) -> None:
         first.append(f"| {link} | {_first_line(described)} |")
     text = REFERENCE_INDEX.format(first="\n".join(first), modules="\n".join(modules))
     (folder / "index.md").write_text(text, encoding="utf-8")
+
+
+def _describes(code: ast.Module) -> bool:
+    """Tell whether a module has a function or class with a full description."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    defined = [each for each in code.body if isinstance(each, kinds)]
+    texts = [ast.get_docstring(each) or "" for each in defined if each.name[0] != "_"]
+    return any("\n\n" in text for text in texts)
 
 
 def _first_line(docstring: str) -> str:
