@@ -97,6 +97,7 @@ def test_the_report_leads_with_authors_numbers_then_main_claims(folder):
     assert "make 3 main claims" in first
     assert "1 supported or reproduced, 1 inconclusive" in first
     assert "1 contradicted or not reproduced, 0 not checked" in first
+    assert "; 0 of these are internally consistent" in first
     assert "Cause of 1: not found." in text
     assert "| `x.share` | 12 | 12.75 |" in text
     assert "one of 2 tests of its section" in text

@@ -123,12 +123,14 @@ def test_a_rank_goes_by_resamples(share, by_pair, verdict):
     ("limit", "verdict"),
     [
         ("within 0.5 (§2: “below 0.5 is small”)", "supported"),
+        ("within 0.3 (§2: “up to 0.3 is small”)", "supported"),
         ("within 0.2 (§2: “below 0.2 is small”)", "inconclusive"),
         ("", "inconclusive"),
     ],
 )
 def test_an_absence_needs_a_margin_of_the_paper(limit, verdict):
     assert judged("absence", interval(0.1, 0.2, 0.3), limit).verdict == verdict
+    assert judged("absence", interval(-0.3, -0.2, -0.1), limit).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -183,6 +185,12 @@ def test_what_lacks_data_is_not_checked(reason):
     assert judged("fact", True, needs=needs).verdict == "not checked"
 
 
+def test_a_share_is_not_rounded_up_to_the_bar():
+    assert "in 97.5 % of" in judged("rank", {"share": 0.975}).why
+    assert "in 97.4 % of" in judged("rank", {"share": 0.97499}).why
+    assert "in 99.9 % of" in judged("rank", {"share": 0.9999}).why
+
+
 def test_what_nobody_computed_is_not_checked():
     claim = {"form": "fact", "limit": "", "printed": "", "needs": "files"}
     nothing = results.rows("a", {"b": 1}).iloc[:0]
@@ -195,6 +203,8 @@ def test_what_nobody_computed_is_not_checked():
         (interval(2.9, 3.0, 3.1), "3.0", "internally consistent"),
         (interval(2.9, 3.0, 3.1), "3.3", "not internally consistent"),
         (interval(2.0, 3.0, 4.0), "3.0", "not checked"),  # 3.6 and 2.4 would pass
+        (interval(2.3, 3.0, 3.1), "3.0", "not checked"),  # 2.4 would pass
+        (interval(2.9, 3.0, 3.7), "3.0", "not checked"),  # 3.6 would pass
         (3.0, "3.0", "internally consistent"),
         (3.2, "3.0", "not internally consistent"),
     ],

@@ -109,6 +109,19 @@ def test_what_does_not_fit_is_named_with_what_does(number, parameter, value, mus
     assert len(str(error.value)) < 250
 
 
+def test_a_scale_is_a_lowest_and_a_highest_mark():
+    for ends in ([1, 5], [0.0, 100.0], [-2, 2]):
+        run.check(
+            "53_your_ratings", defaults("53_your_ratings") | {"scales": {"tone": ends}}
+        )
+    for ends in ([1], [1, 3, 5], [5, 5]):
+        with pytest.raises(OptionError, match="scales must be a mapping"):
+            run.check(
+                "53_your_ratings",
+                defaults("53_your_ratings") | {"scales": {"tone": ends}},
+            )
+
+
 INSIDE = ("", ".", "notebooks", "figures/new", "data/raw", "build/../src", "mine")
 IMPOSSIBLE = ("a" * 999, "a\0b", "README.md/x")
 

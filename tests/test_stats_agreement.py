@@ -244,10 +244,11 @@ def test_where_few_checks_differ_the_interval_is_newcombes_and_there_is_no_test(
     ratings = checks()
     ratings["factuality"] = 0
     distractor = ratings["is_distractor"] & (ratings["pair_id"] < 3)
-    ratings.loc[distractor, "factuality"] = 1
+    partner = ~ratings["is_distractor"] & ratings["pair_id"].isin([7, 8])
+    ratings.loc[distractor | partner, "factuality"] = 1
     ratings["rater_id"] = ratings["pair_id"].map("rater {}".format)
     row = agreement.against_partner(ratings, ["factuality"]).loc["factuality"]
-    expected = confint_proportions_2indep(3, 40, 0, 40, method="newcomb")
+    expected = confint_proportions_2indep(3, 40, 2, 40, method="newcomb")
     assert row[["low", "high"]].tolist() == pytest.approx(100 * np.array(expected))
     assert np.isnan(row["p_value"])
 

@@ -164,6 +164,28 @@ def test_correlations_with_other_raters_are_those_of_a_loop(ratings, clusters):
     assert_same(found.table(), slow(ratings, clusters, by_hand))
 
 
+def test_two_raters_are_enough_and_one_is_not():
+    frame = pd.DataFrame({"item": list("aabbccd"), "x": [1.0, 2, 3, 5, 8, 13, 50]})
+    frame["y"] = [2.0, 1, 4, 3, 6, 9, 7]
+    frame["others"] = [1.0, 2, 3, 4, 9, 6, np.nan]
+    rows = leave_out.power_sums(frame[["x", "y"]].to_numpy())
+    statistic = leave_out.others_correlations(pd.Index(["x"]), fisher=False)
+    found = leave_out.leave_out(rows, frame[["item"]], statistic, items=frame["item"])
+    assert found.value["x"] == pytest.approx(frame["x"].corr(frame["others"]))
+
+
+def test_a_contrast_has_the_variance_of_its_matrix(ratings):
+    statistic = leave_out.group_means(pd.Index(["x", "y", "z"]), 3, 1)
+    rows = np.column_stack([ratings[["x", "y", "z"]], np.zeros(len(ratings))])
+    found = leave_out.leave_out(rows, ratings[["prompt_id"]], statistic)
+    weights = pd.DataFrame([[1, -0.5, -0.5], [0, 1, -1]], ["a", "b"], ["x", "y", "z"])
+    contrast = found.contrast(weights)
+    matrix = weights.to_numpy()
+    expected = matrix @ found.parts[0].covariance() @ matrix.T
+    assert contrast.parts[0].covariance() == pytest.approx(expected)
+    assert contrast.value.tolist() == pytest.approx(matrix @ found.value)
+
+
 def wide(table):
     return table.pivot(index="rater_id", columns="prompt_id", values="mark").to_numpy()
 

@@ -167,6 +167,25 @@ def test_unknown_levels_and_empty_groups_are_named(ratings):
         hosking_groups.slopes(ratings[~is_empty])
 
 
+def test_other_choices_are_what_they_are_called():
+    study = hosking.load_experiment_2("simulated", 3)
+    outcome = "quality_unbiased"
+    table = hosking_groups.specifications(study, outcome, "items", 5, seed=3)
+    answers = hosking_groups.answers_of(
+        hosking_groups.load_ratings("simulated", 3, outcome)
+    )
+    # with one slope, models are as far apart at every score: an analysis of covariance
+    fit = ols("assertiveness ~ 0 + system + score", answers).fit()
+    heights = fit.params.filter(like="system")
+    others = heights.drop("system[Llama 2 13B]").mean()
+    ahead = heights["system[Llama 2 13B]"] - others
+    assert table.loc["one slope for all models", "estimate"] == pytest.approx(ahead)
+    assert table.loc["as above", "score"] == pytest.approx(answers["score"].mean())
+    quartiles = answers["score"].quantile([0.25, 0.75]).tolist()
+    at = ["at the lower quartile of the score", "at the upper quartile of the score"]
+    assert table.loc[at, "score"].tolist() == pytest.approx(quartiles)
+
+
 def test_statements_can_be_saved_under_the_names_of_the_claims():
     study = hosking.load_experiment_2("simulated", 3)
     found = hosking_groups.statements(study, "quality_unbiased", "items", 20, seed=3)

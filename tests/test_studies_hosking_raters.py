@@ -64,6 +64,20 @@ def test_a_tie_is_not_lower_but_not_higher_either():
     assert of_one["not higher"].tolist() == [1, 1, 0]
 
 
+def test_a_rating_off_its_scale_is_named(groups):
+    _, ratings, _ = groups
+    off = {
+        "errors_binary": ("1: errors", "factuality", 2),
+        "quality_scale": ("1: quality", "quality_unbiased", 6),
+        "perception_scale": ("2: tone", "complexity", 0),
+    }
+    for name, (group, column, value) in off.items():
+        table = ratings[group].copy()
+        table.loc[table.index[0], column] = value
+        found = hosking_raters._of_ratings(ratings | {group: table})
+        assert [other for other, (holds, _) in found.items() if not holds] == [name]
+
+
 def test_pay_is_the_stated_payment_for_the_recorded_time():
     sessions = pd.DataFrame(
         {
@@ -84,6 +98,15 @@ def test_statements_can_be_saved_under_the_names_of_the_claims(groups):
     found = hosking_raters.statements(source, SEED, ratings, sessions, n_boot=20)
     table = results.rows("hosking", found).set_index("name")
     assert table.loc["hosking.counts.duplicates_per_pair", "estimate"] == 5
+    pairs = hosking_submissions.repeats(hosking.without_checks(ratings["1: errors"]))
+    assert pairs.index.max() == 5
+    for end in ("factuality_lowest", "refusal_highest"):  # neither is, or hardly ever
+        row = table.loc[f"hosking.agreement.ac1_{end}"]
+        assert row["holds"] == 0
+        assert row["share"] < 0.5
+    repeated = table.loc["hosking.counts.duplicated_pairs"]
+    repeated = repeated.set_index("interpretation")["estimate"]
+    assert repeated[""] == pairs.drop(1).sum()
     assert table.loc["hosking.design.errors_binary", "holds"] == 1
     assert list(hosking_raters.STATEMENTS) == [
         name.removeprefix("hosking.design.")

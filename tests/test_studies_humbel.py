@@ -198,6 +198,9 @@ def test_what_follows_from_printed_numbers_has_the_range_of_their_rounding():
     found = humbel.printed_results()
     know = found["expected.knows_and_agrees"]
     assert know["low"] < know["estimate"] < know["high"] < 38
+    # of 85 % who agree, half of what is left when the width for 108 people is taken off
+    width = 100 * humbel.hoeffding_width(108)
+    assert know["estimate"] == pytest.approx((85 - width) / 2)
     assert found["norms.known_high"]["estimate"] == 70
     assert found["chat.gain_pragmatics"] == {"estimate": 6, "low": 5, "high": 7}
     assert found["prompts.settings"] == 77

@@ -143,9 +143,14 @@ def test_statements_are_counted_and_lie_in_their_intervals(study, tables, wide):
     }
     saved = kamoda_judges.statements(study, wide, found, of_errors, 50, seed=0)
     evaluators = saved["kamoda.evaluators"]
+    thrice = tables["GPT-4, three runs"]
+    assert evaluators["mean3_share"] == pytest.approx(100 * len(thrice) / 1200)
     n_tested = len(tables["Llama 2"])
     assert evaluators["llama2_answers"] == n_tested
     assert evaluators["llama2_training_answers"] == 1200 - n_tested
+    n_questions = tables["Llama 2"]["question_id"].nunique()
+    assert evaluators["llama2_questions"] == n_questions
+    assert evaluators["llama2_training_questions"] == 300 - n_questions
     for name in ("gpt4_wllm_above_llm", "llama2_wllm_above_llm"):
         row = evaluators[name]
         assert row["low"] < row["estimate"] < row["high"]

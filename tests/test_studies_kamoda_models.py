@@ -66,3 +66,17 @@ def test_the_tree_of_splits_predicts_as_scikit_learns_does(study):
     same_data = np.corrcoef(predicted, study.ratings["acceptability"])[0, 1]
     assert found["rho"]["estimate"] == pytest.approx(same_data, abs=0.03)
     assert 0 <= found["agrees"]["share"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "share"),
+    [([5, 2, 0], 1), ([2, 5, 0], 0), ([5, 0, 2], 0)],
+)
+def test_a_tree_orders_aspects_by_how_much_they_weigh(weights, share):
+    rng = np.random.default_rng(1)
+    ratings = pd.DataFrame(rng.integers(0, 4, (400, 3)), columns=ASPECTS)
+    noise = rng.normal(0, 0.1, 400)
+    ratings["acceptability"] = ratings[ASPECTS] @ np.array(weights) + noise
+    ratings["rater_id"] = np.arange(400) // 10
+    found = kamoda_models._share_of_trees_in_order(ratings, "rater_id", 20, rng)
+    assert found == share

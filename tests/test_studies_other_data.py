@@ -185,6 +185,7 @@ def test_six_pairs_of_four_answers(tmp_path):
     files = write(tmp_path, name, [row])
     pairs = other_data.finegrained_pairs(files)
     assert pairs["preferred"].tolist() == [1, 0, 0.5, 1, 1, 1]
+    assert pairs["first_words"].tolist() == [1, 1, 1, 2, 2, 3]
     assert pairs["second_words"].tolist() == [2, 3, 4, 3, 4, 4]
 
 
@@ -374,6 +375,23 @@ def test_pairs_of_pandalm_and_llmbar(tmp_path):
     assert set(pairs["first_system"]) == {""}
 
 
+def test_writers_of_two_answers_at_length(monkeypatch):
+    verdicts = pd.DataFrame(
+        {
+            "item_id": list("abc"),
+            "label": ["HMM", "HMH", "HHM"],
+            "first": [1.0, 0.0, 1.0],
+            "first_words": 5,
+            "second_words": 7,
+        }
+    )
+    monkeypatch.setattr(other_data, "_lfqa_verdicts", lambda files: verdicts)
+    pairs = other_data.lfqa_pairs({})
+    assert pairs["first_system"].tolist() == ["model", "person", "person"]
+    assert pairs["second_system"].tolist() == ["person", "model", "person"]
+    assert pairs["part"].tolist() == ["model and person"] * 2 + ["two people"]
+
+
 def test_without_the_files_a_set_says_what_is_missing(monkeypatch):
     def unavailable(files, data_source):
         raise registry.DataUnavailableError("no network")
@@ -460,3 +478,15 @@ def test_as_many_ratings_as_the_sets_have(real, name, n_rows, n_items):
     assert len(ratings.frame) == n_rows
     if n_items:
         assert ratings.frame["item_id"].nunique() == n_items
+
+
+# Nobody gave the lowest mark of simpeval, all tests of ttcw, or all points of wmt_mqm.
+@pytest.mark.parametrize(
+    "name", sorted(set(other_data.READERS) - {"simpeval", "ttcw", "wmt_mqm"})
+)
+def test_somebody_gave_the_worst_and_the_best_mark(real, name):
+    locate, _, _ = name.partition(" ")
+    ratings = other_data.READERS[name](real(locate))
+    for mark, ends in ratings.scales.items():
+        given = ratings.frame[mark]
+        assert (given.min(), given.max()) == (min(ends), max(ends)), mark

@@ -132,6 +132,26 @@ def test_prediction_intervals_stay_within_bounds():
         found.pool(sets.head(2), fisher=True)
 
 
+def test_simulated_intervals_of_the_mean_and_of_the_next_set_cover():
+    sets = pd.DataFrame({"estimate": np.arange(9) / 10, "standard_error": 0.05})
+    rng = np.random.default_rng(0)
+    table = found.coverage(sets.assign(df=30), fisher=True, n_sim=2000, rng=rng)
+    assert table[["mean", "next set"]].stack().between(93, 97).all()
+    share = table[["mean", "next set"]].min(axis="columns") / 100
+    error = 100 * np.sqrt(share * (1 - share) / 2000)
+    assert table["simulation error"].tolist() == pytest.approx(error.tolist())
+
+
+def test_as_many_clusters_as_have_the_rarer_kind_of_text_tell_the_area(crowd):
+    # each prompt has two texts; those of three prompts have a finding
+    items = crowd["item_id"].unique()
+    wrong = [float(int(item[1:]) in (4, 11, 20)) for item in items]
+    few = areas(crowd, pd.DataFrame({"wrong": wrong}, items))
+    many = areas(crowd, pd.DataFrame({"wrong": 1 - np.array(wrong)}, items))
+    for area in (few, many):
+        assert area.parts[0].effective_number() == pytest.approx([3, 3])
+
+
 def test_slope_of_length_within_prompts_and_systems():
     rng = np.random.default_rng(3)
     n = 300

@@ -139,6 +139,14 @@ def test_after_the_last_turn_only_an_answer_counts(prompts, letter):
     assert contents == [prompts[0], "one", prompts[1], "two"]
 
 
+def test_a_conversation_has_ten_turns_unless_told_otherwise():
+    user = scripted(*(f"prompt {turn}" for turn in range(20)))
+    ai = scripted(*(f"reply {turn}" for turn in range(20)))
+    conversation, letter = converse(QUESTION, user, ai)
+    assert letter is None
+    assert len(conversation) == 2 * 10
+
+
 def test_a_conversation_needs_a_turn():
     with pytest.raises(SimulatorError, match="max_turns is 0: it must be at least 1"):
         converse(QUESTION, scripted(), scripted(), max_turns=0)

@@ -124,9 +124,9 @@ def share_first(draws: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> draws = pd.DataFrame({"refusal": [0.9, 0.2, 0, 0.5], "scope": [0, 0.3, 0, 0.5]})
+    >>> draws = pd.DataFrame({"refusal": [0.9, 0.8, 0, 0.5], "scope": [0, 0.3, 0, 0.5]})
     >>> share_first(draws).to_dict()
-    {'refusal': 0.25, 'scope': 0.25}
+    {'refusal': 0.5, 'scope': 0.0}
     """
     largest = draws.max(axis="columns")
     is_largest = draws.eq(largest, axis="index")
