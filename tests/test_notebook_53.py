@@ -91,6 +91,13 @@ def test_in_the_example_all_is_found_that_was_built_in_and_nothing_else(run):
         f"{size.estimate:.2f} points higher (95 % CI {size.low:.2f} to {size.high:.2f})"
     )
     assert told in NOTEBOOK.cells[0].source
+    # the last section tells the weights that were built in
+    told = " ".join(cell.source for cell in NOTEBOOK.cells[-3:])
+    for aspect, weight in WEIGHTS[WEIGHTS != 0].items():
+        assert f"`{weight}` for {aspect}" in told
+    for each in found["verdicts"]:
+        if each.direction != "not judged":
+            assert each.size.low < WEIGHTS[each.name] < each.size.high
 
 
 @pytest.mark.parametrize(

@@ -317,7 +317,7 @@ def test_what_cannot_be_judged_says_why():
         each.name: each for each in judge_aspects(prepare(table, "overall", names))
     }
     assert found["rare"].reason.startswith(
-        "it has another mark than the usual one in 2 clusters; at least 10"
+        "a mark other than the usual one occurs in 2 clusters; at least 10"
     )
     assert found["same"].reason == "it moves together with tone"
     assert found["typos"].direction != "not judged"

@@ -72,7 +72,7 @@ def test_a_rare_aspect_takes_no_raters_from_the_plan_of_others():
     )
     alone = study_of(draw(20, 40, np.random.default_rng(2)))
     table = plan.detectable(study.weights, study.clusters, 2)
-    assert set(table.index.get_level_values("raters")) == {1, 2, 4}
+    assert set(table.index.get_level_values("times as many raters")) == {1, 2, 4}
     assert table["rare"].isna().all()
     more = plan.detectable(alone.weights, alone.clusters, 2)["typos"]
     assert table.loc[(1, 1), "typos"] == pytest.approx(more.loc[(1, 1)], rel=0.1)

@@ -18,8 +18,8 @@ from ratings.study import left_out_in_turn, scope_of
 FEWEST_AGREEING = 10
 MOST_ROWS = 100_000  # ratings that are compared; of more, whole items are drawn
 TOO_RARE = (
-    "two raters of an item gave it other marks than the usual one in fewer than "
-    f"{FEWEST_AGREEING} clusters, so that no interval would cover the truth"
+    "two raters of an item both gave a mark other than the usual one in fewer than "
+    f"{FEWEST_AGREEING} clusters, too few for an interval that can be trusted"
 )
 NEVER_DIFFER = (
     "no two raters of an item ever differ: full agreement, or one mark written down "

@@ -317,7 +317,7 @@ def _reasons(study: Study) -> dict[str, str]:
         if number < FEWEST_INFORMATIVE:
             clusters = "1 cluster" if number == 1 else f"{number} clusters"
             reasons[name] = (
-                f"it has another mark than the usual one in {clusters}; at least "
+                f"a mark other than the usual one occurs in {clusters}; at least "
                 f"{FEWEST_INFORMATIVE} are needed"
             )
     if study.identity:

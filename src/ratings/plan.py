@@ -2,7 +2,7 @@
 
 The error of an estimate by leaving out raters and clusters of items has three parts:
 what raters differ by, what clusters differ by, and single ratings. With twice the
-raters, the first part is halved; with twice the clusters, the second and the third. No
+raters, the first part of the variance is halved; with twice the clusters, the second and the third. No
 plan is made from few raters or clusters, whose parts are not known.
 """
 
@@ -18,6 +18,7 @@ from ratings.study import Study
 from ratings.verdicts import SIGNIFICANT, Unit, Verdict, names_in_words
 
 POWER = 0.8
+TIMES_NAMES = ["times as many raters", "times as many clusters"]
 TIMES = (1, 2, 4)  # as many raters or clusters as now
 MOST_DIGITS = 8  # of two numbers that are told apart
 FEWEST_EFFECTIVE = 10  # raters and clusters to plan from
@@ -43,9 +44,9 @@ def detectable(
     Returns
     -------
     pandas.DataFrame
-        A row for each number of ``raters`` and ``clusters`` as multiples of now (the
-        multiple is 1 of what was not left out), a column per effect; NaN for an effect
-        that rests on fewer than ten effective raters or clusters.
+        A row for each multiple of the raters and clusters of now (it is 1 of what was
+        not left out), a column per effect; NaN for an effect that rests on fewer than
+        ten effective raters or clusters.
 
     References
     ----------
@@ -81,7 +82,7 @@ def detectable(
         is_enough = np.minimum.reduce(numbers) >= FEWEST_EFFECTIVE
         rows[raters, items] = np.where(is_enough, errors * np.sqrt(variance), np.nan)
     table = pd.DataFrame.from_dict(rows, "index", columns=left_out.value.index)
-    index = pd.MultiIndex.from_tuples(table.index, names=["raters", "clusters"])
+    index = pd.MultiIndex.from_tuples(table.index, names=TIMES_NAMES)
     return table.set_axis(index, axis="index")
 
 

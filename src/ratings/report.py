@@ -574,8 +574,8 @@ def aspects_sentences(
         rows.append((unclear[0].sentence(), "that it does not matter"))
     elif unclear:
         names = names_in_words([each.name for each in unclear])
-        text = f"Whether “{cut(study.outcome)}” is higher or lower with more {names} is"
-        rows.append((f"{text} unclear.", "that these do not matter"))
+        text = f"For {names} it is unclear whether “{cut(study.outcome)}” is higher or"
+        rows.append((f"{text} lower.", "that these do not matter"))
     not_judged = [each for each in verdicts if each.direction == "not judged"]
     reasons = {each.reason for each in not_judged}
     if len(not_judged) == 1:
@@ -599,7 +599,7 @@ def _about_heaviest(
         text = f"“{cut(first)}” has the largest weight but cannot be separated from "
         text += f"{names_in_words(equal)}."
     else:
-        text = f"“{cut(first)}” weighs more than {others}."
+        text = f"“{cut(first)}” weighs more than {others} (all pairs tested at once)."
     ends = study.ends.loc[study.aspects]
     not_said = "that it matters most to people: others may carry what it does"
     if np.ptp(ends["high"] - ends["low"]) > 0:
