@@ -139,6 +139,9 @@ def test_correlations_are_those_of_scipy_in_a_loop(ratings, clusters):
     shown = leave_out.fisher_table(left_out)
     ends = left_out.table()[["low", "high"]]
     assert shown[["low", "high"]].to_numpy() == pytest.approx(np.tanh(ends))
+    slope = 1 - shown["estimate"] ** 2  # of the hyperbolic tangent
+    errors = left_out.table()["standard_error"] * slope
+    assert shown["standard_error"].tolist() == pytest.approx(errors.tolist())
 
 
 def test_a_constant_column_has_no_correlation(ratings):

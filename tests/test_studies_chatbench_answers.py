@@ -3,6 +3,7 @@
 import pytest
 
 from helpers.studies import chatbench, chatbench_answers
+from helpers.studies.chatbench_answers import FREE_TEXT
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,22 @@ def test_questions_are_below_above_or_equal(found):
         shares = [found[f"questions.{name}_{side}"] for side in ("lower", "higher")]
         assert min(shares) > 0
         assert sum(shares) <= 100
+
+
+def test_shares_of_questions_are_counted_one_by_one(study, found):
+    answers = study.answers[study.answers["answer_type"] == "user-AI"]
+    is_free = study.ai_alone["method"] == FREE_TEXT
+    alone = study.ai_alone[is_free]
+    alone = alone.set_index(["model", "question_id"])["accuracy"]
+    lower, n = 0, 0
+    model = "GPT-4o"
+    # those that people have answered without the model, too
+    known = study.by_question().query("model == @model")["question_id"].unique()
+    for question, rows in answers[answers["model"] == model].groupby("question_id"):
+        if len(rows) >= 5 and question in known:
+            n += 1
+            lower += rows["correct"].mean() < alone[model, question] - 1e-9
+    assert found["questions.gpt4o_lower"] == pytest.approx(100 * lower / n)
 
 
 def test_fifty_tries_is_the_share_of_all_cells(study, found):

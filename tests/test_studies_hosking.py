@@ -338,3 +338,13 @@ def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
 
 def test_raters_saw_no_preamble(submitted):
     assert not hosking.preamble_in_prompt(submitted).any()
+
+
+def test_differences_of_table_3_are_crowd_less_expert():
+    study = hosking.load_experiment_2("simulated", 3)
+    table = hosking.table3(study, hosking.load_experts("simulated", 3))
+    table = table["estimate"].unstack("annotators")
+    assert table["crowd"].ne(table["expert"]).any()
+    assert (table["crowd"] - table["expert"]).tolist() == pytest.approx(
+        table["difference"].tolist()
+    )

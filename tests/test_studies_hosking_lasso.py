@@ -43,6 +43,11 @@ def test_weights_and_their_changes_are_those_of_scikit_learn(study, found):
     assert list(rates.index) == list(weights.index[weights == 0])
     moves = found["lasso.leave_one_out_minor"]["estimate"]
     assert len(moves) == len(errors) * (len(errors) - 1)
+    selection = found["lasso.leave_one_out_selection"]["holds"]
+    for gone in errors:
+        others = [error for error in errors if error != gone]
+        same = fitted(table, others).ne(0).eq(weights[others].ne(0)).all()
+        assert selection[f"without {gone}"] == same
     without = fitted(table, [error for error in errors if error != "relevance"])
     assert moves["inconsistency without relevance"] == pytest.approx(
         without["inconsistency"] - weights["inconsistency"], abs=1e-6
@@ -58,16 +63,22 @@ def test_shares_are_counted_in_resamples_of_prompts(study, found):
     times_drawn = bootstrap.cluster_weights(len(prompts), N_BOOT, rng)
     selected = 0
     rarest = 0
+    unchanged = 0
+    others = [error for error in errors if error != "relevance"]
     for times in times_drawn:
         repeats = table["prompt_id"].map(dict(zip(prompts, times, strict=True)))
         drawn = table.loc[table.index.repeat(repeats.astype(int))]
         weights = fitted(drawn, errors)
         selected += weights["inconsistency"] != 0
+        without = fitted(drawn, others)
+        unchanged += without.ne(0).eq(weights[others].ne(0)).all()
         frequency = drawn[errors].mean()
         zero = weights == 0
         rarest += frequency[zero].max() < frequency[~zero].min()
     share = found["lasso.inconsistency_contributes"]["share"]
     assert share == pytest.approx(selected / N_BOOT, abs=0.011)
+    share = found["lasso.leave_one_out_selection"].loc["without relevance", "share"]
+    assert share == pytest.approx(unchanged / N_BOOT, abs=0.011)
     share = found["lasso.zero_weights_are_rarest"]["share"]
     assert share == pytest.approx(rarest / N_BOOT, abs=0.011)
 

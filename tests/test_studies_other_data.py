@@ -307,6 +307,7 @@ def test_points_of_translations(tmp_path):
         ("A", "d", "1", "7", "r2", "s", "t", "Other", "HOTW-test"),
         ("refA", "d", "1", "7", "r2", "s", "t", "Accuracy", "Major"),
         ("B", "d", "1", "7", "r2", "s", "t", "Non-translation!", "Major"),
+        ("B", "d", "1", "7", "r3", "s", "t", "Accuracy/Omission", "Minor"),
     ]
     text = "\n".join("\t".join(row) for row in [columns.split(), *rows]) + "\n"
     buffer = io.BytesIO()
@@ -322,6 +323,7 @@ def test_points_of_translations(tmp_path):
         ["7 / A", "rater-001", 5.1],
         ["7 / A", "rater-002", 0.0],
         ["7 / B", "rater-002", 25.0],
+        ["7 / B", "rater-003", 1.0],
     ]
 
 
