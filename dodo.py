@@ -34,6 +34,7 @@ FINDINGS = [name for name in NAMES if name not in OVERVIEWS]
 CHOICE = os.environ.get("DATA", "auto")
 
 PARALLEL = ["--numprocesses", "auto", "--dist"]  # a process of pytest for each core
+COMMITTED = ROOT / "figures" / "results.csv"
 FREE_BYTES = 50_000_000  # about what a run of all notebooks writes
 JOINED_FILES = [BUILD / f"{name}.csv" for name in results.JOINED]
 
@@ -154,16 +155,18 @@ def task_pytest():
 
 
 def task_nbval():
-    """Compare the outputs in committed notebooks with new ones, on real data."""
+    """Compare outputs in committed notebooks, and saved results, with new ones."""
 
     def compare():
         reason = no_real_data()
         if reason:
             print(f"nbval: skipped ({reason})")
             return None
-        return run_tools(
-            ["pytest", "-q", "--nbval", "notebooks", *PARALLEL, "loadfile"]
-        )
+        run = run_tools(["pytest", "-q", "--nbval", "notebooks", *PARALLEL, "loadfile"])
+        found = results.changed(BUILD, published.read_text(COMMITTED))
+        if found:
+            raise PlainError("\n".join(["saved results differ:", *found]))
+        return run
 
     return task(compare)
 

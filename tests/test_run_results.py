@@ -9,7 +9,7 @@ import pytest
 
 from helpers import paths
 from helpers.claims import judged
-from helpers.data import registry
+from helpers.data import published, registry
 from helpers.run import notebooks, results
 
 README = """\
@@ -116,6 +116,24 @@ def test_tables_differ_by_rows_and_cells_but_not_in_digits_that_nobody_sees():
         "c 1: is gone",
         "c 2: is new",
     ]
+
+
+def test_saved_results_that_are_not_the_committed_ones_are_named(tmp_path):
+    committed = published.read_text(paths.ROOT / "figures" / "results.csv")
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for notebook, rows in committed.groupby("notebook"):
+        rows.drop(columns="notebook").to_csv(folder / f"{notebook}.csv", index=False)
+    assert results.changed(tmp_path, committed) == []
+    file = folder / "22_decision_tree.csv"
+    file.write_text(file.read_text().replace("kamoda.tree.rho", "kamoda.tree.other"))
+    found = results.changed(tmp_path, committed)
+    assert found == [
+        "kamoda.tree.other 22_decision_tree: is new",
+        "kamoda.tree.rho 22_decision_tree: is gone",
+    ]
+    (folder / "tables.csv").unlink()  # no notebook saves it
+    assert results.changed(tmp_path, committed) == found
 
 
 def executed_notebook() -> nbformat.NotebookNode:

@@ -2,8 +2,8 @@
 
 The error of an estimate by leaving out raters and clusters of items has three parts:
 what raters differ by, what clusters differ by, and single ratings. With twice the
-raters, the first part of the variance is halved; with twice the clusters, the second and the third. No
-plan is made from few raters or clusters, whose parts are not known.
+raters, the first part of the variance is halved; with twice the clusters, the second
+and the third. No plan is made from few raters or clusters, whose parts are not known.
 """
 
 from collections.abc import Sequence

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import tomllib
 from importlib import metadata
+from io import BytesIO
 from pathlib import Path
 from platform import python_version
 
@@ -16,6 +17,7 @@ from packaging.requirements import Requirement
 from helpers import paths
 from helpers.data import registry
 from helpers.data.published import read_text
+from helpers.data.tables import to_csv_bytes
 from helpers.paths import replace_files
 from helpers.run import notebooks
 from helpers.run.dependencies import fingerprint
@@ -207,6 +209,19 @@ def differences(committed: pd.DataFrame, new: pd.DataFrame) -> list[str]:
             if not _same(old_value, new_value):
                 found.append(f"{key}: {column} is {new_value}, not {old_value}")
     return sorted(found)
+
+
+def changed(build: Path, committed: pd.DataFrame) -> list[str]:
+    """Say where results that notebooks have saved differ from the committed ones."""
+    from helpers.claims import joined, results  # takes a second
+
+    saved = joined.as_text(results.read(build))
+    new = read_text(BytesIO(to_csv_bytes(saved, index=False)))
+    names = notebooks.notebook_names()
+    return differences(
+        committed[committed["notebook"].isin(names)],
+        new[new["notebook"].isin(names)],
+    )
 
 
 def _by_key(table: pd.DataFrame, keys: list[str]) -> dict[str, dict[str, str]]:
