@@ -146,10 +146,10 @@ def test_as_many_clusters_as_have_the_rarer_kind_of_text_tell_the_area(crowd):
     # each prompt has two texts; those of three prompts have a finding
     items = crowd["item_id"].unique()
     wrong = [float(int(item[1:]) in (4, 11, 20)) for item in items]
-    few = areas(crowd, pd.DataFrame({"wrong": wrong}, items))
-    many = areas(crowd, pd.DataFrame({"wrong": 1 - np.array(wrong)}, items))
-    for area in (few, many):
-        assert area.parts[0].effective_number() == pytest.approx([3, 3])
+    both = pd.DataFrame({"few": wrong, "many": 1 - np.array(wrong)}, items)
+    comparisons = {name: Comparison("mark", name) for name in both}
+    area = found.discrimination(crowd, {"mark": (1, 5)}, both, comparisons)
+    assert area.parts[0].effective_number() == pytest.approx([3, 3, 3, 3])
 
 
 def test_slope_of_length_within_prompts_and_systems():
