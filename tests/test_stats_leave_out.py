@@ -124,6 +124,17 @@ def test_a_slope_has_as_many_clusters_as_tell_it(ratings):
     assert row["estimate"].notna().all()
 
 
+def test_a_mean_that_is_missing_matters_only_where_it_counts(ratings):
+    frame = ratings.assign(y=ratings["y"].where(ratings["group"] < 2))
+    contrasts = np.array([[-1.0, 1, 0], [-1.0, 0, 1]])
+    change = leave_out.group_means(pd.Index(["known", "unknown"]), 1, 3, contrasts)
+    values = frame[["y", "group"]].to_numpy()
+    found = leave_out.leave_out(values, frame[["prompt_id"]], change).value
+    means = frame.groupby("group")["y"].mean()
+    assert found["known"] == pytest.approx(means[1] - means[0])
+    assert np.isnan(found["unknown"])
+
+
 @pytest.mark.parametrize("clusters", [["prompt_id"], BOTH])
 def test_correlations_are_those_of_scipy_in_a_loop(ratings, clusters):
     frame = ratings.assign(x=ratings["x"].where(ratings["x"] < 1))
