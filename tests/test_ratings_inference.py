@@ -291,10 +291,15 @@ def test_the_heaviest_aspect_is_told_only_where_it_can_be():
     table["depth"] = rng.integers(1, 6, len(table)) * 1.0
     names = ["tone", "typos", "depth"]
     study = prepare(table, "overall", names)
-    assert heaviest(study, judge_aspects(study)) == ("tone", [])
+    first, equal, nearest = heaviest(study, judge_aspects(study))
+    assert (first, equal) == ("tone", [])
+    weights = study.weights.value
+    ((other, size),) = nearest.items()
+    assert size.estimate == pytest.approx(weights["tone"] - abs(weights[other]))
+    assert 0 < size.low < size.estimate < size.high
     table["overall"] -= 1.45 * (table["depth"] - 1) / 4
     study = prepare(table, "overall", names)
-    first, equal = heaviest(study, judge_aspects(study))
+    first, equal, _ = heaviest(study, judge_aspects(study))
     assert {first, *equal} == {"tone", "depth"}
     sizes = study.weights
     contrast = pd.DataFrame([[1.0, 0, 1.0]], ["sum"], columns=names)
@@ -303,7 +308,7 @@ def test_the_heaviest_aspect_is_told_only_where_it_can_be():
     assert abs(error["estimate"]) < limit
     table["overall"] = rng.normal(size=len(table))
     study = prepare(table, "overall", names)
-    assert heaviest(study, judge_aspects(study)) == ("", [])
+    assert heaviest(study, judge_aspects(study)) == ("", [], {})
 
 
 def test_what_cannot_be_judged_says_why():

@@ -308,7 +308,7 @@ def test_boxes_of_a_tree_say_rule_mean_and_count_and_stand_midway_above_their_ch
 ):
     show.draw_tree(ax, tree, limits=(0, 3))
     assert labels(ax.texts) == [
-        "all rows\nmean 0.46, n = 1,420",
+        "all ratings\nmean 0.46, n = 1,420",
         "factuality at most 1.5\nmean 0.00, n = 1,100",
         "factuality above 1.5\nmean 2.06, n = 320",
         "formality at most 0\nmean 2.00, n = 300",

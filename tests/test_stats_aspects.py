@@ -277,7 +277,7 @@ def test_a_tree_table_tells_where_every_row_goes():
     tree = DecisionTreeRegressor().fit(x, [0, 0, 2, 3], sample_weight=[5, 1, 2, 2])
     table = aspects.tree_table(tree, MARKS)
     assert table["rule"].tolist() == [
-        "all rows",
+        "all ratings",
         "factuality at most 1.5",
         "factuality above 1.5",
         "formality at most 0",

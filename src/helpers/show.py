@@ -53,7 +53,7 @@ STEP = 0.25  # in rows, between estimates of the same row, or less if there are 
 SMALLEST_LABELLED = 6.0  # percent
 BOX_WIDTH = 0.84  # of the distance between columns of a tree
 BOX_HEIGHT = 0.72  # of the distance between its leaves
-WIDEST_LINE = 14.0  # in points, for a branch with all rows
+WIDEST_LINE = 14.0  # in points, for a branch with all ratings
 # Ends of the part of a colour map on which dark text can be read.
 LIGHTEST = 0.04
 DARKEST = 0.52
@@ -711,11 +711,11 @@ def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> Non
     --------
     >>> import matplotlib.pyplot as plt
     >>> fig, ax = plt.subplots()
-    >>> root = {"node": 0, "depth": 0, "parent": -1, "rule": "all rows"}
+    >>> root = {"node": 0, "depth": 0, "parent": -1, "rule": "all ratings"}
     >>> root |= {"n": 1200, "mean": 1.84, "is_leaf": True}
     >>> draw_tree(ax, pd.DataFrame([root]), limits=(0, 3))
     >>> print(ax.texts[0].get_text())
-    all rows
+    all ratings
     mean 1.84, n = 1,200
     >>> plt.close(fig)
     """

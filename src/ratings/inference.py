@@ -332,7 +332,9 @@ def _reasons(study: Study) -> dict[str, str]:
     return reasons
 
 
-def heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, list[str]]:
+def heaviest(
+    study: Study, verdicts: list[Verdict]
+) -> tuple[str, list[str], dict[str, Estimate]]:
     """Tell which aspect weighs most, and from which others it cannot be told.
 
     The largest weight is compared with the size of each other by intervals that hold
@@ -351,13 +353,16 @@ def heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, list[str]]:
         The aspect; empty if none has a direction, or only one is judged.
     list of str
         Aspects whose weight may be as large.
+    dict of str to Estimate
+        How much more it weighs than the nearest other, in the unit of the verdicts, by
+        the name of that; empty if no aspect is named.
     """
     judged = [each for each in verdicts if each.direction != "not judged"]
     if len(judged) < 2:
-        return "", []
+        return "", [], {}
     first = max(judged, key=lambda each: abs(each.size.estimate))
     if not first.is_clear:
-        return "", []
+        return "", [], {}
     sign = 1.0 if first.direction == "higher" else -1.0
     rest = [each.name for each in judged if each is not first]
     rows = {}
@@ -371,7 +376,8 @@ def heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, list[str]]:
     equal = [
         name for name in rest if not is_below.loc[[(name, 1.0), (name, -1.0)]].all()
     ]
-    return first.name, equal
+    closest = table["low"].idxmin()
+    return first.name, equal, {closest[0]: _estimate(table, closest, first.unit)}
 
 
 def simultaneous(left_out: LeftOut, n: int) -> pd.DataFrame:

@@ -566,16 +566,9 @@ def aspects_sentences(
             rows.append(
                 (f"{text}{names_in_words(rest)}.", "by how much: see the table")
             )
-    first, equal = inference.heaviest(study, verdicts)
-    if first:
-        rows.append(_about_heaviest(study, verdicts, first, equal))
-    unclear = [each for each in verdicts if each.direction == "unclear"]
-    if len(unclear) == 1:
-        rows.append((unclear[0].sentence(), "that it does not matter"))
-    elif unclear:
-        names = names_in_words([each.name for each in unclear])
-        text = f"For {names} it is unclear whether “{cut(study.outcome)}” is higher or"
-        rows.append((f"{text} lower.", "that these do not matter"))
+    if inference.heaviest(study, verdicts)[0]:
+        rows.append(_about_heaviest(study, verdicts))
+    rows += _about_unclear(study, verdicts)
     not_judged = [each for each in verdicts if each.direction == "not judged"]
     reasons = {each.reason for each in not_judged}
     if len(not_judged) == 1:
@@ -587,10 +580,31 @@ def aspects_sentences(
     return rows
 
 
-def _about_heaviest(
-    study: Study, verdicts: list[Verdict], first: str, equal: list[str]
-) -> tuple[str, str]:
+def _about_unclear(study: Study, verdicts: list[Verdict]) -> list[tuple[str, str]]:
+    """Say of which aspects the direction is unclear, and which of them are small."""
+    unclear = [each for each in verdicts if each.direction == "unclear"]
+    small = [each for each in unclear if each.is_small]
+    others = [each for each in unclear if not each.is_small]
+    rows = []
+    for group in (small, others):
+        not_said = "that there is no difference at all"
+        if group is others:
+            not_said = f"that {'it does' if len(group) == 1 else 'these do'} not matter"
+        if len(group) == 1:
+            rows.append((group[0].sentence(), not_said))
+        elif group:
+            names = names_in_words([each.name for each in group])
+            text = f"For {names} it is unclear whether “{cut(study.outcome)}” is higher"
+            text += " or lower"
+            if group is small:
+                text += f"; each weight is {group[0].importance}"
+            rows.append((f"{text}.", not_said))
+    return rows
+
+
+def _about_heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, str]:
     """Say which aspect weighs most, if one can be told from the others."""
+    first, equal, nearest = inference.heaviest(study, verdicts)
     n_others = sum(each.direction != "not judged" for each in verdicts) - 1
     others = f"each of the other {n_others} aspects judged"
     if n_others == 1:
@@ -599,7 +613,10 @@ def _about_heaviest(
         text = f"“{cut(first)}” has the largest weight but cannot be separated from "
         text += f"{names_in_words(equal)}."
     else:
-        text = f"“{cut(first)}” weighs more than {others} (all pairs tested at once)."
+        ((name, size),) = nearest.items()
+        unit = verdicts[0].unit
+        text = f"“{cut(first)}” weighs more than {others} ({unit.text(size)} "
+        text += f"{unit.name} more than “{cut(name)}”, the nearest)."
     ends = study.ends.loc[study.aspects]
     not_said = "that it matters most to people: others may carry what it does"
     if np.ptp(ends["high"] - ends["low"]) > 0:

@@ -143,6 +143,11 @@ class Verdict:
         return self.direction in ("higher", "lower")
 
     @property
+    def is_small(self) -> bool:
+        """Whether the interval rules out what matters, as far as that is named."""
+        return self.matters is not None and _least_and_most(self.size)[1] < self.matters
+
+    @property
     def in_sd(self) -> Estimate:
         """The size in standard deviations within raters and systems."""
         return Estimate(*(number / self.sd for number in self.size))
@@ -171,7 +176,7 @@ class Verdict:
         limit = f"the {self.unit.one(self.matters)} {self.unit.name} that matter"
         if smallest >= self.matters:
             return f"at least {limit}"
-        if largest < self.matters:
+        if self.is_small:
             return f"less than {limit}"
         return f"perhaps more, perhaps less than {limit}"
 

@@ -694,14 +694,14 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
     >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [0], [3]], [1, 1, 3])
     >>> tree_table(tree, ["factuality"]).drop(columns="is_leaf")
        node  depth  parent                    rule  n      mean
-    0     0      0      -1                all rows  3  1.666667
+    0     0      0      -1             all ratings  3  1.666667
     1     1      1       0  factuality at most 1.5  2  1.000000
     2     2      1       0    factuality above 1.5  1  3.000000
     """
     nodes = tree.tree_
     depth = [0] * nodes.node_count
     parent = [-1] * nodes.node_count
-    rule = ["all rows"] * nodes.node_count
+    rule = ["all ratings"] * nodes.node_count
     # a parent's number is below its children's, so that its depth is known by then
     for node in np.flatnonzero(nodes.feature >= 0):
         feature = features[nodes.feature[node]]
