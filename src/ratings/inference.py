@@ -35,7 +35,7 @@ from ratings.verdicts import (
 MOST_SYSTEMS = 40  # that are compared with each other
 MOST_LABELS = 30  # of a covariate without numbers
 NOT_HELD = "systems not held equal"
-NOT_WITHIN = "raters not compared with themselves"
+NOT_WITHIN = "raters not held equal"
 ALONE = "each aspect alone"
 COVARIATE = "covariate held equal"
 ENDS = ["estimate", "low", "high"]
