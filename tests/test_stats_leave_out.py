@@ -155,6 +155,17 @@ def test_correlations_are_those_of_scipy_in_a_loop(ratings, clusters):
     assert shown["standard_error"].tolist() == pytest.approx(errors.tolist())
 
 
+def test_clusters_share_the_whole_variation_of_both_columns(ratings):
+    rows = leave_out.power_sums(ratings[["x", "y"]].to_numpy())
+    parts = pd.DataFrame(rows).groupby(ratings["prompt_id"]).sum().to_numpy()
+    shares = leave_out._shared_variation(rows.sum(axis=0), parts)
+    assert shares.sum(axis=0) == pytest.approx(2)  # all of x and all of y
+    deviations = (ratings[["x", "y"]] - ratings[["x", "y"]].mean()) ** 2
+    expected = (deviations / deviations.sum()).sum(axis=1)
+    expected = expected.groupby(ratings["prompt_id"]).sum()
+    assert shares[:, 0] == pytest.approx(expected.to_numpy())
+
+
 def test_a_constant_column_has_no_correlation(ratings):
     rows = np.column_stack([np.full(240, 0.1), ratings["y"]])
     statistic = leave_out.correlations(pd.Index(["x"]))
