@@ -188,7 +188,10 @@ def test_other_choices_are_what_they_are_called():
 
 def test_statements_can_be_saved_under_the_names_of_the_claims():
     study = hosking.load_experiment_2("simulated", 3)
-    found = hosking_groups.statements(study, "quality_unbiased", "items", 20, seed=3)
+    outcome = "quality_unbiased"
+    choices = hosking_groups.specifications(study, outcome, "items", 20, seed=3)
+    ratings = hosking_groups.load_ratings("simulated", 3, outcome)
+    found = hosking_groups.statements(ratings, choices, "items", 20, seed=3)
     table = results.rows("hosking", found)
     assert set(table["name"].str.split(".").str[1]) == {"quality", "assertive_quality"}
     assert (table["interpretation"] == "each other").sum() == 12

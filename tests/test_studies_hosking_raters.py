@@ -95,7 +95,9 @@ def test_pay_is_the_stated_payment_for_the_recorded_time():
 
 def test_statements_can_be_saved_under_the_names_of_the_claims(groups):
     source, ratings, sessions = groups
-    found = hosking_raters.statements(source, SEED, ratings, sessions, n_boot=20)
+    paid = hosking_raters.pay(sessions, 20, SEED)
+    steps = hosking_raters.procedure(source, SEED, ratings, sessions)
+    found = hosking_raters.statements(ratings, sessions, paid, steps, 20, SEED)
     table = results.rows("hosking", found).set_index("name")
     assert table.loc["hosking.counts.duplicates_per_pair", "estimate"] == 5
     pairs = hosking_submissions.repeats(hosking.without_checks(ratings["1: errors"]))

@@ -622,13 +622,21 @@ def specifications(
 
 
 def statements(
-    study: Experiment2, outcome: str, level: str, n_boot: int, seed: int
+    ratings: pd.DataFrame,
+    choices: pd.DataFrame,
+    level: str,
+    n_boot: int,
+    seed: int,
 ) -> dict[str, object]:
     """Compute what the paper's statements on Figure 6 are compared with.
 
     Parameters
     ----------
-    study, outcome, level, n_boot, seed
+    ratings : pandas.DataFrame
+        From `load_ratings`.
+    choices : pandas.DataFrame
+        From `specifications`.
+    level, n_boot, seed
         As for `specifications`.
 
     Returns
@@ -645,17 +653,17 @@ def statements(
     --------
     >>> from helpers.studies import hosking
     >>> study = hosking.load_experiment_2("simulated")
-    >>> found = statements(study, "quality_unbiased", "items", n_boot=20, seed=0)
+    >>> choices = specifications(study, "quality_unbiased", "items", n_boot=20, seed=0)
+    >>> ratings = load_ratings("simulated", 0, "quality_unbiased")
+    >>> found = statements(ratings, choices, "items", n_boot=20, seed=0)
     >>> found["quality.command_52b_humble"]["share"] <= 1
     np.True_
     """
-    ratings = load_ratings(study.source, seed, outcome)
     related = correlations(ratings)
     steep = slopes(ratings)
     against = llama_against(ratings, level, n_boot, seed)
     placed = positions(ratings)
     at_mean = at_score(ratings, level=level, n_boot=n_boot, seed=seed)
-    choices = specifications(study, outcome, level, n_boot, seed)
     of_llama = 100 * choices["most"].drop(["as above", "no instruction"])
 
     def each_way(measure: str) -> dict[str, object]:

@@ -281,20 +281,27 @@ def most_submissions(sessions: pd.DataFrame) -> dict[str, int]:
 
 
 def statements(
-    source: str,
-    seed: int,
     ratings: Mapping[str, pd.DataFrame],
     sessions: pd.DataFrame,
+    paid: pd.DataFrame,
+    steps: pd.DataFrame,
     n_boot: int,
+    seed: int,
 ) -> dict[str, object]:
     """Compute what the paper's statements on its raters are compared with.
 
     Parameters
     ----------
-    source, seed, ratings, sessions
+    ratings, sessions
         As for `procedure`.
+    paid : pandas.DataFrame
+        From `pay`.
+    steps : pandas.DataFrame
+        From `procedure`.
     n_boot : int
-        Resamples of people for medians, and draws for ranks.
+        Draws for ranks.
+    seed : int
+        Of the draws.
 
     Returns
     -------
@@ -310,12 +317,14 @@ def statements(
     --------
     >>> from helpers.studies.hosking_submissions import load_groups
     >>> source, ratings, sessions = load_groups("simulated")
-    >>> found = statements(source, 0, ratings, sessions, n_boot=20)
+    >>> paid = pay(sessions, 20, seed=0)
+    >>> steps = procedure(source, 0, ratings, sessions)
+    >>> found = statements(ratings, sessions, paid, steps, n_boot=20, seed=0)
     >>> found["counts.duplicates_per_pair"]
     np.int64(5)
     """
-    medians = pay(sessions, n_boot, seed).loc["judged pair", INTERVAL]
-    is_true = procedure(source, seed, ratings, sessions)["true"].to_dict()
+    medians = paid.loc["judged pair", INTERVAL]
+    is_true = steps["true"].to_dict()
     return {
         **_of_agreement(ratings, n_boot, seed),
         **_of_distractors(ratings["1: errors"]),

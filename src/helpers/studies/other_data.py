@@ -494,25 +494,35 @@ def qags(files: Files) -> Ratings:
 
 def realsumm(files: Files) -> Ratings:
     """Up to sixteen facts of an article: is each of them in the summary or not."""
+    numbers = range(1, 17)
+    used = ["Input.eventId"]
+    for number in numbers:
+        used += [f"Input.statement_{number}", f"Answer.S{number}Answer"]
+    tables = [
+        pd.read_csv(file, index_col=False, usecols=used).assign(
+            system=name, place=place
+        )
+        for place, (name, file) in enumerate(files.items())
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    event = table["Input.eventId"].astype(str)
     parts = []
-    for name, file in files.items():
-        table = pd.read_csv(file, index_col=False)
-        event = table["Input.eventId"].astype(str)
-        for number in range(1, 17):
-            statement = table[f"Input.statement_{number}"].astype(str)
-            answer = table[f"Answer.S{number}Answer"]
-            part = pd.DataFrame(
-                {
-                    "item_id": f"{name} " + event + f" {number}",
-                    "prompt_id": event,
-                    "system": name,
-                    "present": answer.map({"p": 1.0, "n": 0.0}),
-                }
-            )
-            # statements are padded to sixteen with this word
-            is_real = statement.str.strip().ne("BLANK")
-            parts.append(part[is_real & part["present"].notna()])
-    return in_one_form(pd.concat(parts), {"present": (0, 1)})
+    for number in numbers:
+        statement = table[f"Input.statement_{number}"].astype(str)
+        part = pd.DataFrame(
+            {
+                "item_id": table["system"] + " " + event + f" {number}",
+                "prompt_id": event,
+                "system": table["system"],
+                "place": table["place"],
+                "present": table[f"Answer.S{number}Answer"].map({"p": 1.0, "n": 0.0}),
+            }
+        )
+        # statements are padded to sixteen with this word
+        is_real = statement.str.strip().ne("BLANK")
+        parts.append(part[is_real & part["present"].notna()])
+    frame = pd.concat(parts).sort_values("place", kind="stable")
+    return in_one_form(frame, {"present": (0, 1)})
 
 
 # --------------------------------------------------- long answers, recipes, other texts
