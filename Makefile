@@ -4,7 +4,7 @@
 ## make site         build the site from the last run
 ## make notebook     run one and make its page: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=70_my_study
-## make test         lint, tests, committed outputs, all notebooks on simulated data
+## make test         lint, tests, committed outputs and results, all notebooks on simulated data
 ## make lab          open JupyterLab
 ## make refresh      renew the committed outputs, figures and claims from real data
 ## make compare      compare all committed results and outputs with new ones, on real data

@@ -566,8 +566,7 @@ def aspects_sentences(
             rows.append(
                 (f"{text}{names_in_words(rest)}.", "by how much: see the table")
             )
-    if inference.heaviest(study, verdicts)[0]:
-        rows.append(_about_heaviest(study, verdicts))
+    rows += _about_heaviest(study, verdicts)
     rows += _about_unclear(study, verdicts)
     not_judged = [each for each in verdicts if each.direction == "not judged"]
     reasons = {each.reason for each in not_judged}
@@ -602,9 +601,11 @@ def _about_unclear(study: Study, verdicts: list[Verdict]) -> list[tuple[str, str
     return rows
 
 
-def _about_heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, str]:
+def _about_heaviest(study: Study, verdicts: list[Verdict]) -> list[tuple[str, str]]:
     """Say which aspect weighs most, if one can be told from the others."""
     first, equal, nearest = inference.heaviest(study, verdicts)
+    if not first:
+        return []
     n_others = sum(each.direction != "not judged" for each in verdicts) - 1
     others = f"each of the other {n_others} aspects judged"
     if n_others == 1:
@@ -621,7 +622,7 @@ def _about_heaviest(study: Study, verdicts: list[Verdict]) -> tuple[str, str]:
     not_said = "that it matters most to people: others may carry what it does"
     if np.ptp(ends["high"] - ends["low"]) > 0:
         not_said = "which would weigh most if all scales had equally many steps"
-    return text, not_said
+    return [(text, not_said)]
 
 
 def aspects_title(verdicts: list[Verdict]) -> str:
