@@ -695,7 +695,7 @@ def test_an_aspect_without_agreement_says_so():
     study = SimpleNamespace(held=(), outcome="overall", counts=counts)
     words = "; raters do not clearly agree on “tone” beyond chance, so this says how "
     words += "one person's marks go together."
-    with mock.patch.object(report.inference, "heaviest", return_value=("", [])):
+    with mock.patch.object(report.inference, "heaviest", return_value=("", [], {})):
         ((text, not_said),) = report.aspects_sentences(study, [found], ["tone"])
         assert text.endswith(words)
         assert not_said.endswith(": the marks were given together")
