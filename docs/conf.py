@@ -57,11 +57,14 @@ html_last_updated_fmt = commit_date() or None
 copyright = f"{commit_date()[:4]} {author}".strip()
 
 
+def is_described(docstring: str | None) -> bool:
+    """Tell whether a docstring says more than one line: its object is to be called."""
+    return "\n\n" in (docstring or "")
+
+
 def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
     """Leave out what has no full description: it is not meant to be called."""
-    description = getattr(obj, "__doc__", None) or ""
-    has_one_line = "\n\n" not in description
-    return True if has_one_line else None
+    return None if is_described(getattr(obj, "__doc__", None)) else True
 
 
 def visit_math(self, node: nodes.math) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import vl_convert
-from conf import commit_date
+from conf import commit_date, is_described
 from nbformat.v4 import new_markdown_cell
 from sphinx.cmd.build import main as sphinx
 
@@ -281,8 +281,8 @@ def _describes(code: ast.Module) -> bool:
     """Tell whether a module has a function or class with a full description."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     defined = [each for each in code.body if isinstance(each, kinds)]
-    texts = [ast.get_docstring(each) or "" for each in defined if each.name[0] != "_"]
-    return any("\n\n" in text for text in texts)
+    public = [each for each in defined if not each.name.startswith("_")]
+    return any(is_described(ast.get_docstring(each)) for each in public)
 
 
 def _first_line(docstring: str) -> str:
