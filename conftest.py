@@ -6,11 +6,30 @@ from pathlib import Path
 
 import pytest
 
+TESTS_OF_SITE = ("tests/test_site.py", "tests/test_browser.py")
+
 
 def pytest_collectstart(collector) -> None:
     """Let nbval ignore what notebooks print to stderr."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += ("stderr",)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let one process run all tests of the site, so that it is built once.
+
+    The mark xdist_group does nothing with pytest 9.2 (pytest-xdist, issue 1386).
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSite(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "site" if nodeid.startswith(TESTS_OF_SITE) else nodeid
+
+    return OneSite(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -151,7 +151,7 @@ def task_lint():
 
 def task_pytest():
     """Run the tests and the examples in docstrings."""
-    return task(lambda: run_tools(["pytest", "-q", "-rs", *PARALLEL, "loadgroup"]))
+    return task(lambda: run_tools(["pytest", "-q", "-rs", *PARALLEL, "load"]))
 
 
 def task_nbval():

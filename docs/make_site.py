@@ -115,12 +115,13 @@ def write(run: Path, sources: Path) -> None:
             shutil.copy(file, sources)
     joined = run / "results.csv"
     numbers = read_text(joined if joined.is_file() else sources / "figures/results.csv")
+    numbers = with_kinds(numbers)
     for name, committed in notebook_files().items():
         executed = results.executed(name, run)
         notebook = nbformat.read(executed if executed.is_file() else committed, 4)
         page = sources / committed.relative_to(paths.ROOT)
         of_page = numbers[numbers["notebook"] == name]
-        with_kinds(of_page).to_csv(page.with_suffix(".csv"), index=False)
+        of_page.to_csv(page.with_suffix(".csv"), index=False)
         depth = len(page.relative_to(sources).parts) - 1
         draw_charts(name, notebook, root="../" * depth)
         nbformat.write(as_page(name, notebook, has_numbers=len(of_page) > 0), page)

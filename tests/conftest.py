@@ -46,6 +46,8 @@ def site(tmp_path_factory) -> Path:
     """Folder of the site of what is committed; Sphinx has no complaint."""
     pytest.importorskip("furo", reason="what builds the site is missing")
     folder = tmp_path_factory.mktemp("site") / "site"
+    if "PYTEST_XDIST_WORKER" in os.environ:  # stop if another process builds it, too
+        (tmp_path_factory.getbasetemp().parent / "site is built").mkdir()
     script = paths.ROOT / "docs" / "make_site.py"
     built = subprocess.run(
         [sys.executable, str(script), ".", str(folder)],

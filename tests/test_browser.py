@@ -11,7 +11,6 @@ pytest.importorskip("playwright", reason="requirements-browser.lock is not insta
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-pytestmark = pytest.mark.xdist_group("site")
 KINDS = [
     "index.html",
     "docs/replication_report.html",

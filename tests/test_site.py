@@ -14,10 +14,6 @@ from helpers.run import notebooks as run
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 
 
-# In one process with the tests in a browser, which look at the same site.
-pytestmark = pytest.mark.xdist_group("site")
-
-
 @pytest.fixture(scope="module")
 def whole_pages(site):
     """Each page, by file."""

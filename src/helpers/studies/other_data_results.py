@@ -63,12 +63,13 @@ def sum_shares(counts: np.ndarray, n_drawn: int) -> np.ndarray:
     >>> sum_shares(np.array([[2, 1]]), 2).round(2)
     array([[0.33, 0.67, 0.  ]])
     """
+    counts, text = np.unique(counts, axis=0, return_inverse=True)  # most are alike
     n = counts.sum(axis=1)
     shares = _drawn_without_replacement(counts, n_drawn)
     few = (n > 0) & (n < n_drawn)
     if few.any():
         shares[few] = _filled_up(counts[few], n_drawn)
-    return shares
+    return shares[text]
 
 
 def _filled_up(counts: np.ndarray, n_drawn: int) -> np.ndarray:
@@ -475,18 +476,19 @@ def paule_mandel(values: np.ndarray, variances: np.ndarray) -> np.ndarray:
     >>> paule_mandel(np.array([[0.0, 1.0, 2.0]]), np.full((1, 3), 0.25)).round(3)
     array([0.75])
     """
-    n_sets = values.shape[1]
-    low = np.zeros(len(values))
-    high = np.ptp(values, axis=1) ** 2 * n_sets
-    for _ in range(60):  # halving: far below rounding
-        middle = (low + high) / 2
-        weight = 1 / (variances + middle[:, None])
+    wanted = values.shape[1] - 1
+    rounding = 1e-12 * variances.mean(axis=1)
+    between = np.zeros(len(values))
+    for _ in range(60):  # about ten are enough
+        weight = 1 / (variances + between[:, None])
         mean = (weight * values).sum(axis=1) / weight.sum(axis=1)
-        scatter = (weight * (values - mean[:, None]) ** 2).sum(axis=1)
-        is_small = scatter > n_sets - 1
-        low = np.where(is_small, middle, low)
-        high = np.where(is_small, high, middle)
-    return np.where(high < 1e-12, 0.0, high)
+        weighted = weight * (values - mean[:, None]) ** 2
+        # Newton's method: Q falls ever more slowly, so that no step goes too far
+        step = ratio(weighted.sum(axis=1) - wanted, (weight * weighted).sum(axis=1))
+        last, between = between, np.fmax(between + step, 0.0)
+        if (np.abs(between - last) <= rounding).all():
+            break
+    return between
 
 
 # --------------------------------------------------------------------- does length win?
