@@ -657,19 +657,28 @@ def _fitted_trees(
     max_depth: int,
 ) -> Iterator[tuple[DecisionTreeRegressor, np.ndarray, np.ndarray]]:
     """Yield for each split the tree and the held-out rows, features and outcome."""
+    x, y, case_of_row = distinct_rows(frame, features, outcome)
+    for is_test in held_out:
+        n_rows = np.bincount(case_of_row[~is_test], minlength=len(y))
+        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
+        tree.fit(x, y, sample_weight=n_rows.astype(float), check_input=False)
+        tested = case_of_row[is_test]
+        yield tree, x[tested], y[tested]
+
+
+def distinct_rows(
+    frame: pd.DataFrame, features: Sequence[str], outcome: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features and outcome of rows that differ, and which of these each row is.
+
+    With the number of rows as weights they give the same tree, but sooner.
+    """
     check_regression(frame, features, outcome)
     rows = frame[[*features, outcome]].to_numpy(dtype=float)
-    # rows that are alike are fitted once, with their number as weight: the same tree,
-    # but sooner
     cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
     # in the type and order that trees take without another check
     x = np.asarray(cases[:, :-1], dtype=np.float32, order="C")
-    y = cases[:, -1]
-    for is_test in held_out:
-        n_rows = np.bincount(case_of_row[~is_test], minlength=len(cases))
-        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
-        tree.fit(x, y, sample_weight=n_rows.astype(float), check_input=False)
-        yield tree, x[case_of_row[is_test]], rows[is_test, -1]
+    return x, cases[:, -1], case_of_row
 
 
 def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:

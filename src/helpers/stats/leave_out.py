@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.stats import t
 
 from helpers.data.tables import OptionError
@@ -582,8 +583,9 @@ class _ItemSums:
 
 def _sums_by(rows: np.ndarray, codes: np.ndarray, n_codes: int) -> np.ndarray:
     """Sums of rows by code."""
-    sums = [np.bincount(codes, weights=column, minlength=n_codes) for column in rows.T]
-    return np.column_stack(sums)
+    n_rows = len(rows)
+    places = (np.ones(n_rows), codes, np.arange(n_rows + 1))
+    return csr_array(places, shape=(n_rows, n_codes)).T @ rows
 
 
 def require_smooth(name: str) -> None:

@@ -239,12 +239,13 @@ def _share_of_trees_in_order(
     """Share of resamples of a cluster in which the tree orders aspects as printed."""
     tree = DecisionTreeRegressor(max_depth=DEPTH, random_state=0)
     codes, labels = pd.factorize(ratings[cluster])
-    features = ratings[list(ASPECTS)].to_numpy()
+    x, y, case_of_row = aspects.distinct_rows(ratings, ASPECTS, "acceptability")
     in_order = 0
     for _ in range(n_boot):
         drawn = rng.integers(len(labels), size=len(labels))
         times_drawn = np.bincount(drawn, minlength=len(labels))
-        tree.fit(features, ratings["acceptability"], sample_weight=times_drawn[codes])
+        n_rows = np.bincount(case_of_row, times_drawn[codes], len(y))
+        tree.fit(x, y, sample_weight=n_rows, check_input=False)
         importance = pd.Series(tree.feature_importances_, list(ASPECTS))
         is_first = importance.idxmax() == "factuality"
         in_order += is_first and importance.idxmin() == "formality"
