@@ -24,7 +24,9 @@ from helpers.data.tables import OptionError
 from helpers.stats import checks
 from helpers.stats.moments import ratio
 
-ROWS_AT_ONCE = 2**15  # few enough that their sums stay in the processor's cache
+# few enough that sums stay in the processor's cache
+ROWS_AT_ONCE = 2**15
+NUMBERS_AT_ONCE = 2**18
 ROUNDING = 1e-12  # share of a sum
 COLLINEAR = 1e-9  # a feature that adds less variance than this share adds nothing
 RATERS = "rater_id"  # the usual name of the column of people
@@ -529,20 +531,29 @@ class _RowSums:
         """Sums of each cluster, in blocks of clusters."""
         order = np.argsort(codes, kind="stable")
         order = order[np.searchsorted(codes[order], 0) :]
-        ends = np.cumsum(np.bincount(codes[order]))
-        starts = np.concatenate([[0], ends[:-1]])
-        first = 0
-        while first < len(ends):
-            # as many clusters as fit, at least one
-            fitting = np.searchsorted(ends, starts[first] + ROWS_AT_ONCE, side="right")
-            last = max(first + 1, int(fitting))
-            rows = self.rows[order[starts[first] : ends[last - 1]]]
+        for first, last, own in _blocks(codes[order], ROWS_AT_ONCE):
+            rows = self.rows[order[own]]
             if last == first + 1:
                 yield _sum_in_blocks(rows, self.terms)[None]
             else:
-                at = starts[first:last] - starts[first]
-                yield np.add.reduceat(self.terms(rows), at, axis=0)
-            first = last
+                yield _sums_by(
+                    self.terms(rows), codes[order[own]] - first, last - first
+                )
+
+
+def _blocks(codes: np.ndarray, at_once: int) -> Iterator[tuple[int, int, slice]]:
+    """Blocks of whole clusters in sorted rows: first and last plus one, and the rows.
+
+    As many clusters as have `at_once` rows together, at least one.
+    """
+    ends = np.cumsum(np.bincount(codes))
+    first = start = 0
+    while first < len(ends):
+        last = int(np.searchsorted(ends, start + at_once, side="right"))
+        last = max(first + 1, last)
+        end = int(ends[last - 1])
+        yield first, last, slice(start, end)
+        first, start = last, end
 
 
 def _sum_in_blocks(rows: np.ndarray, terms: Callable) -> np.ndarray:
@@ -567,18 +578,19 @@ class _ItemSums:
         return self.with_all.sum(axis=0)
 
     def removed(self, codes: np.ndarray) -> Iterator[np.ndarray]:
-        """What is missing from the total without each cluster: exact, in one pass."""
+        """What the total lacks without each cluster, in blocks of clusters."""
         free = codes >= 0
-        n_clusters = codes.max() + 1
         n_items = len(self.of_items)
         # the ratings that one cluster gave to one item are left out together
         pairs = codes[free].astype(np.int64) * n_items + self.items[free]
-        cells, pairs = pd.factorize(pairs)
-        cluster = pairs // n_items
-        item = pairs % n_items
+        cells, pairs = pd.factorize(pairs, sort=True)
+        cluster, item = np.divmod(pairs, n_items)
         own = _sums_by(self.rows[free], cells, len(pairs))
-        without = self.terms(self.of_items[item] - own)
-        yield _sums_by(self.with_all[item] - without, cluster, n_clusters)
+        at_once = NUMBERS_AT_ONCE // self.with_all.shape[1]
+        for first, last, at in _blocks(cluster, at_once):
+            without = self.terms(self.of_items[item[at]] - own[at])
+            missing = self.with_all[item[at]] - without
+            yield _sums_by(missing, cluster[at] - first, last - first)
 
 
 def _sums_by(rows: np.ndarray, codes: np.ndarray, n_codes: int) -> np.ndarray:
