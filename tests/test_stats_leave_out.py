@@ -257,9 +257,20 @@ def test_pair_agreement_and_ac1_are_those_of_a_loop(ratings, clusters, name):
 
 
 def test_few_rows_at_a_time_give_the_same(ratings, monkeypatch):
-    whole = mean_table(ratings, BOTH)
-    monkeypatch.setattr(leave_out, "ROWS_AT_ONCE", 7)
-    pd.testing.assert_frame_equal(mean_table(ratings, BOTH), whole)
+    def tables():
+        rows = leave_out.indicators(ratings[["mark"]].to_numpy(), scales)
+        alpha = leave_out.coefficient("alpha", "interval", scales)
+        of_items = leave_out.leave_out(
+            rows, ratings[BOTH], alpha, items=ratings["prompt_id"]
+        )
+        return pd.concat([mean_table(ratings, BOTH), of_items.table()])
+
+    scales = {"mark": [0, 1, 2, 3]}
+    whole = tables()
+    for rows, numbers in [(7, 20), (1, 1)]:
+        monkeypatch.setattr(leave_out, "ROWS_AT_ONCE", rows)
+        monkeypatch.setattr(leave_out, "NUMBERS_AT_ONCE", numbers)
+        pd.testing.assert_frame_equal(tables(), whole)
 
 
 def test_the_order_of_rows_and_the_names_of_clusters_do_not_matter(ratings):

@@ -531,14 +531,13 @@ class _RowSums:
         """Sums of each cluster, in blocks of clusters."""
         order = np.argsort(codes, kind="stable")
         order = order[np.searchsorted(codes[order], 0) :]
-        for first, last, own in _blocks(codes[order], ROWS_AT_ONCE):
+        codes = codes[order]
+        for first, last, own in _blocks(codes, ROWS_AT_ONCE):
             rows = self.rows[order[own]]
             if last == first + 1:
                 yield _sum_in_blocks(rows, self.terms)[None]
             else:
-                yield _sums_by(
-                    self.terms(rows), codes[order[own]] - first, last - first
-                )
+                yield _sums_by(self.terms(rows), codes[own] - first, last - first)
 
 
 def _blocks(codes: np.ndarray, at_once: int) -> Iterator[tuple[int, int, slice]]:
