@@ -9,6 +9,7 @@ by the words of keywords.csv, too: words of readers that a page itself does not 
 
 import ast
 import copy
+import gc
 import json
 import os
 import re
@@ -341,6 +342,8 @@ def _write_start(sources: Path) -> None:
 
 def main(run: str, target: str) -> int:
     """Build the site of a run into a folder; the run `.` is what is committed."""
+    # Pages are kept until the end: to look for garbage among them takes long.
+    gc.set_threshold(100_000, 50, 1000)
     sources = Path(target).with_name(f"{Path(target).name}-sources")
     write(paths.ROOT / run, sources)
     os.environ["SITE_NOTICE"] = notice(paths.ROOT / run)

@@ -185,21 +185,23 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
         raise ValueError(
             f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}"
         )
-    score = _lexicon_score() if scorer == "vader" else _classifier_score()
+    score = _lexicon_score if scorer == "vader" else _classifier_score()
     scores = _with_words(texts, "texts").map(score)
     return scores.astype(float).rename(scorer)
 
 
-def _lexicon_score() -> Callable[[str], float]:
+@cache
+def _lexicon_score(text: str) -> float:
     """Compound of VADER."""
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+    return _lexicon().polarity_scores(text)["compound"]
 
-    analyzer = SentimentIntensityAnalyzer()
 
-    def score(text: str) -> float:
-        return analyzer.polarity_scores(text)["compound"]
-
-    return score
+@cache
+def _lexicon() -> Any:
+    """The lexicon of VADER, with its rules."""
+    return importlib.import_module(
+        "vaderSentiment.vaderSentiment"
+    ).SentimentIntensityAnalyzer()
 
 
 def overlap(
