@@ -199,9 +199,8 @@ def _lexicon_score(text: str) -> float:
 @cache
 def _lexicon() -> Any:
     """The lexicon of VADER, with its rules."""
-    return importlib.import_module(
-        "vaderSentiment.vaderSentiment"
-    ).SentimentIntensityAnalyzer()
+    module = importlib.import_module("vaderSentiment.vaderSentiment")
+    return module.SentimentIntensityAnalyzer()
 
 
 def overlap(
