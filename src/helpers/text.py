@@ -185,22 +185,21 @@ def sentiment(texts: Sequence[str], scorer: str = "vader") -> pd.Series:
         raise ValueError(
             f"sentiment scorer {scorer!r} is unknown: choose from {SCORERS}"
         )
-    score = _lexicon_score if scorer == "vader" else _classifier_score()
+    score = _lexicon_score() if scorer == "vader" else _classifier_score()
     scores = _with_words(texts, "texts").map(score)
     return scores.astype(float).rename(scorer)
 
 
-@cache
-def _lexicon_score(text: str) -> float:
+def _lexicon_score() -> Callable[[str], float]:
     """Compound of VADER."""
-    return _lexicon().polarity_scores(text)["compound"]
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+    analyzer = SentimentIntensityAnalyzer()
 
-@cache
-def _lexicon() -> Any:
-    """The lexicon of VADER, with its rules."""
-    module = importlib.import_module("vaderSentiment.vaderSentiment")
-    return module.SentimentIntensityAnalyzer()
+    def score(text: str) -> float:
+        return analyzer.polarity_scores(text)["compound"]
+
+    return score
 
 
 def overlap(

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from scipy.stats import t
 
 from helpers.data.tables import OptionError
 from helpers.stats import checks
-from helpers.stats.moments import ratio
+from helpers.stats.moments import cluster_sums, ratio
 
 # few enough that sums stay in the processor's cache
 ROWS_AT_ONCE = 2**15
@@ -532,27 +531,23 @@ class _RowSums:
         order = np.argsort(codes, kind="stable")
         order = order[np.searchsorted(codes[order], 0) :]
         codes = codes[order]
-        for first, last, own in _blocks(codes, ROWS_AT_ONCE):
+        for own in _blocks(codes, ROWS_AT_ONCE):
             rows = self.rows[order[own]]
-            if last == first + 1:
+            if codes[own][0] == codes[own][-1]:  # one cluster, maybe a large one
                 yield _sum_in_blocks(rows, self.terms)[None]
             else:
-                yield _sums_by(self.terms(rows), codes[own] - first, last - first)
+                yield cluster_sums(self.terms(rows), codes[own])
 
 
-def _blocks(codes: np.ndarray, at_once: int) -> Iterator[tuple[int, int, slice]]:
-    """Blocks of whole clusters in sorted rows: first and last plus one, and the rows.
-
-    As many clusters as have `at_once` rows together, at least one.
-    """
+def _blocks(codes: np.ndarray, at_once: int) -> Iterator[slice]:
+    """Blocks of rows, sorted by cluster: as many whole clusters as fit, or one."""
     ends = np.cumsum(np.bincount(codes))
-    first = start = 0
-    while first < len(ends):
-        last = int(np.searchsorted(ends, start + at_once, side="right"))
-        last = max(first + 1, last)
-        end = int(ends[last - 1])
-        yield first, last, slice(start, end)
-        first, start = last, end
+    start = 0
+    while start < len(codes):
+        fitting = np.searchsorted(ends, start + at_once, side="right") - 1
+        end = ends[max(fitting, codes[start])]
+        yield slice(start, end)
+        start = end
 
 
 def _sum_in_blocks(rows: np.ndarray, terms: Callable) -> np.ndarray:
@@ -568,8 +563,7 @@ class _ItemSums:
         self.rows = np.asarray(rows, dtype=float)
         self.items, _ = pd.factorize(items)
         self.terms = statistic.terms
-        n_items = self.items.max() + 1
-        self.of_items = _sums_by(self.rows, self.items, n_items)
+        self.of_items = cluster_sums(self.rows, self.items)
         self.with_all = self.terms(self.of_items)
 
     def total(self) -> np.ndarray:
@@ -584,19 +578,11 @@ class _ItemSums:
         pairs = codes[free].astype(np.int64) * n_items + self.items[free]
         cells, pairs = pd.factorize(pairs, sort=True)
         cluster, item = np.divmod(pairs, n_items)
-        own = _sums_by(self.rows[free], cells, len(pairs))
+        own = cluster_sums(self.rows[free], cells)
         at_once = NUMBERS_AT_ONCE // self.with_all.shape[1]
-        for first, last, at in _blocks(cluster, at_once):
+        for at in _blocks(cluster, at_once):
             without = self.terms(self.of_items[item[at]] - own[at])
-            missing = self.with_all[item[at]] - without
-            yield _sums_by(missing, cluster[at] - first, last - first)
-
-
-def _sums_by(rows: np.ndarray, codes: np.ndarray, n_codes: int) -> np.ndarray:
-    """Sums of rows by code."""
-    n_rows = len(rows)
-    places = (np.ones(n_rows), codes, np.arange(n_rows + 1))
-    return csr_array(places, shape=(n_rows, n_codes)).T @ rows
+            yield cluster_sums(self.with_all[item[at]] - without, cluster[at])
 
 
 def require_smooth(name: str) -> None:
