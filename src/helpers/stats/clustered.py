@@ -154,7 +154,7 @@ class Estimates:
         for column in clusters:
             checks.check_clusters(clusters, column)
         variances = []
-        for codes in cluster_codes(clusters):
+        for codes in leave_out.cluster_codes(clusters):
             sums = cluster_sums(self.influence, codes)
             n_clusters = len(sums)
             variances.append((sums**2).sum(axis=0) * n_clusters / (n_clusters - 1))
@@ -254,19 +254,9 @@ class Slopes(Estimates):
         return influence / remaining, leverage
 
 
-def cluster_codes(clusters: pd.DataFrame) -> list[np.ndarray]:
-    """Number the clusters of each kind; of two kinds also both at once."""
-    codes = [pd.factorize(labels)[0] for _, labels in clusters.items()]
-    if len(codes) == 2:
-        first, second = codes
-        # a code for each pair of a rater and a prompt
-        codes.append(first * (second.max() + 1) + second)
-    return codes
-
-
 def cluster_members(clusters: pd.DataFrame) -> list[csr_array]:
     """Matrices that add up rows, by each kind of cluster; of two also by both."""
-    return [membership(codes) for codes in cluster_codes(clusters)]
+    return [membership(codes) for codes in leave_out.cluster_codes(clusters)]
 
 
 def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:

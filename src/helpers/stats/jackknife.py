@@ -13,8 +13,12 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats import checks
-from helpers.stats.clustered import cluster_codes
-from helpers.stats.leave_out import joined_variance, standard_error_of, t_table
+from helpers.stats.leave_out import (
+    cluster_codes,
+    joined_variance,
+    standard_error_of,
+    t_table,
+)
 from helpers.stats.moments import ratio
 
 AT_ONCE = 32  # clusters left out in one call: the arrays stay in the processor's cache
@@ -228,7 +232,6 @@ def _changes(
     statistic: Statistic, estimate: np.ndarray, codes: np.ndarray
 ) -> np.ndarray:
     """How far estimates move without each cluster of one kind."""
-    codes, _ = pd.factorize(codes)  # those of pairs are not numbered without gaps
     n_clusters = codes.max() + 1
     parts = []
     for start in range(0, n_clusters, AT_ONCE):
