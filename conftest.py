@@ -1,6 +1,5 @@
 """Settings of pytest for the whole project."""
 
-import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +13,6 @@ def pytest_collectstart(collector) -> None:
     """Let nbval ignore what notebooks print to stderr."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += ("stderr",)
-
-
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what stays until the end: modules, tests."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
