@@ -78,7 +78,7 @@ def task_unpinned():
                 reasons = {study: plainly(error)}
             for file, reason in reasons.items():
                 if reason:
-                    print(f"{file} is not here: {reason}")
+                    say(f"{file} is not here: {reason}")
 
     return task(fetch)
 
@@ -121,7 +121,7 @@ def task_reproduce():
     """Re-derive all results and sum them up."""
 
     def sum_up():
-        print(*summary_lines(), "build/site/index.html", sep="\n")
+        say("\n".join([*summary_lines(), "build/site/index.html"]))
         refuse_missing()
 
     return task(sum_up, task_dep=["site"])
@@ -139,7 +139,7 @@ def task_compare():
                 found.append(f"figures/{name}.csv: {line}")
         if found:
             raise PlainError("\n".join(["results differ:", *found]))
-        print("all committed results are as computed anew")
+        say("all committed results are as computed anew")
 
     return task(compare_tables, task_dep=["reproduce", "nbval"])
 
@@ -160,7 +160,7 @@ def task_nbval():
     def compare():
         reason = no_real_data()
         if reason:
-            print(f"nbval: skipped ({reason})")
+            say(f"nbval: skipped ({reason})")
             return None
         run = run_tools(["pytest", "-q", "--nbval", "notebooks", *PARALLEL, "loadfile"])
         found = results.changed(BUILD, published.read_text(COMMITTED))
@@ -187,8 +187,8 @@ def task_new():
 
     def create():
         file = notebooks.create(os.environ.get("NAME", ""), NOTEBOOKS)
-        print(f"{file}: open it with `make lab`; when it is done,")
-        print("`make refresh` runs it and lists it in the READMEs")
+        say(f"{file}: open it with `make lab`; when it is done,")
+        say("`make refresh` runs it and lists it in the READMEs")
 
     return task(create)
 
@@ -199,7 +199,7 @@ def task_refresh():
     def publish():
         refuse_simulated()
         written = results.publish(NAMES, BUILD, ROOT)
-        print(f"{len(written)} files renewed in notebooks/ and figures/")
+        say(f"{len(written)} files renewed in notebooks/ and figures/")
 
     return task(publish, task_dep=["reproduce"])
 
@@ -211,7 +211,7 @@ def task_answers():
         from helpers.studies import answerers
 
         for file in answerers.answer_all():
-            print(f"written: {file.relative_to(ROOT)}")
+            say(f"written: {file.relative_to(ROOT)}")
 
     return task(answer)
 
@@ -236,6 +236,11 @@ def task_bench():
     return task(measure)
 
 
+def say(text: str) -> None:
+    """Print text and its line end at once; `print` lets other tasks come between."""
+    sys.stdout.write(f"{text}\n")
+
+
 def run_notebook(name: str) -> None:
     """Execute a notebook; if it fails, note why, and let the others go on."""
     results.clear(name, BUILD)
@@ -243,7 +248,7 @@ def run_notebook(name: str) -> None:
         lacking = results.without_data(name, CHOICE)
         if lacking:
             raise PlainError(f"{LEFT_OUT}: {lacking}")
-        print(f"{name}: started")
+        say(f"{name}: started")
         file = parameters.notebook_file(name)
         given = {"data_source": CHOICE, "out_dir": "build"}
         if name in OVERVIEWS:
@@ -256,10 +261,10 @@ def run_notebook(name: str) -> None:
         reason = plainly(error)
         results.clear(name, BUILD)
         results.note_failed(name, BUILD, reason)
-        print(f"{name} has no results: {reason}")
+        say(f"{name} has no results: {reason}")
     else:
         results.note_finished(name, BUILD, CHOICE)
-        print(f"{name}: finished in {seconds:.1f} s")
+        say(f"{name}: finished in {seconds:.1f} s")
 
 
 def write_claims() -> None:
@@ -291,7 +296,7 @@ def refuse_missing() -> None:
     failed = []
     for name, reason in results.missing(BUILD).items():
         if reason.startswith(LEFT_OUT):
-            print(f"{name}: {reason}")
+            say(f"{name}: {reason}")
         else:
             failed.append(f"  {name}: {reason}")
     if failed:
@@ -372,7 +377,7 @@ def run_tools(*commands: list[str]) -> bool | TaskFailed:
         run = subprocess.run(tool, capture_output=True, text=True, cwd=ROOT)
         output += run.stdout + run.stderr
         failed = failed or run.returncode != 0
-    print(output.strip())
+    say(output.strip())
     if failed:
         return TaskFailed("see its output above")
     return True

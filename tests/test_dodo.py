@@ -29,6 +29,14 @@ from helpers.claims import results
 files = {"claims_file": "README.md"}
 run.check("11_good", globals() | files)
 results.save(pd.DataFrame({"name": ["hosking.counts.outputs_1"], "estimate": [900]}))"""
+THREADS = """import sys, threading, dodo
+sys.setswitchinterval(1e-6)  # seconds
+def work(letter):
+    for _ in range(1000):
+        dodo.say(letter * 20)
+threads = [threading.Thread(target=work, args=(letter,)) for letter in "ab"]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]"""
 OVERVIEW = """from helpers import paths
 print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 
@@ -171,6 +179,15 @@ def test_a_notebook_whose_code_changes_while_it_runs_has_no_results(project):
     run = doit(project, "execute:11_good", "simulated")
     assert "11_good has no results: it, or what it uses, was changed" in run.stdout
     assert not (project / "build" / "notebooks" / "11_good.ipynb").exists()
+
+
+def test_lines_of_tasks_that_run_side_by_side_stay_whole(project):
+    environment = os.environ | {"PYTHONPATH": f"{project / 'src'}{os.pathsep}{project}"}
+    command = [sys.executable, "-c", THREADS]
+    run = subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, text=True
+    )
+    assert sorted(run.stdout.splitlines()) == ["a" * 20] * 1000 + ["b" * 20] * 1000
 
 
 def test_a_new_notebook_is_started(project, monkeypatch):
