@@ -64,8 +64,9 @@ PROMPTS = ("jackknife", "prompts")
 RATERS = ("jackknife", "raters")
 WILSON = ("Wilson", "prompts")
 RESAMPLED = ("bootstrap", "prompts")
-IF_OTHER = ("jackknife of labels if another labels", "raters and prompts")
-IF_NONE = ("jackknife of labels if another does not", "raters and prompts")
+IF_OTHER = ("Wilson, second check after a label", "raters and prompts")
+IF_NONE = ("Wilson, second check after none", "raters and prompts")
+SAME = ("Wilson, same answer", "raters and prompts")
 AHEAD = ("jackknife of differences of models", "raters and prompts")
 OF_LABELS = ("jackknife of alpha of labels", "raters and prompts")
 OF_SCORES = ("jackknife of alpha of scores", "raters and prompts")
@@ -88,9 +89,9 @@ KINDS = (
     (r"only questions", r"only questions|with_intervals 3\|", PROMPTS),
     (r"only questions left out", r"with_intervals 3\|", PROMPTS),
     (r"each_label = ", r"each label|^each_label\||^marks\|", BOTH),
-    (r"hosking_raters\.two_people\(", r", marks$|with_intervals 1\|", IF_OTHER),
-    (r"hosking_raters\.two_people\(", r", marks none$|with_intervals 2\|", IF_NONE),
-    (r"hosking_raters\.two_people\(", r", alpha$", OF_LABELS),
+    (r"second_checks\(", r", marks$|with_intervals 1\|", IF_OTHER),
+    (r"second_checks\(", r", marks none$|with_intervals 2\|", IF_NONE),
+    (r"second_checks\(", "", SAME),
     (r"agreement\(five, errors\)", r"alpha|with_intervals 1\|", OF_LABELS),
     (r"agreement\(rows, ", r"with_intervals \d*[02468]\|", OF_LABELS),
     (r"agreement\(rated_often, ", "", OF_SCORES),

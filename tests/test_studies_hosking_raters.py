@@ -2,6 +2,8 @@
 
 import pandas as pd
 import pytest
+from scipy.stats import norm, t
+from statsmodels.stats.proportion import proportion_confint
 
 from helpers import agreement
 from helpers.claims import results
@@ -29,6 +31,32 @@ def test_a_second_check_is_that_of_another_submission(five):
     shares = 100 * pairs.groupby("factuality")["factuality_second"].mean()
     assert found.loc["marks", "estimate"] == pytest.approx(shares[1])
     assert found.loc["marks none", "estimate"] == pytest.approx(shares[0])
+
+
+@pytest.mark.parametrize(
+    ("statistic", "n"),
+    [
+        ("marks", lambda labels: labels.sum()),
+        ("marks none", lambda labels: (1 - labels).sum()),
+        ("same", len),
+    ],
+)
+def test_second_checks_have_wilsons_interval_of_as_many_rows_as_clusters_are_worth(
+    five, statistic, n
+):
+    found = hosking_raters.second_checks(five, ["factuality", "relevance"])
+    row = found.loc[("relevance", statistic)]
+    share = hosking_raters.two_people(five, ["relevance"]).table()
+    share = share.loc[("relevance", statistic)]
+    assert row["estimate"] == share["estimate"]
+    assert found["low"].between(0, found["estimate"]).all()
+    assert found["high"].between(found["estimate"], 100).all()
+    rate = row["estimate"] / 100
+    worth = rate * (1 - rate) / (share["standard_error"] / 100) ** 2
+    worth = min(worth, n(five["relevance"]))
+    worth *= (norm.ppf(0.975) / t.ppf(0.975, share["df"])) ** 2
+    expected = proportion_confint(rate * worth, worth, method="wilson")
+    assert [row["low"] / 100, row["high"] / 100] == pytest.approx(expected)
 
 
 def test_coefficients_and_their_intervals_are_those_of_the_verb(five):

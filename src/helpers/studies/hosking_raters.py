@@ -4,8 +4,9 @@ Sections 2.1, 2.2 and 3.1, appendices A and C: the numbers that the paper's stat
 are compared with. Notebook 10 explains the main ones.
 
 Two people who check the same response are compared in pairs that were judged five
-times. Intervals leave out each rater and each prompt; those of attention checks each
-rater and each text; those of medians resample people.
+times. Intervals leave out each rater and each prompt, those of rates are Wilson's with
+this variance; those of attention checks leave out each rater and each text; those of
+medians resample people.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2
-from helpers.stats import agreement, jackknife
+from helpers.stats import agreement, jackknife, rates
 from helpers.stats.groups import median_table
 from helpers.studies import hosking
 from helpers.studies.hosking import without_checks
@@ -87,6 +88,38 @@ def two_people(ratings: pd.DataFrame, errors: list[str]) -> jackknife.Jackknife:
 
     names = pd.MultiIndex.from_product([errors, agreement.TWO_PEOPLE])
     return jackknife.left_out(all_errors, ratings[["rater_id", "prompt_id"]], names)
+
+
+def second_checks(ratings: pd.DataFrame, errors: list[str]) -> pd.DataFrame:
+    """How often a second check labels what a first does, does not, or gives the same.
+
+    Parameters
+    ----------
+    ratings, errors
+        See `two_people`; each response was checked at least twice.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``estimate``, ``low`` and ``high`` in %, by error and ``"marks"`` (the second
+        labels it if the first does), ``"marks none"`` (if the first does not) and
+        ``"same"``. Wilson's intervals, with the variance of `two_people`.
+
+    Examples
+    --------
+    >>> from helpers.studies.hosking_submissions import load_submissions
+    >>> _, ratings = load_submissions(1, "errors", "simulated")
+    >>> found = second_checks(repeated(without_checks(ratings)), ["factuality"])
+    >>> found.loc["factuality"].index.tolist()
+    ['marks', 'marks none', 'same']
+    """
+    n_marks = ratings[errors].sum()
+    n = {"marks": n_marks, "marks none": len(ratings) - n_marks, "same": len(ratings)}
+    n = pd.DataFrame(n).stack()
+    shares = two_people(ratings, errors).table().loc[n.index]
+    shares[["estimate", "standard_error"]] /= 100
+    most = ratings[["rater_id", "prompt_id"]].nunique().max()
+    return rates.wilson(shares.assign(n=n, most=most))[INTERVAL]
 
 
 def pay(sessions: pd.DataFrame, n_boot: int, seed: int) -> pd.DataFrame:
@@ -350,6 +383,7 @@ def _of_agreement(
     draws = found.draws(n_boot, np.random.default_rng(seed))
     draws = draws.xs("ac1", axis="columns", level=1)
     of_factuality = of_errors.loc["factuality", INTERVAL]
+    second = second_checks(five, ["factuality"]).loc["factuality"]
     by_task = {}
     for task, rows in five.groupby("task"):
         by_task[task] = two_people(rows, ["factuality"]).value["factuality"]
@@ -371,9 +405,9 @@ def _of_agreement(
             "holds": ac1["estimate"].idxmax() == "refusal",
         },
         "rater_agreement.answers": five["item_id"].nunique(),
-        "rater_agreement.then": of_factuality.loc["marks"],
-        "rater_agreement.otherwise": of_factuality.loc["marks none"],
-        "rater_agreement.same": of_factuality.loc["same"],
+        "rater_agreement.then": second.loc["marks"],
+        "rater_agreement.otherwise": second.loc["marks none"],
+        "rater_agreement.same": second.loc["same"],
         "rater_agreement.alpha": of_factuality.loc["alpha"],
         "rater_agreement.ac1": of_factuality.loc["ac1"],
         "rater_agreement.alpha_chance": 100 - differ,
