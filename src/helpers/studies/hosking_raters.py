@@ -91,7 +91,7 @@ def two_people(ratings: pd.DataFrame, errors: list[str]) -> jackknife.Jackknife:
 
 
 def second_checks(ratings: pd.DataFrame, errors: list[str]) -> pd.DataFrame:
-    """How often a second check labels what a first does, does not, or gives the same.
+    """How often a second check labels an error, by what the first one says.
 
     Parameters
     ----------
@@ -103,7 +103,12 @@ def second_checks(ratings: pd.DataFrame, errors: list[str]) -> pd.DataFrame:
     pandas.DataFrame
         ``estimate``, ``low`` and ``high`` in %, by error and ``"marks"`` (the second
         labels it if the first does), ``"marks none"`` (if the first does not) and
-        ``"same"``. Wilson's intervals, with the variance of `two_people`.
+        ``"same"`` (both say the same). Wilson's intervals, with the variance of
+        `two_people`.
+
+    References
+    ----------
+    See `helpers.stats.rates.wilson`.
 
     Examples
     --------
