@@ -29,14 +29,14 @@ from helpers.claims import results
 files = {"claims_file": "README.md"}
 run.check("11_good", globals() | files)
 results.save(pd.DataFrame({"name": ["hosking.counts.outputs_1"], "estimate": [900]}))"""
-THREADS = """import sys, threading, dodo
+THREADS = """import sys, dodo
+from concurrent.futures import ThreadPoolExecutor
 sys.setswitchinterval(1e-6)  # seconds
 def work(letter):
     for _ in range(1000):
         dodo.say(letter * 20)
-threads = [threading.Thread(target=work, args=(letter,)) for letter in "ab"]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]"""
+with ThreadPoolExecutor(2) as threads:
+    list(threads.map(work, "ab"))"""
 OVERVIEW = """from helpers import paths
 print(len((paths.ROOT / claims_file).read_text().splitlines()))"""
 
