@@ -1,17 +1,16 @@
-# Makes .venv, then hands over to the doit task of the same name.
-#
-## make reproduce    re-derive all results, then open build/site/index.html
-## make site         build the site from the last run
+## make .venv        install the locked packages into .venv (once; again after a new lock)
+## make reproduce    run all notebooks, judge the claims, build the site in build/site
 ## make notebook     run one and make its page: NAME=11_error_weights ARGS="-p alpha 0.05"
 ## make new          start the notebook of a new study: NAME=70_my_study
-## make test         lint, tests, committed outputs and results, all notebooks on simulated data
 ## make lab          open JupyterLab
-## make refresh      renew the committed outputs, figures and claims from real data
-## make compare      compare all committed results and outputs with new ones, on real data
-## make bench        print speed ratios
+## make site         build the site of the last run
+## make test         lint, tests, and committed notebooks against new ones (nbval)
+## make refresh      renew notebooks, figures and results from real data
+## make compare      run all on real data, and compare with what is committed
+## make bench        print speed ratios, each measured in one run
 ## make gates        measure how often conclusions about own ratings err (an hour)
-## make answers      let the model under test answer again (extra: models)
-## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
+## make answers      let the models under test answer again
+## make lock         renew the locks; ARGS=--upgrade: all packages
 ## make clean        delete build/
 ##
 ## DATA=auto         real data where they can be had (default); or DATA=real, DATA=simulated
@@ -19,51 +18,84 @@
 
 DATA ?= auto
 PYTHON ?= python3
-DOIT := .venv/bin/python -m doit
-
-unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH
-unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
-export DATA NAME
-
-RESULTS := reproduce site new lab refresh
-CHECKS := test compare bench gates answers
+RUN := .venv/bin/python -m helpers.run
+UV := .venv/bin/uv pip
+# Which packages pip and uv take must not depend on a user's settings.
+unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIREMENT PIP_USER
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
+.PHONY: help .venv reproduce notebook new lab site test refresh compare bench gates answers lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
-$(RESULTS): .venv
-	@$(DOIT) $@
+.venv: .venv/complete
+	@mkdir -p build/notebooks/appendix build/figures
 
-$(CHECKS): .venv-tests
-	@$(DOIT) $@
+.venv/complete: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make .venv PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv --clear .venv
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.lock
+	.venv/bin/python -m pip install --quiet --require-hashes --requirement .venv/uv.lock
+	$(UV) install --quiet --system-certs --require-hashes --requirement requirements.lock
+	$(UV) install --quiet --no-deps --no-build-isolation --editable .
+	@# Kernels and papermill see the packages of .venv, whatever PYTHONPATH says.
+	.venv/bin/python -m ipykernel install --sys-prefix --env PYTHONPATH "" 2>/dev/null
+	@sed -i.part '1s/\(python[0-9.]*\)$$/\1 -E/' .venv/bin/papermill && rm .venv/bin/papermill.part
+	touch $@
 
-refresh compare: export DATA = real
+reproduce: .venv
+	$(RUN) all --data $(DATA)
+	.venv/bin/python docs/make_site.py build build/site
 
 notebook: .venv
-	@.venv/bin/python -m helpers.run "$$NAME" $(ARGS)
+	@$(RUN) one "$(NAME)" $(ARGS)
+
+new: .venv
+	@$(RUN) new "$(NAME)"
+
+lab: .venv
+	.venv/bin/python -m jupyterlab notebooks
+
+site: .venv
+	.venv/bin/python docs/make_site.py build build/site
+
+test: .venv
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/python -m pytest -q -rs --numprocesses auto
+	@if [ "$(DATA)" != simulated ] && $(RUN) real-data; then \
+		$(MAKE) --no-print-directory nbval; \
+	else \
+		echo "committed outputs are not compared, since there are no real data"; \
+	fi
+
+.PHONY: nbval
+nbval: .venv
+	.venv/bin/python -m pytest -q --nbval --numprocesses auto --dist loadfile notebooks
+	$(RUN) check-nbval
+
+refresh: .venv
+	$(RUN) refresh
+
+compare: .venv
+	$(RUN) compare
+
+bench: .venv
+	for file in benchmarks/bench_*.py; do .venv/bin/python $$file || exit 1; done
+
+gates: .venv
+	.venv/bin/python -m benchmarks.gates
+
+answers: .venv
+	.venv/bin/python -m helpers.studies.answerers
+
+LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-header --only-binary :all: --emit-build-options $(ARGS)
+
+lock: .venv
+	$(LOCK) --extra notebooks --extra site --extra tests --group install --output-file requirements.lock pyproject.toml
+	$(LOCK) --group browser --output-file requirements-browser.lock pyproject.toml
 
 clean:
-	@rm -rf build
-
-# Makes .venv if there is none, or if it is damaged or out of date; then with another Python only if
-# PYTHON is given.
-ENVIRONMENT := $(PYTHON) src/helpers/run/environment.py $(if $(filter file,$(origin PYTHON)),,--this-python)
-
-.venv:
-	@$(ENVIRONMENT) notebooks site
-
-.venv-tests:
-	@$(ENVIRONMENT) notebooks site tests
-
-LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-annotate --no-header --only-binary :all: --emit-build-options
-
-# .venv is not made anew first: the old lock lacks what pyproject.toml now asks for.
-lock:
-	@test -x .venv/bin/uv || $(MAKE) .venv
-	$(LOCK) $(ARGS) --extra notebooks --extra site --extra tests --group install \
-		--output-file requirements.lock pyproject.toml
-	$(LOCK) $(ARGS) --group browser --output-file requirements-browser.lock
+	rm -rf build

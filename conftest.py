@@ -1,12 +1,20 @@
 """Settings of pytest for the whole project."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+# Tests write to a folder of their own; nbval's runs write to `build`, as users' do.
 TESTS_OF_SITE = ("tests/test_site.py", "tests/test_browser.py")
+
+
+def pytest_configure(config) -> None:
+    """Choose the folder of runs before any module of the project is loaded."""
+    if not config.getoption("nbval", default=False):
+        os.environ.setdefault("BUILD_FOLDER", tempfile.mkdtemp(prefix="judging-"))
 
 
 def pytest_collectstart(collector) -> None:
@@ -38,19 +46,14 @@ def nothing_is_left_behind() -> Iterator[None]:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    from helpers import show
-    from helpers.data import registry
+    from helpers import marks
 
     environment = dict(os.environ)
     folder = Path.cwd()
-    style = dict(show._style)
-    show._run["current"] = None
-    registry._hashes_of_files_read.clear()
-    registry._simulated.clear()
     with mpl.rc_context():
         yield
         plt.close("all")
-    show._style.update(style)
+    marks.begin(None)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

@@ -115,7 +115,7 @@ def write(run: Path, sources: Path) -> None:
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, sources)
     joined = run / "results.csv"
-    numbers = read_text(joined if joined.is_file() else sources / "figures/results.csv")
+    numbers = read_text(joined if joined.is_file() else sources / "results/results.csv")
     numbers = with_kinds(numbers)
     for name, committed in notebook_files().items():
         executed = results.executed(name, run)

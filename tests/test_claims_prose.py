@@ -16,7 +16,7 @@ from helpers.claims import report
 from helpers.data.published import read_text
 from helpers.run.parameters import notebook_files
 
-FIGURES = paths.ROOT / "figures"
+RESULTS = paths.RESULTS
 PAGES = ("README.md", "docs/findings.md", "00_overview")
 NUMBER = re.compile(
     r"([−-]?[\d,]+(?:\.\d+)?)(?: ?%)?<!-- result: (\S+)"
@@ -79,8 +79,8 @@ def wrong_counts(text: str, claims) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_marked_numbers_and_verdicts_are_those_of_the_results(page):
-    results = read_text(FIGURES / "results.csv")
-    claims = read_text(FIGURES / "claims.csv")
+    results = read_text(RESULTS / "results.csv")
+    claims = read_text(RESULTS / "claims.csv")
     text = text_of(page)
     assert wrong_numbers(text, results) == []
     assert wrong_verdicts(text, claims) == []
@@ -88,8 +88,8 @@ def test_marked_numbers_and_verdicts_are_those_of_the_results(page):
 
 
 def test_a_wrong_number_or_verdict_is_noticed():
-    results = read_text(FIGURES / "results.csv")
-    claims = read_text(FIGURES / "claims.csv")
+    results = read_text(RESULTS / "results.csv")
+    claims = read_text(RESULTS / "claims.csv")
     right = "900<!-- result: hosking.counts.outputs_1 --> answers"
     assert wrong_numbers(right, results) == []
     assert len(wrong_numbers(right.replace("900", "901"), results)) == 1
@@ -103,8 +103,8 @@ def test_a_wrong_number_or_verdict_is_noticed():
 
 
 def test_the_report_is_written_from_the_committed_tables():
-    tables = [read_text(FIGURES / f"{name}.csv") for name in ("claims",)]
-    tables.append(read_text(FIGURES / "authors_numbers.csv"))
+    tables = [read_text(RESULTS / f"{name}.csv") for name in ("claims",)]
+    tables.append(read_text(RESULTS / "authors_numbers.csv"))
     links = {}
     for name, file in notebook_files().items():
         links[name] = f"../{file.relative_to(paths.ROOT).as_posix()}"

@@ -8,10 +8,7 @@ import nbformat
 import pytest
 from notebook_code import run_code
 
-from helpers import paths, show
-from helpers.claims import results as claims_results
-from helpers.run import notebooks as run
-from helpers.run import results
+from helpers import marks, paths, show
 from helpers.studies import humbel
 from helpers.studies.word_tests import word_classes
 

@@ -1,44 +1,47 @@
-"""Running notebooks, and new notebooks."""
+"""Running notebooks, and starting new ones."""
 
-import logging
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
 import papermill
 import pytest
+from click.testing import CliRunner
 from nbclient.exceptions import DeadKernelError
 from notebook_code import run_code
 
 from helpers import paths
-from helpers.data.tables import OptionError, PlainError
-from helpers.run import __main__ as one
-from helpers.run import notebooks as run
+from helpers.data.tables import OptionError
+from helpers.run import __main__ as commands
+from helpers.run import notebooks
 
-KERNELSPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
+SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def write(folder: Path, name: str, *cells: str) -> Path:
+    """Write a notebook with one parameter."""
+    code = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    parameter = "alpha: float = 1.0  # anything"
+    tagged = nbformat.v4.new_code_cell(parameter, metadata={"tags": ["parameters"]})
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell(f"# {name}"), tagged, *code],
+        metadata={"kernelspec": SPEC},
+    )
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    return folder / f"{name}.ipynb"
 
 
 @pytest.fixture
-def tiny(tmp_path) -> Path:
-    """Notebook with two parameters that prints in parts."""
-    parameters = 'out_dir: str = "build"  # folder\nalpha: float = 1.0  # anything'
-    parts = (
-        "import time\n"
-        "print(alpha, flush=True)\n"
-        "time.sleep(0.5)\n"
-        "print(out_dir, flush=True)"
-    )
-    cells = [
-        nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell(parts),
-    ]
-    notebook = nbformat.v4.new_notebook(
-        cells=cells, metadata={"kernelspec": KERNELSPEC}
-    )
-    nbformat.write(notebook, tmp_path / "10_tiny.ipynb")
-    return tmp_path / "10_tiny.ipynb"
+def project(tmp_path, monkeypatch) -> Path:
+    """A folder of notebooks, and one where runs go."""
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(paths, "BUILD", tmp_path / "build")
+    return tmp_path
 
 
 def fail_with(monkeypatch, *errors: Exception) -> list:
@@ -48,7 +51,6 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
 
     def execute_notebook(notebook, target, parameters, **options):
         calls.append(parameters)
-        target.write_text("executed")
         if waiting:
             raise waiting.pop(0)
 
@@ -56,158 +58,96 @@ def fail_with(monkeypatch, *errors: Exception) -> list:
     return calls
 
 
-def test_unknown_parameters_are_refused_with_the_names_of_those_that_exist(tiny):
-    target = tiny.with_name("out.ipynb")
-    with pytest.raises(
-        OptionError, match="10_tiny has no parameter alfa: its parameters "
-    ):
-        run.execute(tiny, target, {"alpha": 1, "alfa": 1})
-    assert not target.exists()
+def test_notebooks_run_side_by_side_and_each_says_how_it_ended(project, capsys):
+    write(project, "10_good", "print(alpha)")
+    write(project, "11_bad", "1 / 0")
+    outcomes = notebooks.run_all(["10_good", "11_bad"], "auto")
+    good, bad = outcomes
+    assert good.finished
+    assert not bad.finished
+    assert bad.error.startswith("ZeroDivisionError in cell [2] of ")
+    lines = capsys.readouterr().out.splitlines()
+    assert "10_good: started" in lines
+    assert any(re.fullmatch(r"10_good: finished in \d+ s", line) for line in lines)
+    assert any(line.startswith("11_bad: FAILED. ZeroDivision") for line in lines)
+    executed = nbformat.read(notebooks.executed("10_good"), as_version=4)
+    assert executed.cells[-1].outputs[0].text == "1.0\n"
 
 
-def test_an_executed_notebook_holds_parameters_and_outputs(tiny, capfd):
-    target = tiny.parent / "new" / "out.ipynb"
-    run.execute(tiny, target, {"out_dir": "run", "alpha": 2.5})
-    outputs = nbformat.read(target, as_version=4).cells[-1].outputs
-    assert [output.text for output in outputs] == ["2.5\nrun\n"]
-    assert [file.name for file in target.parent.iterdir()] == ["out.ipynb"]
-    assert capfd.readouterr().err == ""
+def test_what_an_earlier_run_left_is_gone_before_a_notebook_fails(project, monkeypatch):
+    write(project, "11_bad")
+    left = [project / "build" / "notebooks" / "11_bad.ipynb"]
+    left.append(project / "build" / "figures" / "11_old.png")
+    left.append(project / "build" / "results" / "11_bad.csv")
+    kept = project / "build" / "figures" / "12_other.png"
+    for file in (*left, kept):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    fail_with(monkeypatch, DeadKernelError("died"))
+    outcome = notebooks.run("11_bad", {})
+    assert outcome.error.startswith("its kernel died")
+    assert not any(file.exists() for file in left)
+    assert kept.exists()
 
 
-def test_a_failed_notebook_names_cell_and_error_and_leaves_no_finished_copy(
-    tiny, monkeypatch
-):
-    message = "\n".join(map(str, range(61)))
-    fail_with(
-        monkeypatch,
-        papermill.PapermillExecutionError(2, 3, "", "ValueError", message, []),
-    )
-    with pytest.raises(PlainError) as failure:
-        run.execute(tiny, tiny.with_name("out.ipynb"), {})
-    first, second, *others = str(failure.value).splitlines()
-    assert re.fullmatch(
-        r"10_tiny stopped in cell In \[3\] of .*out\.unfinished\.ipynb", first
-    )
-    assert second == "    ValueError: 0"
-    assert others[-2:] == ["    59", "    …"]
-    assert not tiny.with_name("out.ipynb").exists()
-
-
-def test_a_kernel_that_dies_before_the_first_cell_is_started_once_more(
-    tiny, monkeypatch
-):
-    calls = fail_with(monkeypatch, RuntimeError("died"))
-    run.execute(tiny, tiny.with_name("out.ipynb"), {"alpha": 2})
+def test_a_kernel_that_does_not_start_is_started_once_more(project, monkeypatch):
+    write(project, "10_a")
+    calls = fail_with(monkeypatch, RuntimeError("port taken"))
+    assert notebooks.run("10_a", {"alpha": 2}).finished
     assert calls == [{"alpha": 2}, {"alpha": 2}]
-    fail_with(monkeypatch, RuntimeError("died"), RuntimeError("again"))
-    with pytest.raises(PlainError, match="its kernel, which did not start\n    again"):
-        run.execute(tiny, tiny.with_name("new.ipynb"), {})
+    fail_with(monkeypatch, RuntimeError("port taken"), RuntimeError("again"))
+    assert notebooks.run("10_a", {}).error == "its kernel did not start: again"
 
 
-def test_a_kernel_that_dies_in_a_cell_is_given_up(tiny, monkeypatch):
-    calls = fail_with(monkeypatch, DeadKernelError("died"))
-    message = r"10_tiny stopped in a cell; .*out.unfinished.ipynb shows.*\n"
-    with pytest.raises(PlainError, match=message + "    the kernel died"):
-        run.execute(tiny, tiny.with_name("out.ipynb"), {})
-    assert len(calls) == 1
-
-
-def test_a_notebook_that_is_stopped_leaves_no_copy(tiny, monkeypatch):
-    fail_with(monkeypatch, KeyboardInterrupt())
-    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
-    with pytest.raises(KeyboardInterrupt):
-        run.execute(tiny, tiny.parent / "new" / "out.ipynb", {})
-    assert list((tiny.parent / "new").iterdir()) == []
-
-
-def test_a_notebook_can_be_stopped_before_anything_is_written(tiny, monkeypatch):
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(papermill, "execute_notebook", stop)
-    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
-    with pytest.raises(KeyboardInterrupt):
-        run.execute(tiny, tiny.parent / "out.ipynb", {})
-
-
-def test_a_new_notebook_has_the_cells_that_all_have_in_good_style_and_runs_at_once(
-    tmp_path, monkeypatch
-):
-    file = run.create("70_my_study", tmp_path)
-    notebook = nbformat.read(file, as_version=4)
-    nbformat.validate(notebook)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert notebook.cells[0].source.startswith("# 70_my_study")
-    assert not any(
-        re.search(r"\b(NAME|NUMBER|def|class)\b", cell.source) for cell in code
+def test_a_notebook_without_data_is_left_out_not_failed(project, monkeypatch):
+    write(project, "60_a")
+    error = papermill.PapermillExecutionError(
+        1, 2, "", "NoDataError", "no simulator", []
     )
-    for check in (["check"], ["format", "--check"]):
-        ruff = [sys.executable, "-m", "ruff", *check, "--no-cache"]
-        config = ["--config", "pyproject.toml"]
-        done = subprocess.run(
-            [*ruff, *config, str(file)], capture_output=True, cwd=paths.ROOT
-        )
-        assert done.returncode == 0, done.stdout.decode()
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    run_code(file, {"out_dir": str(tmp_path / "run"), "n_boot": 50})
-    assert (tmp_path / "run" / "figures" / "70_weights.png").is_file()
-    results = (tmp_path / "run" / "results" / "70_my_study.csv").read_text()
-    assert "example.weights.factuality" in results
+    fail_with(monkeypatch, error)
+    outcome = notebooks.run("60_a", {})
+    assert outcome.left_out
+    assert outcome.error == "no simulator"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "6_study", "01_study", "60_My", "60_a/b", "60_s\n"]
-)
-def test_a_name_of_another_form_is_refused(tmp_path, name):
-    message = f"a notebook cannot be called {name!r}: give two digits, the first"
-    with pytest.raises(OptionError, match=re.escape(message)):
-        run.create(name, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+def test_a_run_that_is_killed_leaves_whole_files_only(project):
+    write(project, "10_slow", "import time; print('x' * 10**6)", "time.sleep(60)")
+    target = project / "build" / "notebooks" / "10_slow.ipynb"
+    command = [sys.executable, "-m", "papermill", "10_slow.ipynb"]
+    run = subprocess.Popen(
+        [*command, "build/notebooks/10_slow.ipynb", "--no-progress-bar"],
+        cwd=project,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not target.is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    assert nbformat.read(target, as_version=4).cells
 
 
-def test_a_number_that_is_taken_is_refused_and_nothing_is_overwritten(tmp_path):
-    (tmp_path / "70_other.ipynb").write_text("mine")
-    with pytest.raises(
-        OptionError, match="the number 70 is that of 70_other, whose fig"
-    ):
-        run.create("70_my_study", tmp_path)
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
+def test_the_appendix_has_a_folder_of_its_own(project):
+    (project / "appendix").mkdir()
+    write(project / "appendix", "41_a")
+    place = project / "build" / "notebooks" / "appendix" / "41_a.ipynb"
+    assert notebooks.executed("41_a") == place
 
 
-def test_copies_of_a_notebook_are_not_notebooks_of_the_project(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    (tmp_path / "appendix").mkdir()
-    for name in ("11_a", "appendix/16_b", "11_a-Copy1", "Untitled", "12_c.unfinished"):
-        (tmp_path / f"{name}.ipynb").touch()
-    assert run.notebook_names() == ["11_a", "16_b"]
+def test_copies_of_a_notebook_are_not_notebooks_of_the_project(project):
+    for name in ("11_a", "11_a-Copy1", "Untitled"):
+        write(project, name)
+    assert list(notebooks.notebook_files()) == ["11_a"]
 
 
-@pytest.fixture
-def one_off(tiny, tmp_path, monkeypatch):
-    """Run the tiny notebook as `make notebook` does."""
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(run.os, "environ", dict(run.os.environ))
-    monkeypatch.setattr(one, "FOLDER", str(tmp_path / "one-off"))
-    return one.main
-
-
-def test_one_notebook_runs_with_other_values_and_ends_with_its_page(one_off, capsys):
-    page = one_off(["10_tiny", "-p", "alpha", "2.5"])
-    *_, finished, path = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"10_tiny: finished in \d+\.\d s", finished)
-    assert path == str(page)
+def test_one_notebook_runs_with_other_values_and_ends_with_its_page(project):
+    write(project, "10_tiny", "print(alpha)")
+    done = CliRunner().invoke(commands.main, ["one", "10_tiny", "-p", "alpha", "2.5"])
+    assert done.exception is None
+    page = notebooks.executed("10_tiny").with_suffix(".html")
     assert "2.5" in page.read_text()
-
-
-def test_a_page_keeps_alt_texts(one_off, tiny):
-    notebook = nbformat.read(tiny, as_version=4)
-    notebook.cells[1].source = (
-        "from IPython.display import display\n"
-        "metadata = {'image/png': {'alt': 'Two < three.'}}\n"
-        "display({'image/png': 'AAAA'}, raw=True, metadata=metadata)"
-    )
-    nbformat.write(notebook, tiny)
-    assert 'alt="Two &lt; three."' in one_off(["10_tiny"]).read_text()
+    assert done.output.splitlines()[-1].endswith("10_tiny.html")
 
 
 @pytest.mark.parametrize(
@@ -218,6 +158,40 @@ def test_a_page_keeps_alt_texts(one_off, tiny):
         (["10_tiny", "-p", "alpha", "{"], "alpha: '{' cannot be read as a value"),
     ],
 )
-def test_what_cannot_run_is_said_before_a_kernel_starts(one_off, arguments, words):
-    with pytest.raises(OptionError, match=re.escape(words)):
-        one_off(arguments)
+def test_what_cannot_run_is_said_before_a_kernel_starts(project, arguments, words):
+    write(project, "10_tiny")
+    done = CliRunner().invoke(commands.main, ["one", *arguments])
+    assert isinstance(done.exception, OptionError)
+    assert str(done.exception).startswith(words)
+    assert not (project / "build" / "notebooks").exists()
+
+
+def test_a_new_notebook_is_in_good_style_and_runs_at_once(project):
+    file = notebooks.create("70_my_study")
+    notebook = nbformat.read(file, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# 70_my_study")
+    for check in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *check, "--no-cache"]
+        config = ["--config", "pyproject.toml"]
+        done = subprocess.run(
+            [*ruff, *config, str(file)], capture_output=True, cwd=paths.ROOT
+        )
+        assert done.returncode == 0, done.stdout.decode()
+    run_code(file, {"n_boot": 50})
+    assert (paths.BUILD / "figures" / "70_weights.png").is_file()
+
+
+@pytest.mark.parametrize("name", ["", "6_study", "01_study", "60_My", "60_a/b"])
+def test_a_name_of_another_form_is_refused(project, name):
+    message = f"a notebook cannot be called {name!r}: give two digits, the first"
+    with pytest.raises(OptionError, match=re.escape(message)):
+        notebooks.create(name)
+    assert list(project.iterdir()) == []
+
+
+def test_a_number_that_is_taken_is_refused(project):
+    write(project, "70_other")
+    with pytest.raises(OptionError, match="the number 70 is that of 70_other"):
+        notebooks.create("70_my_study")
+    assert [file.name for file in project.iterdir()] == ["70_other.ipynb"]

@@ -1,231 +1,154 @@
-"""Parameters of notebooks: bad values, folders of results, changes."""
+"""Parameters: what is refused, what is announced, whether data are real."""
 
-import dataclasses
-import json
-import time
-from concurrent.futures import ThreadPoolExecutor
-
-import matplotlib.pyplot as plt
 import pytest
 
-from helpers import paths, run, show
+from helpers import marks, paths, run
+from helpers.data import registry
 from helpers.data.tables import OptionError
 from helpers.run import parameters
 
-NAMES = sorted(file.stem for file in paths.NOTEBOOKS.rglob("[0-9]*.ipynb"))
-ALPHA = "alpha = 0.05 instead of 0.01"
+NAME = "11_example"
+DEFAULTS = """notebook,parameter,default
+11_example,alpha,0.01
+11_example,aggregation,"""
+RULES = {"alpha": (0.001, 10), "aggregation": ["mode", "mean"]}
 
 
-def defaults(name):
-    """Default values of a notebook's parameters, as its `globals()` holds them."""
-    known = parameters.parameters_of(parameters.notebook_file(name))
-    return {parameter.name: parameter.default for parameter in known}
+@pytest.fixture(autouse=True)
+def defaults(tmp_path, monkeypatch):
+    """Parameters of the last refresh of an example."""
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    text = DEFAULTS + '"""mode"""\n11_example,raters,"[1, 2]"\n'
+    (tmp_path / "parameters.csv").write_text(text)
 
 
-def of_number(number):
-    """Name of the notebook that has a parameter of this name in these tests."""
-    return next(name for name in NAMES if name.startswith(number))
+@pytest.fixture
+def source(monkeypatch):
+    """Let the registry answer as asked for, or "real" for "auto"."""
+    asked = []
+
+    def resolve(studies, choice):
+        asked.append((list(studies), choice))
+        kind = "real" if choice == "auto" else choice
+        reason = "asked for" if kind == "simulated" else ""
+        return registry.Source(kind, reason)
+
+    monkeypatch.setattr(registry, "resolve", resolve)
+    return asked
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_defaults_pass_and_show_nothing(name, tmp_path, capsys):
-    values = defaults(name) | {"out_dir": str(tmp_path)}
-    if "claims_file" in values:  # of a run, which there may not have been
-        values["claims_file"] = str(paths.DATA / "parameters.csv")
-    assert run.check(name, values) is None
-    assert capsys.readouterr().out == ""
-    assert show.current() == show.Run(name, str(tmp_path), changed="")
+def checked(changes=(), rules=RULES, **options) -> dict:
+    """Values of a notebook after its check."""
+    values = {"alpha": 0.01, "aggregation": "mode"} | dict(changes)
+    run.check(NAME, values, **options, **rules)
+    return values
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_parameter_refuses_something(name):
-    for parameter in parameters.parameters_of(parameters.notebook_file(name)):
-        assert not parameter.fits(None)
-        assert not parameter.fits(b"other")
-        assert parameter.must_be
+def test_defaults_on_real_data_show_nothing(source, capfd):
+    values = checked({"data_source": "auto"})
+    assert values["data_source"] == "real"
+    assert source == [(["hosking"], "auto")]
+    assert marks.current() == marks.Run(NAME)
+    assert capfd.readouterr() == ("", "")
 
 
-def test_a_change_is_announced_and_figures_and_results_are_told(capsys):
-    values = defaults("11_error_weights")
-    run.check("11_error_weights", values | {"alpha": 0.05, "n_boot": 20, "seed": 1})
-    assert ALPHA in capsys.readouterr().out
-    assert show.current() == show.Run("11_error_weights", "build", ALPHA)
+def test_a_changed_value_is_announced_whatever_the_file_says(capfd):
+    checked({"alpha": 0.05})
+    words = "alpha = 0.05 instead of 0.01"
+    assert marks.current().changed == words
+    assert capfd.readouterr().err == f"{NAME}: Changed parameters: {words}.\n"
 
 
-def test_a_whole_number_is_a_number():
-    run.check("11_error_weights", defaults("11_error_weights") | {"alpha": 1})
-    assert show.current().changed == "alpha = 1 instead of 0.01"
-
-
-def test_a_notebook_that_does_not_exist_is_named():
-    with pytest.raises(OptionError, match="there is no notebook '99_none'"):
-        run.check("99_none", {})
-
-
-def test_a_parameter_that_was_not_set_is_named():
-    values = defaults("11_error_weights")
-    del values["alpha"]
-    with pytest.raises(OptionError, match="alpha of 11_error_weights is missing"):
-        run.check("11_error_weights", values)
+def test_every_parameter_is_announced():
+    checked(
+        {"alpha": 1, "aggregation": "mean", "raters": [1]},
+        {**RULES, "raters": (1, 9)},
+    )
+    assert marks.current().changed == (
+        "alpha = 1 instead of 0.01, aggregation = 'mean' instead of 'mode', "
+        "raters = [1] instead of [1, 2]"
+    )
 
 
 @pytest.mark.parametrize(
-    ("number", "parameter", "value", "must"),
+    ("changes", "message"),
     [
-        ("11", "n_boot", "many", "a whole number from 1 to 100000, not 'many'; each"),
-        ("11", "n_boot", 50.5, "a whole number from 1 to 100000, not 50.5"),
-        ("11", "n_boot", True, "a whole number from 1 to 100000, not True"),
-        ("11", "n_boot", 0, "a whole number from 1 to 100000, not 0"),
-        ("11", "n_boot", 10**15, "a whole number from 1 to 100000"),
-        ("11", "seed", -1, "a whole number from 0 to 4294967295, not -1"),
-        ("11", "alpha", float("inf"), "a number above 0 up to 10, not inf"),
-        ("11", "alpha", float("nan"), "a number above 0 up to 10, not nan"),
-        ("11", "alpha", 0.0, "a number above 0 up to 10, not 0.0"),
-        ("30", "alpha", 1.0, "a number above 0 and below 1, not 1.0"),
-        ("11", "outcome", "quality", "quality_unbiased or quality_biased, not 'qual"),
-        ("11", "data_source", "all", "auto or real or simulated, not 'all'"),
-        ("24", "use_stemmer", "maybe", "True or False, not 'maybe'"),
-        ("41", "agreements", [0.1, 1.5], "a list: numbers from 0 and below 1, not"),
-        ("41", "agreements", "0.1", "a list: numbers from 0 and below 1, not '0.1'"),
-        ("41", "agreements", [], "a list: numbers from 0 and below 1, not []"),
-        ("52", "raters", [1, 2.5], "a list: whole numbers from 1 to 100, not [1, 2.5]"),
-        ("52", "raters", ["3"], "a list: whole numbers from 1 to 100"),
-        ("53", "aspects", ["tone", {}], "a list: names of columns"),
-        ("53", "scales", {"tone": [5, 1]}, "a mapping: the lowest and highest mark"),
-        ("53", "scales", {"tone": 5}, "a mapping: the lowest and highest mark"),
-        ("53", "scales", [5], "a mapping: the lowest and highest mark"),
-        ("53", "ratings", "none.csv", "a file that can be read, not 'none.csv'"),
-        ("53", "ratings", "data", "a file that can be read, not 'data'"),
-        ("53", "ratings", "a" * 999, "a file that can be read"),
-        ("53", "ratings", "", "a file that can be read"),
-        ("53", "rater", "a\nb", "a name, or nothing"),
+        ({"alpha": 20.0}, "alpha must be from 0.001 to 10, not 20.0"),
+        ({"alpha": 0}, "alpha must be from 0.001 to 10, not 0"),
+        ({"alpha": float("nan")}, "alpha must be of the kind of 0.01, not nan"),
+        ({"alpha": "0.05"}, "alpha must be of the kind of 0.01, not '0.05'"),
+        ({"alpha": True}, "alpha must be of the kind of 0.01, not True"),
+        ({"aggregation": "median"}, "aggregation must be mode or mean, not 'median'"),
     ],
 )
-def test_what_does_not_fit_is_named_with_what_does(number, parameter, value, must):
-    name = of_number(number)
+def test_values_that_cannot_be_used_are_refused(changes, message):
     with pytest.raises(OptionError) as error:
-        run.check(name, defaults(name) | {parameter: value})
-    assert str(error.value).startswith(f"{parameter} must be {must}")
-    assert len(str(error.value)) < 250
+        checked(changes)
+    assert str(error.value) == message
 
 
-def test_a_scale_is_a_lowest_and_a_highest_mark():
-    for ends in ([1, 5], [0.0, 100.0], [-2, 2]):
-        run.check(
-            "53_your_ratings", defaults("53_your_ratings") | {"scales": {"tone": ends}}
-        )
-    for ends in ([1], [1, 3, 5], [5, 5]):
-        with pytest.raises(OptionError, match="scales must be a mapping"):
-            run.check(
-                "53_your_ratings",
-                defaults("53_your_ratings") | {"scales": {"tone": ends}},
-            )
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        ([], "raters is empty: give at least one value"),
+        ([1, 0], "raters must be from 1 to 9, not 0"),
+        ([1.5], "raters must be of the kind of 1, not 1.5"),
+        (3, "raters must be of the kind of [1, 2], not 3"),
+    ],
+)
+def test_each_value_of_a_list_is_checked(raters, message):
+    with pytest.raises(OptionError) as error:
+        checked({"raters": raters}, {**RULES, "raters": (1, 9)})
+    assert str(error.value) == message
 
 
-INSIDE = ("", ".", "notebooks", "figures/new", "data/raw", "build/../src", "mine")
-IMPOSSIBLE = ("a" * 999, "a\0b", "README.md/x")
+def test_a_missing_parameter_is_named():
+    with pytest.raises(OptionError, match="parameter seed of 11_example is missing"):
+        checked(rules={**RULES, "seed": (0, 9)})
 
 
-@pytest.mark.parametrize("folder", [*INSIDE, *IMPOSSIBLE, str(paths.ROOT)])
-def test_results_go_to_no_folder_of_committed_files(folder):
-    values = defaults("11_error_weights") | {"out_dir": folder}
-    with pytest.raises(
-        OptionError, match=r"out_dir must be a folder to write to, not .*only build"
-    ):
-        run.check("11_error_weights", values)
+def test_a_misspelt_parameter_is_refused_where_papermill_has_inserted_it():
+    cells = ["", "alpha: float = 0.01", "# Parameters\naplha = 0.05\n"]
+    message = "11_example has no parameter aplha: its parameters are data_source, alpha"
+    with pytest.raises(OptionError, match=message):
+        checked({"In": cells, "aplha": 0.05})
+    checked({"In": ["x = 3", "# Parameters\nalpha = 0.01\n"]})
 
 
-def test_results_go_to_no_file_and_through_no_link_into_the_project(tmp_path):
-    (tmp_path / "file").write_text("")
-    (tmp_path / "link").symlink_to(paths.NOTEBOOKS)
-    values = defaults("11_error_weights")
-    for name in ("file", "file/below", "link"):
-        with pytest.raises(OptionError, match="out_dir must be a folder"):
-            run.check("11_error_weights", values | {"out_dir": str(tmp_path / name)})
-    for name in ("new/below", ""):
-        run.check("11_error_weights", values | {"out_dir": str(tmp_path / name)})
+def test_a_new_notebook_has_its_own_values_as_defaults():
+    run.check("70_new", {"alpha": 0.5}, alpha=(0, 1))
+    assert marks.current() == marks.Run("70_new")
 
 
-def test_a_file_of_the_project_is_named_as_in_the_notebook():
-    name = of_number("42")
-    values = defaults(name)
-    absolute = str(paths.ROOT / values["answers_file"])
-    run.check(name, values | {"answers_file": absolute})
-    assert show.current().changed == ""
-    run.check(name, values | {"answers_file": str(parameters.RULES)})
-    words = (
-        f"answers_file = 'data/parameters.csv' instead of {values['answers_file']!r}"
-    )
-    assert show.current().changed == words
+def test_a_file_must_be_there():
+    values = {"answers_file": "data/studies.csv"}
+    run.check("70_new", values, answers_file="file")
+    with pytest.raises(OptionError, match="answers_file must be a file that can be re"):
+        run.check("70_new", {"answers_file": "data/nope.csv"}, answers_file="file")
 
 
-@pytest.fixture
-def notebook(tmp_path, monkeypatch):
-    """Write a notebook with this cell of parameters."""
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-
-    def write(code):
-        cells = [
-            {"metadata": {"tags": ["parameters"]}, "source": [code]},
-            {"metadata": {}, "source": ["1 / 0"]},
-        ]
-        (tmp_path / "appendix").mkdir()
-        file = tmp_path / "appendix" / "70_mine.ipynb"
-        file.write_text(json.dumps({"cells": cells if code else cells[1:]}))
-
-    return write
+def test_simulated_data_are_announced(source, capfd):
+    values = checked({"data_source": "simulated"})
+    assert values["data_source"] == "simulated"
+    assert marks.current().simulated
+    line = f"{NAME}: SIMULATED DATA, random numbers and not ratings: asked for.\n"
+    assert capfd.readouterr().err == line
 
 
-def test_a_new_notebook_needs_no_rules(notebook, capsys):
-    notebook("depth: int = 3  # of the tree\nout_dir: str = 'build'")
-    run.check("70_mine", {"depth": 4, "out_dir": "build"})
-    assert "depth = 4 instead of 3" in capsys.readouterr().out
-    with pytest.raises(OptionError, match="depth must be a whole number, not 'deep'"):
-        run.check("70_mine", {"depth": "deep", "out_dir": "build"})
+def test_a_source_that_does_not_exist_is_refused(source):
+    with pytest.raises(OptionError, match="data_source must be auto, real, simulated"):
+        checked({"data_source": "reel"})
 
 
-def test_a_parameter_without_a_kind_is_refused(notebook):
-    notebook("depth = 3")
-    with pytest.raises(OptionError, match="70_mine: its cell of parameters must hold"):
-        run.check("70_mine", {"depth": 3})
+def test_a_study_without_a_simulator_is_not_simulated(source):
+    with pytest.raises(parameters.NoDataError, match="atlas has no simulator"):
+        checked({"data_source": "simulated"}, studies=["hosking", "atlas"])
 
 
-def test_a_notebook_without_parameters_has_none(notebook):
-    notebook(code="")
-    assert parameters.parameters_of(parameters.notebook_file("70_mine")) == []
+def test_data_that_cannot_be_had_are_no_reason_to_simulate(monkeypatch):
+    def resolve(studies, choice):
+        raise registry.DataUnavailableError("no file")
 
-
-def test_runs_cannot_be_changed_afterwards():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        show.Run("11_error_weights", "build", "").changed = ALPHA
-
-
-@pytest.fixture
-def changed_style():
-    show.use_style(ALPHA)
-    yield
-    show.use_style()
-
-
-def test_a_change_is_written_on_figures(changed_style):
-    fig, ax = plt.subplots()
-    ax.plot([1, 2])
-    show.as_png(fig, "real")
-    written = [text.get_text() for text in fig.texts]
-    assert written == [f"changed parameters: {ALPHA}"]
-    plt.close(fig)
-
-
-def test_one_thread_parses_at_a_time(monkeypatch):
-    parsing, most = [], []
-
-    def slowly(code):
-        parsing.append(code)
-        most.append(len(parsing))
-        time.sleep(0.01)
-        parsing.remove(code)
-
-    monkeypatch.setattr(parameters.ast, "parse", slowly)
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(parameters.parse, "abcd"))
-    assert most == [1, 1, 1, 1]
+    monkeypatch.setattr(registry, "resolve", resolve)
+    with pytest.raises(parameters.NoDataError, match="no file"):
+        checked({"data_source": "real"})

@@ -1,5 +1,6 @@
 """Where things are, and how a file is replaced so that nobody sees half of it."""
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,39 +10,16 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 NOTEBOOKS = ROOT / "notebooks"
-BUILD = ROOT / "build"
+FIGURES = ROOT / "figures"
+RESULTS = ROOT / "results"
+# Every run writes here; tests choose another folder.
+BUILD = Path(os.environ.get("BUILD_FOLDER") or ROOT / "build")
 
 
 def notebook_place(name: str) -> str:
     """File of a notebook within `notebooks`: there, or in its folder `appendix`."""
     in_appendix = f"appendix/{name}.ipynb"
     return in_appendix if (NOTEBOOKS / in_appendix).is_file() else f"{name}.ipynb"
-
-
-def output_dir(out_dir: str) -> Path:
-    """Return the output folder of a run, creating it if needed.
-
-    Parameters
-    ----------
-    out_dir : str
-        Folder name. A relative one lies under the project root, wherever the caller
-        runs.
-
-    Returns
-    -------
-    pathlib.Path
-        The absolute folder, which exists.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     output_dir(f"{folder}/run").is_dir()
-    True
-    """
-    folder = ROOT / out_dir
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:

@@ -23,8 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from helpers import paths, wording
-from helpers.data import registry
+from helpers import marks, paths, wording
 from helpers.data.tables import PlainError
 
 BLUE = "#0072B2"
@@ -65,67 +64,10 @@ LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
 STYLE = Path(__file__).with_name("figures.mplstyle")
-_style = {"other_parameters": ""}
 
 
-@dataclass(frozen=True)
-class Run:
-    """The notebook that runs in this process, as `helpers.run.check` has found it."""
-
-    notebook: str
-    out_dir: str
-    changed: str  # parameters that differ from the defaults, in words; else empty
-
-    @property
-    def simulated(self) -> bool:
-        """Whether any study was simulated; asked anew, since loading comes later."""
-        return bool(registry.simulated_studies())
-
-    @property
-    def folder(self) -> Path:
-        """Folder for what this run writes; simulated results have one of their own."""
-        folder = paths.output_dir(self.out_dir)
-        return folder / "simulated" if self.simulated else folder
-
-
-_run: dict[str, Run | None] = {"current": None}
-
-
-def begin(notebook: str, out_dir: str, changed: str) -> None:
-    """Note which notebook runs, for figures and results; apply the project's style.
-
-    Parameters
-    ----------
-    notebook : str
-        Name of the notebook.
-    out_dir : str
-        Output folder of the run, relative to the project root.
-    changed : str
-        Parameters that differ from the notebook's defaults, in words, or empty.
-
-    Examples
-    --------
-    >>> begin("11_error_weights", "build", changed="")
-    >>> current().notebook
-    '11_error_weights'
-    """
-    use_style(changed)
-    _run["current"] = Run(notebook, out_dir, changed)
-
-
-def current() -> Run | None:
-    """Return the notebook that runs in this process; None before `begin`."""
-    return _run["current"]
-
-
-def use_style(other_parameters: str = "") -> None:
+def use_style() -> None:
     """Apply the project's matplotlib style to all later figures.
-
-    Parameters
-    ----------
-    other_parameters : str, optional
-        What differs from the parameters that the text describes, as
-        `helpers.run.parameters.changed` returns it; it is written on every figure.
 
     Examples
     --------
@@ -134,13 +76,15 @@ def use_style(other_parameters: str = "") -> None:
     False
     """
     plt.style.use(STYLE)
-    _style["other_parameters"] = other_parameters
 
 
 def save(
     fig: Figure,
     name: str,
     *,
+    title: str = "",
+    otherwise: str = "",
+    alt: str = "",
     message: str = "",
     shows: str = "",
     table: pd.DataFrame | None = None,
@@ -148,12 +92,11 @@ def save(
     when: bool = True,
     simulated: bool = False,
 ) -> None:
-    """Title a figure, write it as PNG, and show it with its alt text and caption.
+    """Title a figure, write it as PNG to ``build/figures``, and show it.
 
-    The title is `message` if the run uses real data and the default parameters and
-    `when` is true, else `shows`. Figures from simulated data carry a watermark, those
-    of other parameters say which; the caption says both, too. The file goes to
-    ``figures/`` of the run's folder; the same figure always gives the same bytes.
+    A run on real data with the default parameters gives it `title`; any other run gives
+    it `otherwise`, and a mark that says what differs. The same figure always gives the
+    same bytes.
 
     Parameters
     ----------
@@ -161,21 +104,17 @@ def save(
         The finished figure, without a title. It is closed afterwards.
     name : str
         File name without folder or extension, for example ``"11_error_weights"``.
-    message : str
+    title : str
         What the figure says, in at most `LONGEST_TITLE` words.
-    shows : str
-        What the figure shows, whatever the result: the neutral title, as short.
-    table : pandas.DataFrame
-        What is drawn, at most `LONGEST_ALT` rows: the alt text reads it out. Columns
-        ``estimate``, ``low`` and ``high`` are read as an estimate with its interval.
-    caption : str
-        One or two sentences in Markdown, shown below the figure. Numbers in it are
-        computed, so that they are right with other parameters.
-    when : bool, optional
-        Whether the table supports the message.
-    simulated : bool, optional
-        Whether what is drawn is simulated although all studies are real: a file of
-        one's own, for example.
+    otherwise : str
+        What the figure shows, whatever the result, as short.
+    alt : str
+        Text for those who cannot see it, with the numbers that matter.
+    message, shows, table, caption, when, simulated : optional
+        An older form, for notebooks that are not rewritten yet: `message` and `shows`
+        stand for `title` and `otherwise`; the alt text is read out from `table`, which
+        has at most `LONGEST_ALT` rows; `caption` is shown below the figure; `when` says
+        whether the table supports the message; `simulated` marks this figure alone.
 
     Raises
     ------
@@ -185,74 +124,70 @@ def save(
 
     Examples
     --------
-    >>> import tempfile
-    >>> import matplotlib.pyplot as plt
-    >>> scores = pd.DataFrame({"answers": [700, 200]}, index=["good", "bad"])
+    >>> marks.begin(marks.Run("11_error_weights"))
     >>> fig, ax = plt.subplots()
-    >>> bars = ax.barh(scores.index, scores["answers"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     begin("11_error_weights", folder, changed="")
-    ...     save(
-    ...         fig,
-    ...         "11_scores",
-    ...         message="Most answers are good",
-    ...         when=scores.loc["good", "answers"] > scores.loc["bad", "answers"],
-    ...         shows="Good and bad answers",
-    ...         table=scores,
-    ...         caption="Our example of 900 answers.",
-    ...     )
-    ...     fig.get_suptitle()
+    >>> bars = ax.barh(["good", "bad"], [700, 200])
+    >>> save(
+    ...     fig,
+    ...     "11_example",
+    ...     title="Most answers are good",
+    ...     otherwise="Good and bad answers",
+    ...     alt="Two bars: 700 good answers, 200 bad ones.",
+    ... )
+    >>> fig.get_suptitle()
     'Most answers are good'
     """
-    run = current()
+    run = marks.current()
     if run is None:
         raise PlainError(
-            f"figure {name}: call run.check(NOTEBOOK, globals()) after the cell of "
-            "parameters first"
+            f"figure {name}: call run.check after the cell of parameters first"
         )
-    _check_words(name, message, shows, table, caption)
-    simulated = simulated or run.simulated
-    is_default = not simulated and not run.changed
-    title = message if is_default and when else shows
+    if title or alt:
+        _check_texts(name, {"title": title, "otherwise": otherwise, "alt": alt})
+    else:
+        _check_words(name, message, shows, table, caption)
+        title, otherwise = message if when else shows, shows
+        alt = f"{_read_out(table)}"
+    is_default = run.is_default and not simulated
+    shown = title if is_default else otherwise
     letters = int(LETTERS_PER_INCH * fig.get_figwidth())
-    fig.suptitle(_wrapped(title, letters), x=0.01, ha="left", fontsize=TITLE_SIZE)
-    content = as_png(fig, "simulated" if simulated else "real")
-    path = run.folder / "figures" / f"{name}.png"
-    paths.replace_files({path: content})
-    marks = _marks(run, simulated=simulated)
-    alt = " ".join([*marks, f"{title}.", _read_out(table)])
-    _show(content, alt, " ".join([*(f"**{mark}**" for mark in marks), caption]))
+    fig.suptitle(_wrapped(shown, letters), x=0.01, ha="left", fontsize=TITLE_SIZE)
+    watermarked = simulated and not run.simulated  # others are marked from the start
+    content = as_png(fig, "simulated" if watermarked else "real")
+    paths.replace_files({paths.BUILD / "figures" / f"{name}.png": content})
+    words = [*run.words]
+    if watermarked:
+        words.insert(0, f"{marks.SIMULATED}.")
+    bold = [f"**{each}**" for each in words]
+    _show(content, " ".join([*words, f"{shown}.", alt]), " ".join([*bold, caption]))
     plt.close(fig)
+
+
+def _check_texts(name: str, texts: Mapping[str, str]) -> None:
+    """Stop at a text that is missing, and at a title that is too long."""
+    for part, words in texts.items():
+        if not words:
+            raise PlainError(f"figure {name}: {part} is missing")
+        n_words = len(words.split())
+        if part != "alt" and n_words > LONGEST_TITLE:
+            raise PlainError(
+                f"figure {name}: {part} has {n_words} words, at most {LONGEST_TITLE} "
+                "are allowed: move numbers and conditions to the text"
+            )
 
 
 def _check_words(
     name: str, message: str, shows: str, table: pd.DataFrame | None, caption: str
 ) -> None:
     """Stop at a title that is missing or too long, and at what cannot be read out."""
-    for part, words in (("message", message), ("shows", shows), ("caption", caption)):
-        if not words:
-            raise PlainError(f"figure {name}: {part} is missing")
-        n_words = len(words.split())
-        if part != "caption" and n_words > LONGEST_TITLE:
-            raise PlainError(
-                f"figure {name}: {part} has {n_words} words, at most {LONGEST_TITLE} "
-                "are allowed: move numbers and conditions to the caption"
-            )
+    _check_texts(name, {"message": message, "shows": shows})
+    if not caption:
+        raise PlainError(f"figure {name}: caption is missing")
     if not isinstance(table, pd.DataFrame) or not 0 < len(table) <= LONGEST_ALT:
         raise PlainError(
             f"figure {name}: table must be a DataFrame of 1 to {LONGEST_ALT} rows, "
             "which the alt text reads out"
         )
-
-
-def _marks(run: Run, *, simulated: bool) -> list[str]:
-    """Sentences that say how a run differs from the one that the text describes."""
-    marks = []
-    if simulated:
-        marks.append("Simulated data.")
-    if run.changed:
-        marks.append(f"Changed parameters: {run.changed}.")
-    return marks
 
 
 def _read_out(table: pd.DataFrame) -> str:
@@ -294,7 +229,8 @@ def _show(png: bytes, alt: str, caption: str) -> None:
     }
     picture = {"image/png": png, "text/plain": alt}
     display(picture, raw=True, metadata={"image/png": metadata})
-    display(Markdown(caption))
+    if caption.strip():
+        display(Markdown(caption))
 
 
 def interactive(chart: object) -> None:
@@ -327,14 +263,9 @@ def interactive(chart: object) -> None:
 
 
 def as_png(fig: Figure, source: str) -> bytes:
-    """Draw a figure in 256 colours.
-
-    It is marked unless its data are real and its parameters the defaults.
-    """
-    if _style["other_parameters"]:
-        _note_other_parameters(fig)
+    """Draw a figure in 256 colours, with a watermark unless its data are real."""
     if source != "real":
-        _add_watermark(fig)
+        marks.watermark(fig)
     # Drawn once, as pixels; what savefig itself would write is not used.
     fig.savefig(BytesIO(), format="rgba", dpi=SAVE_DPI, bbox_inches="tight")
     rgb = np.asarray(fig.canvas.buffer_rgba())[:, :, :3]
@@ -349,30 +280,6 @@ def as_png(fig: Figure, source: str) -> bytes:
 def _wrapped(words: str, width: int) -> str:
     """Break words anew into lines of a width."""
     return textwrap.fill(" ".join(words.split()), width)
-
-
-def _note_other_parameters(fig: Figure) -> None:
-    """Write above the title which parameters are not those of the text."""
-    words = f"changed parameters: {_style['other_parameters']}"
-    # Above the title: below the figure there may be a legend.
-    note = fig.text(0.01, 1.01, textwrap.fill(words, width=90))
-    note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
-
-
-def _add_watermark(fig: Figure) -> None:
-    """Write across the figure that its data are simulated."""
-    mark = fig.text(0.5, 0.5, "SIMULATED DATA", ha="center", va="center")
-    size = min(44, 6 * fig.get_figwidth())
-    mark.set(color=ORANGE, alpha=0.28, fontsize=size, rotation=25, weight="bold")
-    mark.set(zorder=100)
-
-
-# ---- Figures of notebooks that are not rewritten yet ----
-# `save` with a folder and a source, and the small versions for phones. Delete all of
-# this, up to the next such line, together with the last call that uses it.
-
-
-# ---- End of figures of notebooks that are not rewritten yet ----
 
 
 def interval_plot(

@@ -61,7 +61,7 @@ def write(
         _authors(authors),
         "## All other claims",
         _counts(claims),
-        "Each stands with its result in [figures/claims.csv](../figures/claims.csv).",
+        "Each stands with its result in [results/claims.csv](../results/claims.csv).",
         "## Cells of printed tables",
         _cells(judged[is_cell]),
         "## What was not checked",

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths, show
-from helpers.data import registry
+from helpers import marks, paths
 from helpers.data.tables import PlainError, to_csv_bytes
 
 NUMBERS = ("estimate", "low", "high", "p", "share")
@@ -24,13 +23,10 @@ class ResultsError(PlainError):
 
 
 def save(table: pd.DataFrame) -> None:
-    """Save the results of a notebook as OUT_DIR/results/<notebook>.csv.
+    """Save the results of a notebook as build/results/<notebook>.csv.
 
-    The files that it has read are saved with their hashes, in OUT_DIR/provenance.
-
-    With parameters that differ from the defaults nothing is saved, since results are
-    compared with those of the papers. Results of simulated data go to a folder of their
-    own, OUT_DIR/simulated/results.
+    Results are compared with those of the papers. So nothing is saved if parameters
+    differ from the defaults, or if data are simulated.
 
     Parameters
     ----------
@@ -57,23 +53,17 @@ def save(table: pd.DataFrame) -> None:
     helpers.claims.results.ResultsError: hosking.answers: give both low and high
     """
     tidy = check(table)
-    current = show.current()
-    if current is None:
+    run = marks.current()
+    if run is None:
         raise ResultsError(
-            "results.save needs run.check(name, globals()) below the parameters cell, "
-            "which says whose results they are"
+            "results.save needs run.check below the parameters cell, which says whose "
+            "results they are"
         )
-    if current.changed:
-        print(f"not saved, since parameters were changed: {current.changed}")
+    if not run.is_default:
+        print(f"no result is saved: {marks.short()}")
         return
-    used = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
-    used = used.sort_values("file").assign(notebook=current.notebook)
-    name = f"{current.notebook}.csv"
-    contents = {
-        current.folder / "results" / name: to_csv_bytes(tidy, index=False),
-        current.folder / "provenance" / name: to_csv_bytes(used, index=False),
-    }
-    paths.replace_files(contents)
+    file = paths.BUILD / "results" / f"{run.notebook}.csv"
+    paths.replace_files({file: to_csv_bytes(tidy, index=False)})
 
 
 def check(table: pd.DataFrame) -> pd.DataFrame:

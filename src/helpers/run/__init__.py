@@ -1,21 +1,5 @@
-"""Check parameters, execute notebooks, publish results, start a new notebook."""
-
-import signal
-import sys
+"""Check parameters, run notebooks, publish what a run on real data gives."""
 
 from helpers.run.parameters import check
 
-__all__ = ["check", "say_stopped"]
-
-
-def say_stopped(words: str) -> None:
-    """Let a program that somebody stops end with one line, whatever it is doing."""
-
-    def stop(kind: type, error: BaseException, traceback: object) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            print(f"\n{words}", file=sys.stderr)
-        else:
-            sys.__excepthook__(kind, error, traceback)
-
-    sys.excepthook = stop
+__all__ = ["check"]

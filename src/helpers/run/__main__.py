@@ -1,56 +1,170 @@
-"""Run one notebook and make its page: `python -m helpers.run NAME -p alpha 0.05`."""
+"""Commands behind `make`: run all notebooks or one, compare, publish, start one."""
 
+import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import yaml
-from nbconvert import HTMLExporter
 
-from helpers.data.tables import OptionError, PlainError, plainly
-from helpers.paths import BUILD, output_dir, replace_files
-from helpers.run import notebooks, say_stopped
-from helpers.run.parameters import notebook_file
+from helpers import paths
+from helpers.data import registry, studies
+from helpers.data.published import read_text
+from helpers.data.tables import OptionError, PlainError, to_csv_bytes
+from helpers.run import notebooks, publish
+from helpers.run.notebooks import say
+from helpers.run.parameters import SOURCES
 
-FOLDER = "build/one-off"
+OVERVIEW = "00_overview"  # it shows what the others have found
 
 
-def main(arguments: Sequence[str]) -> Path:
-    """Run a notebook as the command line says; return the file of its page."""
-    parser = ArgumentParser("make notebook", description=__doc__)
-    parser.add_argument("name", help="of the notebook, such as 11_error_weights")
-    parser.add_argument(
-        "-p", nargs=2, action="append", default=[], metavar=("PARAMETER", "VALUE")
+@click.group(help=__doc__)
+def main() -> None:
+    """Run from the project's folder, whoever calls."""
+    os.chdir(paths.ROOT)
+    notebooks.set_environment()
+
+
+@main.command("all")
+@click.option("--data", type=click.Choice(SOURCES), default="auto")
+def run_all(data: str) -> None:
+    """Run all notebooks, and judge the claims by their results."""
+    _finish(_run_all(data))
+
+
+@main.command()
+def refresh() -> None:
+    """Run all notebooks on real data, and commit what they give to the folders."""
+    names = sorted(notebooks.notebook_files())
+    defaults = publish.write_parameters(names)
+    os.environ["DEFAULT_PARAMETERS"] = str(defaults)
+    outcomes = _run_all("real")
+    _finish(outcomes)
+    left_out = [outcome.name for outcome in outcomes if not outcome.finished]
+    if left_out:
+        raise PlainError(f"not committed, as there are no data for {left_out}")
+    written = publish.publish(names)
+    say(f"{len(written)} files renewed in notebooks/, figures/, results/ and docs/")
+
+
+@main.command()
+def compare() -> None:
+    """Run all notebooks on real data; stop if results, tables or pictures differ."""
+    outcomes = _run_all("real")
+    _finish(outcomes)
+    names = [outcome.name for outcome in outcomes if outcome.finished]
+    _refuse([*publish.changed_tables(), *publish.changed_pictures(names)])
+    say("all committed results and pictures are as computed anew")
+
+
+@main.command("check-nbval")
+def check_nbval() -> None:
+    """Compare what the notebooks under nbval have saved and drawn with what is here."""
+    names = [name for name in notebooks.notebook_files() if name != OVERVIEW]
+    _refuse([*publish.changed_results(names), *publish.changed_pictures(names)])
+    say("saved results and pictures are those that are committed")
+
+
+@main.command("real-data")
+def real_data() -> None:
+    """Exit with 0 if all real data are here or can be downloaded, else say why not."""
+    for study in studies.titles():
+        try:
+            registry.resolve([study], "real")
+        except PlainError as error:
+            say(f"no real data of {study}: {error}")
+            sys.exit(1)
+
+
+@main.command()
+@click.argument("name")
+@click.option("-p", "parameters", nargs=2, multiple=True, metavar="PARAMETER VALUE")
+def one(name: str, parameters: Sequence[tuple[str, str]]) -> None:
+    """Run one notebook, and write its page beside it."""
+    from nbconvert import HTMLExporter
+
+    given = {}
+    for key, text in parameters:
+        try:
+            given[key] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise OptionError(f"{key}: {text!r} cannot be read as a value") from None
+    outcome = notebooks.run(name, given)
+    if not outcome.finished:
+        sys.exit(1)
+    file = notebooks.executed(name)
+    # of the templates of nbconvert, this one keeps alternative texts
+    html, _ = HTMLExporter(template_name="classic").from_filename(str(file))
+    page = file.with_suffix(".html")
+    paths.replace_files({page: html.encode()})
+    say(os.path.relpath(page))
+
+
+@main.command()
+@click.argument("name", default="")
+def new(name: str) -> None:
+    """Start the notebook of a new study, such as 70_my_study."""
+    file = notebooks.create(name)
+    say(f"{os.path.relpath(file)}: open it with `make lab`; when it is done,")
+    say("`make refresh` runs it and lists it in notebooks/README.md")
+
+
+def _run_all(data: str) -> list[notebooks.Outcome]:
+    """Run all notebooks; the overview last, since it shows the claims judged."""
+    names = sorted(notebooks.notebook_files())
+    findings = [name for name in names if name != OVERVIEW]
+    outcomes = notebooks.run_all(findings, data)
+    _judge(data)
+    outcomes.append(
+        notebooks.run(OVERVIEW, {"claims_file": os.path.relpath(_table("claims"))})
     )
-    given = parser.parse_args(arguments)
-    file = notebook_file(given.name)
-    values = {"out_dir": FOLDER}
-    for name, text in given.p:
-        values[name] = _value(name, text)
-    notebooks.set_environment(BUILD)
-    executed = output_dir(FOLDER) / file.name
-    print(f"{given.name}: started", flush=True)
-    seconds = notebooks.execute(file, executed, values)
-    page = executed.with_suffix(".html")
-    # of the templates of nbconvert, this one keeps alt texts
-    html, _ = HTMLExporter(template_name="classic").from_filename(str(executed))
-    replace_files({page: html.encode()})
-    print(f"{given.name}: finished in {seconds:.1f} s\n{page}")
-    return page
+    return outcomes
 
 
-def _value(name: str, text: str) -> object:
-    """Read the value of a parameter, as in 0.05, mean or [1, 3]."""
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise OptionError(f"{name}: {text!r} cannot be read as a value") from None
+def _judge(data: str) -> None:
+    """Join the results of all notebooks, and judge the claims by them."""
+    from helpers.claims import joined  # takes half a second
+
+    names = notebooks.notebook_files()
+    for file in (paths.BUILD / "results").glob("*.csv"):
+        if file.stem not in names:  # of a notebook that has gone
+            file.unlink()
+    tables = joined.tables(paths.BUILD, is_real=data != "simulated")
+    for name, table in tables.items():
+        paths.replace_files({_table(name): to_csv_bytes(table, index=False)})
+
+
+def _table(name: str) -> Path:
+    """File of a joined table of a run."""
+    return paths.BUILD / f"{name}.csv"
+
+
+def _finish(outcomes: Sequence[notebooks.Outcome]) -> None:
+    """Sum up a run; stop if a notebook failed, and name those that did."""
+    claims = read_text(_table("claims"))
+    for study, verdicts in claims.groupby("study", sort=False)["verdict"]:
+        counts = verdicts.value_counts().items()
+        say(f"{study}: {', '.join(f'{number} {verdict}' for verdict, number in counts)}")
+    for outcome in outcomes:
+        if outcome.left_out:
+            say(f"{outcome.name}: left out. {outcome.error}")
+    failed = [o for o in outcomes if not o.finished and not o.left_out]
+    if failed:
+        lines = [f"  {outcome.name}: {outcome.error}" for outcome in failed]
+        raise PlainError("\n".join(["these notebooks have no results:", *lines]))
+
+
+def _refuse(found: Sequence[str]) -> None:
+    """Stop if anything differs."""
+    if found:
+        raise PlainError("\n".join(["these differ from what is committed:", *found]))
 
 
 if __name__ == "__main__":
-    say_stopped("stopped")
     try:
-        main(sys.argv[1:])
-    except (PlainError, OSError) as error:
-        sys.exit(plainly(error))
+        main(standalone_mode=False)
+    except (PlainError, OSError, click.ClickException) as error:
+        sys.exit(f"{error}")
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit("\nstopped")

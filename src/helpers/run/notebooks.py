@@ -1,11 +1,14 @@
-"""Notebooks: which there are, how one runs, and how one begins."""
+"""Notebooks of the project: which there are, and how they run side by side."""
 
-import logging
+import ast
+import json
 import os
 import re
-import textwrap
+import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -13,138 +16,171 @@ import papermill
 from nbclient.exceptions import DeadKernelError
 
 from helpers import paths
-from helpers.data import studies
-from helpers.data.tables import OptionError, PlainError
-from helpers.paths import replace_files
-from helpers.run.parameters import notebook_file, notebook_files
+from helpers.data.tables import OptionError, cell
+from helpers.run.parameters import refuse_unknown
 
-SHOWN_LINES = 60
-KERNEL_OPTIONS = {
+KERNEL = {
     "kernel_name": "python3",
-    # it calls it an error to be told to stop
+    # it calls it an error to be asked to stop
     "extra_arguments": ["--log-level=CRITICAL"],
-    # What a cell prints may arrive in parts; it is kept as one, so that two runs give
-    # equal files.
+    # What a cell prints may arrive in parts; it is stored as one.
     "coalesce_streams": True,
-    # Asking an idle kernel to stop sometimes takes it three seconds; nothing is left
-    # for it to do.
     "shutdown_kernel": "immediate",
     "progress_bar": False,
 }
+SHOWN_LINES = 40  # of an error
 
 
-def notebook_names() -> list[str]:
-    """List the notebooks of the project."""
-    return sorted(notebook_files())
+@dataclass(frozen=True)
+class Outcome:
+    """How a notebook ended."""
+
+    name: str
+    seconds: float
+    error: str = ""  # why it has no results
+    left_out: bool = False  # its data are not here, and cannot be simulated
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ran to its end."""
+        return not self.error
+
+
+def notebook_files() -> dict[str, Path]:
+    """Files of the project's notebooks by name, such as 11_error_weights."""
+    files = {}
+    for folder in (paths.NOTEBOOKS, paths.NOTEBOOKS / "appendix"):
+        for file in sorted(folder.glob("*.ipynb")):
+            if re.fullmatch(r"\d\d_\w+", file.stem):
+                files[file.stem] = file
+    return files
+
+
+def notebook_file(name: str) -> Path:
+    """File of a notebook of the project."""
+    files = notebook_files()
+    if name not in files:
+        raise OptionError(
+            f"there is no notebook {cell(name)}: choose from {', '.join(sorted(files))}"
+        )
+    return files[name]
+
+
+def executed(name: str) -> Path:
+    """Executed copy of a notebook, which may not exist yet."""
+    place = notebook_file(name).relative_to(paths.NOTEBOOKS)
+    return paths.BUILD / "notebooks" / place
+
+
+def parameters_of(name: str) -> dict[str, object]:
+    """Parameters of a notebook with the values that its cell sets."""
+    values = {}
+    for parameter in papermill.inspect_notebook(notebook_file(name)).values():
+        values[parameter["name"]] = _value_of(parameter["default"])
+    return values
+
+
+def _value_of(code: str) -> object:
+    """Value that a line of a parameters cell sets."""
+    return ast.literal_eval(code)
 
 
 def heading(notebook: nbformat.NotebookNode) -> str:
     """First line of a notebook that is read already."""
-    first_cell = notebook.cells[0].source
-    return first_cell.partition("\n")[0].removeprefix("# ")
+    return notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
 
 
-def with_all_listed(readme: str, titles: Mapping[str, str]) -> str:
-    """Add to the table of notebooks those that it does not list, by number."""
-    lines = readme.splitlines(keepends=True)
-    for name, words in titles.items():
-        link = f"[{name}]({paths.notebook_place(name)})"
-        if link in readme:
-            continue
-        row = f"| {link} | {words} |\n"
-        row_before = 0
-        for number, line in enumerate(lines):
-            if line.startswith("| [") and line < row:
-                row_before = number
-        lines.insert(row_before + 1, row)
-    return "".join(lines)
+def run_all(names: Sequence[str], data: str) -> list[Outcome]:
+    """Run notebooks side by side, and say in the terminal how each ends."""
+    jobs = max(1, min(os.cpu_count() or 1, len(names)))
+    # Kernels of one process do not race for ports.
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return list(pool.map(lambda name: run(name, {"data_source": data}), names))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
-def studies_of(name: str) -> list[str]:
-    """List the studies that a notebook reads, told from its number or its imports."""
-    by_digit = studies.by_digit()
-    own = [by_digit[name[0]]] if name[0] in by_digit else []
-    if own and own != [studies.OTHER_DATA]:
-        return own
-    text = notebook_file(name).read_text(encoding="utf-8")
-    imported = set()
-    for names in re.findall(r"from helpers\.studies import ([\w, ]+)", text):
-        imported |= set(re.findall(r"\w+", names))
-    others = [study for study in by_digit.values() if study in imported]
-    return others + own
+def run(name: str, given: Mapping[str, object]) -> Outcome:
+    """Run a notebook into `build/`, and say in the terminal how it ends."""
+    known = parameters_of(name)
+    refuse_unknown(name, [key for key in given if key != "data_source"], [*known])
+    chosen = {key: value for key, value in given.items() if key in known}
+    _clear(name)
+    say(f"{name}: started")
+    outcome = _execute(name, chosen)
+    if outcome.left_out:
+        say(f"{name}: left out. {outcome.error}")
+    elif outcome.error:
+        say(f"{name}: FAILED. {outcome.error}")
+    else:
+        say(f"{name}: finished in {outcome.seconds:.0f} s")
+    return outcome
 
 
-def refuse_unknown(notebook: Path, names: Iterable[str], known: Iterable[str]) -> None:
-    """Stop unless a notebook has all these parameters."""
-    unknown = [name for name in names if name not in known]
-    if not unknown:
-        return
-    parameters = ", ".join(known)
-    has = f"its parameters are {parameters}" if parameters else "it has no parameters"
-    raise OptionError(f"{notebook.stem} has no parameter {', '.join(unknown)}: {has}")
+def _clear(name: str) -> None:
+    """Delete what an earlier run of a notebook has left."""
+    files = [executed(name), paths.BUILD / "results" / f"{name}.csv"]
+    files += (paths.BUILD / "figures").glob(f"{name[:3]}*.png")
+    for file in files:
+        file.unlink(missing_ok=True)
 
 
-def set_environment(folder: Path) -> None:
-    """Let kernels depend on nothing that a user has set up elsewhere."""
-    os.environ |= {
-        "IPYTHONDIR": str(folder / ".ipython"),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONNOUSERSITE": "1",
-    }
-    os.environ.pop("MPLBACKEND", None)
+def _execute(name: str, parameters: dict[str, object]) -> Outcome:
+    """Run a notebook, a second time if its kernel did not start."""
+    # Relative to the project, as in README: see `helpers.run.papermill_io`.
+    target = os.path.relpath(executed(name))
+    started = time.monotonic()
+    for attempt in ("first", "second"):
+        try:
+            papermill.execute_notebook(
+                notebook_file(name), target, parameters, **KERNEL
+            )
+            return Outcome(name, time.monotonic() - started)
+        except papermill.PapermillExecutionError as error:
+            is_missing = error.ename == "NoDataError"
+            where = f"in cell [{error.exec_count}] of {target}"
+            words = error.evalue if is_missing else f"{error.ename} {where}"
+            if not is_missing:
+                words += "\n" + _shortened(error.evalue)
+            return Outcome(name, 0, words, left_out=is_missing)
+        except DeadKernelError:
+            return Outcome(name, 0, f"its kernel died; {target} shows where")
+        except RuntimeError as error:
+            reason = f"its kernel did not start: {error}"
+            if attempt == "second":
+                return Outcome(name, 0, reason)
 
 
-def execute(notebook: Path, target: Path, parameters: Mapping) -> float:
-    """Execute a notebook, and give the seconds that it took.
-
-    The copy gets its name when it is complete.
-    """
-    refuse_unknown(notebook, parameters, papermill.inspect_notebook(notebook))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished.ipynb")
-    started = time.perf_counter()
-    try:
-        _start_and_run(notebook, unfinished, dict(parameters))
-    except papermill.PapermillExecutionError as error:
-        where = f"cell In [{error.exec_count}] of {os.path.relpath(unfinished)}"
-        raise _failure(notebook, where, f"{error.ename}: {error.evalue}") from error
-    except DeadKernelError as error:
-        where = f"a cell; {os.path.relpath(unfinished)} shows which ones ran"
-        raise _failure(notebook, where, "the kernel died") from error
-    except RuntimeError as error:
-        where = "its kernel, which did not start"
-        raise _failure(notebook, where, str(error)) from error
-    except KeyboardInterrupt:
-        # of the cell that waited, it would complain
-        logging.getLogger("asyncio").disabled = True
-        unfinished.unlink(missing_ok=True)
-        raise
-    unfinished.replace(target)
-    return time.perf_counter() - started
-
-
-def _start_and_run(notebook: Path, target: Path, parameters: dict) -> None:
-    """Run a notebook, a second time if its kernel died before the first cell."""
-    try:
-        papermill.execute_notebook(notebook, target, parameters, **KERNEL_OPTIONS)
-    except DeadKernelError:  # a RuntimeError, too: it died in a cell
-        raise
-    except RuntimeError:
-        papermill.execute_notebook(notebook, target, parameters, **KERNEL_OPTIONS)
-
-
-def _failure(notebook: Path, where: str, message: str) -> PlainError:
-    """Describe a failure in a short block."""
+def _shortened(message: str) -> str:
+    """First lines of a message, indented."""
     lines = message.strip().splitlines()
     shown = lines[:SHOWN_LINES]
     if len(lines) > SHOWN_LINES:
         shown.append("…")
-    block = textwrap.indent("\n".join(shown), "    ")
-    return PlainError(f"{notebook.stem} stopped in {where}\n{block}")
+    return "\n".join(f"    {line}" for line in shown)
 
 
-def create(name: str, folder: Path) -> Path:
+def say(text: str) -> None:
+    """Print a line and its end at once: `print` lets other threads come between."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def set_environment() -> None:
+    """Let kernels depend on nothing that a user has set up elsewhere."""
+    os.environ |= {
+        "IPYTHONDIR": str(paths.BUILD / ".ipython"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONNOUSERSITE": "1",
+    }
+    for name in ("MPLBACKEND", "PYTHONPATH", "PYTHONHOME"):
+        os.environ.pop(name, None)
+
+
+def create(name: str) -> Path:
     """Write a new notebook with all the cells that a notebook of this project has."""
     if not re.fullmatch(r"[1-9][0-9]_[a-z][a-z0-9_]*", name, re.ASCII):
         raise OptionError(
@@ -153,29 +189,18 @@ def create(name: str, folder: Path) -> Path:
             "underscores, as in NAME=70_my_study"
         )
     number = name[:2]
-    others = sorted(
-        {*notebook_names(), *(file.stem for file in folder.glob("*.ipynb"))}
-    )
-    taken = [other for other in others if other.startswith(f"{number}_")]
+    taken = [other for other in notebook_files() if other.startswith(f"{number}_")]
     if taken:
         raise OptionError(
             f"the number {number} is that of {taken[0]}, whose figures begin with it: "
             "choose another number"
         )
-    before = sorted(
-        file.stem for file in folder.glob("[0-9]*.ipynb") if file.stem < name
-    )
-    words = {
-        "NAME": name,
-        "NUMBER": number,
-        "NEIGHBOUR": before[-1] if before else "00_overview",
-    }
     template = paths.DATA / "templates" / "new_notebook.ipynb"
-    notebook = nbformat.read(template, as_version=4)
-    for position, each in enumerate(notebook.cells, start=1):
-        for placeholder, word in words.items():
-            each["source"] = each["source"].replace(placeholder, word)
+    notebook = json.loads(template.read_text(encoding="utf-8"))
+    for position, each in enumerate(notebook["cells"], start=1):
+        source = "".join(each["source"])
+        each["source"] = source.replace("NAME", name).replace("NUMBER", number)
         each["id"] = f"{number}-{position:02}"
-    target = folder / f"{name}.ipynb"
-    replace_files({target: f"{nbformat.writes(notebook)}\n".encode()})
+    target = paths.NOTEBOOKS / f"{name}.ipynb"
+    paths.replace_files({target: json.dumps(notebook, indent=1).encode() + b"\n"})
     return target

@@ -1,260 +1,217 @@
-"""Parameters of notebooks: kind and default, which values are allowed, what changed.
-
-A notebook's parameters cell gives the kind and default of each parameter, as in
-`alpha: float = 0.01`; `data/parameters.csv` gives the values it may have.
-"""
+"""Check the parameters of a notebook, and settle whether its data are real."""
 
 import ast
-import csv
-import difflib
+import importlib.util
 import json
 import math
-import operator
 import os
-import re
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from helpers import paths
-from helpers.data.tables import OptionError, cell
+from helpers import marks, paths
+from helpers.data import registry
+from helpers.data.published import read_text
+from helpers.data.studies import by_digit
+from helpers.data.tables import OptionError, PlainError, cell
 
-RULES = paths.DATA / "parameters.csv"
-# Notebooks run in threads, and until Python 3.12 two threads that parse at once may get
-# a SystemError (recursion depth mismatch).
-_PARSING = threading.Lock()
-# What a value of each kind is called in messages.
-KINDS = {
-    "bool": "True or False",
-    "dict": "a mapping:",
-    "float": "a number",
-    "int": "a whole number",
-    "list": "a list:",
-    "str": "",
-}
-# Words of data/parameters.csv.
-BOUNDS = {
-    "above": operator.gt,
-    "below": operator.lt,
-    "from": operator.ge,
-    "to": operator.le,
-}
+SOURCES = ("auto", "real", "simulated")
+FILE = "file"  # allowed value: the name of a file that can be read
+TEXT = "text"  # allowed value: any text
+INJECTED = "# Parameters"  # how papermill begins the cell that it inserts
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a notebook: what its cell says, and its rule."""
-
-    name: str
-    kind: str
-    default: object
-    allowed: str = ""
-    why: str = ""
-    announced: bool = True
-
-    def fits(self, value: object) -> bool:
-        """Tell whether a value is of this kind and allowed."""
-        right_kind = type(value).__name__ == self.kind
-        if self.kind == "float" and type(value) is int:
-            right_kind = True
-        return right_kind and _fits(value, self.allowed)
-
-    @property
-    def must_be(self) -> str:
-        """Say which values are allowed."""
-        words = [KINDS.get(self.kind, self.kind), self.allowed]
-        return " ".join(word for word in words if word) or "text"
+class NoDataError(PlainError):
+    """A notebook has no data here; the message says what is missing."""
 
 
-def check(notebook: str, values: Mapping[str, object]) -> None:
-    """Check the parameters of a notebook right after the cell that sets them.
+def check(
+    notebook: str,
+    values: dict[str, object],
+    *,
+    studies: Sequence[str] | None = None,
+    **allowed: object,
+) -> None:
+    """Check the parameters of a notebook, right below the cell that sets them.
 
-    Values that cannot be used are refused. If a value differs from the notebook's
-    default, a line says so, figures carry it, and no result is saved. With the
-    defaults, nothing is shown.
+    Values that cannot be used are refused, and so are parameters that the notebook does
+    not have. `data_source` becomes "real" or "simulated". Simulated data and parameters
+    that differ from those of the last refresh (`results/parameters.csv`) are announced
+    in the terminal and in a banner; then tables and figures carry a mark, and no result
+    is saved. A run of the defaults on real data shows nothing.
 
     Parameters
     ----------
     notebook : str
-        Name of the notebook, such as ``"11_error_weights"``. The defaults are those of
-        this notebook in the project; a copy under any name is compared with them.
-    values : mapping of str to object
-        Values by name, those of all parameters among them; in a notebook `globals()`.
+        Name of the notebook, such as ``"11_error_weights"``; also in a copy of it.
+    values : dict
+        ``globals()`` of the notebook. `data_source`, if there is one, is replaced.
+    studies : sequence of str, optional
+        Studies whose data the notebook reads; by default the one of its first digit.
+        All of them are real, or all are simulated.
+    **allowed : tuple, list or str
+        What each parameter may be: ``(lowest, highest)`` for numbers, a list of
+        choices, ``"file"`` for a file that can be read, or ``"text"``. For a parameter
+        that holds a list or a mapping, each of its values.
 
     Raises
     ------
     OptionError
-        If there is no such notebook, a parameter is missing, or its value is not
-        allowed. Results must not go to committed folders.
+        If a parameter is missing, unknown or not allowed; the message says which.
+    NoDataError
+        If neither real nor simulated data can be had.
 
     Examples
     --------
-    >>> known = parameters_of(notebook_file("11_error_weights"))
-    >>> defaults = {parameter.name: parameter.default for parameter in known}
-    >>> check("11_error_weights", defaults)
-    >>> check("11_error_weights", defaults | {"alpha": 0.05})
-    Changed parameters: alpha = 0.05 instead of 0.01.
-    The text describes the defaults.
-    >>> check("11_error_weights", defaults | {"alpha": -1.0})
+    >>> values = {"alpha": 0.01, "aggregation": "mode"}
+    >>> check("71_example", values, alpha=(0, 1), aggregation=["mode", "mean"])
+    >>> check("71_example", values | {"alpha": 2.0}, alpha=(0, 1))
     Traceback (most recent call last):
-    helpers.data.tables.OptionError: alpha must be a number above 0 up to 10, not -1.0
+    helpers.data.tables.OptionError: alpha must be from 0 to 1, not 2.0
     """
-    from helpers import show  # takes a second, which `make` need not wait for
-
-    words = changed(notebook, values)
-    show.begin(notebook, values["out_dir"], changed=words)
-
-
-def changed(notebook: str, values: Mapping[str, object]) -> str:
-    """Refuse bad values; print and return those that differ from the defaults."""
+    refuse_unknown(notebook, injected(values.get("In", [])), ["data_source", *allowed])
+    defaults = defaults_of(notebook)
     changes = []
-    for parameter in parameters_of(notebook_file(notebook)):
-        if parameter.name not in values:
+    for name, rule in allowed.items():
+        if name not in values:
             raise OptionError(
-                f"parameter {parameter.name} of {notebook} is missing: run the cell "
-                "of parameters first"
+                f"parameter {name} of {notebook} is missing: run the cell of "
+                "parameters first"
             )
-        value = values[parameter.name]
-        if not parameter.fits(value):
-            raise OptionError(
-                f"{parameter.name} must be {parameter.must_be}, "
-                f"not {cell(value)}{parameter.why}"
-            )
-        if isinstance(value, str):
-            # a file of the project is named as in the notebook
-            value = value.removeprefix(f"{paths.ROOT}{os.sep}")
-        if parameter.announced and value != parameter.default:
-            default = parameter.default
-            changes.append(f"{parameter.name} = {value!r} instead of {default!r}")
-    words = ", ".join(changes)
-    if words:
-        print(f"Changed parameters: {words}.")
-        print("The text describes the defaults.")
-    return words
+        value = values[name]
+        default = defaults.get(name, value)
+        refuse_bad(name, value, default, rule)
+        if plain(value) != plain(default):
+            changes.append(f"{name} = {value!r} instead of {default!r}")
+    run = marks.Run(notebook, ", ".join(changes))
+    if "data_source" in values:
+        source = resolve(notebook, values["data_source"], studies)
+        values["data_source"] = source.kind
+        if source.kind == "simulated":
+            run.reasons.append(source.reason)
+    _use_style()
+    marks.begin(run)
 
 
-def notebook_files() -> dict[str, Path]:
-    """Files of the project's notebooks by name, such as 11_error_weights.
+def _use_style() -> None:
+    """Apply the project's style to figures; loading matplotlib takes a second."""
+    from helpers import show
 
-    Copies whose names say more, as JupyterLab gives them, are not among them.
-    """
-    files = {}
-    for folder in (paths.NOTEBOOKS, paths.NOTEBOOKS / "appendix"):
-        for file in sorted(folder.glob("*.ipynb")):
-            if re.fullmatch(r"\d\d_\w+", file.stem):
-                files[file.stem] = file
-    return files
+    show.use_style()
 
 
-def notebook_file(name: str) -> Path:
-    """File of a notebook of the project."""
-    files = notebook_files()
-    if name not in files:
-        similar = difflib.get_close_matches(name, files, n=3, cutoff=0.3)
-        listed = ", ".join(similar or sorted(files))
-        raise OptionError(f"there is no notebook {cell(name)}: choose from {listed}")
-    return files[name]
-
-
-def parse(code: str) -> ast.Module:
-    """Parse code, one thread at a time."""
-    with _PARSING:
-        return ast.parse(code)
-
-
-def parameters_of(notebook: Path) -> list[Parameter]:
-    """List the parameters of a notebook, each with its rule."""
-    rules = _rules(notebook.stem[:2])
-    parameters = []
-    for line in parse(_parameters_cell(notebook)).body:
-        if not isinstance(line, ast.AnnAssign):
-            raise OptionError(
-                f"{notebook.stem}: its cell of parameters must hold lines such as "
-                "`alpha: float = 0.01` only"
-            )
-        name = ast.unparse(line.target)
-        kind = ast.unparse(line.annotation)
-        default = ast.literal_eval(line.value)
-        parameters.append(Parameter(name, kind, default, **rules.get(name, {})))
-    return parameters
-
-
-def _parameters_cell(notebook: Path) -> str:
-    """Code of the cell that is tagged `parameters`."""
-    for each in json.loads(notebook.read_bytes())["cells"]:
-        if "parameters" in each["metadata"].get("tags", []):
-            return "".join(each["source"])
-    return ""
-
-
-def _rules(number: str) -> dict[str, dict]:
-    """Rules of data/parameters.csv for the notebook of this number, by parameter."""
-    rules = {}
-    with RULES.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            if not row["notebooks"] or number in row["notebooks"].split():
-                rules[row["parameter"]] = {
-                    "allowed": row["allowed"],
-                    "why": row["why"],
-                    "announced": row["announced"] == "yes",
-                }
-    return rules
-
-
-def _fits(value: object, allowed: str) -> bool:
-    """Tell whether a value is allowed, a list if all its parts are."""
-    if not allowed:
-        return not isinstance(value, float) or math.isfinite(value)
-    if isinstance(value, list):
-        return len(value) > 0 and all(_fits(part, allowed) for part in value)
-    if isinstance(value, dict):
-        scales = "by column" in allowed
-        return scales and all(_is_scale(ends) for ends in value.values())
-    if isinstance(value, str):
-        return _text_fits(value, allowed)
-    return _number_fits(value, allowed)
-
-
-def _number_fits(value: object, allowed: str) -> bool:
-    """Tell whether a value is a number between the bounds, a whole one if so asked."""
-    is_whole = type(value) is int  # which True is not
-    is_fraction = type(value) is float
-    if not is_whole and (not is_fraction or "whole" in allowed):
-        return False
-    bounds = re.findall(r"(\w+) ([\d.]+)", allowed)
-    return all(BOUNDS[word](value, float(bound)) for word, bound in bounds)
-
-
-def _is_scale(ends: object) -> bool:
-    """Tell whether a value is a list of the lowest and the highest mark."""
-    if not isinstance(ends, list) or len(ends) != 2:
-        return False
-    low, high = ends
-    return _fits(low, "") and _fits(high, "") and float(low) < float(high)
-
-
-def _text_fits(text: str, allowed: str) -> bool:
-    """Tell whether a text is a choice, a name, a file or a folder, as is allowed."""
-    if not text:
-        return allowed.endswith("nothing")
-    if allowed.startswith("a file"):
-        files = (text, os.path.join(paths.ROOT, text))  # noqa: PTH118
-        return any(os.path.isfile(file) for file in files)  # noqa: PTH113
-    if allowed.startswith("a folder"):
-        return _can_hold_results(paths.ROOT / text)
-    if "name" in allowed:
-        return text.isprintable() and not text.isspace()
-    return text in allowed.split(" or ")
-
-
-def _can_hold_results(folder: Path) -> bool:
-    """Tell whether results may go to a folder: to none that holds committed files."""
+def resolve(
+    notebook: str, choice: object, names: Sequence[str] | None
+) -> registry.Source:
+    """Settle whether the data of a notebook are real or simulated."""
+    if choice not in SOURCES:
+        raise OptionError(
+            f"data_source must be {', '.join(SOURCES)}, not {cell(choice)}"
+        )
+    if names is None:
+        own = by_digit().get(notebook[0])
+        names = [own] if own else []
     try:
-        folder = folder.resolve()
-        if folder.is_relative_to(paths.ROOT) and not folder.is_relative_to(paths.BUILD):
-            return False
-        existing = next(each for each in (folder, *folder.parents) if each.exists())
-    except (OSError, ValueError):  # a name that no folder can have
-        return False
-    return existing.is_dir() and os.access(existing, os.W_OK)
+        source = registry.resolve(names, choice)
+    except registry.DataUnavailableError as error:
+        raise NoDataError(str(error)) from None
+    lacking = [name for name in names if not has_simulator(name)]
+    if source.kind == "simulated" and lacking:
+        raise NoDataError(
+            f"{', '.join(lacking)} has no simulator, and its real data are not used: "
+            f"{source.reason}"
+        )
+    return source
+
+
+def has_simulator(study: str) -> bool:
+    """Tell whether the data of a study can be simulated."""
+    return importlib.util.find_spec(f"helpers.simulate.{study}") is not None
+
+
+def injected(cells: Sequence[str]) -> list[str]:
+    """Names that papermill has set in the cell that it inserts."""
+    names = []
+    for code in cells:
+        if not code.startswith(INJECTED):
+            continue
+        for line in ast.parse(code).body:
+            if isinstance(line, ast.Assign):
+                names += [ast.unparse(target) for target in line.targets]
+    return names
+
+
+def refuse_unknown(notebook: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Stop unless a notebook has all these parameters."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise OptionError(
+            f"{notebook} has no parameter {', '.join(unknown)}: "
+            f"its parameters are {', '.join(known) or 'none'}"
+        )
+
+
+def defaults_of(notebook: str) -> dict[str, object]:
+    """Parameters of the last refresh; nothing for a notebook that has none yet."""
+    file = os.environ.get("DEFAULT_PARAMETERS") or paths.RESULTS / "parameters.csv"
+    if not Path(file).is_file():
+        return {}
+    table = read_text(file)
+    own = table[table["notebook"] == notebook]
+    return dict(zip(own["parameter"], map(json.loads, own["default"]), strict=True))
+
+
+def plain(value: object) -> object:
+    """Write a value as it is compared: a file of the project as in the notebook."""
+    if isinstance(value, str):
+        return value.removeprefix(f"{paths.ROOT}{os.sep}")
+    return list(value) if isinstance(value, tuple) else value
+
+
+def refuse_bad(name: str, value: object, default: object, rule: object) -> None:
+    """Stop at a value of another kind than its default, or one that is not allowed."""
+    if not same_kind(value, default):
+        raise OptionError(
+            f"{name} must be of the kind of {default!r}, not {cell(value)}"
+        )
+    parts = [value]
+    if isinstance(value, Mapping):
+        parts = [part for entry in value.values() for part in entry]
+    elif isinstance(value, list | tuple):
+        parts = list(value)
+        if not parts:
+            raise OptionError(f"{name} is empty: give at least one value")
+    for part in parts:
+        if not fits(part, rule):
+            raise OptionError(f"{name} must be {in_words(rule)}, not {cell(part)}")
+
+
+def same_kind(value: object, default: object) -> bool:
+    """Tell whether a value is of the kind of the default; whole numbers are numbers."""
+    if isinstance(default, float):
+        return type(value) in (int, float) and math.isfinite(value)
+    if isinstance(default, list | tuple):
+        return isinstance(value, list | tuple)
+    return type(value) is type(default)
+
+
+def fits(value: object, rule: object) -> bool:
+    """Tell whether a single value is allowed."""
+    if rule == TEXT:
+        return isinstance(value, str)
+    if rule == FILE:
+        return isinstance(value, str) and (paths.ROOT / value).is_file()
+    if isinstance(rule, tuple):
+        low, high = rule
+        return type(value) in (int, float) and low <= value <= high
+    return value in rule
+
+
+def in_words(rule: object) -> str:
+    """Say which values are allowed."""
+    if rule == TEXT:
+        return "text"
+    if rule == FILE:
+        return "a file that can be read"
+    if isinstance(rule, tuple):
+        return f"from {rule[0]:,} to {rule[1]:,}"
+    return " or ".join(map(str, rule))
