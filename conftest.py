@@ -39,14 +39,11 @@ def nothing_is_left_behind() -> Iterator[None]:
     import matplotlib.pyplot as plt
 
     from helpers import show
-    from helpers.data import registry
 
     environment = dict(os.environ)
     folder = Path.cwd()
     style = dict(show._style)
     show._run["current"] = None
-    registry._hashes_of_files_read.clear()
-    registry._simulated.clear()
     with mpl.rc_context():
         yield
         plt.close("all")

@@ -181,7 +181,6 @@ TABLES = {
     "results": "name,estimate\nhosking.counts.outputs_1,900",
     "claims": f"{','.join(judged.COLUMNS)}\n{CLAIM}",
     "authors_numbers": "id,printed,ours,reproduces,cause\nhosking.authors.a,1,1,True,",
-    "provenance": "file,sha256,notebook",
     "versions": "name,version",
 }
 
@@ -217,9 +216,9 @@ def test_publishing_replaces_notebooks_figures_and_claims_and_twice_changes_noth
     others = ["notebooks/10_tiny.ipynb", "figures/10_new.png"]
     guides = ["notebooks/README.md", "docs/replication_report.md"]
     assert names == [*tables, *others, *guides]
-    assert len(list((project / "figures").iterdir())) == 6
-    assert b"papermill" not in contents[5]
-    assert contents[5].endswith(b"}\n")
+    assert len(list((project / "figures").iterdir())) == 5
+    assert b"papermill" not in contents[4]
+    assert contents[4].endswith(b"}\n")
     again = results.publish(["10_tiny"], project / "build", project)
     assert [file.read_bytes() for file in again] == contents
 

@@ -24,7 +24,7 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to pandas.DataFrame
-        `results`, `claims`, `authors_numbers` and `provenance`.
+        `results`, `claims` and `authors_numbers`.
     """
     authors = pd.DataFrame(columns=["id", "printed", "ours", "reproduces", "cause"])
     if is_real:
@@ -39,7 +39,6 @@ def tables(folder: Path, is_real: bool) -> dict[str, pd.DataFrame]:
         "results": as_text(results.read(folder)),
         "claims": judged.judge_all(folder),
         "authors_numbers": authors,
-        "provenance": provenance(folder),
     }
 
 
@@ -63,21 +62,3 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 def _is_number(value: object) -> bool:
     """Tell whether a cell holds a number."""
     return isinstance(value, float) and not pd.isna(value)
-
-
-def provenance(folder: Path) -> pd.DataFrame:
-    """Files that each notebook has read, with their hashes.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Output folder of a run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per notebook and file: `file`, `sha256`, `notebook`.
-    """
-    files = sorted((folder / "provenance").glob("*.csv"))
-    empty = pd.DataFrame(columns=["file", "sha256", "notebook"])
-    return pd.concat([empty, *map(read_text, files)], ignore_index=True)

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths, show
-from helpers.data import registry
 from helpers.data.tables import PlainError, to_csv_bytes
 
 NUMBERS = ("estimate", "low", "high", "p", "share")
@@ -25,8 +24,6 @@ class ResultsError(PlainError):
 
 def save(table: pd.DataFrame) -> None:
     """Save the results of a notebook as OUT_DIR/results/<notebook>.csv.
-
-    The files that it has read are saved with their hashes, in OUT_DIR/provenance.
 
     With parameters that differ from the defaults nothing is saved, since results are
     compared with those of the papers. Results of simulated data go to a folder of their
@@ -66,14 +63,8 @@ def save(table: pd.DataFrame) -> None:
     if current.changed:
         print(f"not saved, since parameters were changed: {current.changed}")
         return
-    used = pd.DataFrame(registry.files_read().items(), columns=["file", "sha256"])
-    used = used.sort_values("file").assign(notebook=current.notebook)
-    name = f"{current.notebook}.csv"
-    contents = {
-        current.folder / "results" / name: to_csv_bytes(tidy, index=False),
-        current.folder / "provenance" / name: to_csv_bytes(used, index=False),
-    }
-    paths.replace_files(contents)
+    file = current.folder / "results" / f"{current.notebook}.csv"
+    paths.replace_files({file: to_csv_bytes(tidy, index=False)})
 
 
 def check(table: pd.DataFrame) -> pd.DataFrame:

@@ -24,11 +24,11 @@ from helpers.run.dependencies import fingerprint
 from helpers.run.parameters import notebook_file, notebook_files
 
 # Tables of a run, which are committed in figures/.
-JOINED = ("results", "claims", "authors_numbers", "provenance", "versions")
+JOINED = ("results", "claims", "authors_numbers", "versions")
 # How the reason begins why a notebook was not run.
 LEFT_OUT = "left out"
 TRACES = ("papermill", "execution")
-# What tells rows of results, claims and provenance apart.
+# What tells rows of results and claims apart.
 KEYS = (
     "id",
     "name",
@@ -71,7 +71,6 @@ def written_by(name: str, folder: Path) -> list[Path]:
     """Files that a run of a notebook has written, with real or simulated data."""
     patterns = [
         f"notebooks/{name}.ipynb",
-        f"provenance/{name}.csv",
         f"results/{name}.csv",
         f"tables/{name}.csv",
         f"figures/{name[:3]}*.png",  # names of figures begin with its number
