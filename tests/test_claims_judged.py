@@ -149,11 +149,6 @@ def test_a_run_on_simulated_data_checks_nothing(tmp_path):
     assert made["authors_numbers"].empty
 
 
-def test_files_that_notebooks_read_are_joined(folder):
-    made = joined.provenance(folder)
-    assert list(made) == ["file", "sha256", "notebook"]
-
-
 @pytest.mark.parametrize(
     ("estimate", "low", "high", "words"),
     [

@@ -65,7 +65,7 @@ def released(tmp_path, monkeypatch, simulated):
 
 
 def test_released_files_are_read_where_they_are_present(released, simulated):
-    study = chatbench.load("auto")
+    study = chatbench.load("real")
     assert study.source == "real"
     pd.testing.assert_frame_equal(study.accuracies(), simulated.accuracies())
     assert study.answers["rater_id"].iloc[0] == "rater-001"
@@ -170,28 +170,18 @@ def test_questions_without_answers_by_a_method_are_left_out(released):
 
 def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
     (released / chatbench.AI_ALONE_FILE).unlink()
-    message = r"1 of 2 files are missing\. `make reproduce` fetches them where their"
-    with pytest.raises(registry.DataUnavailableError, match=message) as failure:
-        chatbench.load("auto")
-    missing = str(failure.value).splitlines()[1:]
-    assert len(missing) == 1
-    assert missing[0].startswith(
-        "  chatbench/ai_alone_answers.csv from https://huggingface.co/"
+    message = (
+        r"^chatbench/ai_alone_answers\.csv is not on this machine and is never "
+        r"downloaded, .* Download it from https://huggingface\.co/"
     )
-
-
-def test_without_files_the_study_is_simulated_unless_real_data_are_asked_for(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
-    monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    found = chatbench.load("auto")
-    assert found.source == "simulated"
-    assert found.answers.equals(chatbench.load("simulated", seed=0).answers)
-    # so that figures and results are marked
-    assert registry.simulated_studies() == ["chatbench"]
-    with pytest.raises(registry.DataUnavailableError, match="2 of 2 files are"):
+    with pytest.raises(registry.DataUnavailableError, match=message):
         chatbench.load("real")
+
+
+def test_simulated_answers_say_so(simulated):
+    assert simulated.source == "simulated"
+    assert simulated.answers.attrs["source"] == "simulated"
+    assert simulated.ai_alone.attrs["source"] == "simulated"
 
 
 def test_unpinned_files_have_an_address_and_a_licence():

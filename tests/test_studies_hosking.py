@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data import download, registry, tables
+from helpers.data import registry, tables
 from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
@@ -102,17 +102,22 @@ def test_experts_labelled_each_arm_of_each_task_as_often_and_their_pilot_again(e
     }
 
 
-def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
-    monkeypatch.delenv("DATA_MIRROR", raising=False)
-    monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
-    monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    monkeypatch.setattr(
-        download, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
+def test_simulated_ratings_say_so_and_real_or_simulated_must_be_said():
+    first = hosking.load_experiment_1("simulated")
+    second = hosking.load_experiment_2("simulated")
+    assert first.source == second.source == "simulated"
+    loaded = (
+        first.errors,
+        first.outputs(),
+        second.perception,
+        second.outputs(),
+        hosking.load_experts("simulated"),
+        hosking.load_averages(2, "simulated"),
     )
-    assert hosking.load_experiment_1("auto").source == "simulated"
+    assert {table.attrs["source"] for table in loaded} == {"simulated"}
     for load in (hosking.load_experiment_1, hosking.load_experts):
-        with pytest.raises(registry.DataUnavailableError, match="no network"):
-            load("real")
+        with pytest.raises(tables.OptionError, match="'real' or 'simulated' here, not"):
+            load("auto")
 
 
 def test_an_unknown_way_to_combine_raters_is_refused():

@@ -134,7 +134,7 @@ def authors_table():
 
 
 def test_the_authors_test_is_read_in_the_form_their_script_writes(authors_file):
-    for data_source in ("auto", "real", "simulated"):
+    for data_source in ("real", "simulated"):
         assert humbel.authors_test(data_source) is None
     written = authors_table()
     written.loc[0, "cue"] = "null"
@@ -150,12 +150,12 @@ def test_the_authors_test_is_read_in_the_form_their_script_writes(authors_file):
 def test_another_table_is_not_taken_for_the_authors_test(authors_file):
     authors_table().drop(columns="max_aoa_pair").to_csv(authors_file)
     with pytest.raises(tables.BadTableError, match="'max_aoa_pair' is missing"):
-        humbel.authors_test("auto")
+        humbel.authors_test("real")
     authors_table().assign(cue_aoa="young").to_csv(authors_file)
     with pytest.raises(
         tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"
     ):
-        humbel.authors_test("auto")
+        humbel.authors_test("real")
 
 
 def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from helpers.data import download, registry, tables
+from helpers.data import registry, tables
 from helpers.data.columns import kamoda as columns
 from helpers.studies import kamoda
 
@@ -102,16 +102,13 @@ def test_simulated_texts_go_with_the_ratings_of_the_same_seed():
     )
 
 
-def test_without_data_and_network_auto_says_that_it_simulates(monkeypatch, tmp_path):
-    monkeypatch.delenv("DATA_MIRROR", raising=False)
-    monkeypatch.setattr(registry, "SHARED_MIRROR", tmp_path / "none")
-    monkeypatch.setenv("DATA_CACHE", str(tmp_path))
-    monkeypatch.setattr(
-        download, "_failed_hosts", {"raw.githubusercontent.com": "no network"}
-    )
-    assert kamoda.load("auto").source == "simulated"
-    with pytest.raises(registry.DataUnavailableError, match="no network"):
-        kamoda.load("real")
+def test_simulated_ratings_say_so_and_real_or_simulated_must_be_said():
+    study = kamoda.load("simulated")
+    assert study.source == "simulated"
+    tables_of_study = (study.ratings, study.evaluators, study.answers())
+    assert {table.attrs["source"] for table in tables_of_study} == {"simulated"}
+    with pytest.raises(tables.OptionError, match="'real' or 'simulated' here, not"):
+        kamoda.load("auto")
 
 
 EVALUATION = {

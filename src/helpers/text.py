@@ -20,7 +20,6 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
-from helpers.data import registry
 
 SCORERS = ("vader", "twitter")
 TWITTER_MODEL = "cardiffnlp/twitter-roberta-base-sentiment-latest"
@@ -407,6 +406,6 @@ def read_hand_check() -> pd.DataFrame:
     >>> read_hand_check().sum(axis="columns").unique().tolist()
     [50, 40]
     """
-    file = registry.local_file("data/justifications_hand_check.csv")
+    file = paths.DATA / "justifications_hand_check.csv"
     table = pd.read_csv(file, index_col=["sample", "aspect"])
     return table[list(COUNTS)]

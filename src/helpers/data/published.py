@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 
 from helpers import paths
-from helpers.data import registry
 from helpers.data.tables import PlainError
 
 COLUMNS = (
@@ -105,12 +104,11 @@ def printed_table(table: str) -> pd.DataFrame:
         raise ClaimError(
             f"There is no table {table!r} in data/published, only {', '.join(known)}."
         )
-    registry.local_file(paths.PUBLISHED / f"{table}.csv")
     return _printed_table(table)
 
 
 def _printed_table(table: str) -> pd.DataFrame:
-    """Read a printed table without recording it: to list claims is not to use it."""
+    """Read a printed table whose name is known."""
     frame = read_text(paths.PUBLISHED / f"{table}.csv")
     n_keys = frame.columns.get_loc("published")
     return frame.set_index(list(frame.columns[:n_keys]))

@@ -1,402 +1,312 @@
-"""Find each data file: local mirror, then cache, then download; always checked by hash.
+"""Find each data file in the mirror or the cache, or else download it with pooch.
 
-The order is the same however the data are loaded. The mirror is the folder of
-DATA_MIRROR or, if that is not set, `../shared/data` beside the project if it exists.
-Whoever loads a study gets real data or an error, unless simulated tables are asked for
-("simulated") or allowed ("auto"); these are announced by a `UserWarning`.
+The mirror is the folder of DATA_MIRROR or, if that is not set, `../shared/data` beside
+the project if it exists; the cache is the folder of DATA_CACHE, else `data/raw`.
 
-`data/registry.csv` lists the files. A file is accepted if its SHA-256 is listed, or if
-its git blob identifier is that of the published file. `data/unpinned.csv` lists public
-files whose hashes we do not know: that of the copy seen first is kept in the cache, and
-checked from then on.
-
-`helpers.data.download` fetches what is not here.
+`data/registry.csv` lists the files. One is accepted if its SHA-256 is listed, or if its
+git blob identifier is that of the published file; a copy with another content is an
+error, wherever it lies. `data/unpinned.csv` lists public files whose hashes we do not
+know: they are used where they are in the mirror or the cache, and never downloaded.
 """
 
 import csv
-import difflib
 import functools
 import hashlib
+import io
 import os
-import stat
-import warnings
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from time import monotonic
 
 from helpers import paths
-from helpers.data import download
-from helpers.data.download import (
-    DataError,
-    DataIncompleteError,
-    DataUnavailableError,
-)
-from helpers.data.tables import CHECKED, state_of
+from helpers.data.tables import OptionError, PlainError
 
 REGISTRY_FILE = paths.DATA / "registry.csv"
 UNPINNED_FILE = paths.DATA / "unpinned.csv"
 DATA_SOURCES = ("auto", "real", "simulated")
 SHARED_MIRROR = paths.ROOT.parent / "shared" / "data"
-# Second source of registered files: an archive that finds a content by its hash, here
-# the content swh:1:cnt:GIT_BLOB.
-ARCHIVES = (
-    "https://archive.softwareheritage.org/api/1/content/sha1_git:{git_blob}/raw/",
+# Second address of every registered file: an archive that finds a content by its hash.
+ARCHIVE = "https://archive.softwareheritage.org/api/1/content/sha1_git:{git_blob}/raw/"
+
+RETRIES = 2  # after pauses of one and two seconds
+SILENT_SECONDS = 10  # to connect, and later without a byte
+START_SECONDS = 30  # that every file may take, however small, all tries together
+BYTES_PER_SECOND = 20_000  # of the slowest download that is still waited for
+REMEDY = (
+    "put the file into the folder of DATA_MIRROR or DATA_CACHE or into data/raw, or "
+    "choose data_source='simulated'"
 )
 
-_hashes_of_files_read: dict[str, str] = {}
-_simulated: set[str] = set()  # files in whose place tables are simulated
+
+class DataError(PlainError):
+    """A data file cannot be used; the message says which, why, and what to do."""
+
+
+class DataUnavailableError(DataError):
+    """A data file is not on this machine and cannot be downloaded."""
+
+
+class DataIncompleteError(DataError):
+    """Some files of a study are on this machine, and others cannot be had."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whether data are real or simulated (`kind`), and why (`reason`, one line)."""
+
+    kind: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the registry, or of the list of files without hashes, as text.
-
-    `url` may hold several addresses separated by spaces, tried in their order.
-    """
+    """One row of the registry, or of the list of files without hashes, as text."""
 
     file: str
-    url: str
-    bytes: str
+    url: str  # one address or several, separated by spaces
+    bytes: str  # size of a copy; a second number is that of the largest to expect
     licence: str
     note: str
     sha256: str = ""
     git_blob: str = ""
 
     @property
-    def max_bytes(self) -> int:
-        """Bytes that a download may have at most.
-
-        A second number in `bytes` is a bound for a copy whose size is not known.
-        """
-        return int(self.bytes.split()[-1])
-
-    @property
     def addresses(self) -> list[str]:
-        """Where the file can be had, the first choice first."""
-        addresses = self.url.split()
-        if self.git_blob:
-            addresses += [each.format(git_blob=self.git_blob) for each in ARCHIVES]
-        return addresses
+        """Where the file can be downloaded, in the order to try."""
+        return [*self.url.split(), ARCHIVE.format(git_blob=self.git_blob)]
+
+    def is_right(self, content: bytes) -> bool:
+        """Tell whether a content is the file, as far as its hashes are known."""
+        if not self.git_blob:
+            return True
+        # Git hashes the content behind a header with its length.
+        blob = hashlib.sha1(b"blob %d\0" % len(content), usedforsecurity=False)
+        blob.update(content)
+        sha256 = hashlib.sha256(content).hexdigest()
+        return blob.hexdigest() == self.git_blob or sha256 in self.sha256.split()
 
 
 def names(study: str) -> list[str]:
-    """List the names of the registered files of a study."""
-    return [entry.file for entry in _of_study(study, REGISTRY_FILE)]
+    """List the names of the registered files of a study, such as "hosking"."""
+    return _files_of(study, REGISTRY_FILE)
+
+
+def unpinned_here(study: str) -> list[str]:
+    """List those files of a study without a known hash that are on this machine.
+
+    Notebooks use such files where they are, so results are then not to be committed.
+    """
+    files = _files_of(study, UNPINNED_FILE)
+    return [file for file in files if _find(_entry(file)) is not None]
 
 
 def fetch(file: str) -> Path:
-    """Return the path of a verified copy of a data file, downloading it if needed."""
-    entries = _entries(REGISTRY_FILE)
-    if file not in entries:
-        advice = "The first column names all files."
-        similar = difflib.get_close_matches(file, entries)
-        if similar:
-            advice = f"Did you mean {similar[0]!r}?"
-        raise DataError(f"{file!r} is not in data/registry.csv. {advice}")
-    return _provide(entries[file])
+    """Return the path of the right copy of a data file, downloading it if needed."""
+    entry = _entry(file)
+    path = _find(entry)
+    if path is not None:
+        return path
+    if not entry.git_blob:
+        raise DataUnavailableError(
+            f"{file} is not on this machine and is never downloaded, because its hash "
+            f"is not known. Download it from {' or '.join(entry.url.split())} and "
+            f"{REMEDY}."
+        )
+    return _download(entry)
 
 
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
-    """Fetch all files of a study, or return None if the study is to be simulated.
-
-    A study is real or simulated as a whole. With "auto" it is simulated only if none of
-    its files, of other tables too, is on this machine and its server cannot be reached.
-    A study that is simulated is announced by a warning and listed by
-    `simulated_studies`.
-    """
-    simulate = _is_simulated(data_source)
-    files = list(files)
-    study = _study_of(files[0])
-    if simulate:
-        note_simulated(files, study, "simulated data were asked for")
+    """Fetch files if `data_source` is "real"; return None if it is "simulated"."""
+    if data_source == "simulated":
         return None
-    try:
-        located = {file: fetch(file) for file in files}
-    except (DataUnavailableError, DataIncompleteError) as error:
-        together = names(study) if data_source == "auto" else files
-        n_here = sum(_local_copy(file) is not None for file in together)
-        if n_here or isinstance(error, DataIncompleteError):
-            raise DataIncompleteError(
-                f"{study}: {n_here} of {len(together)} files are here. {error}"
-            ) from error
-        if data_source == "real":
-            raise
-        note_simulated(files, study, str(error))
-        return None
-    _simulated.difference_update(files)
-    _record_use(located)
-    return located
-
-
-def _study_of(file: str) -> str:
-    """Name the study of a file: its folder."""
-    return file.partition("/")[0]
-
-
-def note_simulated(files: Iterable[str], what: str, why: str) -> None:
-    """Note, and say, that random tables take the place of files, and why."""
-    _simulated.update(files)
-    warnings.warn(
-        f"SIMULATED DATA: the tables of {what} are random numbers ({why})",
-        stacklevel=4,  # where the study's loader was called
-    )
-
-
-def simulated_studies() -> list[str]:
-    """Studies of which this process has simulated tables, and not loaded real ones."""
-    return sorted({_study_of(file) for file in _simulated})
-
-
-def locate_unpinned(files: Sequence[str], data_source: str) -> dict[str, Path] | None:
-    """Find files without a registered hash, or return None if they are simulated."""
-    if _is_simulated(data_source):
-        return None
-    located = {}
-    missing = []
-    for file in files:
-        entry = _entries(UNPINNED_FILE)[file]
-        copy = _verified_copy(entry)
-        if copy is None:
-            missing.append(f"  {file} from {' or '.join(entry.addresses)}")
-        else:
-            located[file] = copy
-    if not missing:
-        _simulated.difference_update(located)
-        _record_use(located)
-        return located
-    if data_source == "auto" and not located:
-        return None
-    listing = "\n".join(missing)
-    raise DataUnavailableError(
-        f"{len(missing)} of {len(files)} files are missing. `make reproduce` fetches "
-        "them where their server answers; or put them into the folder of DATA_MIRROR "
-        f"or into data/raw, or choose data_source='simulated'.\n{listing}"
-    )
-
-
-def local_file(file: str | Path) -> Path:
-    """Return the path of a file that needs no fetching, and record that it is read."""
-    path = paths.ROOT / file
-    name = path.name
-    if path.is_relative_to(paths.ROOT):
-        name = str(path.relative_to(paths.ROOT))
-    _record_use({name: path})
-    return path
-
-
-def files_read() -> dict[str, str]:
-    """Name the files that this process has taken data from, with their SHA-256."""
-    return dict(_hashes_of_files_read)
-
-
-def _record_use(located: dict[str, Path]) -> None:
-    """Remember that files are read, and what they hold."""
-    for file, path in located.items():
-        _hashes_of_files_read[file] = _sha256(path)
-
-
-def _sha256(path: Path) -> str:
-    """SHA-256 of a file."""
-    size, mtime_ns = state_of(path)
-    sha256, _ = _hashes(path, size, mtime_ns)
-    return sha256
-
-
-def fetch_unpinned(study: str) -> dict[str, str]:
-    """Fetch a study's files without a registered hash, and keep the hash of each.
-
-    Parameters
-    ----------
-    study : str
-        Folder of the files.
-
-    Returns
-    -------
-    dict
-        By file: nothing if it is here, or else why it is not.
-
-    Raises
-    ------
-    DataError
-        If a copy is not the one seen first, or the cache cannot be used.
-    """
-    reasons = {}
-    for entry in _of_study(study, UNPINNED_FILE):
-        try:
-            path = _provide(entry)
-            if not _known_hashes(entry):
-                _keep_hash(entry, path)
-            reasons[entry.file] = ""
-        except (DataUnavailableError, DataIncompleteError) as error:
-            reasons[entry.file] = str(error.__cause__)
-    return reasons
-
-
-def _keep_hash(entry: Entry, path: Path) -> None:
-    """Write the SHA-256 of a copy into the cache, in the form of sha256sum."""
-    sha256, _ = _hashes_of(_read(path))
-    line = f"{sha256}  {path.name}\n"
-    _store(line.encode(), _folders()["cache"] / f"{entry.file}.sha256")
-
-
-def _is_simulated(data_source: str) -> bool:
-    """Tell whether only simulated data are wanted; stop if the source is unknown."""
-    if data_source not in DATA_SOURCES:
-        raise ValueError(
-            f"data_source must be 'auto', 'real' or 'simulated', not {data_source!r}"
+    if data_source != "real":
+        raise OptionError(
+            f"data_source must be 'real' or 'simulated' here, not {data_source!r}; "
+            "helpers.data.registry.resolve chooses between them"
         )
-    return data_source == "simulated"
+    return {file: fetch(file) for file in files}
+
+
+def resolve(studies: Sequence[str], choice: str) -> Source:
+    """Choose real or simulated data, the same for all studies of a run.
+
+    With "auto" data are simulated only if no file of these studies is on this machine
+    and none can be downloaded. If some are here and others cannot be had, this stops
+    (`DataIncompleteError`), and so does "real" (`DataUnavailableError`).
+    """
+    if choice not in DATA_SOURCES:
+        raise OptionError(
+            f"data_source must be 'auto', 'real' or 'simulated', not {choice!r}"
+        )
+    files = []
+    for study in studies:
+        if not _files_of(study, REGISTRY_FILE, UNPINNED_FILE):
+            raise OptionError(f"data/registry.csv has no files of a study {study!r}")
+        files += names(study)
+    if choice == "simulated":
+        return Source("simulated", "simulated data were asked for")
+    try:
+        locate(files, "real")
+    except DataUnavailableError as error:
+        if choice == "real":
+            raise
+        n_here = sum(_find(_entry(file)) is not None for file in files)
+        if n_here:
+            together = " and ".join(studies)
+            raise DataIncompleteError(
+                f"{n_here} of {len(files)} files of {together} are here. {error}"
+            ) from error
+        reason, _, _ = str(error).partition(". ")
+        return Source("simulated", reason)
+    return Source("real", "all registered files are here")
 
 
 @functools.cache
-def _entries(listing: Path) -> dict[str, Entry]:
-    """Read the registry, or the list of files without a registered hash."""
+def _read(listing: Path) -> dict[str, Entry]:
+    """Read the registry, or the list of files without a known hash."""
     with listing.open(encoding="utf-8", newline="") as lines:
         return {row["file"]: Entry(**row) for row in csv.DictReader(lines)}
 
 
-def _of_study(study: str, *listings: Path) -> list[Entry]:
-    """Choose the files of a study."""
-    entries = []
+def _files_of(study: str, *listings: Path) -> list[str]:
+    """List the names of a study's files: those in its folder."""
+    files = []
     for listing in listings:
-        entries += _entries(listing).values()
-    return [entry for entry in entries if entry.file.startswith(f"{study}/")]
+        files += [file for file in _read(listing) if file.startswith(f"{study}/")]
+    return files
 
 
-def _folders() -> dict[str, Path]:
-    """List the folders with copies; one that DATA_MIRROR names must exist."""
-    cache_name = os.environ.get("DATA_CACHE") or "data/raw"
-    cache = paths.ROOT / cache_name
-    mirror_name = os.environ.get("DATA_MIRROR")
-    if mirror_name:
-        mirror = paths.ROOT / mirror_name
-    elif SHARED_MIRROR.is_dir():
-        mirror = SHARED_MIRROR
-    else:
-        return {"cache": cache}
-    if not mirror.is_dir():
+def _entry(file: str) -> Entry:
+    """Look a file up in both lists."""
+    entries = _read(REGISTRY_FILE) | _read(UNPINNED_FILE)
+    if file not in entries:
+        raise DataError(f"{file!r} is not in the first column of data/registry.csv.")
+    return entries[file]
+
+
+def _folders() -> list[Path]:
+    """List the folders with copies: the mirror, if there is one, and the cache."""
+    cache = paths.ROOT / (os.environ.get("DATA_CACHE") or "data/raw")
+    named = os.environ.get("DATA_MIRROR")
+    mirror = paths.ROOT / named if named else SHARED_MIRROR
+    if mirror.is_dir():
+        return [mirror, cache]
+    if named:
         raise DataError(
             f"DATA_MIRROR names no folder: {mirror}. Correct the variable or unset it."
         )
-    return {"mirror": mirror, "cache": cache}
+    return [cache]
 
 
-def _local_copy(file: str) -> Path | None:
-    """Return the path of a copy in the mirror or in the cache, if there is one."""
-    for folder in _folders().values():
-        path = folder / file
+def _find(entry: Entry) -> Path | None:
+    """Return the path of a copy if there is one; raise if it is not the right file."""
+    for folder in _folders():
+        path = folder / entry.file
         try:
-            mode = path.stat().st_mode
+            content = path.read_bytes()
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise _unreadable(path, error.strerror) from error
-        if not stat.S_ISREG(mode):
-            raise _unreadable(path, "it is not a file")
+            raise DataError(
+                f"{path} cannot be read ({error.strerror}). Correct that, or set "
+                "DATA_MIRROR and DATA_CACHE to other folders."
+            ) from error
+        if not entry.is_right(content):
+            raise DataError(
+                f"{path} is not the registered file: it has {len(content)} bytes "
+                f"(registered: {entry.bytes.split()[0]}) and another hash. Delete it "
+                f"and run again, or replace it with the file of {entry.addresses[0]}"
+            )
         return path
     return None
 
 
-def _unreadable(path: Path, problem: str) -> DataError:
-    """Say that what is in the place of a file cannot be read."""
-    return DataError(
-        f"{path} cannot be read ({problem}). Correct that, or set DATA_MIRROR and "
-        "DATA_CACHE to other folders."
+def _download(entry: Entry) -> Path:
+    """Let pooch download a file into the cache, from the first address that has it."""
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")  # else it names each file as it comes
+    cache = _folders()[-1]
+    target = cache / entry.file
+    reasons = []
+    for address in entry.addresses:
+        files = pooch.create(
+            path=cache,
+            base_url="",
+            registry={entry.file: None},  # `_receive` checks what came
+            urls={entry.file: address},
+            retry_if_failed=RETRIES,
+        )
+        max_bytes = int(entry.bytes.split()[-1])
+        end = monotonic() + START_SECONDS + max_bytes / BYTES_PER_SECOND
+        try:
+            # pooch stops if another process makes the folder at the same moment
+            target.parent.mkdir(parents=True, exist_ok=True)
+            downloader = functools.partial(_receive, entry=entry, end=end)
+            files.fetch(entry.file, downloader=downloader)
+            target.chmod(0o644)  # pooch leaves it readable to its owner alone
+        except (ValueError, TimeoutError, requests.RequestException) as error:
+            reasons.append(f"{address}: {_reason(error)}")
+        except OSError as error:
+            raise DataError(
+                f"{entry.file} cannot be stored in {cache} ({error.strerror or error})."
+                " Make room, or set DATA_CACHE to a folder that you can write to."
+            ) from error
+        else:
+            return _find(entry)
+    raise DataUnavailableError(
+        f"{entry.file} is not on this machine and cannot be downloaded "
+        f"({'; '.join(reasons)}). Connect to the internet and run again, {REMEDY}."
     )
 
 
-def _read(path: Path) -> bytes:
-    """Read a file, or say why that cannot be done."""
+def _receive(
+    url: str, output_file: str, pooch: object, entry: Entry, end: float
+) -> None:
+    """Download a file for pooch in one try, and write it if its hash is right.
+
+    In a thread that is left behind when time is up: the time limit of requests is for
+    a single read, and a server that sends byte after byte would keep us waiting.
+    """
+    from pooch import HTTPDownloader
+
+    # not as a stream, of which pooch leaves the connection open after an error
+    get = HTTPDownloader(timeout=SILENT_SECONDS, stream=False)
+    body = io.BytesIO()
+    finished = Future()
+
+    def work() -> None:
+        try:
+            finished.set_result(get(url, body, pooch))
+        except Exception as error:
+            finished.set_exception(error)
+
+    Thread(target=work, daemon=True).start()
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error.strerror) from error
+        finished.result(timeout=max(0, end - monotonic()))
+    except TimeoutError:
+        raise TimeoutError("not complete in time") from None
+    content = body.getvalue()
+    if not entry.is_right(content):
+        what = f"{len(content)} bytes that are not the registered file"
+        if content[:200].lstrip().lower().startswith((b"<!doctype", b"<html")):
+            what = "a web page instead of the file"
+        raise ValueError(f"it sent {what}")
+    Path(output_file).write_bytes(content)
 
 
-def _provide(entry: Entry) -> Path:
-    """Return the path of a verified copy, downloading it if needed."""
-    copy = _verified_copy(entry)
-    if copy is not None:
-        return copy
-    download.fetch(
-        entry.file,
-        entry.addresses,
-        _folders()["cache"],
-        max_bytes=entry.max_bytes,
-        is_right=lambda content: _is_right(entry, _hashes_of(content)),
-    )
-    return _verified_copy(entry)
+def _reason(error: Exception) -> str:
+    """Say in a few words what stopped a download."""
+    import requests
 
-
-def _verified_copy(entry: Entry) -> Path | None:
-    """Return the path of a copy, if there is one; raise if it is not the right file."""
-    path = _local_copy(entry.file)
-    if path is None:
-        return None
-    size, mtime_ns = state_of(path)
-    # Readers compare this with the state after reading: see `tables.readable`.
-    CHECKED[path] = (size, mtime_ns)
-    if not _is_right(entry, _hashes(path, size, mtime_ns)):
-        raise _corrupt(path, entry, size)
-    return path
-
-
-def _corrupt(path: Path, entry: Entry, size: int) -> DataError:
-    """Say that a copy is not the registered file, and what to do."""
-    if entry.git_blob:
-        which = "registered"
-        hint = f"registered: {entry.bytes.split()[0]}"
-    else:
-        which = "first seen"
-        hint = f"to accept it, delete {_local_copy(f'{entry.file}.sha256')}"
-    if path == _folders()["cache"] / entry.file:
-        advice = "Delete it and run again."
-    else:
-        advice = "Replace it, or delete it to use the cache or a download."
-    return DataError(
-        f"{path} is not the {which} {entry.file}: it has {size} bytes ({hint}) and "
-        f"another SHA-256. {advice}"
-    )
-
-
-def _is_right(entry: Entry, hashes: tuple[str, str]) -> bool:
-    """Tell whether one of these hashes is known for the file, or none is known yet."""
-    known = _known_hashes(entry)
-    if not known:
-        return True
-    return not known.isdisjoint(hashes)
-
-
-def _known_hashes(entry: Entry) -> set[str]:
-    """List the registered hashes of a file; if none, that of the copy seen first."""
-    if entry.git_blob:
-        return {*entry.sha256.split(), entry.git_blob}
-    hash_file = _local_copy(f"{entry.file}.sha256")
-    if hash_file is None:
-        return set()
-    # as sha256sum writes it: hash and name
-    words = _read(hash_file).decode(errors="replace").split()
-    return set(words[:1])
-
-
-@functools.cache
-def _hashes(path: Path, size: int, mtime_ns: int) -> tuple[str, str]:
-    """Return the hashes of a file; size and time make the cached answer expire."""
-    return _hashes_of(_read(path))
-
-
-def _hashes_of(content: bytes) -> tuple[str, str]:
-    """Return SHA-256 and git blob identifier."""
-    sha256 = hashlib.sha256(content)
-    # Git hashes the content behind a header with its length.
-    header = b"blob %d\0" % len(content)
-    blob = hashlib.sha1(header + content, usedforsecurity=False)
-    return sha256.hexdigest(), blob.hexdigest()
-
-
-def _store(content: bytes, target: Path) -> None:
-    """Write a file, or say why that cannot be done."""
-    try:
-        paths.replace_files({target: content})
-    except OSError as error:
-        raise download.unwritable(target, error) from error
+    if isinstance(error, requests.HTTPError):
+        return f"HTTP status {error.response.status_code}"
+    if isinstance(error, requests.Timeout):
+        return f"no answer for {SILENT_SECONDS} s"
+    if isinstance(error, requests.RequestException):
+        return "the connection failed or broke off"
+    return str(error)

@@ -22,7 +22,6 @@ SHOWN_NAMES = 12
 SEARCHED_NAMES = 1000  # for one like a missing name: more would take long
 LONGEST_CELL = 40  # characters of a cell that a message shows
 LONGEST_REASON = 120
-CHECKED: dict[Path, tuple[int, int]] = {}  # state in which the hash of a file was right
 LARGEST = 2**63  # a number that can be computed with is smaller
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # a number or interval with a sign, in which there is nothing to call or look up
@@ -85,15 +84,6 @@ def readable(path: Path, what: str) -> Iterator[None]:
         raise
     except UNREADABLE as error:
         raise unreadable(path, what, error) from None
-    # What was read must be what was hashed.
-    if path in CHECKED and CHECKED[path] != state_of(path):
-        raise bad_table(path.name, ["the file changed while it was read"])
-
-
-def state_of(path: Path) -> tuple[int, int]:
-    """Give size and time of a file, which differ after it has changed."""
-    state = path.stat()
-    return state.st_size, state.st_mtime_ns
 
 
 def unreadable(path: Path, what: str, error: Exception) -> BadTableError:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.data import registry, tables
+from helpers.data import tables
 from helpers.simulate.humbel import answers as simulated_answers
 from helpers.studies import humbel
 from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
@@ -43,7 +43,7 @@ def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
             f"{path.name} does not begin with {expected!r}: it answers other "
             "questions. Build them with the options it was made for, or answer these."
         )
-    table = tables.read_csv(registry.local_file(path), comment="#")
+    table = tables.read_csv(path, comment="#")
     tables.as_numbers(table, ["question", "chosen"], path.name)
     return _checked(table.set_index("question")["chosen"], questions, path.name)
 

@@ -207,13 +207,13 @@ def _cell_order() -> pd.MultiIndex:
 def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     """Load the answers of the full study.
 
-    `make reproduce` fetches the files where their server answers (see
-    `data/unpinned.csv`).
+    The files are used where they are in the mirror or in the cache, and never
+    downloaded: their hashes are not known (see `data/unpinned.csv`).
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
-        As `registry.locate_unpinned`.
+    data_source : {"real", "simulated"}, optional
+        As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
 
@@ -233,11 +233,8 @@ def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     'simulated'
     """
     files = [ANSWERS_FILE, AI_ALONE_FILE]
-    located = registry.locate_unpinned(files, data_source)
+    located = registry.locate(files, data_source)
     if located is None:
-        registry.note_simulated(
-            files, "ChatBench's answers", "only its printed tables are real"
-        )
         source = "simulated"
         rng = np.random.default_rng(seed)
         answers, ai_alone = simulated.chatbench(rng, _truth())

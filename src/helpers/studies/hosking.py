@@ -226,7 +226,7 @@ def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -263,7 +263,7 @@ def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -331,7 +331,7 @@ def load_experts(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -451,7 +451,7 @@ def load_averages(
     ----------
     experiment : {1, 2}
         The experiment.
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`. Simulated averages are our own of the simulated ratings.
     seed : int, optional
         Seed of the simulation, if there is one.

@@ -27,7 +27,7 @@ from sklearn.linear_model import Lasso
 from sklearn.metrics import precision_score, recall_score
 
 from helpers import paths
-from helpers.data import published, registry
+from helpers.data import published
 from helpers.data.columns import hosking as columns
 from helpers.stats.agreement import gwet_ac1, krippendorff_alpha
 from helpers.studies import hosking
@@ -67,7 +67,7 @@ def printed_numbers() -> pd.DataFrame:
     >>> printed_numbers().loc["hosking.authors.lasso.weight.refusal", "printed"]
     '0.95'
     """
-    return published.read_text(registry.local_file(FILE)).set_index("id")
+    return published.read_text(FILE).set_index("id")
 
 
 def recomputed(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def recomputed(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    data_source : {"real", "simulated", "auto"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`. Simulated tables show that the computation runs; their
         numbers are others.
     seed : int, optional

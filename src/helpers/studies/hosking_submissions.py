@@ -174,7 +174,7 @@ def load_submissions(
     group : {"errors", "unbiased", "perception"}
         Raters who checked errors, gave quality alone, or (experiment 2 only) gave
         assertiveness and complexity.
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one. The same seed gives the same outputs as
@@ -301,7 +301,7 @@ def _read_group(
     place: Place, located: Mapping[str, Path], texts: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the ratings and sessions of a group, the excluded ones only as sessions."""
-    exclusions = pd.read_csv(registry.local_file(EXCLUSIONS_FILE))
+    exclusions = pd.read_csv(EXCLUSIONS_FILE)
     ratings = []
     sessions = []
     for file in _files(place):
@@ -349,7 +349,7 @@ def single_ratings(
         Experiment of section 2 or of section 3.
     group : {"errors", "unbiased", "perception"}
         As `load_submissions`.
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`. Give the source of the averages that the ratings are set
         beside.
     seed : int, optional
@@ -389,7 +389,7 @@ def same_raters(
         Experiment of section 2 or of section 3.
     groups : collection of str
         Groups as in `load_submissions`.
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.

@@ -395,7 +395,7 @@ def load(data_source: str = "real", seed: int = 0) -> Humbel:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -429,7 +429,7 @@ def authors_test(data_source: str = "real") -> pd.DataFrame | None:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         With "simulated" no file is looked for.
 
     Returns
@@ -449,10 +449,10 @@ def authors_test(data_source: str = "real") -> pd.DataFrame | None:
     >>> authors_test("simulated") is None
     True
     """
-    # "real" would stop without the file, which other results do not need.
-    if data_source == "real":
-        data_source = "auto"
-    located = registry.locate_unpinned([AUTHORS_TEST_FILE], data_source)
+    try:
+        located = registry.locate([AUTHORS_TEST_FILE], data_source)
+    except registry.DataUnavailableError:
+        return None  # other results do not need the file
     if located is None:
         return None
     path = located[AUTHORS_TEST_FILE]

@@ -155,7 +155,7 @@ def load(data_source: str = "real", seed: int = 0) -> Kamoda:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one.
@@ -192,7 +192,7 @@ def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
 
     Parameters
     ----------
-    data_source : {"real", "auto", "simulated"}, optional
+    data_source : {"real", "simulated"}, optional
         As `registry.locate`.
     seed : int, optional
         Seed of the simulation, if there is one. The same seed gives `load` the same

@@ -88,15 +88,9 @@ def locate(name: str, data_source: str) -> dict[str, Path]:
     files = files_of(name)
     if not files:
         raise PlainError(f"data/registry.csv has no file of the set {name!r}")
-    if data_source == "simulated":
+    located = registry.locate(files, data_source)
+    if located is None:
         raise PlainError(NO_DATA)
-    try:
-        # Nothing is simulated in place of a set, so "auto" may not announce that.
-        located = registry.locate(files, "real")
-    except registry.DataUnavailableError as error:
-        if data_source == "auto":
-            raise PlainError(NO_DATA) from error
-        raise
     return {file.removeprefix(f"{STUDY}/"): path for file, path in located.items()}
 
 
@@ -108,7 +102,7 @@ def load(name: str, data_source: str = "real") -> Ratings:
     name : str
         One of `READERS`. A second group that rated the same texts has the name of the
         data set and its own, such as ``"summeval experts"``.
-    data_source : {"real", "auto"}
+    data_source : {"real"}
         These data sets are not simulated: without the files this stops.
 
     Returns
@@ -130,7 +124,7 @@ def load_pairs(name: str, data_source: str = "real") -> pd.DataFrame:
     ----------
     name : str
         One of `PAIR_READERS`.
-    data_source : {"real", "auto"}
+    data_source : {"real"}
         As for `load`.
 
     Returns
