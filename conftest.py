@@ -1,20 +1,20 @@
 """Settings of pytest for the whole project."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-# Tests write to a folder of their own; nbval's runs write to `build`, as users' do.
 TESTS_OF_SITE = ("tests/test_site.py", "tests/test_browser.py")
-
-
-def pytest_configure(config) -> None:
-    """Choose the folder of runs before any module of the project is loaded."""
-    if not config.getoption("nbval", default=False):
-        os.environ.setdefault("BUILD_FOLDER", tempfile.mkdtemp(prefix="judging-"))
+# Tests write to a folder of their own, notebooks under nbval to `build`, as users' do.
+# Set here, before any module of the project is loaded; processes of xdist inherit it.
+if "BUILD_FOLDER" not in os.environ:
+    is_nbval = "--nbval" in sys.argv
+    own = str(Path(__file__).with_name("build")) if is_nbval else tempfile.mkdtemp()
+    os.environ["BUILD_FOLDER"] = own
 
 
 def pytest_collectstart(collector) -> None:

@@ -30,10 +30,9 @@ from sphinx.cmd.build import main as sphinx
 from helpers import VERBS, paths
 from helpers.claims import report
 from helpers.data.published import published_claims, read_text
-from helpers.data.studies import read_studies
-from helpers.run import results
-from helpers.run.notebooks import studies_of
-from helpers.run.parameters import notebook_files
+from helpers.data.studies import by_digit, read_studies
+from helpers.marks import BANNER
+from helpers.run.notebooks import notebook_files
 from helpers.show import INTERACTIVE
 
 DOCS = Path(__file__).parent
@@ -58,7 +57,16 @@ OPTIONS = {
 }
 TITLE = "Judging language models: a reference re-analysis"
 LONGEST_SHOWN = 6  # lines of code in a cell that is not folded
-FOLDERS = ("docs", "notebooks", "data", "figures", "benchmarks", "src", "tests")
+FOLDERS = (
+    "docs",
+    "notebooks",
+    "data",
+    "figures",
+    "results",
+    "benchmarks",
+    "src",
+    "tests",
+)
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
 NO_ADDRESS = (
@@ -118,15 +126,16 @@ def write(run: Path, sources: Path) -> None:
     numbers = read_text(joined if joined.is_file() else sources / "results/results.csv")
     numbers = with_kinds(numbers)
     for name, committed in notebook_files().items():
-        executed = results.executed(name, run)
-        notebook = nbformat.read(executed if executed.is_file() else committed, 4)
+        file = run_of(name, run)
+        notebook = nbformat.read(file if file.is_file() else committed, 4)
         page = sources / committed.relative_to(paths.ROOT)
         of_page = numbers[numbers["notebook"] == name]
         of_page.to_csv(page.with_suffix(".csv"), index=False)
         depth = len(page.relative_to(sources).parts) - 1
         draw_charts(name, notebook, root="../" * depth)
         nbformat.write(as_page(name, notebook, has_numbers=len(of_page) > 0), page)
-    shutil.copytree(run / "figures", sources / "figures", dirs_exist_ok=True)
+    if (run / "figures").is_dir():
+        shutil.copytree(run / "figures", sources / "figures", dirs_exist_ok=True)
     _write_report(run, sources)
     _write_reference(sources / "reference")
     _write_start(sources)
@@ -230,14 +239,35 @@ def _citation(name: str, has_numbers: bool) -> str:
 
 def notice(run: Path) -> str:
     """What readers of every page have to know about the data of a run."""
+    names = notebook_files()
+    files = {name: run_of(name, run) for name in names}
+    marked = [
+        name
+        for name, file in files.items()
+        if file.is_file() and BANNER in file.read_text(encoding="utf-8")
+    ]
     parts = []
-    simulated = [name for name in notebook_files() if results.is_simulated(name, run)]
-    if simulated:
-        parts.append(f"Simulated data, not real ratings, in: {', '.join(simulated)}.")
-    missing = results.missing(run)
-    if missing:
+    if marked:
+        parts.append(f"SIMULATED DATA or changed parameters in: {', '.join(marked)}.")
+    missing = [name for name, file in files.items() if not file.is_file()]
+    if missing and run != paths.ROOT:
         parts.append(f"Not run, shown as committed: {', '.join(missing)}.")
     return " ".join(parts)
+
+
+def run_of(name: str, run: Path) -> Path:
+    """Executed copy of a notebook in a run, or the committed one of the run `.`."""
+    place = notebook_files()[name].relative_to(paths.NOTEBOOKS)
+    return run / "notebooks" / place
+
+
+def studies_of(name: str) -> list[str]:
+    """List the studies that a notebook reads, from its number or its check."""
+    text = notebook_files()[name].read_text(encoding="utf-8")
+    listed = re.search(r"studies=\[(.*?)\]", text)
+    if listed:
+        return re.findall(r"\w+", listed.group(1))
+    return [by_digit()[name[0]]] if name[0] in by_digit() else []
 
 
 def _write_report(run: Path, sources: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import show
+from helpers import marks, paths
 from helpers.claims import joined, judged, report, results, tables
 from helpers.data import published, studies
 from helpers.data.published import ClaimError
@@ -38,7 +38,8 @@ def folder(tmp_path, monkeypatch):
         "same": True,
         "each": pd.DataFrame({"estimate": [6, 7, 8, 9, 10]}, index=[*"vwxyz"]),
     }
-    show.begin("11_error_weights", str(tmp_path), changed="")
+    monkeypatch.setattr(paths, "BUILD", tmp_path)
+    marks.begin(marks.Run("11_error_weights"))
     results.save(results.rows("a", found))
     return tmp_path
 

@@ -3,16 +3,22 @@
 import pandas as pd
 import pytest
 
-from helpers import show
+from helpers import marks, paths
 from helpers.claims import results
 from helpers.claims.results import ResultsError
+
+
+@pytest.fixture(autouse=True)
+def build(tmp_path, monkeypatch):
+    """Folder of the run."""
+    monkeypatch.setattr(paths, "BUILD", tmp_path)
 
 
 def test_saved_results_are_read_again_with_their_notebook(tmp_path):
     rows = {"estimate": 1.5, "low": 1.0, "high": 2.0}
     by_part = pd.DataFrame({"share": [0.25, 1]}, index=["x", "y"])
     table = results.rows("hosking", {"slope": rows, "found": by_part, "same": True})
-    show.begin("11_error_weights", str(tmp_path), changed="")
+    marks.begin(marks.Run("11_error_weights"))
     results.save(table)
     read = results.read(tmp_path).set_index(["name", "part"])
     assert read.loc[("hosking.slope", ""), "high"] == 2
@@ -29,23 +35,23 @@ def test_interpretations_are_rows_of_their_own():
 
 
 def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
-    show.begin("11_error_weights", str(tmp_path), changed="alpha = 0.05")
+    marks.begin(marks.Run("11_error_weights", "alpha = 0.05"))
     results.save(results.rows("hosking", {"slope": 1}))
     assert "alpha = 0.05" in capsys.readouterr().out
     assert results.read(tmp_path).empty
 
 
-def test_simulated_results_have_a_folder_of_their_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(show.Run, "simulated", True)
-    show.begin("31_question_level_and_simulator", str(tmp_path), changed="")
+def test_nothing_is_saved_of_simulated_data(tmp_path, capsys):
+    run = marks.Run("31_question_level_and_simulator", reasons=["asked for"])
+    marks.begin(run)
     results.save(results.rows("chatbench", {"share": 3}))
+    assert "no result is saved: SIMULATED DATA" in capsys.readouterr().out
     assert results.read(tmp_path).empty
-    assert len(results.read(tmp_path / "simulated")) == 1
 
 
 def test_two_notebooks_cannot_save_the_same_result(tmp_path):
     for notebook in ("10_annotation_quality", "11_error_weights"):
-        show.begin(notebook, str(tmp_path), changed="")
+        marks.begin(marks.Run(notebook))
         results.save(results.rows("hosking", {"slope": 1}))
     with pytest.raises(ResultsError, match=r"hosking\.slope was saved by 10_"):
         results.read(tmp_path)
@@ -83,6 +89,6 @@ def test_a_result_is_saved_once():
 
 
 def test_results_belong_to_a_checked_notebook(monkeypatch):
-    monkeypatch.setitem(show._run, "current", None)
+    marks.begin(None)
     with pytest.raises(ResultsError, match=r"run\.check"):
         results.save(results.rows("hosking", {"slope": 1}))

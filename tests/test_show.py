@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import show
-from helpers.data import registry
+from helpers import marks, paths, show
 from helpers.data.tables import PlainError
 from helpers.stats import aspects
 
@@ -43,9 +42,10 @@ def segments(collection) -> np.ndarray:
 
 
 @pytest.fixture
-def begun(tmp_path):
+def begun(tmp_path, monkeypatch):
     """A run with default parameters."""
-    show.begin("11_error_weights", str(tmp_path), changed="")
+    monkeypatch.setattr(paths, "BUILD", tmp_path)
+    marks.begin(marks.Run("11_error_weights"))
     return tmp_path
 
 
@@ -74,11 +74,7 @@ def save_scores(name="11_scores", **changes):
     fig, ax = plt.subplots(figsize=(7, 3))
     ax.barh(table.index, table["answers"])
     show.save(fig, name, **(given | changes))
-    return fig, show.current().folder / "figures" / f"{name}.png"
-
-
-def simulate(monkeypatch):
-    monkeypatch.setattr(registry, "simulated_studies", lambda: {"hosking"})
+    return fig, paths.BUILD / "figures" / f"{name}.png"
 
 
 @pytest.mark.parametrize(("when", "title"), [(True, 0), (False, 1), (np.True_, 0)])
@@ -91,8 +87,8 @@ def test_the_message_is_the_title_if_the_table_supports_it(begun, when, title):
     assert not plt.fignum_exists(fig.number)
 
 
-def test_changed_parameters_give_the_neutral_title_and_are_named(tmp_path, displayed):
-    show.begin("11_error_weights", str(tmp_path), "alpha = 0.05 instead of 0.01")
+def test_changed_parameters_give_the_neutral_title_and_are_named(begun, displayed):
+    marks.begin(marks.Run("11_error_weights", "alpha = 0.05 instead of 0.01"))
     fig, _ = save_scores()
     assert fig.get_suptitle() == "Good and bad answers"
     assert any("alpha = 0.05" in text for text in labels(fig.texts))
@@ -103,17 +99,57 @@ def test_changed_parameters_give_the_neutral_title_and_are_named(tmp_path, displ
     assert caption.data == f"**{words}** Of 900 answers."
 
 
-def test_simulated_figures_are_marked_and_have_a_folder_of_their_own(
-    begun, displayed, monkeypatch
-):
-    simulate(monkeypatch)
+def test_simulated_figures_are_marked(begun, displayed):
+    marks.begin(marks.Run("11_error_weights", reasons=["asked for"]))
     fig, file = save_scores()
-    assert file == begun / "simulated" / "figures" / "11_scores.png"
+    assert file == begun / "figures" / "11_scores.png"
     assert fig.get_suptitle() == "Good and bad answers"
-    assert "SIMULATED DATA" in labels(fig.texts)
+    assert labels(fig.texts).count("SIMULATED DATA") == 1
     (picture, _), (caption, _) = displayed
-    assert picture["text/plain"].startswith("Simulated data. Good and bad answers.")
-    assert caption.data == "**Simulated data.** Of 900 answers."
+    words = "SIMULATED DATA, random numbers and not ratings: asked for."
+    assert picture["text/plain"].startswith(f"{words} Good and bad answers.")
+    assert caption.data == f"**{words}** Of 900 answers."
+
+
+def test_a_figure_of_simulated_ratings_is_marked_among_real_ones(begun):
+    fig, _ = save_scores(simulated=True)
+    assert fig.get_suptitle() == "Good and bad answers"
+    assert labels(fig.texts).count("SIMULATED DATA") == 1
+
+
+TEXTS = {"title": "Most answers are good", "otherwise": "Answers", "alt": "Two bars."}
+
+
+def save_plainly(**changes):
+    """Save an empty figure with a title and an alternative text."""
+    fig, _ = plt.subplots(figsize=(7, 3))
+    show.save(fig, "11_scores", **(TEXTS | changes))
+    return fig
+
+
+def test_title_and_alternative_text_are_given(begun, displayed):
+    assert save_plainly().get_suptitle() == "Most answers are good"
+    ((picture, options),) = displayed
+    assert picture["text/plain"] == "Most answers are good. Two bars."
+    assert options["metadata"]["image/png"]["alt"] == picture["text/plain"]
+
+
+def test_another_run_has_the_other_title(begun):
+    marks.begin(marks.Run("11_error_weights", "alpha = 1 instead of 0.01"))
+    assert save_plainly().get_suptitle() == "Answers"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"title": "word " * 13}, "title has 13 words, at most 12"),
+        ({"otherwise": ""}, "otherwise is missing"),
+        ({"alt": ""}, "alt is missing"),
+    ],
+)
+def test_titles_and_alternative_text_are_asked_for(begun, change, problem):
+    with pytest.raises(PlainError, match=f"figure 11_scores: {problem}"):
+        save_plainly(**change)
 
 
 def test_the_page_shows_the_file_and_reads_its_table_out(begun, displayed):
@@ -178,12 +214,12 @@ def test_a_figure_needs_checked_parameters():
 
 
 @pytest.mark.parametrize(
-    ("source", "marks"),
+    ("source", "words"),
     [("simulated", ["SIMULATED DATA"]), ("", ["SIMULATED DATA"]), ("real", [])],
 )
-def test_all_but_real_figures_carry_a_watermark_above_everything(ax, source, marks):
+def test_all_but_real_figures_carry_a_watermark_above_everything(ax, source, words):
     show.as_png(ax.figure, source)
-    assert labels(ax.figure.texts) == marks
+    assert labels(ax.figure.texts) == words
     for mark in ax.figure.texts:
         assert mark.get_position() == (0.5, 0.5)
         assert mark.get_zorder() == 100

@@ -6,6 +6,7 @@ table and every figure say so, whichever program runs the notebook.
 """
 
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
@@ -22,6 +23,7 @@ class Run:
     notebook: str
     changed: str = ""  # parameters that differ from the defaults, in words
     reasons: list[str] = field(default_factory=list)  # why data are simulated
+    shows_reported: bool = False  # numbers of a paper, which are of the defaults
 
     @property
     def simulated(self) -> bool:
@@ -79,6 +81,8 @@ def short() -> str:
     words = [SIMULATED] if run.simulated else []
     if run.changed:
         words.append(f"changed: {run.changed}")
+        if run.shows_reported:
+            words.append("the authors' numbers: default settings")
     return "; ".join(words)
 
 
@@ -88,7 +92,10 @@ def mark_figure(figure: object) -> None:
     if run is None:
         return
     if run.changed:
-        note = figure.text(0.01, 1.01, f"changed parameters: {run.changed}", wrap=True)
+        words = f"changed parameters: {run.changed}"
+        if run.shows_reported:
+            words += "; the authors' numbers: default settings"
+        note = figure.text(0.01, 1.01, textwrap.fill(words, width=90))
         note.set(ha="left", va="bottom", color=ORANGE, fontsize=9, weight="bold")
     if run.simulated:
         watermark(figure)

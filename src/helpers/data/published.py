@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import paths
+from helpers import marks, paths
 from helpers.data.tables import PlainError
 
 COLUMNS = (
@@ -50,6 +50,41 @@ def published_claims() -> pd.DataFrame:
         together["result"] != "", together["id"]
     )
     return together[list(COLUMNS)].set_index("id")
+
+
+def reported(numbers: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
+    """Give numbers of a paper to be shown beside ours.
+
+    Notebooks take what they show of a paper from here. Nothing of a paper stands beside
+    simulated data: then all numbers are missing. Beside changed parameters tables and
+    figures say that the authors' numbers are those of the default settings.
+
+    Parameters
+    ----------
+    numbers : pandas.Series or pandas.DataFrame
+        Reported numbers, as text or as numbers; of a table, those in its column
+        ``printed`` or ``published``.
+
+    Returns
+    -------
+    pandas.Series or pandas.DataFrame
+        The same, or with "nan" for every number.
+
+    Examples
+    --------
+    >>> reported(published_claims()["printed"])["kamoda.regression.rho"]
+    '0.829'
+    """
+    run = marks.current()
+    if run is None:
+        return numbers
+    run.shows_reported = True
+    if not run.simulated:
+        return numbers
+    if isinstance(numbers, pd.Series):
+        return pd.Series("nan", numbers.index, name=numbers.name)
+    columns = numbers.columns.intersection(["printed", "published"])
+    return numbers.assign(**dict.fromkeys(columns, "nan"))
 
 
 def _cell_claims(table: str) -> pd.DataFrame:

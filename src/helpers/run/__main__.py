@@ -16,7 +16,7 @@ from helpers.run import notebooks, publish
 from helpers.run.notebooks import say
 from helpers.run.parameters import SOURCES
 
-OVERVIEW = "00_overview"  # it shows what the others have found
+OVERVIEW = "00_overview"  # it shows the committed claims
 
 
 @click.group(help=__doc__)
@@ -39,12 +39,16 @@ def refresh() -> None:
     names = sorted(notebooks.notebook_files())
     defaults = publish.write_parameters(names)
     os.environ["DEFAULT_PARAMETERS"] = str(defaults)
-    outcomes = _run_all("real")
+    findings = [name for name in names if name != OVERVIEW]
+    outcomes = notebooks.run_all(findings, "real")
+    _judge("real")
     _finish(outcomes)
     left_out = [outcome.name for outcome in outcomes if not outcome.finished]
     if left_out:
         raise PlainError(f"not committed, as there are no data for {left_out}")
-    written = publish.publish(names)
+    written = publish.publish(findings)
+    _finish([notebooks.run(OVERVIEW, {"data_source": "real"})])
+    written += publish.publish_notebooks([OVERVIEW])
     say(f"{len(written)} files renewed in notebooks/, figures/, results/ and docs/")
 
 
@@ -111,14 +115,9 @@ def new(name: str) -> None:
 
 
 def _run_all(data: str) -> list[notebooks.Outcome]:
-    """Run all notebooks; the overview last, since it shows the claims judged."""
-    names = sorted(notebooks.notebook_files())
-    findings = [name for name in names if name != OVERVIEW]
-    outcomes = notebooks.run_all(findings, data)
+    """Run all notebooks, and judge the claims by their results."""
+    outcomes = notebooks.run_all(sorted(notebooks.notebook_files()), data)
     _judge(data)
-    outcomes.append(
-        notebooks.run(OVERVIEW, {"claims_file": os.path.relpath(_table("claims"))})
-    )
     return outcomes
 
 
@@ -145,7 +144,8 @@ def _finish(outcomes: Sequence[notebooks.Outcome]) -> None:
     claims = read_text(_table("claims"))
     for study, verdicts in claims.groupby("study", sort=False)["verdict"]:
         counts = verdicts.value_counts().items()
-        say(f"{study}: {', '.join(f'{number} {verdict}' for verdict, number in counts)}")
+        words = [f"{number} {verdict}" for verdict, number in counts]
+        say(f"{study}: {', '.join(words)}")
     for outcome in outcomes:
         if outcome.left_out:
             say(f"{outcome.name}: left out. {outcome.error}")

@@ -131,8 +131,10 @@ def _execute(name: str, parameters: dict[str, object]) -> Outcome:
     """Run a notebook, a second time if its kernel did not start."""
     # Relative to the project, as in README: see `helpers.run.papermill_io`.
     target = os.path.relpath(executed(name))
+    executed(name).parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    for attempt in ("first", "second"):
+    is_first = True
+    while True:
         try:
             papermill.execute_notebook(
                 notebook_file(name), target, parameters, **KERNEL
@@ -149,8 +151,9 @@ def _execute(name: str, parameters: dict[str, object]) -> Outcome:
             return Outcome(name, 0, f"its kernel died; {target} shows where")
         except RuntimeError as error:
             reason = f"its kernel did not start: {error}"
-            if attempt == "second":
+            if not is_first:
                 return Outcome(name, 0, reason)
+            is_first = False
 
 
 def _shortened(message: str) -> str:

@@ -181,6 +181,10 @@ def refuse_bad(name: str, value: object, default: object, rule: object) -> None:
         if not parts:
             raise OptionError(f"{name} is empty: give at least one value")
     for part in parts:
+        if isinstance(default, list) and default and not same_kind(part, default[0]):
+            raise OptionError(
+                f"{name} must be of the kind of {default[0]!r}, not {cell(part)}"
+            )
         if not fits(part, rule):
             raise OptionError(f"{name} must be {in_words(rule)}, not {cell(part)}")
 

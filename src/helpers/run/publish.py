@@ -142,7 +142,19 @@ def publish(names: Sequence[str]) -> list[Path]:
     for table in (*TABLES, "parameters"):
         file = f"{table}.csv"
         contents[paths.RESULTS / file] = (paths.BUILD / file).read_bytes()
+    claims = read_text(paths.BUILD / "claims.csv")
+    authors = read_text(paths.BUILD / "authors_numbers.csv")
+    written = report.write(claims, authors, links())
+    contents[paths.ROOT / "docs" / "replication_report.md"] = written.encode()
+    paths.replace_files(contents)
+    return [*contents, *publish_notebooks(names)]
+
+
+def publish_notebooks(names: Sequence[str]) -> list[Path]:
+    """Copy executed notebooks and their figures into the committed folders."""
+    contents = {}
     titles = {}
+    numbers = tuple(f"{name[:2]}_" for name in names)
     for name in names:
         notebook = strip(nbformat.read(notebooks.executed(name), as_version=4))
         titles[name] = notebooks.heading(notebook)
@@ -153,13 +165,10 @@ def publish(names: Sequence[str]) -> list[Path]:
     index = paths.NOTEBOOKS / "README.md"
     text = index.read_text(encoding="utf-8")
     contents[index] = with_all_listed(text, titles).encode()
-    claims = read_text(paths.BUILD / "claims.csv")
-    authors = read_text(paths.BUILD / "authors_numbers.csv")
-    written = report.write(claims, authors, links())
-    contents[paths.ROOT / "docs" / "replication_report.md"] = written.encode()
     paths.replace_files(contents)
-    for figure in set(paths.FIGURES.glob("*.png")) - set(contents):
-        figure.unlink()
+    for figure in paths.FIGURES.glob("*.png"):
+        if figure.name.startswith(numbers) and figure not in contents:
+            figure.unlink()
     return list(contents)
 
 
