@@ -357,11 +357,10 @@ def test_data_are_simulated_if_no_file_is_here_or_can_be_had(place, server):
     source = registry.resolve(["study"], "auto")
     assert source.kind == "simulated"
     assert source.reason == (
-        "study/ratings.txt is not on this machine and cannot be downloaded "
-        f"({server.url}: it sent a web page instead of the file; {REFUSED}: the "
-        "connection failed or broke off)"
+        "no file of study is on this machine or can be downloaded; "
+        "data_source='real' says why"
     )
-    with pytest.raises(registry.DataUnavailableError):
+    with pytest.raises(registry.DataUnavailableError, match="it sent a web page"):
         registry.resolve(["study"], "real")
 
 
