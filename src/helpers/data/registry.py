@@ -153,14 +153,17 @@ def resolve(studies: Sequence[str], choice: str) -> Source:
     except DataUnavailableError as error:
         if choice == "real":
             raise
+        together = " and ".join(studies)
         n_here = sum(_find(_entry(file)) is not None for file in files)
         if n_here:
-            together = " and ".join(studies)
             raise DataIncompleteError(
                 f"{n_here} of {len(files)} files of {together} are here. {error}"
             ) from error
-        reason, _, _ = str(error).partition(". ")
-        return Source("simulated", reason)
+        return Source(
+            "simulated",
+            f"no file of {together} is on this machine or can be downloaded; "
+            "data_source='real' says why",
+        )
     return Source("real", "all registered files are here")
 
 
