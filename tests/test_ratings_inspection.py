@@ -16,7 +16,7 @@ import pytest
 from helpers.data.tables import BadTableError
 from ratings import recipes
 from ratings.accounts import Account
-from ratings.inspection import doubts, inspect, recipe_for
+from ratings.inspection import inspect, recipe_for
 from ratings.questions import open_questions
 
 N = 60
@@ -500,25 +500,6 @@ def test_columns_named_by_hand_leave_behind_the_scales_of_others(tmp_path):
         "outcome": "tone",
         "aspects": ["overall"],
     }
-
-
-@pytest.mark.parametrize(
-    ("recipe", "line"),
-    [
-        ({"item": "item"}, "the recipe takes overall_A, overall_B each as an aspect"),
-        ({"item": "item", "rater": "who"}, ""),
-        ({"rater": "who"}, "the recipe names no item"),
-        ({"questions": [{"ask": "What are A, B?", "answer": "yes"}]}, ""),
-    ],
-)
-def test_recipes_written_by_hand_are_doubted(tmp_path, recipe, line):
-    path = tmp_path / "mine.csv"
-    table = pd.DataFrame({"item": range(N), "who": PEOPLE, "overall_A": waves()})
-    table.assign(overall_B=waves(high=4)).to_csv(path, index=False)
-    recipe = {"outcome": "overall_A", "aspects": ["overall_B"], **recipe}
-    lines = doubts(path, recipes.read(path, recipe), recipe)
-    assert len(lines) == bool(line)
-    assert all(each.startswith(line) for each in lines)
 
 
 def test_label_studio(look):

@@ -1,11 +1,14 @@
-"""How people judge language models: data, statistics, figures and verdicts."""
+"""How people judge language models: data, statistics, figures and verdicts.
 
-import sys
+The functions for people who extend an analysis are here:
+
+>>> import helpers
+>>> [name for name in dir(helpers) if name in helpers.VERBS]
+['agreement', 'aspect_weights', 'compare', 'correlation', 'rates', 'specifications',
+ 'tree', 'weights']
+"""
+
 from importlib import import_module
-
-# Building the URI grammar of this module takes two seconds, and no notebook holds a URI
-# to check.
-sys.modules.setdefault("rfc3987_syntax", None)
 
 VERBS = (
     "weights",
@@ -17,10 +20,16 @@ VERBS = (
     "tree",
     "specifications",
 )
+__all__ = list(VERBS)
 
 
 def __getattr__(name: str) -> object:
-    """Load a verb when it is first asked for: pytest loads this module as a plugin."""
+    """Load a verb when it is first asked for: notebooks import one verb or none."""
     if name not in VERBS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("helpers.verbs"), name)
+
+
+def __dir__() -> list[str]:
+    """Names for completion with Tab, the verbs among them."""
+    return sorted({*globals(), *VERBS})

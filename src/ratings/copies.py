@@ -25,7 +25,6 @@ LARGEST_CODE = 2**62  # that fits into an integer
 STEP = 20.0  # between odds
 FOLLOWS = 0.9  # agreement of different items: the column is made of the others
 MOST_PAIRS = 300_000
-MOST_SHOWN = 3
 FEWEST = 10  # items that can tell something
 ALARM = 0.01  # chance of any false alarm, over the file, its systems and its raters
 SEED = 0

@@ -204,50 +204,6 @@ def recipe_for(
     return inspect(file, recipe)
 
 
-def doubts(file: str | Path, ratings: pd.DataFrame, recipe: Mapping) -> list[str]:
-    """Tell what a page by a recipe may get wrong that nobody was asked about.
-
-    Parameters
-    ----------
-    file : str or pathlib.Path
-        The file of the ratings.
-    ratings : pandas.DataFrame
-        From `ratings.recipes.read`.
-    recipe : mapping
-        The recipe by which they were read.
-
-    Returns
-    -------
-    list of str
-        Columns that look like one aspect rated by several people but are taken as they
-        are named; rows that count as items although several people rated. None of them
-        if the recipe holds questions: these were asked then.
-
-    Examples
-    --------
-    >>> recipe = {"outcome": "overall", "aspects": ["tone"], "rater": ["rater_id"]}
-    >>> table = read("data/example/ratings.csv", recipe)
-    >>> doubts("data/example/ratings.csv", table, recipe)
-    ['the recipe names no item: each row counts as an item of its own']
-    """
-    if "questions" in recipe:
-        return []
-    lines = []
-    values = [name for name in values_of(recipe) if name in ratings]
-    grid = columns.grid(values)
-    if grid and not {"rater", "position", "names"} & set(recipe):
-        names = ", ".join(values)
-        lines.append(
-            f"the recipe takes {names} each as an aspect of its own; if "
-            f"{grid.raters[0]} and {grid.raters[1]} are raters or systems, write "
-            f"\"names: '{grid.pattern}'\""
-        )
-    n_raters = ratings["rater_id"].nunique() if "rater_id" in ratings else 0
-    if "item" not in recipe and n_raters > 1:
-        lines.append("the recipe names no item: each row counts as an item of its own")
-    return lines
-
-
 def _all_cells(
     file: str | Path, recipe: Mapping
 ) -> tuple[str, pd.DataFrame, list[str]]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic
 
-from helpers import paths
+from helpers import marks, paths
 from helpers.data.tables import OptionError, PlainError
 
 REGISTRY_FILE = paths.DATA / "registry.csv"
@@ -121,6 +121,7 @@ def fetch(file: str) -> Path:
 def locate(files: Iterable[str], data_source: str) -> dict[str, Path] | None:
     """Fetch files if `data_source` is "real"; return None if it is "simulated"."""
     if data_source == "simulated":
+        marks.simulate("simulated data were asked for")
         return None
     if data_source != "real":
         raise OptionError(

@@ -17,8 +17,6 @@ from helpers.stats.checks import check_numeric
 
 # half of a 95 % interval, in standard errors
 NORMAL_95 = float(stats.norm.ppf(0.975))
-# what arithmetic with decimal fractions may be off
-SLACK = 1e-9
 
 
 def two_sided_p(z: ArrayLike) -> np.ndarray:

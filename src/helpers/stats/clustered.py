@@ -1,32 +1,23 @@
 """Least squares with intervals that allow for shared raters and prompts (CR3).
 
-Two ratings by one person are alike, and so are two ratings of one prompt. Each estimate
-comes with the influence of every row on it. Adding up influence within raters, and
-within prompts, shows how far the estimate would move with others (the sandwich).
-`errors_and_df` of `Estimates` and of `Slopes` chooses the kind of sandwich and the
-degrees of freedom; `least_squares` does for features that may be rare.
+Two ratings by one person are alike, and so are two ratings of one prompt. Leaving out
+each rater, and each prompt, shows how far a coefficient would move with others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from helpers.stats import checks, leave_out
 from helpers.stats.leave_out import (
     COLLINEAR,
-    joined_variance,
     standard_error_of,
     t_table,
 )
 from helpers.stats.moments import (
-    ROUNDING,
     cluster_moments,
     cluster_sums,
-    membership,
 )
 
 # a feature that differs from its usual value in fewer clusters tells nothing for sure
@@ -42,271 +33,6 @@ ESTIMATED = (
     "per_step",
     "per_sd",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Numbers estimated from the same rows.
-
-    Parameters
-    ----------
-    value : pandas.Series
-        The estimates by name.
-    influence : numpy.ndarray, shape (n_rows, n_estimates)
-        What each row adds to the error of each estimate, to first order: for a mean,
-        the row's distance from the mean divided by the number of rows.
-
-    References
-    ----------
-    Huber (1967) and White (1982) for the variance as a sum of squared influence.
-
-    Examples
-    --------
-    >>> marks = np.array([1.0, 0.0, 1.0, 0.0])
-    >>> mean = Estimates(pd.Series({"rate": 0.5}), ((marks - 0.5) / 4)[:, None])
-    >>> clusters = pd.DataFrame({"rater_id": ["a", "a", "b", "c"]})
-    >>> mean.table(clusters)[["estimate", "standard_error"]].round(3)
-          estimate  standard_error
-    rate       0.5           0.217
-    """
-
-    value: pd.Series
-    influence: np.ndarray
-
-    def pick(self, names: Sequence) -> "Estimates":
-        """Choose estimates, in any order and as often as wanted.
-
-        Parameters
-        ----------
-        names : sequence
-            Names among those of `value`.
-
-        Returns
-        -------
-        Estimates
-        """
-        positions = [self.value.index.get_loc(name) for name in names]
-        return Estimates(self.value.iloc[positions], self.influence[:, positions])
-
-    def times(self, factor: float) -> "Estimates":
-        """Express the estimates in another unit, or with the sign turned.
-
-        Parameters
-        ----------
-        factor : float
-            For example 100 for percentage points.
-
-        Returns
-        -------
-        Estimates
-        """
-        return Estimates(factor * self.value, factor * self.influence)
-
-    def minus(self, other: "Estimates") -> "Estimates":
-        """Subtract estimates from the same rows, one from each, in their order.
-
-        Parameters
-        ----------
-        other : Estimates
-            As many estimates from the same rows.
-
-        Returns
-        -------
-        Estimates
-            Named as these.
-        """
-        return Estimates(
-            self.value - other.value.to_numpy(), self.influence - other.influence
-        )
-
-    def table(self, clusters: pd.DataFrame) -> pd.DataFrame:
-        """Set out the estimates with cluster-robust intervals.
-
-        Parameters
-        ----------
-        clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-            The clusters of each row, for example its rater and its prompt.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``estimate``, ``standard_error``, 95 % interval ``low`` and ``high``, and
-            ``p_value``, from a t distribution with (smaller number of clusters - 1)
-            degrees of freedom. Two ways are joined by
-            `helpers.stats.leave_out.two_way_variance`. All but the estimate are NaN
-            where the estimated variance is zero.
-
-        Raises
-        ------
-        ValueError
-            If a row has no cluster, or there are fewer than two clusters.
-
-        References
-        ----------
-        Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
-        section V.
-        """
-        standard_error, df = self.errors_and_df(clusters)
-        return t_table(self.value, standard_error, df)
-
-    def errors_and_df(self, clusters: pd.DataFrame) -> tuple[np.ndarray, int]:
-        """Compute standard errors of summed clusters (CR1), and degrees of freedom."""
-        for column in clusters:
-            checks.check_clusters(clusters, column)
-        variances = []
-        for codes in leave_out.cluster_codes(clusters):
-            sums = cluster_sums(self.influence, codes)
-            n_clusters = len(sums)
-            variances.append((sums**2).sum(axis=0) * n_clusters / (n_clusters - 1))
-        df = clusters.nunique().min() - 1
-        return standard_error_of(joined_variance(variances)), df
-
-
-@dataclass(frozen=True, eq=False)
-class Slopes(Estimates):
-    """Least-squares slopes with intervals for few and unequal clusters.
-
-    Made by `slopes`.
-
-    Parameters
-    ----------
-    value, influence
-        See `Estimates`.
-    leverage : numpy.ndarray, shape (n_rows, n_estimates)
-        Share of each row in the variation that tells a slope; the sum over rows is 1.
-    """
-
-    leverage: np.ndarray
-
-    def table(self, clusters: pd.DataFrame | list[csr_array]) -> pd.DataFrame:
-        """Set out the slopes with intervals by leaving out each cluster in turn.
-
-        The influence of a cluster is divided by 1 less its leverage, as if the slope
-        were computed without it (CR3, the jackknife). Clusters count as many as would
-        be as telling if all had the same leverage.
-
-        Parameters
-        ----------
-        clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-            The clusters of each row, for example its rater and its prompt. Or what
-            `cluster_members` makes of it, where many slopes of the same rows follow.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As `Estimates.table`, with ``df``, degrees of freedom of each slope: the
-            smaller effective number of clusters less one, at least one. Two ways are
-            joined by `helpers.stats.leave_out.two_way_variance`.
-
-        References
-        ----------
-        MacKinnon, Nielsen and Webb (2023), Cluster-robust inference: A guide to
-        empirical practice; Carter, Schnepel and Steigerwald (2017), for the effective
-        number.
-        """
-        standard_error, df = self.errors_and_df(clusters)
-        return t_table(self.value, standard_error, df).assign(df=df)
-
-    def errors_and_df(
-        self, clusters: pd.DataFrame | list[csr_array]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute leave-one-out standard errors (CR3), and degrees of freedom."""
-        variances, n_effective = self.variances(clusters)
-        variance = joined_variance(variances)
-        fewest = np.minimum.reduce(n_effective[:2])
-        df = np.maximum(fewest - 1, 1)
-        return standard_error_of(variance), df
-
-    def variances(self, clusters: pd.DataFrame | list[csr_array]) -> tuple[list, list]:
-        """Variances by each kind of cluster, then by both, and effective numbers."""
-        if isinstance(clusters, pd.DataFrame):
-            clusters = cluster_members(clusters)
-        variances = []
-        n_effective = []
-        for members in clusters:
-            variance, number = self._leave_one_out(members)
-            variances.append(variance)
-            n_effective.append(number)
-        return variances, n_effective
-
-    def _leave_one_out(self, members: csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Variance by one kind of cluster, and the effective number of clusters."""
-        change, leverage = self._changes(members)
-        variance = (change**2).sum(axis=0)
-        n_effective = 1 / (leverage**2).sum(axis=0)
-        return variance, n_effective
-
-    def changes(self, clusters: pd.DataFrame, names: Sequence) -> list[np.ndarray]:
-        """What leaving out each cluster changes of some slopes; as `variances`."""
-        positions = self.value.index.get_indexer(list(names))
-        return [
-            self._changes(members)[0][:, positions]
-            for members in cluster_members(clusters)
-        ]
-
-    def _changes(self, members: csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """What leaving out each cluster changes, and the leverage of each."""
-        influence = cluster_sums(self.influence, members)
-        leverage = cluster_sums(self.leverage, members)
-        # Without the cluster a slope rests on this share of its variation. It is kept
-        # from zero, where a cluster has all of it.
-        remaining = np.maximum(1 - leverage, ROUNDING)
-        return influence / remaining, leverage
-
-
-def cluster_members(clusters: pd.DataFrame) -> list[csr_array]:
-    """Matrices that add up rows, by each kind of cluster; of two also by both."""
-    return [membership(codes) for codes in leave_out.cluster_codes(clusters)]
-
-
-def slopes(x: np.ndarray, y: ArrayLike, names: Sequence, alone: bool = False) -> Slopes:
-    """Least-squares slopes on centred features, each alone or all together.
-
-    Parameters
-    ----------
-    x : numpy.ndarray, shape (n_rows, n_features)
-        Features, none of them constant, less their means (or the means of each rater).
-    y : array-like, shape (n_rows,)
-        Outcome, less the same means.
-    names : sequence
-        Of the features.
-    alone : bool, optional
-        One feature at a time; by default each slope holds the other features equal.
-        Slopes of features that are combinations of others are then arbitrary, those of
-        the others are not.
-
-    Returns
-    -------
-    Slopes
-
-    Examples
-    --------
-    >>> tone = np.array([[-1.0], [-1.0], [1.0], [1.0]])
-    >>> fitted = slopes(tone, [-2.0, -1.0, 1.0, 2.0], ["tone"])
-    >>> fitted.table(pd.DataFrame({"rater": range(4)})).round(2)
-          estimate  standard_error   low  high  p_value   df
-    tone       1.5            0.33  0.44  2.56     0.02  3.0
-    """
-    # Features of length one, so that none counts as collinear because of its unit.
-    length = np.sqrt((x**2).sum(axis=0))
-    unit = x / length
-    y = np.asarray(y, dtype=float)
-    if alone:
-        inverse = np.eye(len(length))
-    else:
-        inverse = np.linalg.pinv(unit.T @ unit, rcond=COLLINEAR, hermitian=True)
-    # a slope is a weighted sum of outcomes: one column of weights each
-    weights = unit @ inverse
-    unit_slopes = weights.T @ y
-    fitted_together = (unit @ unit_slopes)[:, None]
-    fitted = unit * unit_slopes if alone else fitted_together
-    residual = y[:, None] - fitted
-    value = pd.Series(unit_slopes / length, index=list(names))
-    influence = weights * residual
-    influence /= length  # in place: with a million rows a copy takes a tenth of a GB
-    leverage = weights**2
-    leverage /= np.diagonal(inverse)
-    return Slopes(value, influence, leverage)
 
 
 def least_squares(

@@ -79,22 +79,6 @@ class Jackknife:
         changes = tuple(own - others for own, others in pairs)
         return Jackknife(self.value - other.value.to_numpy(), changes, self.df)
 
-    def mean(self, name: str) -> "Jackknife":
-        """Average all estimates.
-
-        Parameters
-        ----------
-        name : str
-            Of the mean.
-
-        Returns
-        -------
-        Jackknife
-            With one estimate.
-        """
-        changes = tuple(each.mean(axis=1, keepdims=True) for each in self.changes)
-        return Jackknife(pd.Series({name: self.value.mean()}), changes, self.df)
-
     def table(self) -> pd.DataFrame:
         """Set out the estimates with their intervals.
 

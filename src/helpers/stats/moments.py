@@ -21,10 +21,9 @@ LARGE = 200  # from so many rows in a cluster on, clusters are taken one by one
 ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
-def cluster_sums(values: np.ndarray, clusters: ArrayLike | csr_array) -> np.ndarray:
-    """Sums of rows within clusters, given as labels of rows or as `membership`."""
-    is_prepared = isinstance(clusters, csr_array)
-    members = clusters if is_prepared else membership(clusters)
+def cluster_sums(values: np.ndarray, clusters: ArrayLike) -> np.ndarray:
+    """Sums of rows within clusters, given as labels of rows."""
+    members = membership(clusters)
     n_clusters = members.shape[0]
     row_shape = values.shape[1:]
     # The sparse matrix multiplies tables only: other axes become columns and return.
@@ -33,10 +32,7 @@ def cluster_sums(values: np.ndarray, clusters: ArrayLike | csr_array) -> np.ndar
 
 
 def membership(labels: ArrayLike) -> csr_array:
-    """Matrix of clusters by rows that adds up rows: 1 where a row is in a cluster.
-
-    To make it takes longer than to add up: make it once where sums are many.
-    """
+    """Matrix of clusters by rows that adds up rows: 1 where a row is in a cluster."""
     codes, clusters = pd.factorize(np.asarray(labels), sort=True)
     if (codes < 0).any():
         raise ValueError(

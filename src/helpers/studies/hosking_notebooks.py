@@ -167,38 +167,6 @@ def compare(printed: pd.DataFrame, ours: pd.Series) -> pd.DataFrame:
     return table
 
 
-def summary(table: pd.DataFrame) -> pd.Series:
-    """Count the distinct numbers, those that reproduce and the others by cause.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `recomputed`.
-
-    Returns
-    -------
-    pandas.Series of int
-        ``distinct``, ``reproduce``, ``differ``, and each cause of a difference.
-
-    Examples
-    --------
-    >>> summary(pd.DataFrame({"reproduces": [True, False], "cause": ["", "rounding"]}))
-    distinct     2
-    reproduce    1
-    differ       1
-    rounding     1
-    dtype: int64
-    """
-    n_reproduce = int(table["reproduces"].sum())
-    counts = {
-        "distinct": len(table),
-        "reproduce": n_reproduce,
-        "differ": len(table) - n_reproduce,
-    }
-    causes = table.loc[~table["reproduces"], "cause"].value_counts()
-    return pd.Series(counts | causes.to_dict())
-
-
 def save(table: pd.DataFrame, folder: Path) -> Path:
     """Write ``authors_numbers.csv``: id, printed, ours, reproduces, cause.
 
