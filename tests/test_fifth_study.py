@@ -18,8 +18,8 @@ from helpers.data.published import read_text
 
 RATINGS = b"answer,rating\na,4\nb,2\nc,3\n"
 CLAIMS = """\
-hanna.ratings.count,hanna,§2,Three answers were rated.,3,count,value,,,hanna,,
-hanna.ratings.mean,hanna,§5,The mean rating is above four.,,,fact,> 4,abstract,hanna,,
+hanna.ratings.count,hanna,§2,Three answers were rated.,3,count,value,,,,hanna,,
+hanna.ratings.mean,hanna,§5,The mean is above four.,,,fact,> 4,abstract,main,hanna,,
 """
 MODULE = '''"""Ratings of Hanna and others (2026)."""
 
@@ -40,8 +40,7 @@ OPENING = """\
 
 No, the mean rating is 3."""
 PARAMETERS = """\
-data_source: str = "auto"  # real, or auto
-out_dir: str = "build"  # results go here"""
+data_source: str = "auto"  # real, or auto"""
 ANALYSIS = """\
 from helpers import run
 from helpers.claims import results
@@ -99,35 +98,46 @@ def write_notebook(file: Path) -> None:
     nbformat.write(notebook, file)
 
 
-def doit(root: Path, data: str, *arguments: str) -> str:
-    """Run doit in the copy, which has to succeed; give what it prints."""
+def python(root: Path, code: str) -> subprocess.CompletedProcess:
+    """Run code with the modules and data of the copy."""
+    folders = [str(root / "src"), str(paths.ROOT / "tests")]
     environment = os.environ | {
-        "DATA": data,
+        "BUILD_FOLDER": str(root / "build"),
         "DATA_MIRROR": str(root / "mirror"),
-        "PYTHONPATH": str(root / "src"),
+        "PYTHONPATH": os.pathsep.join(folders),
     }
-    run = subprocess.run(
-        [sys.executable, "-m", "doit", *arguments],
+    return subprocess.run(
+        [sys.executable, "-c", code],
         cwd=root,
         env=environment,
         capture_output=True,
         text=True,
     )
-    assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
+
+
+RUN = """
+from pathlib import Path
+from notebook_code import run_code
+run_code(Path("notebooks/70_hanna.ipynb"), {"data_source": SOURCE})
+"""
+JUDGE = """
+from helpers.claims import judged, results
+from helpers import paths
+judged.judge_all(paths.BUILD).to_csv("claims.csv", index=False)
+"""
 
 
 def test_its_claims_are_judged_by_what_its_notebook_saved(project):
-    doit(project, "auto", "execute:70_hanna")
-    doit(project, "simulated", "run", "--single", "claims")
-    claims = read_text(project / "build" / "claims.csv").set_index("id")
+    done = python(project, RUN.replace("SOURCE", "'auto'") + JUDGE)
+    assert done.returncode == 0, done.stderr
+    claims = read_text(project / "claims.csv").set_index("id")
     own = claims[claims["study"] == "hanna"]
     verdicts = {"hanna.ratings.count": "reproduces", "hanna.ratings.mean": "not true"}
     assert own["verdict"].to_dict() == verdicts
     assert set(own["notebook"]) == {"70_hanna"}
 
 
-def test_without_its_data_the_study_says_so_and_is_left_out(project):
-    printed = doit(project, "simulated", "execute:70_hanna")
-    assert "70_hanna has no results: left out: hanna has no simulator" in printed
-    assert not (project / "build" / "notebooks" / "70_hanna.ipynb").exists()
+def test_without_its_data_the_study_says_so(project):
+    done = python(project, RUN.replace("SOURCE", "'simulated'"))
+    assert done.returncode == 1
+    assert "NoDataError: hanna has no simulator" in done.stderr

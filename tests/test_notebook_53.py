@@ -41,7 +41,7 @@ def run(tmp_path, monkeypatch):
                 if cell.cell_type == "code":
                     exec(cell.source, variables)
                 if "parameters" in cell.metadata.get("tags", []):
-                    variables |= given | {"out_dir": str(tmp_path / "run")} | parameters
+                    variables |= given | parameters
         is_simulated = variables["source"] == "simulated"
         assert saved[0] == ("53_ratings", is_simulated)
         assert {name for name, _ in saved[1:]} <= {"53_systems", "53_weights"}

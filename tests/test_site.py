@@ -33,8 +33,8 @@ def pages(whole_pages):
 
 def test_every_notebook_has_a_page(site):
     missing = []
-    for name in run.notebook_names():
-        place = paths.notebook_place(name)
+    for name in run.notebook_files():
+        place = run.notebook_file(name).relative_to(paths.NOTEBOOKS)
         if not (site / "notebooks" / place).with_suffix(".html").is_file():
             missing.append(name)
     assert missing == []
@@ -80,8 +80,9 @@ def test_every_page_says_where_the_code_is(site, pages):
     address = PROJECT["urls"]["Repository"]
     words = address or "The code has no public address yet"
     assert words in pages[site / "index.html"].get_text()
-    for name in run.notebook_names():
-        file = site / "notebooks" / paths.notebook_place(name)
+    for name in run.notebook_files():
+        place = run.notebook_file(name).relative_to(paths.NOTEBOOKS)
+        file = site / "notebooks" / place
         assert words in pages[file.with_suffix(".html")].get_text(), name
 
 

@@ -100,8 +100,9 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
 ):
     # of claims, not of figures
     monkeypatch.setattr(show, "save", lambda *_, **__: None)
-    small = {"n_draws": 50, "out_dir": str(released / "out")}
-    place = paths.notebook_place("31_question_level_and_simulator")
+    monkeypatch.setattr(paths, "BUILD", released / "out")
+    small = {"n_draws": 50}
+    place = "appendix/31_question_level_and_simulator.ipynb"
     run_code(paths.NOTEBOOKS / place, small)
     saved = set(results.read(released / "out")["name"])
     claims = published.published_claims().query("study == 'chatbench'")

@@ -288,7 +288,7 @@ def test_an_address_with_a_secret_or_without_a_server_is_refused(url):
 
 def run_cells(capsys) -> str:
     """Run the cells of notebook 31 that use the simulator; give what they print."""
-    name = paths.notebook_place("31_question_level_and_simulator")
+    name = "appendix/31_question_level_and_simulator.ipynb"
     notebook = nbformat.read(paths.NOTEBOOKS / name, as_version=4)
     variables = {"os": os, "pd": pd, "user_simulator": user_simulator}
     for cell in notebook.cells:

@@ -16,12 +16,6 @@ RESULTS = ROOT / "results"
 BUILD = Path(os.environ.get("BUILD_FOLDER") or ROOT / "build")
 
 
-def notebook_place(name: str) -> str:
-    """File of a notebook within `notebooks`: there, or in its folder `appendix`."""
-    in_appendix = f"appendix/{name}.ipynb"
-    return in_appendix if (NOTEBOOKS / in_appendix).is_file() else f"{name}.ipynb"
-
-
 def replace_files(contents: Mapping[Path, bytes]) -> None:
     """Write files, each under another name first, then put in its place in one step."""
     for file, content in contents.items():

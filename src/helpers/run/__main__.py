@@ -36,7 +36,9 @@ def run_all(data: str) -> None:
 @main.command()
 def refresh() -> None:
     """Run all notebooks on real data, and commit what they give to the folders."""
-    unpinned = [file for name in studies.titles() for file in registry.unpinned_here(name)]
+    unpinned = [
+        file for name in studies.titles() for file in registry.unpinned_here(name)
+    ]
     if unpinned:
         raise PlainError(
             "results of files without a known hash are never committed: move "
