@@ -621,7 +621,7 @@ def group_means(
         centred.append(f"{number} centred")
         counted.append(f"{number} counted")
         values = frame[column].astype(float) - means[number]
-        new = {centred[-1]: values, counted[-1]: values.notna().astype(float)}
+        new = {centred[-1]: values, counted[-1]: (~values.isna()).astype(float)}
         terms = terms.assign(**new)
     sums = cluster_sums(terms, [*centred, *counted], clusters, by)
     groups = [None]
@@ -704,7 +704,7 @@ def correlations(
         # what has no partner does not count
         own_y = y + 0 * x
         x = x + 0 * y
-        powers = power_terms(x, own_y, x.notna().astype(float))
+        powers = power_terms(x, own_y, (~x.isna()).astype(float))
         new = {f"{number} {power}": term for power, term in powers.items()}
         labels.extend(new)
         terms = terms.assign(**new)
