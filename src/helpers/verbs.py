@@ -16,12 +16,15 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from helpers import reliability
 from helpers.data.tables import OptionError
 from helpers.stats import aspects as aspect_stats
 from helpers.stats import bootstrap, checks, clustered, lasso, leave_out
 from helpers.stats.rates import wilson
 
 CLUSTERS = ("rater_id", "prompt_id")
+RATERS = "rater_id"
+IN_OLD_NOTEBOOKS = {"ac1": "AC1", "same": "percent"}  # until 10 and 20 are rewritten
 KINDS = {"rater_id": "raters", "prompt_id": "prompts"}
 N_FOLDS = 10
 SHOWN_DECIMALS = 3
@@ -489,11 +492,12 @@ def agreement(
     columns: str | Sequence[str],
     *,
     item: str = "item_id",
-    coefficient: str = "alpha",
+    coefficient: str | Sequence[str] = "alpha",
     level: str = "nominal",
-    categories: Sequence[float] | None = None,
+    categories: Sequence | None = None,
     pooled: str | None = None,
     baseline: str | None = None,
+    rater: str | None = None,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """How far raters of the same items agree.
@@ -503,79 +507,103 @@ def agreement(
     frame : pandas.DataFrame
         One row per item and rater.
     columns : str or sequence of str
-        Numeric columns of ratings; missing ratings are left out column by column.
+        Columns of ratings; missing ratings are left out column by column.
     item : str, optional
         Column of items.
-    coefficient : {"alpha", "ac1", "same"}, optional
-        Krippendorff's alpha, Gwet's AC1, or how often two raters of an item give the
-        same rating.
+    coefficient : {"alpha", "AC1", "percent", "specific"} or sequence of them, optional
+        Krippendorff's alpha, Gwet's AC1, how often two raters of an item give the same
+        rating, or how often another rater gives the category that one gave.
     level : {"nominal", "ordinal", "interval"}, optional
         Level of measurement for alpha.
-    categories : sequence of float, optional
-        All values of the scale; by default those that occur in a column.
+    categories : sequence, optional
+        All values of the scale in increasing order; by default those that occur.
     pooled : str, optional
-        Name of one more alpha, over all columns at once: each column of each item is a
-        unit of its own.
+        Name of one more row, over all columns: each column of an item is a unit.
     baseline : str, optional
         One of the columns, whose agreement is subtracted from the others'.
+    rater : str, optional
+        Column of raters; by default ``rater_id``, or else that column of `clusters` in
+        which an item has several values.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
     Returns
     -------
     Result
-        A row per column, with ``n`` ratings.
+        A row per column, or with several coefficients per column and coefficient, from
+        0 or below to 1, with numbers of ratings, ``n``, of ``items`` that have two or
+        more, and of ``raters``. ``interval`` says how it was found; where a label is
+        too rare, Wilson's interval takes the place of the jackknife's, or there is none
+        and the caption says why.
 
     Raises
     ------
-    ValueError
-        If a column cannot be used, has one value only, or no item has two ratings.
+    OptionError
+        If a column cannot be used, a rater rates an item twice, no item has two
+        ratings, or a rating is not among `categories`.
 
     References
     ----------
-    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2008).
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2008);
+    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering.
 
     Examples
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
-    >>> found = agreement(ratings, ["factuality", "completeness"], level="ordinal")
-    >>> found["estimate"].round(2).to_dict()
-    {'factuality': 0.6, 'completeness': 0.62}
+    >>> ratings = ratings.drop_duplicates(["rater_id", "item_id"])
+    >>> found = agreement(ratings, ["typos", "refusal"], coefficient=["alpha", "AC1"])
+    >>> pd.DataFrame(found)[["estimate", "low", "high", "interval"]].round(2)
+                         estimate   low  high   interval
+    column  coefficient
+    typos   alpha            0.59  0.39  0.79  jackknife
+            AC1              0.93  0.89  0.98  jackknife
+    refusal alpha            0.45  0.15  0.78     Wilson
+            AC1              0.98  0.94  0.99     Wilson
     """
     names = _names(columns)
+    coefficients = [IN_OLD_NOTEBOOKS.get(name, name) for name in _names(coefficient)]
     cluster_columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [], [*cluster_columns, item], names)
-    scales = {}
-    for name in names:
-        rated = rows[rows[name].notna()]
-        if not rated[item].duplicated().any():
-            raise OptionError(
-                f"no {item!r} has two ratings of {name!r}: rate some items repeatedly"
-            )
-        scales[name] = np.unique(rated[name]) if categories is None else categories
-        if len(scales[name]) < 2:
-            raise OptionError(f"column {name!r} has one value: nothing to agree on")
-    statistic = leave_out.coefficient(coefficient, level, scales, pooled)
-    values = rows[names].to_numpy(dtype=float, na_value=np.nan)
-    left_out = leave_out.leave_out(
-        leave_out.indicators(values, scales),
-        rows[cluster_columns],
-        statistic,
-        items=rows[item],
+    for column in [*cluster_columns, item]:
+        checks.check_known(frame, column)
+    rows = frame.dropna(subset=[*cluster_columns, item])
+    rater = rater or _rater_column(rows, item, cluster_columns)
+    table = reliability.agreement_table(
+        rows,
+        names,
+        coefficients,
+        item=item,
+        rater=rater,
+        clusters=cluster_columns,
+        level=level,
+        categories=categories,
+        pooled=pooled,
+        baseline=baseline,
     )
-    if baseline is not None:
-        weights = _less_baseline(statistic.names, baseline)
-        left_out = left_out.contrast(weights)
-    table = left_out.table()
-    n = rows[names].notna().sum()
-    if pooled is not None:
-        n[pooled] = n.sum()
-    table = table.assign(n=n)
-    if baseline is None:
-        table["high"] = table["high"].clip(upper=1.0)
-    kind = f"alpha, {level}" if coefficient == "alpha" else coefficient
-    caption = f"Agreement of raters ({kind}){_minus(baseline)}"
+    if isinstance(coefficient, str) and coefficient != "specific":
+        table = table.droplevel("coefficient")
+    note = ""
+    if len(rows) < len(frame):
+        note = f"; {len(frame) - len(rows)} of {len(frame)} rows without a cluster"
+        note += " or item left out"
+    if rater is None:
+        note += "; raters not known, taken to rate an item once each"
+    for label, rule in table["interval"].items():
+        if rule.startswith("none"):
+            name = label if isinstance(label, str) else ", ".join(label)
+            note += f"; {name}: {rule}"
+    kinds = [f"alpha, {level}" if name == "alpha" else name for name in coefficients]
+    caption = f"Agreement of raters ({'; '.join(kinds)}){_minus(baseline)}"
     return _result(table, caption, cluster_columns, note)
+
+
+def _rater_column(rows: pd.DataFrame, item: str, clusters: Sequence[str]) -> str | None:
+    """Find the column of raters: an item has several."""
+    if RATERS in rows:
+        return RATERS
+    for column in clusters:
+        if rows.groupby(item, observed=True)[column].nunique().max() > 1:
+            return column
+    return None
 
 
 def _less_baseline(names: pd.Index, baseline: object) -> pd.DataFrame:
