@@ -15,8 +15,8 @@ VERBS = (
     "correlation",
     "agreement",
     "tree",
-    "specifications",
 )
+__all__ = list(VERBS)
 
 
 def __getattr__(name: str) -> object:
@@ -24,3 +24,8 @@ def __getattr__(name: str) -> object:
     if name not in VERBS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("helpers.verbs"), name)
+
+
+def __dir__() -> list[str]:
+    """Let Tab find the verbs before one is loaded."""
+    return sorted({*globals(), *VERBS})

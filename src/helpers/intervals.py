@@ -88,21 +88,18 @@ def check_clusters(frame: pd.DataFrame, clusters: Sequence[str]) -> None:
             f"{len(clusters)} columns of clusters: give one or two, for example "
             "clusters=['rater_id', 'prompt_id']"
         )
-    _check_columns(frame, clusters)
-    grouped = frame.groupby(clusters, dropna=False, observed=True)
-    check_cells(computed(grouped.size()).rename("n").reset_index(), clusters)
-
-
-def check_cells(cells: pd.DataFrame, clusters: Sequence[str]) -> None:
-    """Refuse clusters as `check_clusters` does, from cells and their rows, ``n``."""
+    check_columns(frame, clusters)
+    labels = frame[clusters]
+    if hasattr(labels, "compute"):
+        labels = labels.drop_duplicates().compute()
     for column in clusters:
-        missing = cells.loc[cells[column].isna(), "n"].sum()
+        missing = labels[column].isna().sum()
         if missing:
             raise OptionError(
                 f"column {column!r} has {missing} missing values: fill in or drop what "
                 "is missing"
             )
-        n_clusters = cells[column].nunique()
+        n_clusters = labels[column].nunique()
         if n_clusters < FEWEST_CLUSTERS:
             plural = "" if n_clusters == 1 else "s"
             raise OptionError(
@@ -112,17 +109,17 @@ def check_cells(cells: pd.DataFrame, clusters: Sequence[str]) -> None:
             )
     if len(clusters) == 2:
         first, second = clusters
-        _check_repeats(cells, first, second)
-        _check_repeats(cells, second, first)
-    elif column == RATERS and (cells["n"] == 1).all():
+        check_repeats(labels, first, second)
+        check_repeats(labels, second, first)
+    elif column == RATERS and not labels[column].duplicated().any():
         raise OptionError(
-            f"nobody repeats in column {RATERS!r}: each of its {len(cells)} values has "
+            f"nobody repeats in column {RATERS!r}: each of {len(labels)} values has "
             "one row. Is it a person, or the number of a submission? Name the column "
             "of people, or that of prompts"
         )
 
 
-def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+def check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     """Refuse columns that are missing or occur twice."""
     for column in columns:
         n_columns = list(frame.columns).count(column)
@@ -137,11 +134,35 @@ def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
             )
 
 
-def _check_repeats(cells: pd.DataFrame, inner: str, outer: str) -> None:
+def check_numeric(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Refuse columns that are missing, named twice, not numeric or infinite."""
+    columns = list(columns)
+    check_columns(frame, columns)
+    for position, column in enumerate(columns):
+        if column in columns[:position]:
+            raise OptionError(f"column {column!r} is named twice: name it once")
+        values = frame[column]
+        if not pd.api.types.is_numeric_dtype(values):
+            raise OptionError(
+                f"column {column!r} is of type {values.dtype}: convert it to numbers"
+            )
+        infinite = np.isinf(values.to_numpy(dtype=float, na_value=np.nan))
+        if infinite.any():
+            raise OptionError(
+                f"column {column!r} is infinite in row {values.index[infinite][0]}: "
+                "correct the value"
+            )
+
+
+def check_repeats(frame: pd.DataFrame, inner: str, outer: str) -> None:
     """Refuse a column each of whose clusters lies within one cluster of the other."""
-    if not cells[inner].duplicated().any():
+    of_inner, labels = pd.factorize(frame[inner])
+    of_outer, _ = pd.factorize(frame[outer])
+    last_outer = np.empty(len(labels), dtype=np.int64)
+    last_outer[of_inner] = of_outer
+    if (last_outer[of_inner] == of_outer).all():
         raise OptionError(
-            f"nobody repeats in column {inner!r}: each of its {len(cells)} values "
+            f"nobody repeats in column {inner!r}: each of its {len(labels)} values "
             f"stands with one {outer!r} only. Is it a person, or the number of a "
             f"submission? Name the column of people, or leave {inner!r} out: "
             f"clusters={outer!r} covers it"
@@ -165,13 +186,13 @@ def check_rated_once(frame: pd.DataFrame, rater: str, item: str) -> None:
 
     Examples
     --------
-    >>> twice = pd.DataFrame({"rater_id": list("aab"), "item_id": [1, 1, 1]})
+    >>> twice = pd.DataFrame({"rater_id": list("aab"), "item_id": list("xxx")})
     >>> check_rated_once(twice, "rater_id", "item_id")
     Traceback (most recent call last):
         ...
     helpers.data.tables.OptionError: 1 row repeats a rater of the same item, first
-    'rater_id' 'a' of 'item_id' 1: two ratings by one person are no agreement; keep one
-    of them, for example with frame.drop_duplicates(['rater_id', 'item_id'])
+    'rater_id' 'a' of 'item_id' 'x': two ratings by one person are no agreement; keep
+    one of them, for example with frame.drop_duplicates(['rater_id', 'item_id'])
     """
     repeats = frame.duplicated([rater, item])
     if repeats.any():
@@ -227,8 +248,10 @@ def cluster_sums(
     keys = clusters if by is None else [*clusters, by]
     cells = computed(frame.groupby(keys, observed=True)[list(terms)].sum())
     if by is not None:
-        cells = cells.unstack(by, fill_value=0.0).sort_index(axis=1, level=1)
-        cells = cells[list(terms)]
+        cells = cells.unstack(by, fill_value=0.0)
+        groups = sorted(cells.columns.get_level_values(1).unique())
+        pairs = pd.MultiIndex.from_product([list(terms), groups])
+        cells = cells.reindex(columns=pairs)
     removed = [cells]
     if len(clusters) == 2:
         by_kind = [cells.groupby(level=kind, observed=True).sum() for kind in (0, 1)]
@@ -627,14 +650,15 @@ def group_means(
     groups = [None]
     names = pd.Index(columns)
     if by is not None:
-        groups = np.sort(computed(frame[by].dropna().unique()))
+        groups = sorted(computed(frame[by].dropna().unique()))
         names = pd.MultiIndex.from_product([columns, groups], names=["column", by])
     n_means = len(names)
     centres = np.repeat(means, len(groups))
     weights = np.eye(n_means)
     if baseline is not None:
-        of_groups = np.eye(len(groups)) - (groups == baseline)
-        weights = np.kron(np.eye(len(columns)), of_groups[groups != baseline])
+        is_baseline = np.array([group == baseline for group in groups])
+        of_groups = (np.eye(len(groups)) - is_baseline)[~is_baseline]
+        weights = np.kron(np.eye(len(columns)), of_groups)
         names = names[names.get_level_values(by) != baseline]
 
     def value(sets: np.ndarray) -> np.ndarray:
@@ -695,25 +719,177 @@ def correlations(
     """
     columns = list(columns)
     clusters = list(clusters)
+    terms, labels = _power_columns(frame, columns, outcome, clusters)
+    sums = cluster_sums(terms, labels, clusters)
+    value = _on_fisher_scale if fisher else correlation_of_sums
+    return jackknife(sums, value, columns, _shared_variation(sums.total))
+
+
+def others_correlations(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    outcome: str,
+    item: str,
+    clusters: Sequence[str],
+    *,
+    fisher: bool = True,
+) -> Estimates:
+    """Correlations of a rater's columns with the mean outcome by the item's others."""
+    columns = list(columns)
+    clusters = list(clusters)
+    terms, labels = _power_columns(frame, columns, outcome, [*clusters, item])
+
+    def of_items(sums: np.ndarray) -> np.ndarray:
+        n, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
+        has_other = n >= 2
+        others = np.where(has_other, n - 1, 1.0)
+        # y of a row becomes the mean of the others: (sum of the item - own) / others
+        mean_squares = ((n - 2) * y**2 + yy) / others**2
+        parts = [n, x, y, xx, mean_squares, (x * y - xy) / others]
+        return np.concatenate(
+            [np.where(has_other, part, 0.0) for part in parts], axis=1
+        )
+
+    sums = item_sums(terms, labels, item, clusters, of_items)
+    value = _on_fisher_scale if fisher else correlation_of_sums
+    return jackknife(sums, value, columns, _shared_variation(sums.total))
+
+
+def correlations_of_means(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    outcome: str,
+    item: str,
+    clusters: Sequence[str],
+    *,
+    rater: str = RATERS,
+    fisher: bool = True,
+) -> Estimates:
+    """Correlations of means over the ratings of each item.
+
+    Prompts are left out. Raters count by how the correlation changes with a rater's
+    weight in the means (infinitesimal jackknife), see
+    `helpers.regression.least_squares_of_means`.
+    """
+    columns = list(columns)
+    check_clusters(frame, clusters)
+    value = _on_fisher_scale if fisher else correlation_of_sums
+    numbers = [*columns, outcome]
+    items, _ = pd.factorize(frame[item], sort=True)
+    n = frame.groupby(item)[numbers].transform("count").to_numpy()
+    means = frame.groupby(item)[numbers].mean()
+    means -= means.mean()
+    of_rating = means.to_numpy()[items]
+    own = frame[numbers] - frame.groupby(item)[numbers].transform("mean")
+    moved = np.nan_to_num(own.to_numpy(dtype=float) / np.maximum(n, 1))
+    means = means.reset_index()
+    first = frame.drop_duplicates(item).sort_values(item)
+    kinds = [[column] for column in clusters]
+    if len(kinds) == 2:
+        kinds.append(list(clusters))
+    prompts = [column for column in clusters if column != rater]
+    means = pd.concat([means, first[prompts].reset_index(drop=True)], axis=1)
+    terms, _ = _power_columns(means, columns, outcome, [item])
+    of_items = terms.drop(columns=item).to_numpy()
+    total = of_items.sum(axis=0)
+    information = _shared_variation(total)
+    shares = information(of_items) / np.bincount(items)[:, None]
+
+    # derivatives of n, x, y, xx, yy and xy with respect to the weight of a rating
+    x, y = of_rating[:, :-1], of_rating[:, [-1]]
+    dx, dy = moved[:, :-1], moved[:, [-1]]
+    parts = [0 * x, dx, dy + 0 * x, 2 * x * dx, 2 * y * dy + 0 * x, x * dy + y * dx]
+    lost = ~np.isfinite(np.concatenate([x + y] * 6, axis=1))
+    derivatives = np.where(lost, 0.0, np.concatenate(parts, axis=1))
+    deletions = []
+    for kind in kinds:
+        if kind == prompts:
+            removed = terms.groupby(means[prompts[0]]).sum(numeric_only=True)
+            removed = removed[terms.columns.drop(item)].to_numpy()
+            found = _leave_out(total, removed, value, information)
+        else:
+            keys = [frame[column].to_numpy() for column in kind]
+            of_kind = pd.DataFrame(derivatives).groupby(keys).sum().to_numpy()
+            found = _reweigh(total, of_kind, value)
+        keys = [frame[column].to_numpy() for column in kind]
+        told = pd.DataFrame(shares[items]).groupby(keys).sum().to_numpy()
+        effective = effective_number(told)
+        deletions.append(Deletions(found.n_clusters, found.squares, effective))
+    fewest = np.minimum.reduce([each.effective for each in deletions[:2]])
+    covariances = tuple(each.covariance() for each in deletions)
+    estimate = pd.Series(value(total[None])[0], index=columns)
+    return Estimates(estimate, covariances, np.maximum(fewest - 1, 1.0))
+
+
+def _reweigh(total: np.ndarray, derivatives: np.ndarray, value: Callable) -> Deletions:
+    """Derivatives of a function of sums with respect to the weight of each cluster."""
+    step = 1e-4
+    changes = value(total + step * derivatives) - value(total - step * derivatives)
+    changes /= 2 * step
+    n = len(changes)
+    # their squares are the variance, which `covariance` is not to shrink
+    squares = changes.T @ changes * n / (n - 1)
+    return Deletions(n, squares, np.full(changes.shape[1], np.nan))
+
+
+def rank_correlations(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    outcome: str,
+    clusters: Sequence[str],
+    n_boot: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Spearman's correlations in all rows, and in each resample of clusters."""
+    check_clusters(frame, clusters)
+    times = times_drawn(frame[list(clusters)], n_boot, seed)
+    times = np.vstack([np.ones(len(frame)), times])
+    values = frame[[*columns, outcome]].to_numpy(dtype=float, na_value=np.nan)
+    draws = {}
+    for number, column in enumerate(columns):
+        pair = values[:, [number, -1]]
+        is_known = ~np.isnan(pair).any(axis=1)
+        draws[column] = [
+            _rank_correlation(pair[is_known], weights[is_known]) for weights in times
+        ]
+    return pd.DataFrame(draws)
+
+
+def _rank_correlation(pair: np.ndarray, weights: np.ndarray) -> float:
+    """Spearman's correlation of rows that each count several times."""
+    ranks = np.column_stack([_mean_ranks(column, weights) for column in pair.T])
+    centred = ranks - np.average(ranks, axis=0, weights=weights)
+    products = (centred * weights[:, None]).T @ centred
+    scale = products[0, 0] * products[1, 1]
+    return products[0, 1] / np.sqrt(scale) if scale > 0 else np.nan
+
+
+def _mean_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Ranks of rows that each count several times; equal values share the mean."""
+    _, codes = np.unique(values, return_inverse=True)
+    counts = np.bincount(codes, weights)
+    return (counts.cumsum() - (counts - 1) / 2)[codes]
+
+
+def _power_columns(
+    frame: pd.DataFrame, columns: list[str], outcome: str, keys: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Columns of `power_terms` beside the keys; sums of one kind stand together."""
     means = computed(frame[[*columns, outcome]].mean())
-    terms = frame[clusters]
+    terms = frame[list(dict.fromkeys(keys))]
     y = frame[outcome].astype(float) - means[outcome]
-    labels = []
+    by_kind = {}
     for number, column in enumerate(columns):
         x = frame[column].astype(float) - means[column]
         # what has no partner does not count
         own_y = y + 0 * x
         x = x + 0 * y
-        powers = power_terms(x, own_y, (~x.isna()).astype(float))
-        new = {f"{number} {power}": term for power, term in powers.items()}
-        labels.extend(new)
-        terms = terms.assign(**new)
-    # sums of one kind stand next to each other
-    n_powers = len(powers)
-    labels = [label for at in range(n_powers) for label in labels[at::n_powers]]
-    sums = cluster_sums(terms, labels, clusters)
-    value = _on_fisher_scale if fisher else correlation_of_sums
-    return jackknife(sums, value, columns, _shared_variation(sums.total))
+        for kind, term in power_terms(x, own_y, (~x.isna()).astype(float)).items():
+            label = f"{number} {kind}"
+            by_kind.setdefault(kind, []).append(label)
+            terms = terms.assign(**{label: term.fillna(0.0)})
+    labels = [label for same in by_kind.values() for label in same]
+    return terms[[*dict.fromkeys(keys), *labels]], labels
 
 
 def power_terms(x: object, y: object, n: object) -> dict[str, object]:
@@ -801,7 +977,7 @@ def wilson(rate: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     (0.066, 0.149)
     """
     rate = np.asarray(rate, dtype=float)
-    n = np.asarray(n, dtype=float)
+    n = np.where(np.asarray(n) > 0, n, np.nan)
     z = norm.ppf(0.5 + LEVEL / 2)
     middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

@@ -111,19 +111,20 @@ def least_squares(
                 "frame.compute(), or leave it out"
             )
         return _least_squares_large(frame, features, outcome, clusters, intercept)
-    values = _columns(frame, [*features, outcome])
+    rows = _rows(frame, [*features, outcome], intercept and within is None)
+    values = rows[:, -len(features) - 1 :]
     labels = frame[clusters]
     if within is not None:
         raters, _ = pd.factorize(frame[within])
-        values = _within(values, raters, features, within)
-        varies = _varies_by_rater(values[:, :-1], raters)
-        values = values[varies]
+        _subtract_means(rows, raters, features, within)
+        varies = _varies_by_rater(rows[:, :-1], raters)
+        rows = values = rows[varies]
         raters = raters[varies]
         labels = labels[varies]
         intercept = False
     check_clusters(labels, clusters)
     scale = _Scale.of(values, features, outcome, intercept)
-    rows = scale.apply(values)
+    scale.apply(rows)
     fit = _Fit.of(rows.T @ rows, scale.names)
     # residuals take the place of the outcome
     rows[:, -1] -= rows[:, :-1] @ fit.coefficients
@@ -141,12 +142,13 @@ def least_squares(
     return _estimates(fit, scale, deletions, is_satterthwaite)
 
 
-def _columns(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """Copy columns to a matrix, one by one, since together they would take twice it."""
-    values = np.empty((len(frame), len(names)))
+def _rows(frame: pd.DataFrame, names: Sequence[str], intercept: bool) -> np.ndarray:
+    """Copy columns to one matrix, with room for the intercept's in front."""
+    first = int(intercept)
+    rows = np.ones((len(frame), len(names) + first))
     for position, name in enumerate(names):
-        values[:, position] = frame[name].to_numpy(dtype=float)
-    return values
+        rows[:, first + position] = frame[name].to_numpy(dtype=float, na_value=np.nan)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +203,12 @@ class _Scale:
         length = np.sqrt(squares[:-1])
         return cls(names, centre * intercept, length, intercept, n_rows)
 
-    def apply(self, values: np.ndarray) -> np.ndarray:
-        """Make rows of the intercept, if any, the features and the outcome."""
+    def apply(self, rows: np.ndarray) -> None:
+        """Centre and shrink the columns of the intercept, features and outcome."""
         first = int(self.intercept)
-        rows = np.empty((len(values), values.shape[1] + first))
         rows[:, :first] = 1 / np.sqrt(self.n_rows)
-        np.subtract(values, self.centre, out=rows[:, first:])
+        rows[:, first:] -= self.centre
         rows[:, first:-1] /= self.length
-        return rows
 
     @property
     def back(self) -> np.ndarray:
@@ -265,14 +265,13 @@ def _codes(labels: pd.DataFrame) -> list[np.ndarray]:
     """Number the clusters of each kind, of two kinds also the cells."""
     kinds = [pd.factorize(labels[column])[0] for column in labels]
     if len(kinds) == 2:
-        kinds.append(_pair_codes(*kinds))
+        kinds.append(_pairs(*kinds))
     return kinds
 
 
-def _pair_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Number the pairs of two codes."""
-    pairs = first.astype(np.int64) * (int(second.max()) + 1) + second
-    return pd.factorize(pairs)[0]
+def _pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """A number for each pair of two codes; not every number occurs."""
+    return first.astype(np.int64) * (int(second.max()) + 1) + second
 
 
 # Leaving out clusters ------------------------------------------------------------
@@ -287,7 +286,7 @@ def _leave_out(
     is_satterthwaite: bool = False,
 ) -> Deletions:
     """Leave out each cluster of rows, which hold features and residuals."""
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sizes = np.diff(starts, append=len(order))
     is_single = sizes == 1
@@ -429,17 +428,17 @@ class _Satterthwaite:
 # Within raters -------------------------------------------------------------------
 
 
-def _within(
+def _subtract_means(
     values: np.ndarray, raters: np.ndarray, features: list[str], within: str
-) -> np.ndarray:
+) -> None:
     """Subtract each rater's means; refuse a feature that varies within none."""
-    values = values - values.mean(axis=0)
-    squares = (values**2).sum(axis=0)
+    values -= values.mean(axis=0)
+    squares = _squares(values)
     n = np.bincount(raters)
     for position, column in enumerate(values.T):
         means = np.bincount(raters, column) / n
         values[:, position] -= means[raters]
-    left = (values**2).sum(axis=0)
+    left = _squares(values)
     for name, is_constant in zip(
         features, left <= NO_VARIATION * squares, strict=False
     ):
@@ -448,14 +447,16 @@ def _within(
                 f"feature {name!r} does not vary within any {within!r}: leave it out, "
                 "or leave out `within`"
             )
-    return values
+
+
+def _squares(values: np.ndarray) -> np.ndarray:
+    """Sum of squares of each column."""
+    return np.einsum("ij,ij->j", values, values)
 
 
 def _varies_by_rater(x: np.ndarray, raters: np.ndarray) -> np.ndarray:
     """Mark the rows of raters for whom any feature varies."""
-    squares = x**2
-    shares = (squares * ratio(np.ones(x.shape[1]), squares.sum(axis=0))).sum(axis=1)
-    of_raters = np.bincount(raters, np.nan_to_num(shares))
+    of_raters = np.bincount(raters, x**2 @ (1 / _squares(x)))
     return of_raters[raters] > NO_VARIATION
 
 
@@ -470,7 +471,7 @@ def _with_means_moved(
     √(n / (n - 1)).
     """
     n_of_rater = np.bincount(raters)
-    parts = _pair_codes(raters, codes)
+    parts, _ = pd.factorize(_pairs(raters, codes))
     m = np.bincount(parts)
     first = np.unique(parts, return_index=True)[1]
     n = n_of_rater[raters[first]]
@@ -491,7 +492,7 @@ def _refuse_singular(
     rows: np.ndarray, codes: np.ndarray, fit: _Fit, names: list[str], where: pd.Series
 ) -> None:
     """Name the cluster and the feature of a deletion that leaves nothing to fit."""
-    for number in range(codes.max() + 1):
+    for number in np.unique(codes):
         removed = rows[codes == number, :-1]
         _, is_known = _inverses((fit.gram - removed.T @ removed)[None])
         if not is_known.all():
@@ -630,8 +631,9 @@ def least_squares_of_means(
     means = ratings.groupby(item)[columns].mean().dropna()
     ratings = ratings[ratings[item].isin(means.index)]
     check_clusters(ratings, clusters)
-    scale = _Scale.of(means.to_numpy(dtype=float), features, outcome, True)
-    rows = scale.apply(means.to_numpy(dtype=float))
+    rows = _rows(means, columns, True)
+    scale = _Scale.of(rows[:, 1:], features, outcome, True)
+    scale.apply(rows)
     fit = _Fit.of(rows.T @ rows, scale.names)
     rows[:, -1] -= rows[:, :-1] @ fit.coefficients
 
@@ -777,9 +779,9 @@ def lasso(
     features = list(features)
     clusters = list(clusters)
     check_clusters(frame, clusters)
-    values = _columns(frame, [*features, outcome])
-    scale = _Scale.of(values, features, outcome, True)
-    rows = scale.apply(values)
+    rows = _rows(frame, [*features, outcome], True)
+    scale = _Scale.of(rows[:, 1:], features, outcome, True)
+    scale.apply(rows)
     cells = _codes(frame[clusters])[-1]
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
