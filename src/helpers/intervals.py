@@ -90,7 +90,8 @@ def check_clusters(frame: pd.DataFrame, clusters: Sequence[str]) -> None:
         )
     check_columns(frame, clusters)
     labels = frame[clusters]
-    if hasattr(labels, "compute"):
+    is_large = hasattr(labels, "compute")
+    if is_large:
         labels = labels.drop_duplicates().compute()
     for column in clusters:
         missing = labels[column].isna().sum()
@@ -111,7 +112,7 @@ def check_clusters(frame: pd.DataFrame, clusters: Sequence[str]) -> None:
         first, second = clusters
         check_repeats(labels, first, second)
         check_repeats(labels, second, first)
-    elif column == RATERS and not labels[column].duplicated().any():
+    elif column == RATERS and not is_large and labels[column].is_unique:
         raise OptionError(
             f"nobody repeats in column {RATERS!r}: each of {len(labels)} values has "
             "one row. Is it a person, or the number of a submission? Name the column "
@@ -194,9 +195,11 @@ def check_rated_once(frame: pd.DataFrame, rater: str, item: str) -> None:
     'rater_id' 'a' of 'item_id' 'x': two ratings by one person are no agreement; keep
     one of them, for example with frame.drop_duplicates(['rater_id', 'item_id'])
     """
-    repeats = frame.duplicated([rater, item])
+    # who is not known may be anybody
+    known = frame.loc[frame[rater].notna(), [rater, item]]
+    repeats = known.duplicated()
     if repeats.any():
-        row = frame.loc[repeats.to_numpy(), [rater, item]].iloc[0]
+        row = known[repeats].iloc[0]
         count = repeats.sum()
         rows = "row repeats" if count == 1 else "rows repeat"
         raise OptionError(
