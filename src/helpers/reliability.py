@@ -27,7 +27,11 @@ LEVELS = ("nominal", "ordinal", "interval")
 FEWEST_RATINGS = 10  # of the rarer label
 FEWEST_ITEMS = 10  # on which two raters agree on the rarer label
 MOST_CATEGORIES = 200
-NO_VARIANCE = "none: leaving out clusters does not tell how far the estimate moves"
+NEVER_MOVES = "none: no rater and no prompt moves the estimate when left out"
+CLUSTER_NEEDED = (
+    "none: without one of the raters or prompts the coefficient is not defined; leave "
+    "their column out of clusters, and say that the result is about them only"
+)
 
 
 def value_counts(
@@ -102,19 +106,6 @@ def rated_values(frame: pd.DataFrame, column: str) -> pd.Series:
 def _is_text(value: object) -> bool:
     """Tell text from numbers."""
     return isinstance(value, str)
-
-
-def check_column(frame: pd.DataFrame, name: str) -> None:
-    """Stop unless the table has exactly one column of this name."""
-    n_columns = (frame.columns == name).sum()
-    if n_columns == 0:
-        known = ", ".join(str(column) for column in frame.columns)
-        raise OptionError(f"column {name!r} is not in the table, which has: {known}")
-    if n_columns > 1:
-        raise OptionError(
-            f"the table has {n_columns} columns named {name!r}: rename or drop all "
-            "but one"
-        )
 
 
 def scale_of(values: pd.Series, categories: Sequence | None) -> list:
@@ -500,17 +491,17 @@ def agreement_table(
     estimates = intervals.jackknife(sums, together.values, names, together.information)
 
     raters_first = clusters[0] == rater
-    per_item = {each.column: raters_per_item(each.units(counts)) for each in all_pairs}
+    units = {each.column: each.units(counts) for each in all_pairs}
+    per_item = {column: raters_per_item(each) for column, each in units.items()}
     result = _jackknife_table(estimates, per_item, raters_first)
-    for pairs in all_pairs:
-        _apply_rules(result, pairs, pairs.units(counts))
-    result = result.join(_sizes(rows, counts, all_pairs, rater), on="column")
+    result = _with_rules(result, all_pairs, units)
+    result = result.join(_sizes(rows, units, rater), on="column")
     if baseline is not None:
         weights = _minus_baseline(names, baseline)
         change = _jackknife_table(estimates.contrast(weights), per_item, raters_first)
         result = _known_differences(change, result, baseline)
-    is_wanted = names.get_level_values(1).str.split().str[0].isin(list(coefficients))
-    return result[result.index.isin(names[is_wanted])]
+    kind = result.index.get_level_values("coefficient").str.split().str[0]
+    return result[kind.isin(list(coefficients))]
 
 
 def _check_options(
@@ -534,8 +525,7 @@ def _check_options(
 
 def _rated(frame: pd.DataFrame, columns: list[str], item: str) -> pd.DataFrame:
     """Rows with a rating in some column, numbered anew; stop if an item is missing."""
-    for name in [*columns, item]:
-        check_column(frame, name)
+    intervals.check_columns(frame, [*columns, item])
     n_missing = frame[item].isna().sum()
     if n_missing:
         raise OptionError(
@@ -553,12 +543,16 @@ def _check_items(
     clusters: list[str],
 ) -> None:
     """Stop if a rater repeats an item, an item has several prompts or none a pair."""
-    for column in clusters if rater is None else [*clusters, rater]:
-        check_column(rows, column)
-        is_spread = rows.groupby(item, observed=True)[column].nunique() > 1  # noqa: PD101
-        if column not in (rater, item) and is_spread.any():
+    known = clusters if rater is None else [*clusters, rater]
+    intervals.check_columns(rows, known)
+    for column in known:
+        if column in (rater, item):
+            continue
+        places = rows[[item, column]].drop_duplicates()
+        spread = places.loc[places[item].duplicated(), item]
+        if len(spread):
             raise OptionError(
-                f"item {is_spread.idxmax()!r} has rows with different {column!r}: if "
+                f"item {spread.iloc[0]!r} has rows with different {column!r}: if "
                 f"{column!r} are the raters, name them, as in rater={column!r}; if "
                 f"numbers of items start anew in each {column!r}, join both into one "
                 "column"
@@ -571,8 +565,8 @@ def _check_items(
             )
         if rater is not None:
             intervals.check_rated_once(rated, rater, item)
-        for cluster in clusters:
-            intervals.check_clusters(rated, [cluster])
+        if len(rated) < len(rows):
+            intervals.check_clusters(rated, clusters)
 
 
 def _marks(
@@ -620,14 +614,14 @@ def _jackknife_table(
         raters, prompts = (first, second) if raters_first else (second, first)
         k = estimates.value.index.get_level_values(0).map(per_item)
         variance = two_way_variance(prompts, raters, cells, k.to_numpy())
-    standard_error = np.sqrt(np.where(variance > 0, variance, np.nan))
+    standard_error = np.sqrt(variance)
     margin = t.ppf(0.5 + intervals.LEVEL / 2, estimates.degrees) * standard_error
     value = estimates.value
     table = pd.DataFrame({"estimate": value, "low": value - margin})
     table["high"] = value + margin
     table["standard_error"] = standard_error
     table["df"] = estimates.degrees
-    return table.assign(interval="jackknife")
+    return table
 
 
 def two_way_variance(
@@ -658,25 +652,40 @@ def two_way_variance(
     return prompts + of_raters * (per_item - 1) / per_item
 
 
-def _apply_rules(table: pd.DataFrame, pairs: Pairs, counts: np.ndarray) -> None:
-    """Replace the jackknife's intervals of a column where `interval_rule` says so."""
-    for number, name in enumerate(pairs.names):
-        row = (pairs.column, name)
-        category = number - len(BY_SCALE)
-        rule = interval_rule(counts, name, category)
-        if rule == "jackknife" and np.isnan(table.loc[row, "standard_error"]):
-            is_binary = (counts.sum(axis=0) > 0).sum() == 2
-            is_share = name != "alpha" or is_binary
-            rule = "Wilson" if is_share else NO_VARIANCE
-        table.loc[row, "interval"] = rule
-        if rule != "jackknife":
-            table.loc[row, ["low", "high", "standard_error", "df"]] = np.nan
-        if rule == "Wilson":
-            ends = wilson_interval(counts, name, category)
-            table.loc[row, ["low", "high"]] = ends
-        if name not in ("alpha", "AC1"):
-            table.loc[row, "low"] = max(table.loc[row, "low"], 0.0)
-        table.loc[row, "high"] = min(table.loc[row, "high"], 1.0)
+def _with_rules(
+    table: pd.DataFrame, all_pairs: list[Pairs], units: Mapping[str, np.ndarray]
+) -> pd.DataFrame:
+    """Replace the jackknife's intervals where `interval_rule` says so."""
+    rules = []
+    ends = table[["low", "high"]].to_numpy(copy=True)
+    standard_error = table["standard_error"].to_numpy()
+    number = 0
+    for pairs in all_pairs:
+        counts = units[pairs.column]
+        for position, name in enumerate(pairs.names):
+            category = position - len(BY_SCALE)
+            rule = interval_rule(counts, name, category)
+            if rule == "jackknife" and np.isnan(standard_error[number]):
+                rule = CLUSTER_NEEDED
+            if rule == "jackknife" and standard_error[number] == 0:
+                n_occurring = (counts.sum(axis=0) > 0).sum()
+                is_scale = name == "alpha" and n_occurring > 2
+                rule = NEVER_MOVES if is_scale else "Wilson"
+            if rule == "Wilson":
+                ends[number] = wilson_interval(counts, name, category)
+            elif rule != "jackknife":
+                ends[number] = np.nan
+            rules.append(rule)
+            number += 1
+    lowest = np.where(table.index.isin(["alpha", "AC1"], level=1), -np.inf, 0.0)
+    is_jackknife = np.array(rules) == "jackknife"
+    return table.assign(
+        low=np.maximum(ends[:, 0], lowest),
+        high=np.minimum(ends[:, 1], 1.0),
+        standard_error=table["standard_error"].where(is_jackknife),
+        df=table["df"].where(is_jackknife),
+        interval=rules,
+    )
 
 
 def interval_rule(counts: np.ndarray, coefficient: str, category: int = -1) -> str:
@@ -775,17 +784,15 @@ def wilson_interval(
 
 
 def _sizes(
-    rows: pd.DataFrame, counts: np.ndarray, all_pairs: list[Pairs], rater: str | None
+    rows: pd.DataFrame, units: Mapping[str, np.ndarray], rater: str | None
 ) -> pd.DataFrame:
     """Numbers of ratings, of items with two or more, and of raters, by column."""
     sizes = {}
-    for pairs in all_pairs:
-        per_unit = pairs.units(counts).sum(axis=1).round().astype(int)
-        rated = rows
-        if pairs.column in rows:
-            rated = rows[rows[pairs.column].notna()]
+    for column, counts in units.items():
+        per_unit = counts.sum(axis=1).round().astype(int)
+        rated = rows[rows[column].notna()] if column in rows else rows
         n_raters = pd.NA if rater is None else rated[rater].nunique()
-        sizes[pairs.column] = (per_unit.sum(), (per_unit >= 2).sum(), n_raters)
+        sizes[column] = (per_unit.sum(), (per_unit >= 2).sum(), n_raters)
     table = pd.DataFrame.from_dict(sizes, "index", columns=["n", "items", "raters"])
     return table.astype({"raters": "Int64"}).rename_axis("column")
 
@@ -810,11 +817,18 @@ def _known_differences(
     change: pd.DataFrame, single: pd.DataFrame, baseline: str
 ) -> pd.DataFrame:
     """Remove intervals of differences where an estimate has none by the jackknife."""
-    change = change.join(single[["n", "items", "raters"]])
+    rules = []
     for column, name in change.index:
-        for each in (column, baseline):
-            if single.loc[(each, name), "interval"] != "jackknife":
-                row = (column, name)
-                change.loc[row, ["low", "high", "standard_error", "df"]] = np.nan
-                change.loc[row, "interval"] = f"none: {each} has too few cases for it"
-    return change
+        own = single.loc[(column, name), "interval"]
+        other = single.loc[(baseline, name), "interval"]
+        rule = "jackknife"
+        if own != "jackknife":
+            rule = f"none: {name} of {column} has no interval by the jackknife"
+        elif other != "jackknife":
+            rule = f"none: {name} of {baseline} has no interval by the jackknife"
+        rules.append(rule)
+    is_known = np.array(rules) == "jackknife"
+    numbers = ["low", "high", "standard_error", "df"]
+    change.loc[~is_known, numbers] = np.nan
+    change["interval"] = rules
+    return change.join(single[["n", "items", "raters"]])
