@@ -97,7 +97,7 @@ REFERENCE_INDEX = """# Reference
 
 ## What users call first
 
-Eight functions for a table of ratings, after `from helpers import weights`, and what
+Seven functions for a table of ratings, after `from helpers import weights`, and what
 notebooks call, after `from helpers import run, show` and `from helpers.claims import
 results`. The command `ratings` has [a page of its own](../docs/own.md).
 

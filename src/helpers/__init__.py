@@ -18,7 +18,6 @@ VERBS = (
     "correlation",
     "agreement",
     "tree",
-    "specifications",
 )
 __all__ = list(VERBS)
 

@@ -1,4 +1,4 @@
-"""Eight functions for people who extend an analysis.
+"""Seven functions for people who analyse ratings.
 
 Each takes a DataFrame, one row per rating or per output, and names of columns. Each
 returns a `Result`, a DataFrame with ``estimate``, ``low`` and ``high``, which prints
@@ -10,42 +10,203 @@ default these are ``rater_id`` and ``prompt_id``, as far as the table has them. 
 with a missing value in a column that is used are left out, and the caption says so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from helpers import intervals, regression, reliability
 from helpers.data.tables import OptionError
 from helpers.stats import aspects as aspect_stats
-from helpers.stats import bootstrap, checks, clustered, lasso, leave_out
-from helpers.stats.rates import wilson
 
 CLUSTERS = ("rater_id", "prompt_id")
+RATERS = "rater_id"
+IN_OLD_NOTEBOOKS = {"ac1": "AC1", "same": "percent"}  # until 10 and 20 are rewritten
 KINDS = {"rater_id": "raters", "prompt_id": "prompts"}
+FEWEST_INFORMATIVE = 10  # clusters in which a feature must differ from its usual value
 N_FOLDS = 10
-SHOWN_DECIMALS = 3
+ENDS = ["estimate", "low", "high"]
+SHOWN = [*ENDS, "selected", "p_holm"]
+SHOWN_DECIMALS = 2
+P_VALUES = ("p_value", "p_holm")
 
 
 class Result(pd.DataFrame):
     """Estimates with 95 % intervals; prints rounded, with a caption.
 
+    It prints ``estimate``, ``low``, ``high`` and, where there are several tests, the
+    p-value corrected for their number; ``pd.DataFrame(result)`` has every column. A
+    selection of rows or columns and ``result.round(3)`` stay a Result.
+
     ``attrs["clusters"]`` says what was left out or resampled for the intervals,
     ``attrs["caption"]`` also what the numbers are.
     """
 
+    _metadata = ["estimates"]  # noqa: RUF012 - pandas copies it to selections
+    estimates = None
+
+    @property
+    def _constructor(self) -> type:
+        """Make selections of the same class."""
+        return Result
+
+    def difference(self, first: object, second: object) -> "Result":
+        """Subtract one estimate from another of the same fit.
+
+        Parameters
+        ----------
+        first, second : object
+            Names of two rows.
+
+        Returns
+        -------
+        Result
+            One row, ``first - second``, with its own interval: two intervals that
+            overlap do not show that there is no difference.
+
+        Raises
+        ------
+        OptionError
+            If a name is unknown, or the estimates are not from one fit.
+
+        Examples
+        --------
+        >>> ratings = pd.read_csv("data/example/ratings.csv")
+        >>> found = weights(ratings, ["factuality", "completeness"], "overall")
+        >>> found.difference("factuality", "completeness")["estimate"].round(2)
+        factuality - completeness    0.12
+        Name: estimate, dtype: float64
+        """
+        self._check_pair(first, second)
+        table = self.estimates.difference(first, second).table()
+        return self._like(table, f"Difference of {self._what()}")
+
+    def ratio(self, first: object, second: object) -> "Result":
+        """Divide one estimate by another of the same fit.
+
+        Parameters
+        ----------
+        first, second : object
+            Names of two rows.
+
+        Returns
+        -------
+        Result
+            One row, ``first / second``, with Fieller's interval, which is not
+            symmetric. There is none if the interval of `second` contains 0.
+
+        Raises
+        ------
+        OptionError
+            If a name is unknown, or the estimates are not from one fit.
+
+        References
+        ----------
+        Fieller (1954), Some Problems in Interval Estimation.
+
+        Examples
+        --------
+        >>> ratings = pd.read_csv("data/example/ratings.csv")
+        >>> found = weights(ratings, ["factuality", "completeness"], "overall")
+        >>> pd.DataFrame(found.ratio("factuality", "completeness")).round(2)
+                                   estimate   low  high     df
+        factuality / completeness      1.39  1.03  1.97  11.57
+        """
+        self._check_pair(first, second)
+        if isinstance(self.estimates, regression.Draws):
+            raise OptionError(
+                "a ratio of Lasso weights has no interval, since a weight can be 0: "
+                "use least squares (without alpha)"
+            )
+        table = self.estimates.ratio(first, second)
+        caption = f"Ratio of {self._what()}"
+        if table["low"].isna().all():
+            caption += f"; no interval, since {second!r} may be 0"
+        return self._like(table, caption)
+
+    def _check_pair(self, first: object, second: object) -> None:
+        """Refuse names that are no rows, and tables that come from several fits."""
+        if self.estimates is None:
+            raise OptionError(
+                "the rows of this table are not from one fit: differences and ratios "
+                "are for the results of weights and aspect_weights"
+            )
+        for name in (first, second):
+            if name not in self.index:
+                rows = ", ".join(str(label) for label in self.index)
+                raise OptionError(f"row {name!r} is unknown: choose from {rows}")
+
+    def _what(self) -> str:
+        """What the numbers are, from the caption."""
+        what = self.attrs["caption"].split(" (95 % intervals")[0]
+        return what[0].lower() + what[1:]
+
+    def _like(self, table: pd.DataFrame, what: str) -> "Result":
+        """Make another result about the same clusters."""
+        result = Result(table)
+        result.attrs = dict(self.attrs)
+        rest = self.attrs["caption"].partition(" (95 % intervals")
+        result.attrs["caption"] = what + rest[1] + rest[2]
+        return result
+
+    def __neg__(self) -> "Result":
+        """Turn the sign: of estimates, and of intervals, whose ends change places."""
+        turned = self.copy()
+        if "estimate" in self:
+            turned["estimate"] = -self["estimate"]
+        if "low" in self and "high" in self:
+            turned["low"] = -self["high"]
+            turned["high"] = -self["low"]
+        if isinstance(self.estimates, regression.Draws):
+            turned.estimates = regression.Draws(
+                -self.estimates.value, -self.estimates.draws
+            )
+        elif self.estimates is not None:
+            names = self.estimates.value.index
+            minus = pd.DataFrame(-np.eye(len(names)), names, names)
+            turned.estimates = self.estimates.contrast(minus)
+        return turned
+
+    def round(self, decimals: int = 0, *args: object, **options: object) -> "Result":
+        """Round as pandas does, and print as many digits."""
+        rounded = super().round(decimals, *args, **options)
+        if isinstance(decimals, int):
+            rounded.attrs["decimals"] = decimals
+        return rounded
+
+    def _shown(self) -> pd.DataFrame:
+        """Choose the columns that readers need, rounded."""
+        decimals = self.attrs.get("decimals", SHOWN_DECIMALS)
+        table = pd.DataFrame(self)
+        if set(ENDS) < set(table):
+            table = table[[column for column in SHOWN if column in table]]
+        shown = table.round(decimals)
+        for column in P_VALUES:
+            if column in shown:
+                shown[column] = table[column].map(_p_value)
+        return shown
+
     def __repr__(self) -> str:
         """Write the rounded table under its caption."""
-        table = pd.DataFrame(self).round(SHOWN_DECIMALS)
-        return f"{self.attrs['caption']}\n{table.to_string()}"
+        table = self._shown().to_string()
+        caption = self.attrs.get("caption")
+        return table if caption is None else f"{caption}\n{table}"
 
     def _repr_html_(self) -> str:
         """Write the rounded table under its caption for a notebook."""
         # here, as it loads matplotlib
         from helpers import show
 
-        table = show.captioned(pd.DataFrame(self), self.attrs["caption"])
-        return table._repr_html_()
+        decimals = self.attrs.get("decimals", SHOWN_DECIMALS)
+        caption = self.attrs.get("caption", "")
+        return show.captioned(self._shown(), caption, decimals)._repr_html_()
+
+
+def _p_value(value: float) -> str:
+    """Write a p-value with three digits."""
+    if np.isnan(value):
+        return ""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def weights(
@@ -54,6 +215,9 @@ def weights(
     outcome: str,
     *,
     alpha: float | None = None,
+    intercept: bool = True,
+    within: str | None = None,
+    means_of: str | None = None,
     clusters: str | Sequence[str] | None = None,
     n_boot: int = 2000,
     seed: int = 0,
@@ -70,6 +234,15 @@ def weights(
         Numeric column to explain.
     alpha : float, optional
         Penalty of a Lasso (scikit-learn's objective); by default least squares.
+    intercept : bool, optional
+        Whether least squares fit a constant.
+    within : str, optional
+        Column of raters who each have a constant of their own, so that weights compare
+        ratings by the same rater (rater effects). Raters for whom no feature varies are
+        not counted.
+    means_of : str, optional
+        Column of items: the means of each item's ratings are fitted, and intervals
+        allow for other raters in them. Missing values are then allowed.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
     n_boot, seed : int, optional
@@ -85,11 +258,14 @@ def weights(
         Lasso: percentile intervals of resampled clusters, and ``selected``, the share
         of resamples in which the weight is not zero; two columns of clusters are
         resampled at once, which makes intervals wider rather than narrower.
+        ``result.difference(a, b)`` and ``result.ratio(a, b)`` compare two weights,
+        ``-result`` turns the sign.
 
     Raises
     ------
-    ValueError
-        If a column cannot be used; the message names it.
+    OptionError
+        If a column or a combination of options cannot be used; the message says what to
+        do.
 
     References
     ----------
@@ -100,58 +276,106 @@ def weights(
     Examples
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
-    >>> found = weights(ratings, ["factuality", "completeness"], "overall", alpha=0.01)
-    >>> found["estimate"].round(2).to_dict()
-    {'factuality': 0.4, 'completeness': 0.29}
+    >>> names = ["factuality", "completeness"]
+    >>> weights(ratings, names, "overall", within="rater_id").round(1)
+    Least-squares weights in overall within raters (95 % intervals: raters and \
+prompts; 4 of 601 rows with missing values left out)
+                  estimate  low  high
+    factuality         0.4  0.3   0.5
+    completeness       0.3  0.2   0.4
     """
     names = _names(features)
+    if not names:
+        raise OptionError("no features are named: give at least one column")
     columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [*names, outcome], columns)
-    if alpha is None:
-        table = clustered.least_squares(rows, names, outcome, columns).loc[names]
-        most = max(columns, key=lambda column: rows[column].nunique())
-        varies_in = clustered.informative_clusters(rows, names, most)
-        table = clustered.where_known(table, varies_in).assign(clusters=varies_in)
-        caption = f"Least-squares weights in {outcome}"
-        return _result(table.assign(n=len(rows)), caption, columns, note)
-    table = _lasso_table(rows, names, outcome, alpha, columns, n_boot, seed)
-    caption = f"Lasso weights in {outcome}, alpha = {alpha}"
-    return _result(table.assign(n=len(rows)), caption, columns, note)
+    given = {"alpha": alpha, "within": within, "means_of": means_of}
+    used = [name for name, value in given.items() if value is not None]
+    if len(used) > 1 or (used and not intercept):
+        other = used[1] if len(used) > 1 else "intercept=False"
+        raise OptionError(f"{used[0]} and {other} do not go together: choose one")
+    if means_of is not None:
+        return _weights_of_means(frame, names, outcome, means_of, columns)
+    keys = columns if within is None else [*columns, within]
+    rows, note = _complete(frame, [*names, outcome], keys)
+    if alpha is not None:
+        fitted = regression.lasso(
+            rows, names, outcome, alpha, columns, n_boot=n_boot, seed=seed
+        )
+        caption = f"Lasso weights in {outcome}, alpha = {alpha}"
+        return _fitted(fitted, names, rows, caption, columns, note)
+    fitted = regression.least_squares(
+        rows, names, outcome, columns, intercept=intercept, within=within
+    )
+    caption = f"Least-squares weights in {outcome}"
+    if not intercept:
+        caption += " without an intercept"
+    if within is not None:
+        caption += f" within {KINDS.get(within, within)}"
+    return _fitted(fitted, names, rows, caption, columns, note, within)
 
 
-def _lasso_table(
+def _weights_of_means(
+    frame: pd.DataFrame, names: list[str], outcome: str, item: str, columns: list[str]
+) -> Result:
+    """Least squares on means over raters."""
+    if RATERS not in columns and RATERS in frame:
+        raise OptionError(
+            f"means_of allows for other raters: clusters needs {RATERS!r}, too"
+        )
+    rows, note = _complete(frame, [], [*columns, item], [*names, outcome])
+    fitted = regression.least_squares_of_means(rows, names, outcome, item, columns)
+    kept = rows.groupby(item)[[*names, outcome]].transform("mean")
+    means = rows.assign(**kept).dropna(subset=[*names, outcome])
+    caption = f"Least-squares weights in the mean {outcome} of each {item}"
+    return _fitted(fitted, names, means, caption, columns, note)
+
+
+def _fitted(
+    fitted: regression.Draws | intervals.Estimates,
+    names: list[str],
     rows: pd.DataFrame,
-    features: list[str],
-    outcome: str,
-    alpha: float,
+    caption: str,
     columns: list[str],
-    n_boot: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Lasso weights with percentile intervals of resampled clusters."""
-    cells = rows.groupby(columns, sort=False).ngroup().astype(str)
-    cells = rows.assign(_cell=cells)
-    moments = lasso.cluster_moments(cells, features, outcome, "_cell")
-    # cells stand in sorted order of their labels
-    of_cells = cells.drop_duplicates("_cell").sort_values("_cell")
-    times_drawn = _times_drawn(of_cells[columns], n_boot, seed)
-    gram, cross, _ = moments.total(times_drawn).covariances()
-    drawn = lasso.solve_lasso(gram, cross, alpha)
-    estimate = lasso.lasso(rows, features, outcome, alpha)
-    low, high = bootstrap.interval(drawn)
-    values = {"estimate": estimate, "low": low, "high": high}
-    selected = (drawn != 0).mean(axis=0)
-    return pd.DataFrame(values, index=features).assign(selected=selected)
+    note: str,
+    within: str | None = None,
+) -> Result:
+    """Set out weights, without those of features that differ in too few clusters."""
+    table = fitted.table().loc[names]
+    estimates = fitted
+    if isinstance(fitted, intervals.Estimates):
+        most = max(columns, key=lambda column: rows[column].nunique())
+        varies_in = _informative_clusters(rows, names, most, within)
+        is_known = varies_in >= FEWEST_INFORMATIVE
+        table = table.where(is_known, axis="index").assign(clusters=varies_in)
+        for name in varies_in.index[~is_known]:
+            note += (
+                f"; no weight of {name!r}, which differs from its usual value in "
+                f"{varies_in[name]} clusters of {most!r} only, "
+                f"{FEWEST_INFORMATIVE} are needed"
+            )
+        note += _no_interval(table, "it is not known without one of the clusters")
+    result = _result(table.assign(n=len(rows)), caption, columns, note)
+    result.estimates = estimates
+    return result
 
 
-def _times_drawn(clusters: pd.DataFrame, n_boot: int, seed: int) -> np.ndarray:
-    """How often each row is drawn if clusters of each column are resampled."""
-    rng = np.random.default_rng(seed)
-    times = np.ones((n_boot, len(clusters)))
-    for column in clusters:
-        codes, labels = pd.factorize(clusters[column], sort=True)
-        times *= bootstrap.cluster_weights(len(labels), n_boot, rng)[:, codes]
-    return times
+def _informative_clusters(
+    rows: pd.DataFrame, features: list[str], cluster: str, within: str | None
+) -> pd.Series:
+    """Count the clusters in which each feature takes another than its usual value."""
+    usual = rows[features].mode().iloc[0]
+    differs = rows[features].ne(usual)
+    if within is not None:
+        of_raters = rows.groupby(within)[features]
+        differs &= of_raters.transform("nunique") > 1
+    return differs.groupby(rows[cluster]).any().sum()
+
+
+def _no_interval(table: pd.DataFrame, reason: str) -> str:
+    """Say for which rows there is an estimate without an interval."""
+    is_bare = table["estimate"].notna() & table["low"].isna()
+    names = ", ".join(repr(name) for name in table.index[is_bare])
+    return f"; no interval for {names}: {reason}" if names else ""
 
 
 def aspect_weights(
@@ -161,6 +385,8 @@ def aspect_weights(
     *,
     ideals: Mapping[str, float],
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    per_step: bool = False,
+    within: str | None = None,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """Weighted aspect regression: points lost at the far end of each aspect.
@@ -180,6 +406,11 @@ def aspect_weights(
         The ideal rating of each aspect and of the overall rating.
     ranges : mapping of str to (float, float), optional
         Lowest and highest rating of each aspect; by default those that occur.
+    per_step : bool, optional
+        Whether weights are points per step of an aspect's scale instead of those at its
+        far end.
+    within : str, optional
+        Column of raters who each have a constant of their own, see `weights`.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
@@ -187,10 +418,11 @@ def aspect_weights(
     -------
     Result
         A row per aspect: points of the overall rating, other aspects held fixed.
+        `Result.difference` and `Result.ratio` compare two of them.
 
     Raises
     ------
-    ValueError
+    OptionError
         If a column cannot be used or an ideal is missing; the message names it.
 
     References
@@ -214,7 +446,8 @@ def aspect_weights(
                 f"ideals lacks {name!r}: give its ideal rating, as in "
                 f"ideals={{{name!r}: 5}}"
             )
-    rows, note = _complete(frame, [*names, overall], columns)
+    keys = columns if within is None else [*columns, within]
+    rows, note = _complete(frame, [*names, overall], keys)
     if ranges is None:
         ranges = {name: (rows[name].min(), rows[name].max()) for name in names}
     lacking = [name for name in names if name not in ranges]
@@ -223,11 +456,22 @@ def aspect_weights(
             f"ranges lacks {lacking[0]!r}: give its lowest and highest rating"
         )
     distances = aspect_stats.ideal_distance(rows, names, ideals, ranges)
+    if per_step:
+        distances = (rows[names] - pd.Series(ideals)[names]).abs()
     explained = distances.assign(_lost=(rows[overall] - ideals[overall]).abs())
-    explained[columns] = rows[columns]
-    table = clustered.least_squares(explained, names, "_lost", columns, intercept=False)
-    caption = f"Points of {overall} lost at the far end of each aspect"
-    return _result(table.assign(n=len(rows)), caption, columns, note)
+    explained[keys] = rows[keys]
+    fitted = regression.least_squares(
+        explained, names, "_lost", columns, intercept=False, within=within
+    )
+    where = "per step of each aspect" if per_step else "at the far end of each aspect"
+    caption = f"Points of {overall} lost {where}"
+    if within is not None:
+        caption += f", within {KINDS.get(within, within)}"
+    table = fitted.table().loc[names].assign(n=len(rows))
+    note += _no_interval(table, "it is not known without one of the clusters")
+    result = _result(table, caption, columns, note)
+    result.estimates = fitted
+    return result
 
 
 def rates(
@@ -261,7 +505,7 @@ def rates(
 
     Raises
     ------
-    ValueError
+    OptionError
         If a column cannot be used or holds values outside 0 to 1.
 
     References
@@ -271,7 +515,9 @@ def rates(
     Examples
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
-    >>> rates(ratings, ["refusal", "typos"])[["estimate", "low", "high"]].round(1)
+    >>> rates(ratings, ["refusal", "typos"]).round(1)
+    Rates in % (95 % intervals: raters and prompts; missing values left out column by \
+column)
              estimate  low  high
     refusal       2.2  0.9   5.1
     typos         7.5  4.6  12.0
@@ -286,18 +532,41 @@ def rates(
             f"column {column!r} has values outside 0 to 1: a rate needs yes (1) or no "
             "(0); for ratings on a scale use compare"
         )
-    table = _group_means(rows, names, by, cluster_columns)
+    if by is not None:
+        _check_one_type(rows, by)
+    table = intervals.group_means(rows, names, cluster_columns, by).table()
+    if by is not None:
+        table = table.swaplevel().sort_index(level=0, sort_remaining=False)
     groups = rows.groupby(by, observed=True) if by else None
-    n_clusters = {}
+    counts = []
     for key in table.index:
         group, column = key if by else (None, key)
         members = groups.get_group(group) if by else rows
         used = members.loc[members[column].notna(), cluster_columns]
-        n_clusters[key] = (len(used), used.nunique().max())
-    counts = pd.DataFrame.from_dict(n_clusters, "index", columns=["n", "most"])
-    counts.index = table.index
-    table = wilson(table.join(counts)).drop(columns="most")
+        counts.append({"n": len(used), "most": used.nunique().max()})
+    table = _as_rates(table.join(pd.DataFrame(counts, index=table.index)))
     return _result(table, "Rates in %", cluster_columns, note)
+
+
+def _as_rates(means: pd.DataFrame) -> pd.DataFrame:
+    """Turn shares with their variances into percentages with Wilson's interval."""
+    rate = means["estimate"].to_numpy()
+    variance = means["standard_error"].to_numpy() ** 2
+    n = means["n"].to_numpy(dtype=float)
+    df = means["df"].fillna(1).to_numpy()
+    effective = intervals.effective_rows(rate, variance, df, n)
+    low, high = intervals.wilson(rate, effective)
+    # at 0 and 100 % the exact interval of as many rows as clusters
+    furthest = intervals.clopper_pearson_ends(means["most"])
+    low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - furthest, low))
+    high = np.where(rate == 1, 1.0, np.where(rate == 0, furthest, high))
+    percent = {
+        "estimate": 100 * rate,
+        "low": 100 * low,
+        "high": 100 * high,
+        "standard_error": 100 * means["standard_error"],
+    }
+    return means.assign(**percent).drop(columns=["p_value", "most"])
 
 
 def compare(
@@ -305,7 +574,9 @@ def compare(
     columns: str | Sequence[str],
     by: str,
     *,
+    groups: Sequence | None = None,
     baseline: object = None,
+    percent: bool = False,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """Compare group means: each group minus a baseline.
@@ -318,20 +589,26 @@ def compare(
         Numeric columns to average; missing values are left out column by column.
     by : str
         Column of groups, for example systems or conditions.
+    groups : sequence, optional
+        The groups to compare; by default all.
     baseline : object, optional
-        The group to subtract; by default the first in sorted order.
+        The group to subtract; by default the first of `groups`, or the first in sorted
+        order.
+    percent : bool, optional
+        Whether to give shares as percentages, and differences in percentage points.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
     Returns
     -------
     Result
-        A row per column and other group, in units of the column: the difference of
-        means, and ``p_holm``, its p-value corrected by Holm for all rows.
+        A row per column and other group, or per column if there is one other group, in
+        units of the column: the difference of means, and ``p_holm``, its p-value
+        corrected by Holm for all rows.
 
     Raises
     ------
-    ValueError
+    OptionError
         If a column cannot be used or the baseline is no group.
 
     References
@@ -343,60 +620,56 @@ def compare(
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
     >>> ratings["long"] = ratings["response_words"] > 100
-    >>> compare(ratings, "overall", by="long")[["estimate", "n"]].round(2)
-                  estimate    n
-    column  long
-    overall True      0.44  601
+    >>> compare(ratings, "overall", by="long")
+    Mean of group True of long minus that of False (95 % intervals: raters and prompts)
+             estimate   low  high p_holm
+    overall      0.44  0.23  0.64 < 0.001
     """
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
     rows, note = _complete(frame, [], [*cluster_columns, by], names)
-    groups = sorted(rows[by].unique())
-    if len(groups) < 2:
+    _check_one_type(rows, by)
+    known = sorted(rows[by].unique())
+    if groups is not None:
+        for group in groups:
+            _check_group(group, known, by, "group")
+        rows = rows[rows[by].isin(list(groups))]
+        known = list(groups)
+    if len(known) < 2:
         raise OptionError(f"column {by!r} has one group: nothing to compare")
     if baseline is None:
-        baseline = groups[0]
-    if baseline not in groups:
-        raise OptionError(
-            f"baseline {baseline!r} is not in column {by!r}: choose one of "
-            f"{', '.join(str(group) for group in groups[:12])}"
-        )
-    table = _group_means(rows, names, by, cluster_columns, baseline)
+        baseline = known[0]
+    _check_group(baseline, known, by, "baseline")
+    fitted = intervals.group_means(rows, names, cluster_columns, by, baseline)
+    table = fitted.table()
+    if percent:
+        table[[*ENDS, "standard_error"]] *= 100
     n = rows[names].notna().sum()
     table = table.assign(n=n.reindex(table.index.get_level_values(0)).to_numpy())
-    known = table["p_value"].notna()
-    table.loc[known, "p_holm"] = bootstrap.adjust(table.loc[known, "p_value"])
+    is_tested = table["p_value"].notna()
+    table.loc[is_tested, "p_holm"] = intervals.holm(table.loc[is_tested, "p_value"])
+    others = [group for group in known if group != baseline]
     caption = f"Mean of each group of {by} minus that of {baseline}"
+    if len(others) == 1:
+        table = table.droplevel(by).rename_axis(None)
+        caption = f"Mean of group {others[0]} of {by} minus that of {baseline}"
+    if percent:
+        caption += ", in percentage points"
+    is_constant = rows[names].nunique() < 2
+    for name in is_constant.index[is_constant]:
+        note += f"; no interval for {name!r}: its values are all the same"
+    rest = table[~table.index.get_level_values(0).isin(is_constant.index[is_constant])]
+    note += _no_interval(rest, "a group has one cluster, or its values do not vary")
     return _result(table, caption, cluster_columns, note)
 
 
-def _group_means(
-    rows: pd.DataFrame,
-    columns: list[str],
-    by: str | None,
-    clusters: list[str],
-    baseline: object = None,
-) -> pd.DataFrame:
-    """Means of columns by group, or differences from a baseline, left one out."""
-    if by is None:
-        codes, groups = np.zeros(len(rows)), [None]
-        index = pd.Index(columns)
-    else:
-        codes, groups = pd.factorize(rows[by], sort=True)
-        index = pd.MultiIndex.from_product([columns, groups], names=["column", by])
-    contrasts = None
-    if baseline is not None:
-        one = np.eye(len(groups)) - np.eye(len(groups))[list(groups).index(baseline)]
-        is_other = np.asarray(groups) != baseline
-        contrasts = np.kron(np.eye(len(columns)), one[is_other])
-        index = index[np.tile(is_other, len(columns))]
-    means = leave_out.group_means(index, len(columns), len(groups), contrasts)
-    values = rows[columns].to_numpy(dtype=float, na_value=np.nan)
-    data = np.column_stack([values, codes])
-    table = leave_out.leave_out(data, rows[clusters], means).table()
-    if by is not None and baseline is None:
-        table = table.swaplevel().sort_index(level=0, sort_remaining=False)
-    return table
+def _check_group(group: object, known: list, by: str, role: str) -> None:
+    """Refuse a group that the column does not have."""
+    if group not in known:
+        raise OptionError(
+            f"{role} {group!r} is not in column {by!r}: choose one of "
+            f"{', '.join(str(label) for label in known[:12])}"
+        )
 
 
 def correlation(
@@ -404,12 +677,16 @@ def correlation(
     columns: str | Sequence[str],
     outcome: str,
     *,
-    method: str = "pearson",
+    ranks: bool = False,
+    by: str | None = None,
     others_of: str | None = None,
+    means_of: str | None = None,
     baseline: str | None = None,
     clusters: str | Sequence[str] | None = None,
+    n_boot: int = 2000,
+    seed: int = 0,
 ) -> Result:
-    """Pearson's correlation of columns with an outcome.
+    """Correlation of columns with an outcome.
 
     Parameters
     ----------
@@ -419,29 +696,39 @@ def correlation(
         Numeric columns; rows without a value are left out column by column.
     outcome : str
         Numeric column to correlate them with.
-    method : {"pearson"}, optional
-        Others are refused, with the reason.
+    ranks : bool, optional
+        Whether to correlate ranks (Spearman) instead of values (Pearson).
+    by : str, optional
+        Column of groups, within each of which columns are correlated.
     others_of : str, optional
         Column of items: a rater's columns are then correlated with the mean outcome of
         the item's other raters, which a rater's own opinion does not enter.
+    means_of : str, optional
+        Column of items: means of the columns and of the outcome over each item's
+        ratings are correlated, and intervals allow for other raters in these means.
     baseline : str, optional
         One of the columns, whose correlation is subtracted from the others'.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
+    n_boot, seed : int, optional
+        Resamples of clusters for ranks, and the seed of their random numbers.
 
     Returns
     -------
     Result
-        A row per column; intervals are computed on Fisher's scale.
+        A row per column, or per group and column. Intervals of Pearson's correlations
+        leave out each cluster, on Fisher's scale; those of ranks, which are no smooth
+        function, resample clusters.
 
     Raises
     ------
-    ValueError
-        If a column cannot be used, or no item has two raters.
+    OptionError
+        If a column or a combination of options cannot be used, a rater rates an item
+        twice (with `others_of`), or no item has two raters.
 
     References
     ----------
-    Fisher (1915); Efron and Tibshirani (1993), chapter 11.
+    Fisher (1915); Spearman (1904); Efron and Tibshirani (1993), chapters 11 and 13.
 
     Examples
     --------
@@ -450,38 +737,89 @@ def correlation(
     >>> found["estimate"].round(2).to_dict()
     {'factuality': 0.53, 'completeness': 0.42}
     """
-    if method != "pearson":
-        leave_out.require_smooth(method)
-        raise OptionError(f"method {method!r} is unknown: use 'pearson'")
     names = _names(columns)
     cluster_columns = _cluster_columns(frame, clusters)
-    keys = cluster_columns if others_of is None else [*cluster_columns, others_of]
+    given = {"ranks": ranks or None, "others_of": others_of, "means_of": means_of}
+    used = [name for name, value in given.items() if value is not None]
+    if len(used) > 1:
+        raise OptionError(f"{used[0]} and {used[1]} do not go together: choose one")
+    if baseline is not None and baseline not in names:
+        known = ", ".join(names)
+        raise OptionError(f"baseline {baseline!r} is unknown: choose one of {known}")
+    items = others_of or means_of
+    keys = [*cluster_columns, *_names(items or []), *_names(by or [])]
     rows, note = _complete(frame, [outcome], keys, names)
-    values = rows[[*names, outcome]].to_numpy(dtype=float, na_value=np.nan)
-    # far from zero sums of squares lose digits
-    values = values - np.nanmean(values, axis=0)
-    is_single = baseline is None
-    index = pd.Index(names)
-    items = None
-    if others_of is None:
-        statistic = leave_out.correlations(index, fisher=is_single)
-    else:
+    if others_of is not None:
         if not rows[others_of].duplicated().any():
             raise OptionError(f"no {others_of!r} has two rows: name the items")
-        statistic = leave_out.others_correlations(index, fisher=is_single)
-        values = leave_out.power_sums(values)
-        items = rows[others_of]
-    left_out = leave_out.leave_out(
-        values, rows[cluster_columns], statistic, items=items
-    )
-    if is_single:
-        table = leave_out.fisher_table(left_out)
-    else:
-        table = left_out.contrast(_less_baseline(index, baseline)).table()
-    table = table.assign(n=rows[table.index].notna().sum())
+        if RATERS in rows:
+            intervals.check_rated_once(rows, RATERS, others_of)
+    parts = {None: rows}
+    if by is not None:
+        _check_one_type(rows, by)
+        parts = dict(list(rows.groupby(by, observed=True)))
+    tables = {}
+    for group, part in parts.items():
+        if ranks:
+            draws = intervals.rank_correlations(
+                part, names, outcome, cluster_columns, n_boot, seed
+            )
+            table = _of_draws(draws, names, baseline)
+        else:
+            table = _pearson(
+                part, names, outcome, items, means_of, baseline, cluster_columns
+            )
+        n = part[table.index].notna().sum()
+        tables[group] = table.assign(n=n)
+    table = tables[None] if by is None else pd.concat(tables, names=[by, "column"])
     whose = outcome if others_of is None else f"{outcome} by other raters"
+    if means_of is not None:
+        whose = f"the mean {outcome} of each {means_of}"
     caption = f"Correlation with {whose}{_minus(baseline)}"
+    if ranks:
+        caption = f"Rank c{caption[1:]}"
+    note += _no_interval(table, "a column does not vary, or one cluster has all of it")
     return _result(table, caption, cluster_columns, note)
+
+
+def _pearson(
+    rows: pd.DataFrame,
+    names: list[str],
+    outcome: str,
+    items: str | None,
+    means_of: str | None,
+    baseline: str | None,
+    clusters: list[str],
+) -> pd.DataFrame:
+    """Correlations with intervals, or their differences from that of a column."""
+    fisher = baseline is None
+    if items is None:
+        fitted = intervals.correlations(rows, names, outcome, clusters, fisher=fisher)
+    elif means_of is None:
+        fitted = intervals.others_correlations(
+            rows, names, outcome, items, clusters, fisher=fisher
+        )
+    else:
+        fitted = intervals.correlations_of_means(
+            rows, names, outcome, items, clusters, fisher=fisher
+        )
+    if fisher:
+        return intervals.fisher_table(fitted)
+    weights = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+    weights[baseline] -= 1.0
+    return fitted.contrast(weights.drop(index=baseline)).table()
+
+
+def _of_draws(
+    draws: pd.DataFrame, names: list[str], baseline: str | None
+) -> pd.DataFrame:
+    """Percentile intervals of draws, the first of which is the estimate."""
+    if baseline is not None:
+        others = [name for name in names if name != baseline]
+        draws = draws[others].sub(draws[baseline], axis=0)
+    low, high = intervals.percentile_interval(draws.iloc[1:])
+    values = {"estimate": draws.iloc[0], "low": low, "high": high}
+    return pd.DataFrame(values, index=draws.columns)
 
 
 def agreement(
@@ -489,11 +827,12 @@ def agreement(
     columns: str | Sequence[str],
     *,
     item: str = "item_id",
-    coefficient: str = "alpha",
+    coefficient: str | Sequence[str] = "alpha",
     level: str = "nominal",
-    categories: Sequence[float] | None = None,
+    categories: Sequence | None = None,
     pooled: str | None = None,
     baseline: str | None = None,
+    rater: str | None = None,
     clusters: str | Sequence[str] | None = None,
 ) -> Result:
     """How far raters of the same items agree.
@@ -503,89 +842,102 @@ def agreement(
     frame : pandas.DataFrame
         One row per item and rater.
     columns : str or sequence of str
-        Numeric columns of ratings; missing ratings are left out column by column.
+        Columns of ratings; missing ratings are left out column by column.
     item : str, optional
         Column of items.
-    coefficient : {"alpha", "ac1", "same"}, optional
-        Krippendorff's alpha, Gwet's AC1, or how often two raters of an item give the
-        same rating.
+    coefficient : {"alpha", "AC1", "percent", "specific"} or sequence of them, optional
+        Krippendorff's alpha, Gwet's AC1, how often two raters of an item give the same
+        rating, or how often another rater gives the category that one gave.
     level : {"nominal", "ordinal", "interval"}, optional
         Level of measurement for alpha.
-    categories : sequence of float, optional
-        All values of the scale; by default those that occur in a column.
+    categories : sequence, optional
+        All values of the scale in increasing order; by default those that occur.
     pooled : str, optional
-        Name of one more alpha, over all columns at once: each column of each item is a
-        unit of its own.
+        Name of one more row, over all columns: each column of an item is a unit.
     baseline : str, optional
         One of the columns, whose agreement is subtracted from the others'.
+    rater : str, optional
+        Column of raters; by default ``rater_id``, or else that column of `clusters` in
+        which an item has several values.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
 
     Returns
     -------
     Result
-        A row per column, with ``n`` ratings.
+        A row per column, or with several coefficients per column and coefficient, from
+        0 or below to 1, with numbers of ratings, ``n``, of ``items`` that have two or
+        more, and of ``raters``. ``interval`` says how it was found; where a label is
+        too rare, Wilson's interval takes the place of the jackknife's, or there is none
+        and the caption says why.
 
     Raises
     ------
-    ValueError
-        If a column cannot be used, has one value only, or no item has two ratings.
+    OptionError
+        If a column cannot be used, a rater rates an item twice, no item has two
+        ratings, or a rating is not among `categories`.
 
     References
     ----------
-    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2008).
+    Krippendorff (2019), Content Analysis, 4th edition, chapter 12; Gwet (2008);
+    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering.
 
     Examples
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
-    >>> found = agreement(ratings, ["factuality", "completeness"], level="ordinal")
-    >>> found["estimate"].round(2).to_dict()
-    {'factuality': 0.6, 'completeness': 0.62}
+    >>> ratings = ratings.drop_duplicates(["rater_id", "item_id"])
+    >>> found = agreement(ratings, ["typos", "refusal"], coefficient=["alpha", "AC1"])
+    >>> pd.DataFrame(found)[["estimate", "low", "high", "interval"]].round(2)
+                         estimate   low  high   interval
+    column  coefficient
+    typos   alpha            0.59  0.39  0.79  jackknife
+            AC1              0.93  0.89  0.98  jackknife
+    refusal alpha            0.45  0.15  0.78     Wilson
+            AC1              0.98  0.94  0.99     Wilson
     """
     names = _names(columns)
+    coefficients = [IN_OLD_NOTEBOOKS.get(name, name) for name in _names(coefficient)]
     cluster_columns = _cluster_columns(frame, clusters)
-    rows, note = _complete(frame, [], [*cluster_columns, item], names)
-    scales = {}
-    for name in names:
-        rated = rows[rows[name].notna()]
-        if not rated[item].duplicated().any():
-            raise OptionError(
-                f"no {item!r} has two ratings of {name!r}: rate some items repeatedly"
-            )
-        scales[name] = np.unique(rated[name]) if categories is None else categories
-        if len(scales[name]) < 2:
-            raise OptionError(f"column {name!r} has one value: nothing to agree on")
-    statistic = leave_out.coefficient(coefficient, level, scales, pooled)
-    values = rows[names].to_numpy(dtype=float, na_value=np.nan)
-    left_out = leave_out.leave_out(
-        leave_out.indicators(values, scales),
-        rows[cluster_columns],
-        statistic,
-        items=rows[item],
+    intervals.check_columns(frame, [*cluster_columns, item])
+    rows = frame.dropna(subset=[*cluster_columns, item])
+    rater = rater or _rater_column(rows, item, cluster_columns)
+    table = reliability.agreement_table(
+        rows,
+        names,
+        coefficients,
+        item=item,
+        rater=rater,
+        clusters=cluster_columns,
+        level=level,
+        categories=categories,
+        pooled=pooled,
+        baseline=baseline,
     )
-    if baseline is not None:
-        weights = _less_baseline(statistic.names, baseline)
-        left_out = left_out.contrast(weights)
-    table = left_out.table()
-    n = rows[names].notna().sum()
-    if pooled is not None:
-        n[pooled] = n.sum()
-    table = table.assign(n=n)
-    if baseline is None:
-        table["high"] = table["high"].clip(upper=1.0)
-    kind = f"alpha, {level}" if coefficient == "alpha" else coefficient
-    caption = f"Agreement of raters ({kind}){_minus(baseline)}"
+    if isinstance(coefficient, str) and coefficient != "specific":
+        table = table.droplevel("coefficient")
+    note = ""
+    if len(rows) < len(frame):
+        note = f"; {len(frame) - len(rows)} of {len(frame)} rows without a cluster"
+        note += " or item left out"
+    if rater is None:
+        note += "; raters not known, taken to rate an item once each"
+    for label, rule in table["interval"].items():
+        if rule.startswith("none"):
+            name = label if isinstance(label, str) else ", ".join(label)
+            note += f"; {name}: {rule}"
+    kinds = [f"alpha, {level}" if name == "alpha" else name for name in coefficients]
+    caption = f"Agreement of raters ({'; '.join(kinds)}){_minus(baseline)}"
     return _result(table, caption, cluster_columns, note)
 
 
-def _less_baseline(names: pd.Index, baseline: object) -> pd.DataFrame:
-    """Weights that subtract one estimate from each of the others."""
-    if baseline not in names:
-        known = ", ".join(str(name) for name in names)
-        raise OptionError(f"baseline {baseline!r} is unknown: choose one of {known}")
-    weights = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
-    weights[baseline] -= 1.0
-    return weights.drop(index=baseline)
+def _rater_column(rows: pd.DataFrame, item: str, clusters: Sequence[str]) -> str | None:
+    """Find the column of raters: an item has several."""
+    if RATERS in rows:
+        return RATERS
+    for column in clusters:
+        if rows.groupby(item, observed=True)[column].nunique().max() > 1:
+            return column
+    return None
 
 
 def _minus(baseline: object) -> str:
@@ -633,7 +985,7 @@ def tree(
 
     Raises
     ------
-    ValueError
+    OptionError
         If a column cannot be used.
 
     References
@@ -653,30 +1005,33 @@ def tree(
     from sklearn.tree import DecisionTreeRegressor
 
     names = _names(features)
+    if not names:
+        raise OptionError("no features are named: give at least one column")
     columns = _cluster_columns(frame, clusters)
     rows, note = _complete(frame, [*names, outcome], columns)
-    checks.check_regression(rows, names, outcome)
+    if rows[outcome].nunique() < 2:
+        raise OptionError(
+            f"outcome {outcome!r} has the same value in all {len(rows)} rows: there is "
+            "nothing to explain"
+        )
     x = rows[names].to_numpy(dtype=float)
     y = rows[outcome].to_numpy(dtype=float)
     model = DecisionTreeRegressor(max_depth=max_depth, random_state=seed)
     drawn = []
-    for times in _times_drawn(rows[columns], n_boot, seed):
+    for times in intervals.times_drawn(rows[columns], n_boot, seed):
         model.fit(x, y, sample_weight=times)
         drawn.append(model.feature_importances_)
-    low, high = bootstrap.interval(drawn)
+    low, high = intervals.percentile_interval(drawn)
     model.fit(x, y)
     nodes = aspect_stats.tree_table(model, names)
     values = {"estimate": model.feature_importances_, "low": low, "high": high}
     importances = pd.DataFrame(values, index=names)
     held_out = rows[columns].assign(outcome=y)
     held_out["r, held out"] = _predictions(model, x, y, rows[columns[-1]], seed)
-    ends = ["estimate", "low", "high"]
-    performance = correlation(held_out, "r, held out", "outcome", clusters=columns)[
-        ends
-    ]
-    table = pd.concat([importances, performance]).assign(n=len(rows))
+    performance = correlation(held_out, "r, held out", "outcome", clusters=columns)
+    table = pd.concat([importances, pd.DataFrame(performance)[ENDS]])
     caption = f"Importance in a tree of depth {max_depth} for {outcome}"
-    result = _result(table, caption, columns, note)
+    result = _result(table.assign(n=len(rows)), caption, columns, note)
     result.attrs["nodes"] = nodes.to_dict("records")
     return result
 
@@ -690,84 +1045,6 @@ def _predictions(
     n_folds = min(N_FOLDS, groups.nunique())
     folds = GroupKFold(n_folds, shuffle=True, random_state=seed)
     return cross_val_predict(model, x, y, groups=groups, cv=folds)
-
-
-def specifications(
-    frame: pd.DataFrame,
-    feature: str,
-    outcomes: str | Sequence[str],
-    *,
-    controls: Sequence[str] = (),
-    subsets: Mapping[str, pd.Series | Callable] | None = None,
-    clusters: str | Sequence[str] | None = None,
-) -> Result:
-    """Specification curve: one coefficient under every combination of choices.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating or per output.
-    feature : str
-        Numeric column whose least-squares coefficient is computed.
-    outcomes : str or sequence of str
-        Numeric columns to explain, one at a time.
-    controls : sequence of str, optional
-        Numeric columns that may be held fixed: every subset of them is tried.
-    subsets : mapping of str to boolean Series or callable, optional
-        Rows to use, by name, as in ``frame[...]`` or ``frame.loc[callable]``; all rows
-        are always tried.
-    clusters : str or sequence of str, optional
-        One or two columns; see `helpers.verbs`.
-
-    Returns
-    -------
-    Result
-        A row per specification, indexed by ``outcome``, ``controls`` and ``rows``,
-        sorted by ``estimate``.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used.
-
-    References
-    ----------
-    Simonsohn, Simmons and Nelson (2020), Specification Curve Analysis.
-
-    Examples
-    --------
-    >>> ratings = pd.read_csv("data/example/ratings.csv")
-    >>> curve = specifications(
-    ...     ratings, "completeness", "overall", controls=["factuality"],
-    ...     subsets={"no refusals": ratings["refusal"] == 0})
-    >>> curve["estimate"].round(2).tolist()
-    [0.28, 0.3, 0.32, 0.33]
-    """
-    columns = _cluster_columns(frame, clusters)
-    parts = {"all": slice(None), **(subsets or {})}
-    tables = {}
-    for outcome in _names(outcomes):
-        for held in _all_subsets(controls):
-            for name, rows in parts.items():
-                part, _ = _complete(frame.loc[rows], [feature, *held, outcome], columns)
-                fitted = clustered.least_squares(
-                    part, [feature, *held], outcome, columns
-                )
-                key = (outcome, " + ".join(held) or "none", name)
-                tables[key] = fitted.loc[feature].to_dict() | {"n": len(part)}
-    table = pd.DataFrame.from_dict(tables, "index")
-    table.index = pd.MultiIndex.from_tuples(
-        table.index, names=["outcome", "controls", "rows"]
-    )
-    caption = f"Coefficient of {feature} in every specification"
-    return _result(table.sort_values("estimate"), caption, columns, "")
-
-
-def _all_subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """List every choice of names, from none to all."""
-    names = list(names)
-    sizes = range(len(names) + 1)
-    return [chosen for size in sizes for chosen in combinations(names, size)]
 
 
 def _names(columns: str | Sequence[str]) -> list[str]:
@@ -786,17 +1063,30 @@ def _cluster_columns(
                 "the table has no column rater_id or prompt_id: name the columns of "
                 "raters and prompts, as in clusters=['worker', 'question']"
             )
-        return found
-    found = _names(clusters)
+    else:
+        found = _names(clusters)
+    intervals.check_columns(frame, found)
     for column in found:
-        checks.check_known(frame, column)
+        _check_one_type(frame, column)
     raters, prompts = CLUSTERS
+    # with one prompt for all there is nothing else to leave out
     if found == [raters] and prompts in frame:
-        # with one prompt for all there is nothing else to leave out
-        n_prompts = frame[prompts].nunique()
-        if n_prompts >= 2:
-            leave_out.check_repeats(frame, raters, prompts)
+        labels = frame[[raters, prompts]].dropna()
+        if (labels[prompts] != labels[prompts].iloc[0]).any():
+            intervals.check_repeats(labels, raters, prompts)
     return found
+
+
+def _check_one_type(frame: pd.DataFrame, column: str) -> None:
+    """Refuse labels of which some are numbers and some are text."""
+    if not pd.api.types.infer_dtype(frame[column], skipna=True).startswith("mixed"):
+        return
+    types = sorted({type(label).__name__ for label in frame[column].dropna()})
+    if len(types) > 1:
+        raise OptionError(
+            f"column {column!r} mixes {' and '.join(types)}: make all its labels text, "
+            f"as in frame[{column!r}].astype(str)"
+        )
 
 
 def _complete(
@@ -809,13 +1099,15 @@ def _complete(
 
     Of the columns `by_column` missing values stay, and the caption says what is done.
     """
-    checks.check_numeric(frame, [*columns, *by_column], missing="allow")
-    for key in keys:
-        checks.check_known(frame, key)
-    rows = frame.dropna(subset=list(dict.fromkeys([*columns, *keys])))
-    n_missing = len(frame) - len(rows)
+    intervals.check_numeric(frame, [*columns, *by_column])
+    intervals.check_columns(frame, keys)
+    needed = list(dict.fromkeys([*columns, *keys]))
+    is_missing = frame[needed].isna().any(axis=1)
+    n_missing = is_missing.sum()
+    rows = frame
     note = ""
     if n_missing:
+        rows = frame[~is_missing]
         note = f"; {n_missing} of {len(frame)} rows with missing values left out"
     if rows[list(by_column)].isna().any(axis=None):
         note += "; missing values left out column by column"
@@ -826,9 +1118,8 @@ def _result(
     table: pd.DataFrame, caption: str, clusters: Sequence[str], note: str
 ) -> Result:
     """Put the columns in order and say which clusters the intervals know."""
-    first = ["estimate", "low", "high"]
-    rest = [column for column in table if column not in first]
-    result = Result(table[[*first, *rest]])
+    rest = [column for column in table if column not in ENDS]
+    result = Result(table[[*ENDS, *rest]])
     kinds = [KINDS.get(column, column) for column in clusters]
     known = " and ".join(kinds) if len(kinds) > 1 else f"{kinds[0]} only"
     result.attrs["clusters"] = known
