@@ -56,7 +56,7 @@ def test_a_changed_value_is_announced_whatever_the_file_says(capfd):
     checked({"alpha": 0.05})
     words = "alpha = 0.05 instead of 0.01"
     assert marks.current().changed == words
-    assert capfd.readouterr().err == f"{NAME}: Changed parameters: {words}.\n"
+    assert capfd.readouterr().err == f"\n{NAME}: Changed parameters: {words}.\n"
 
 
 def test_every_parameter_is_announced():
@@ -131,7 +131,7 @@ def test_simulated_data_are_announced(source, capfd):
     values = checked({"data_source": "simulated"})
     assert values["data_source"] == "simulated"
     assert marks.current().simulated
-    line = f"{NAME}: SIMULATED DATA, random numbers and not ratings: asked for.\n"
+    line = f"\n{NAME}: SIMULATED DATA, random numbers and not ratings: asked for.\n"
     assert capfd.readouterr().err == line
 
 

@@ -116,8 +116,9 @@ def _announce(run: Run) -> None:
     if HOOK not in mpl.rcParams["figure.hooks"]:
         mpl.rcParams["figure.hooks"] = [*mpl.rcParams["figure.hooks"], HOOK]
     text = " ".join(run.words)
-    # Not sys.stderr, which a kernel shows in the notebook only.
-    print(f"{run.notebook}: {text}", file=sys.__stderr__, flush=True)
+    # Not sys.stderr, which a kernel shows in the notebook only; on a line of its own,
+    # below papermill's bar.
+    print(f"\n{run.notebook}: {text}", file=sys.__stderr__, flush=True)
     shell = _shell()
     if shell is None:
         return

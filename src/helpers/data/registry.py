@@ -14,6 +14,7 @@ import functools
 import hashlib
 import io
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -230,8 +231,11 @@ def _find(entry: Entry) -> Path | None:
 
 def _download(entry: Entry) -> Path:
     """Let pooch download a file into the cache, from the first address that has it."""
-    import pooch
     import requests
+
+    with warnings.catch_warnings():  # of a bar that no notebook shows
+        warnings.simplefilter("ignore")
+        import pooch
 
     pooch.get_logger().setLevel("WARNING")  # else it names each file as it comes
     cache = _folders()[-1]
