@@ -614,7 +614,8 @@ def _jackknife_table(
         raters, prompts = (first, second) if raters_first else (second, first)
         k = estimates.value.index.get_level_values(0).map(per_item)
         variance = two_way_variance(prompts, raters, cells, k.to_numpy())
-    standard_error = np.sqrt(variance)
+    # the variance of a difference can be less than zero by rounding
+    standard_error = np.sqrt(np.maximum(variance, 0.0))
     margin = t.ppf(0.5 + intervals.LEVEL / 2, estimates.degrees) * standard_error
     value = estimates.value
     table = pd.DataFrame({"estimate": value, "low": value - margin})
@@ -826,6 +827,8 @@ def _known_differences(
             rule = f"none: {name} of {column} has no interval by the jackknife"
         elif other != "jackknife":
             rule = f"none: {name} of {baseline} has no interval by the jackknife"
+        elif change.loc[(column, name), "standard_error"] == 0:
+            rule = NEVER_MOVES
         rules.append(rule)
     is_known = np.array(rules) == "jackknife"
     numbers = ["low", "high", "standard_error", "df"]
