@@ -498,7 +498,7 @@ def _refuse_singular(
         if not is_known.all():
             break
     feature = names[int(np.argmin(is_known[0]))]
-    label = where.iloc[int(np.argmax(codes == number))]
+    label = where.tolist()[int(np.argmax(codes == number))]
     raise OptionError(
         f"without {where.name!r} {label!r} the weight of {feature!r} within raters is "
         "not known: the feature varies too rarely. Leave it out, or compare between "
