@@ -368,6 +368,11 @@ def test_weights_of_means_are_least_squares_of_means(ratings):
     means = once.groupby("item_id")[[*names, "overall"]].mean().dropna()
     fitted = LinearRegression().fit(means[names], means["overall"])
     assert found["estimate"].tolist() == pytest.approx(fitted.coef_)
+    renamed = once.rename(columns={"rater_id": "worker"})
+    other = weights(
+        renamed, names, "overall", means_of="item_id", clusters=["worker", "prompt_id"]
+    )
+    assert other["low"].tolist() == pytest.approx(found["low"].tolist())
 
 
 def test_aspect_weights_per_step_are_those_at_the_far_end_by_step(ratings):
@@ -464,6 +469,16 @@ def test_tab_finds_the_functions():
         (
             lambda r: correlation(r, "tone", "overall", others_of="item_id"),
             "1 row repeats a rater of the same item",
+        ),
+        (
+            lambda r: weights(
+                r.assign(prompt_id=r["rater_id"], who=r["prompt_id"]),
+                ["tone"],
+                "overall",
+                means_of="item_id",
+                clusters=["prompt_id"],
+            ),
+            "an item needs one",
         ),
         (
             lambda r: rates(r, "typos").difference("typos", "refusal"),

@@ -318,12 +318,11 @@ def _weights_of_means(
     frame: pd.DataFrame, names: list[str], outcome: str, item: str, columns: list[str]
 ) -> Result:
     """Least squares on means over raters."""
-    if RATERS not in columns and RATERS in frame:
-        raise OptionError(
-            f"means_of allows for other raters: clusters needs {RATERS!r}, too"
-        )
     rows, note = _complete(frame, [], [*columns, item], [*names, outcome])
-    fitted = regression.least_squares_of_means(rows, names, outcome, item, columns)
+    rater = _rater_column(rows, item, columns)
+    fitted = regression.least_squares_of_means(
+        rows, names, outcome, item, columns, rater=rater
+    )
     kept = rows.groupby(item)[[*names, outcome]].transform("mean")
     means = rows.assign(**kept).dropna(subset=[*names, outcome])
     caption = f"Least-squares weights in the mean {outcome} of each {item}"
@@ -800,8 +799,9 @@ def _pearson(
             rows, names, outcome, items, clusters, fisher=fisher
         )
     else:
+        rater = _rater_column(rows, items, clusters)
         fitted = intervals.correlations_of_means(
-            rows, names, outcome, items, clusters, fisher=fisher
+            rows, names, outcome, items, clusters, rater=rater, fisher=fisher
         )
     if fisher:
         return intervals.fisher_table(fitted)
