@@ -516,6 +516,11 @@ def twice(frame):
             "column 'item_id' has 3 missing values",
         ),
         (
+            lambda frame: frame.assign(who=frame["rater_id"].where(frame.index > 2)),
+            {"rater": "who", "clusters": ["prompt_id"]},
+            "column 'who' has 3 missing values",
+        ),
+        (
             lambda frame: frame.assign(item_id=frame["item_id"] // 15),
             {"rater": None},
             "has rows with different 'rater_id': if 'rater_id' are the raters",
@@ -594,7 +599,7 @@ def test_the_verb_finds_the_column_of_raters():
     assert found["raters"].item() == 6
     with pytest.raises(OptionError, match="3 rows repeat a rater of the same item"):
         verbs.agreement(twice(frame), "grade", clusters=clusters)
-    unknown = frame.drop(columns="worker")
+    unknown = frame.drop(columns="worker").assign(rater_id=np.nan)
     found = verbs.agreement(unknown, "grade", clusters="question")
     assert "raters not known" in found.attrs["caption"]
 

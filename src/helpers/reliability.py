@@ -545,6 +545,11 @@ def _check_items(
     """Stop if a rater repeats an item, an item has several prompts or none a pair."""
     known = clusters if rater is None else [*clusters, rater]
     intervals.check_columns(rows, known)
+    if rater is not None and rows[rater].isna().any():
+        raise OptionError(
+            f"column {rater!r} has {rows[rater].isna().sum()} missing values: fill in "
+            "or drop what is missing"
+        )
     for column in known:
         if column in (rater, item):
             continue

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers import aspects as aspect_stats
 from helpers import intervals, regression, reliability
 from helpers.data.tables import OptionError
-from helpers.stats import aspects as aspect_stats
 
 CLUSTERS = ("rater_id", "prompt_id")
 RATERS = "rater_id"
@@ -932,7 +932,7 @@ def agreement(
 
 def _rater_column(rows: pd.DataFrame, item: str, clusters: Sequence[str]) -> str | None:
     """Find the column of raters: an item has several."""
-    if RATERS in rows:
+    if RATERS in rows and rows[RATERS].notna().any():
         return RATERS
     for column in clusters:
         if rows.groupby(item, observed=True)[column].nunique().max() > 1:
