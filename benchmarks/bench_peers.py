@@ -219,7 +219,7 @@ def main() -> None:
     formats = {"peer s": "{:.2f}", "ours s": "{:.3f}", "ratio": "{:.1f}"}
     formats["largest difference"] = "{:.0e}"
     for column, text in formats.items():
-        table[column] = table[column].map(text.format)
+        table[column] = table[column].map(text.format).replace("nan", "-")
     print(table.to_string(index=False))
 
 
