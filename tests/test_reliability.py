@@ -373,6 +373,9 @@ def test_equal_ratings_have_no_alpha_but_percent_agreement():
     assert alpha["interval"].startswith("none: all ratings are equal")
     ac1 = agreement(frame, "AC1")
     assert ac1["interval"].startswith("none: AC1 needs two categories")
+    for level in LEVELS:
+        on_scale = agreement(frame, categories=[0, 0.1, 0.3], level=level)
+        assert np.isnan(on_scale["estimate"])
     named = agreement(frame, "AC1", categories=[0, 1])
     assert named["estimate"] == 1
     assert named["low"] < 1

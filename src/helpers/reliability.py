@@ -352,10 +352,12 @@ class Pairs:
             by_chance = in_pairs[:, :, None] * in_pairs[:, None, :]
             observed = (coincidences * squared).sum(axis=(1, 2))
             expected = (by_chance * squared).sum(axis=(1, 2))
+        # equal ratings are not expected to differ, up to rounding errors
+        expected = np.where((in_pairs > 0).sum(axis=1) >= 2, expected, 0.0)
         return 1 - (n - 1) * share(observed, expected)
 
     def information(self, removed: np.ndarray) -> np.ndarray:
-        """Ratings in pairs that go with a cluster, for each coefficient."""
+        """Ratings in pairs that are lost with a cluster, for each coefficient."""
         n = len(self.scale)
         ratings = removed[:, 3 + n : 3 + 2 * n].sum(axis=1, keepdims=True)
         return np.repeat(ratings, len(self.names), axis=1)
@@ -385,7 +387,9 @@ class Together:
 
 def _specific(category: object) -> str:
     """Name specific agreement on a category."""
-    return f"specific {category if _is_text(category) else format(category, 'g')}"
+    if _is_text(category):
+        return f"specific {category}"
+    return f"specific {category:.12g}"
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -553,8 +557,8 @@ def _check_items(
     for column in known:
         if column in (rater, item):
             continue
-        places = rows[[item, column]].drop_duplicates()
-        spread = places.loc[places[item].duplicated(), item]
+        of_items = rows[[item, column]].drop_duplicates()
+        spread = of_items.loc[of_items[item].duplicated(), item]
         if len(spread):
             raise OptionError(
                 f"item {spread.iloc[0]!r} has rows with different {column!r}: if "
@@ -590,15 +594,15 @@ def _marks(
     start = 0
     for column in columns:
         scale = scale_of(rated_values(rows, column), categories)
-        position = pd.Index(scale).get_indexer(rows[column])
-        # a missing rating has the position -1, which is no category
-        marks.append(position[:, None] == np.arange(len(scale)))
-        place = slice(start, start + len(scale))
-        all_pairs.append(Pairs(column, scale, level, (place,)))
-        start = place.stop
+        codes = pd.Index(scale).get_indexer(rows[column])
+        # a missing rating has the code -1, which is no category
+        marks.append(codes[:, None] == np.arange(len(scale)))
+        position = slice(start, start + len(scale))
+        all_pairs.append(Pairs(column, scale, level, (position,)))
+        start = position.stop
     if pooled is not None:
-        places = tuple(each.positions[0] for each in all_pairs)
-        all_pairs.append(Pairs(pooled, scale, level, places))
+        positions = tuple(each.positions[0] for each in all_pairs)
+        all_pairs.append(Pairs(pooled, scale, level, positions))
     return pd.DataFrame(np.concatenate(marks, axis=1, dtype=float)), all_pairs
 
 
