@@ -313,6 +313,15 @@ def test_results_keep_what_they_say_of_themselves(ratings):
     assert re.search(r"typos +7\.5 ", repr(found.round(1)))
 
 
+def test_results_that_are_joined_have_no_caption(ratings):
+    both = pd.concat(
+        [rates(ratings, "typos"), rates(ratings, "refusal", clusters="item_id")]
+    )
+    plain = pd.DataFrame(both)[["estimate", "low", "high"]].round(2)
+    assert repr(both) == repr(plain)
+    assert both._repr_html_() == plain._repr_html_()
+
+
 def test_small_p_values_are_not_zero(ratings):
     table = compare(
         ratings.assign(long=ratings["response_words"] > 100), "overall", "long"

@@ -188,17 +188,20 @@ class Result(pd.DataFrame):
 
     def __repr__(self) -> str:
         """Write the rounded table under its caption."""
-        table = self._shown().to_string()
         caption = self.attrs.get("caption")
-        return table if caption is None else f"{caption}\n{table}"
+        if caption is None:  # joined from several results
+            return repr(self._shown())
+        return f"{caption}\n{self._shown().to_string()}"
 
     def _repr_html_(self) -> str:
         """Write the rounded table under its caption for a notebook."""
         # here, as it loads matplotlib
         from helpers import show
 
+        caption = self.attrs.get("caption")
+        if caption is None:
+            return self._shown()._repr_html_()
         decimals = self.attrs.get("decimals", SHOWN_DECIMALS)
-        caption = self.attrs.get("caption", "")
         return show.captioned(self._shown(), caption, decimals)._repr_html_()
 
 
