@@ -591,6 +591,8 @@ def test_one_coefficient_of_the_verb_is_indexed_by_column():
 def test_the_verb_says_why_there_is_no_interval():
     found = verbs.agreement(labels(2, 3, 95), "grade")
     assert "9 ratings of the rarer label, fewer than 10" in found.attrs["caption"]
+    few = verbs.agreement(labels(6, 9, 85), "grade").attrs["caption"]
+    assert "few ratings agree or differ, so Wilson's: grade)" in few
 
 
 def test_the_verb_finds_the_column_of_raters():

@@ -128,7 +128,7 @@ def scale_of(values: pd.Series, categories: Sequence | None) -> list:
     if outside.any():
         raise OptionError(
             f"{outside.sum()} of {len(values)} ratings in column {name!r} are not "
-            f"among categories={scale}, first {values[outside].iloc[0]!r}: add it to "
+            f"among categories={scale}, first {values[outside].iloc[0]}: add it to "
             "categories, or drop these rows"
         )
     return scale
@@ -561,7 +561,7 @@ def _check_items(
         spread = of_items.loc[of_items[item].duplicated(), item]
         if len(spread):
             raise OptionError(
-                f"item {spread.iloc[0]!r} has rows with different {column!r}: if "
+                f"item {spread.iloc[0]} has rows with different {column!r}: if "
                 f"{column!r} are the raters, name them, as in rater={column!r}; if "
                 f"numbers of items start anew in each {column!r}, join both into one "
                 "column"

@@ -924,10 +924,15 @@ def agreement(
         note += " or item left out"
     if rater is None:
         note += "; raters not known, taken to rate an item once each"
+    by_wilson = []
     for label, rule in table["interval"].items():
+        name = label if isinstance(label, str) else ", ".join(label)
         if rule.startswith("none"):
-            name = label if isinstance(label, str) else ", ".join(label)
             note += f"; {name}: {rule}"
+        if rule == "Wilson":
+            by_wilson.append(name)
+    if by_wilson:
+        note += f"; few ratings agree or differ, so Wilson's: {'; '.join(by_wilson)}"
     kinds = [f"alpha, {level}" if name == "alpha" else name for name in coefficients]
     caption = f"Agreement of raters ({'; '.join(kinds)}){_minus(baseline)}"
     return _result(table, caption, cluster_columns, note)
