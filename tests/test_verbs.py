@@ -377,6 +377,12 @@ def test_weights_of_means_are_least_squares_of_means(ratings):
     means = once.groupby("item_id")[[*names, "overall"]].mean().dropna()
     fitted = LinearRegression().fit(means[names], means["overall"])
     assert found["estimate"].tolist() == pytest.approx(fitted.coef_)
+    assert found["n"].tolist() == [len(means)] * 2
+    # a label in three prompts is too rare, however many people gave it
+    rare = once.assign(rare=once["prompt_id"].isin(once["prompt_id"].unique()[:3]))
+    row = weights(rare, [*names, "rare"], "overall", means_of="item_id").loc["rare"]
+    assert row["clusters"] == 3
+    assert np.isnan(row["estimate"])
     renamed = once.rename(columns={"rater_id": "worker"})
     other = weights(
         renamed, names, "overall", means_of="item_id", clusters=["worker", "prompt_id"]
@@ -390,6 +396,13 @@ def test_aspect_weights_per_step_are_those_at_the_far_end_by_step(ratings):
     whole = aspect_weights(ratings, names, "overall", ideals=ideals)
     steps = aspect_weights(ratings, names, "overall", ideals=ideals, per_step=True)
     assert (whole["high"] / steps["high"]).tolist() == pytest.approx([4, 3])
+    inside = aspect_weights(ratings, names, "overall", ideals=ideals, within="rater_id")
+    away = 5 - ratings["factuality"], (ratings["completeness"] - 4).abs()
+    distances = ratings.assign(
+        factuality=away[0] / 4, completeness=away[1] / 3, lost=5 - ratings["overall"]
+    )
+    expected = weights(distances, names, "lost", within="rater_id")
+    assert inside["low"].tolist() == pytest.approx(expected["low"].tolist())
 
 
 def test_chosen_groups_are_those_of_a_smaller_table(ratings):

@@ -326,10 +326,13 @@ def _weights_of_means(
     fitted = regression.least_squares_of_means(
         rows, names, outcome, item, columns, rater=rater
     )
-    kept = rows.groupby(item)[[*names, outcome]].transform("mean")
-    means = rows.assign(**kept).dropna(subset=[*names, outcome])
+    means = rows.groupby(item)[[*names, outcome]].mean().dropna().reset_index()
+    prompts = [column for column in columns if column != rater]
+    of_items = rows.drop_duplicates(item).set_index(item)
+    means = means.join(of_items[prompts], on=item)
     caption = f"Least-squares weights in the mean {outcome} of each {item}"
-    return _fitted(fitted, names, means, caption, columns, note)
+    most = prompts[0] if prompts else item
+    return _fitted(fitted, names, means, caption, columns, note, most=most)
 
 
 def _fitted(
@@ -340,12 +343,13 @@ def _fitted(
     columns: list[str],
     note: str,
     within: str | None = None,
+    most: str | None = None,
 ) -> Result:
     """Set out weights, without those of features that differ in too few clusters."""
     table = fitted.table().loc[names]
     estimates = fitted
     if isinstance(fitted, intervals.Estimates):
-        most = max(columns, key=lambda column: rows[column].nunique())
+        most = most or max(columns, key=lambda column: rows[column].nunique())
         varies_in = _informative_clusters(rows, names, most, within)
         is_known = varies_in >= FEWEST_INFORMATIVE
         table = table.where(is_known, axis="index").assign(clusters=varies_in)
@@ -448,7 +452,7 @@ def aspect_weights(
                 f"ideals lacks {name!r}: give its ideal rating, as in "
                 f"ideals={{{name!r}: 5}}"
             )
-    keys = columns if within is None else [*columns, within]
+    keys = list(dict.fromkeys([*columns, *_names(within or [])]))
     rows, note = _complete(frame, [*names, overall], keys)
     if ranges is None:
         ranges = {name: (rows[name].min(), rows[name].max()) for name in names}
