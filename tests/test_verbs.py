@@ -299,3 +299,219 @@ def test_a_caption_says_what_missing_values_leave_out(ratings):
     assert caption.endswith("left out column by column)")
     whole = rates(ratings.dropna(), "refusal").attrs["caption"]
     assert "missing" not in whole
+
+
+def test_results_keep_what_they_say_of_themselves(ratings):
+    found = rates(ratings, ["typos", "refusal"])
+    for part in (found[["estimate", "n"]], found.loc[["typos"]], found.round(1)):
+        assert isinstance(part, type(found))
+        assert part.attrs["clusters"] == "raters and prompts"
+        assert repr(part).startswith(found.attrs["caption"])
+    assert "standard_error" not in repr(found)
+    assert "standard_error" in repr(found[["standard_error"]])
+    assert re.search(r"typos +7\.51 ", repr(found))
+    assert re.search(r"typos +7\.5 ", repr(found.round(1)))
+
+
+def test_results_that_are_joined_have_no_caption(ratings):
+    both = pd.concat(
+        [rates(ratings, "typos"), rates(ratings, "refusal", clusters="item_id")]
+    )
+    plain = pd.DataFrame(both)[["estimate", "low", "high"]].round(2)
+    assert repr(both) == repr(plain)
+    assert both._repr_html_() == plain._repr_html_()
+
+
+def test_small_p_values_are_not_zero(ratings):
+    table = compare(
+        ratings.assign(long=ratings["response_words"] > 100), "overall", "long"
+    )
+    assert table["p_holm"].item() < 0.001
+    assert repr(table).endswith("< 0.001")
+    assert "&lt; 0.001" in table._repr_html_()
+
+
+def test_a_minus_turns_intervals_and_what_follows_from_them(ratings):
+    found = weights(ratings, ["factuality", "completeness"], "overall")
+    turned = -found
+    assert turned["low"].tolist() == (-found["high"]).tolist()
+    assert turned["high"].tolist() == (-found["low"]).tolist()
+    assert turned["p_value"].tolist() == found["p_value"].tolist()
+    pair = ("factuality", "completeness")
+    assert turned.difference(*pair)["low"].item() == pytest.approx(
+        -found.difference(*pair)["high"].item()
+    )
+    assert turned.ratio(*pair)["low"].item() == pytest.approx(
+        found.ratio(*pair)["low"].item()
+    )
+
+
+def test_differences_of_lasso_weights_come_from_their_draws(ratings):
+    pair = ("factuality", "completeness")
+    found = weights(ratings, list(pair), "overall", alpha=0.01, n_boot=50)
+    difference = found.difference(*pair)
+    expected = found.loc[pair[0], "estimate"] - found.loc[pair[1], "estimate"]
+    assert difference["estimate"].item() == pytest.approx(expected)
+    with pytest.raises(ValueError, match="a ratio of Lasso weights has no interval"):
+        found.ratio(*pair)
+
+
+def test_weights_within_raters_differ_from_those_between(ratings):
+    """A rater who scores low and marks much has no part in the slope within raters."""
+    severe = ratings["rater_id"].rank(method="dense")
+    shifted = ratings.assign(
+        overall=ratings["overall"] - severe, factuality=ratings["factuality"] + severe
+    )
+    inside = weights(shifted, ["factuality"], "overall", within="rater_id")
+    expected = weights(ratings, ["factuality"], "overall", within="rater_id")
+    assert inside["estimate"].item() == pytest.approx(expected["estimate"].item())
+    assert inside["low"].item() == pytest.approx(expected["low"].item())
+    assert weights(shifted, ["factuality"], "overall")["estimate"].item() < 0
+    assert "within raters" in inside.attrs["caption"]
+
+
+def test_weights_of_means_are_least_squares_of_means(ratings):
+    once = ratings.drop_duplicates(["rater_id", "item_id"])
+    names = ["factuality", "tone"]
+    found = weights(once, names, "overall", means_of="item_id")
+    means = once.groupby("item_id")[[*names, "overall"]].mean().dropna()
+    fitted = LinearRegression().fit(means[names], means["overall"])
+    assert found["estimate"].tolist() == pytest.approx(fitted.coef_)
+    assert found["n"].tolist() == [len(means)] * 2
+    # a label in three prompts is too rare, however many people gave it
+    rare = once.assign(rare=once["prompt_id"].isin(once["prompt_id"].unique()[:3]))
+    row = weights(rare, [*names, "rare"], "overall", means_of="item_id").loc["rare"]
+    assert row["clusters"] == 3
+    assert np.isnan(row["estimate"])
+    renamed = once.rename(columns={"rater_id": "worker"})
+    other = weights(
+        renamed, names, "overall", means_of="item_id", clusters=["worker", "prompt_id"]
+    )
+    assert other["low"].tolist() == pytest.approx(found["low"].tolist())
+
+
+def test_aspect_weights_per_step_are_those_at_the_far_end_by_step(ratings):
+    ideals = {"factuality": 5, "completeness": 4, "overall": 5}
+    names = ["factuality", "completeness"]
+    whole = aspect_weights(ratings, names, "overall", ideals=ideals)
+    steps = aspect_weights(ratings, names, "overall", ideals=ideals, per_step=True)
+    assert (whole["high"] / steps["high"]).tolist() == pytest.approx([4, 3])
+    inside = aspect_weights(ratings, names, "overall", ideals=ideals, within="rater_id")
+    away = 5 - ratings["factuality"], (ratings["completeness"] - 4).abs()
+    distances = ratings.assign(
+        factuality=away[0] / 4, completeness=away[1] / 3, lost=5 - ratings["overall"]
+    )
+    expected = weights(distances, names, "lost", within="rater_id")
+    assert inside["low"].tolist() == pytest.approx(expected["low"].tolist())
+
+
+def test_chosen_groups_are_those_of_a_smaller_table(ratings):
+    found = compare(ratings, ["typos", "overall"], "tone", groups=[5, 1], percent=True)
+    some = ratings[ratings["tone"].isin([1, 5])]
+    expected = compare(some, ["typos", "overall"], "tone", baseline=5)
+    assert list(found.index) == ["typos", "overall"]
+    for column in ("estimate", "low", "high"):
+        assert found[column].tolist() == pytest.approx(100 * expected[column])
+    assert found["p_holm"].tolist() == pytest.approx(expected["p_holm"].tolist())
+    several = compare(ratings, "overall", "tone", groups=[1, 2, 3])
+    assert several.index.get_level_values("tone").tolist() == [2, 3]
+
+
+def test_correlations_of_ranks_and_of_groups(ratings):
+    known = ratings.dropna(subset=["factuality"])
+    found = correlation(known, "factuality", "overall", ranks=True, n_boot=50)
+    expected = known["factuality"].corr(known["overall"], method="spearman")
+    assert found["estimate"].item() == pytest.approx(expected)
+    assert found["low"].item() < expected < found["high"].item()
+    assert found.attrs["caption"].startswith("Rank correlation")
+    by_tone = correlation(known, "factuality", "overall", by="tone")
+    part = known[known["tone"] == 3]
+    expected = part["factuality"].corr(part["overall"])
+    assert by_tone.loc[(3, "factuality"), "estimate"] == pytest.approx(expected)
+
+
+def test_correlations_with_means_are_those_of_the_means(ratings):
+    once = ratings.drop_duplicates(["rater_id", "item_id"])
+    found = correlation(once, "tone", "overall", means_of="item_id")
+    means = once.groupby("item_id")[["tone", "overall"]].mean()
+    assert found["estimate"].item() == pytest.approx(
+        means["tone"].corr(means["overall"])
+    )
+    assert found["low"].item() < found["estimate"].item() < found["high"].item()
+
+
+def test_equal_ratings_have_no_interval_and_the_caption_says_why(ratings):
+    table = compare(ratings.assign(same=3), ["same", "overall"], "tone", groups=[1, 5])
+    assert table.loc["same", "low":"high"].isna().all()
+    assert "no interval for 'same': its values are all the same" in repr(table)
+
+
+def test_tab_finds_the_functions():
+    assert set(helpers.VERBS) <= set(dir(helpers))
+    assert list(helpers.VERBS) == helpers.__all__
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda r: weights(r, ["tone"], "overall", alpha=1, within="rater_id"),
+            "alpha and within do not go together",
+        ),
+        (
+            lambda r: weights(r, ["tone"], "overall", alpha=1, intercept=False),
+            "alpha and intercept=False do not go together",
+        ),
+        (
+            lambda r: correlation(
+                r, "tone", "overall", ranks=True, others_of="item_id"
+            ),
+            "ranks and others_of do not go together",
+        ),
+        (
+            lambda r: weights(r, ["tone", "tone"], "overall"),
+            "'tone' is named twice",
+        ),
+        (
+            lambda r: weights(pd.concat([r, r["tone"]], axis=1), ["tone"], "overall"),
+            "2 columns are called 'tone'",
+        ),
+        (
+            lambda r: compare(r.assign(group=[1, "a"] * 300 + [1]), "overall", "group"),
+            "'group' mixes int and str",
+        ),
+        (
+            lambda r: compare(r, "overall", "tone", groups=[1, 9]),
+            "group 9 is not in column 'tone'",
+        ),
+        (
+            lambda r: rates(r[r["rater_id"].isin(r["rater_id"].unique()[:2])], "typos"),
+            "'rater_id' has 2 clusters, and an interval needs at least 3",
+        ),
+        (
+            lambda r: correlation(r, "tone", "overall", others_of="item_id"),
+            "1 row repeats a rater of the same item",
+        ),
+        (
+            lambda r: weights(
+                r.assign(prompt_id=r["rater_id"], who=r["prompt_id"]),
+                ["tone"],
+                "overall",
+                means_of="item_id",
+                clusters=["prompt_id"],
+            ),
+            "an item needs one",
+        ),
+        (
+            lambda r: rates(r, "typos").difference("typos", "refusal"),
+            "not from one fit",
+        ),
+        (
+            lambda r: weights(r, ["tone"], "overall").ratio("tone", "typos"),
+            "row 'typos' is unknown: choose from tone",
+        ),
+    ],
+)
+def test_refusals_are_one_sentence(ratings, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(ratings)

@@ -171,30 +171,7 @@ def check_repeats(frame: pd.DataFrame, inner: str, outer: str) -> None:
 
 
 def check_rated_once(frame: pd.DataFrame, rater: str, item: str) -> None:
-    """Refuse a table in which a rater rates an item twice.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating.
-    rater, item : str
-        Columns.
-
-    Raises
-    ------
-    OptionError
-        With the first such pair.
-
-    Examples
-    --------
-    >>> twice = pd.DataFrame({"rater_id": list("aab"), "item_id": list("xxx")})
-    >>> check_rated_once(twice, "rater_id", "item_id")
-    Traceback (most recent call last):
-        ...
-    helpers.data.tables.OptionError: 1 row repeats a rater of the same item, first
-    'rater_id' 'a' of 'item_id' 'x': two ratings by one person are no agreement; keep
-    one of them, for example with frame.drop_duplicates(['rater_id', 'item_id'])
-    """
+    """Refuse a table in which a rater rates an item twice."""
     # who is not known may be anybody
     known = frame.loc[frame[rater].notna(), [rater, item]]
     repeats = known.duplicated()
@@ -208,6 +185,22 @@ def check_rated_once(frame: pd.DataFrame, rater: str, item: str) -> None:
             f"no agreement; keep one of them, for example with "
             f"frame.drop_duplicates({[rater, item]})"
         )
+
+
+def check_one_per_item(frame: pd.DataFrame, item: str, prompts: Sequence[str]) -> None:
+    """Refuse items that lie in several prompts, or prompts of two kinds."""
+    if len(prompts) > 1:
+        raise OptionError(
+            f"neither {prompts[0]!r} nor {prompts[1]!r} is a column of raters: name "
+            "the column of raters and that of prompts as clusters"
+        )
+    for column in prompts:
+        n_prompts = frame.groupby(item, observed=True)[column].nunique()
+        if n_prompts.max() > 1:
+            raise OptionError(
+                f"{item!r} {n_prompts.idxmax()!r} has {n_prompts.max()} values of "
+                f"{column!r}: an item needs one"
+            )
 
 
 def cluster_sums(
@@ -460,29 +453,10 @@ def _of_contrasts(matrix: np.ndarray, covariance: np.ndarray) -> np.ndarray:
 def joined_variance(variances: Sequence[np.ndarray]) -> np.ndarray:
     """Variance by one kind of cluster, or by raters, by prompts and by their cells.
 
-    What rows share that share rater and prompt is in both variances, and is taken off
-    once. By chance that can leave less than one of the two, or nothing; then the larger
-    one is taken.
-
-    Parameters
-    ----------
-    variances : sequence of numpy.ndarray
-        One, or three: by the first kind, by the second, and by the cells of both.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    References
-    ----------
-    Cameron, Gelbach and Miller (2011), Robust Inference with Multiway Clustering;
-    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering.
-
-    Examples
-    --------
-    >>> by_rater, by_prompt = np.array([4.0, 4.0]), np.array([3.0, 1.0])
-    >>> joined_variance([by_rater, by_prompt, np.array([2.0, 5.0])])
-    array([5., 4.])
+    What ratings share that share rater and prompt is in both variances, and is taken
+    off once (Cameron, Gelbach and Miller 2011). By chance that can leave less than one
+    of the two, or nothing; then the larger one is taken (MacKinnon, Nielsen and Webb
+    2024).
     """
     if len(variances) == 1:
         return variances[0]
@@ -562,26 +536,7 @@ def _leave_out(
 
 
 def effective_number(information: np.ndarray) -> np.ndarray:
-    """Clusters that would tell as much if each told equally much.
-
-    Parameters
-    ----------
-    information : numpy.ndarray, shape (n_clusters, n_estimates)
-        What each cluster tells about each estimate, in any unit.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_estimates,)
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, section 11.7.
-
-    Examples
-    --------
-    >>> effective_number(np.array([[2.0, 3], [2, 1]]))
-    array([2. , 1.6])
-    """
+    """Clusters that would tell as much if each told equally much (Kish 1965)."""
     return ratio(information.sum(axis=0) ** 2, (information**2).sum(axis=0))
 
 
@@ -601,40 +556,10 @@ def group_means(
     by: str | None = None,
     baseline: object = None,
 ) -> Estimates:
-    """Mean of each column, in each group if wanted, or the groups' differences.
+    """Mean of each column, or of each column and group, groups in sorted order.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame or dask.dataframe.DataFrame
-        One row per rating. Missing values are left out column by column.
-    columns : sequence of str
-        Numeric columns.
-    clusters : sequence of str
-        One or two columns.
-    by : str, optional
-        Column of groups.
-    baseline : object, optional
-        The group whose mean is subtracted from that of each other group.
-
-    Returns
-    -------
-    Estimates
-        By column, or by column and group, groups in sorted order.
-
-    Raises
-    ------
-    OptionError
-        See `check_clusters`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"score": [1.0, 2, 2, 4, 3, 5], "long": [0, 1] * 3})
-    >>> frame["prompt_id"] = list("aabbcc")
-    >>> group_means(frame, ["score"], ["prompt_id"], by="long").value.round(2)
-    column  long
-    score   0       2.00
-            1       3.67
-    dtype: float64
+    With a `baseline`, its mean is subtracted from that of each other group. Missing
+    values are left out column by column.
     """
     columns = list(columns)
     clusters = list(clusters)
@@ -688,37 +613,10 @@ def correlations(
     *,
     fisher: bool = True,
 ) -> Estimates:
-    """Pearson's correlations of columns with an outcome.
+    """Pearson's correlations of columns with an outcome, missing values left out.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame or dask.dataframe.DataFrame
-        One row per rating. Missing values are left out pair by pair.
-    columns : sequence of str
-        Numeric columns.
-    outcome : str
-        Numeric column.
-    clusters : sequence of str
-        One or two columns.
-    fisher : bool, optional
-        Whether to give inverse hyperbolic tangents, which `fisher_table` turns back;
-        differences need the correlations themselves.
-
-    Returns
-    -------
-    Estimates
-
-    References
-    ----------
-    Fisher (1915).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"words": [1, 2, 3, 4.0], "score": [1, 3, 2, 4.0]})
-    >>> frame["prompt_id"] = list("abcd")
-    >>> fisher_table(correlations(frame, ["words"], "score", ["prompt_id"])).round(2)
-           estimate  standard_error  low  high  p_value    df
-    words       0.8            0.34 -1.0   1.0      0.4  1.44
+    With `fisher` they are inverse hyperbolic tangents, which `fisher_table` turns back;
+    differences need the correlations themselves.
     """
     columns = list(columns)
     clusters = list(clusters)
@@ -791,6 +689,7 @@ def correlations_of_means(
     if len(kinds) == 2:
         kinds.append(list(clusters))
     prompts = [column for column in clusters if column != rater]
+    check_one_per_item(frame, item, prompts)
     means = pd.concat([means, first[prompts].reset_index(drop=True)], axis=1)
     terms, _ = _power_columns(means, columns, outcome, [item])
     of_items = terms.drop(columns=item).to_numpy()
@@ -933,18 +832,7 @@ def _shared_variation(total: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def fisher_table(estimates: Estimates) -> pd.DataFrame:
-    """Set out correlations with intervals computed on Fisher's scale.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        Inverse hyperbolic tangents, from `correlations`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `Estimates.table`, in units of the correlation.
-    """
+    """Set out `correlations` with intervals computed on Fisher's scale."""
     table = estimates.table()
     ends = ["estimate", "low", "high"]
     table[ends] = np.tanh(table[ends])
@@ -956,29 +844,7 @@ def fisher_table(estimates: Estimates) -> pd.DataFrame:
 
 
 def wilson(rate: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95 % interval of a rate.
-
-    Parameters
-    ----------
-    rate : array-like
-        From 0 to 1.
-    n : array-like
-        Rows, or effective rows, see `effective_rows`; need not be whole.
-
-    Returns
-    -------
-    low, high : numpy.ndarray
-
-    References
-    ----------
-    Wilson (1927).
-
-    Examples
-    --------
-    >>> low, high = wilson(0.1, 200)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.066, 0.149)
-    """
+    """Wilson's 95 % interval of rates from 0 to 1; n need not be whole."""
     rate = np.asarray(rate, dtype=float)
     n = np.where(np.asarray(n) > 0, n, np.nan)
     z = norm.ppf(0.5 + LEVEL / 2)
@@ -990,29 +856,10 @@ def wilson(rate: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 def effective_rows(
     rate: ArrayLike, variance: ArrayLike, df: ArrayLike, n: ArrayLike
 ) -> np.ndarray:
-    """Independent rows that would tell as much about a rate (n over design effect).
+    """Independent rows that would tell as much about a rate (Korn and Graubard 1998).
 
-    Parameters
-    ----------
-    rate, variance, df : array-like
-        A rate from 0 to 1, its variance and the variance's degrees of freedom.
-    n : array-like
-        Rows; the result is not more.
-
-    Returns
-    -------
-    numpy.ndarray
-        Fewer degrees of freedom count like fewer rows.
-
-    References
-    ----------
-    Korn and Graubard (1998), Confidence Intervals for Proportions with Small Expected
-    Number of Positive Counts Estimated from Survey Data.
-
-    Examples
-    --------
-    >>> effective_rows(0.1, 0.0009, np.inf, 200).round(1)
-    np.float64(100.0)
+    They are n over the design effect, at most n; fewer degrees of freedom of the
+    variance count like fewer rows.
     """
     rate, variance, df, n = map(np.asarray, (rate, variance, df, n))
     factor = (t.ppf(0.5 + LEVEL / 2, np.inf) / t.ppf(0.5 + LEVEL / 2, df)) ** 2
@@ -1084,27 +931,7 @@ def fieller(
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Correct a family of p-values by Holm's method for any false rejection.
-
-    Parameters
-    ----------
-    p_values : array-like
-        The whole family, without missing values.
-
-    Returns
-    -------
-    numpy.ndarray
-        Corrected p-values in the order given.
-
-    References
-    ----------
-    Holm (1979).
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    array([0.03, 0.06, 0.06])
-    """
+    """Correct a whole family of p-values by Holm's method (1979)."""
     p_values = np.asarray(p_values, dtype=float)
     order = p_values.argsort()
     # the smallest is multiplied by the number of tests, the next by one less, ...
@@ -1116,32 +943,10 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
 
 def times_drawn(clusters: pd.DataFrame, n_boot: int, seed: int) -> np.ndarray:
-    """How often each row is drawn if clusters are resampled, for a bootstrap.
+    """How often each row is drawn if clusters are resampled: (n_boot, n_rows).
 
-    Parameters
-    ----------
-    clusters : pandas.DataFrame, shape (n_rows, 1 or 2)
-        The clusters of each row. Two kinds are resampled at once (pigeonhole), which
-        makes intervals wider rather than narrower.
-    n_boot : int
-        Number of resamples, at least 1.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_boot, n_rows)
-
-    References
-    ----------
-    Cameron and Miller (2015), A Practitioner's Guide to Cluster-Robust Inference,
-    section VI; Owen (2007), The Pigeonhole Bootstrap.
-
-    Examples
-    --------
-    >>> times_drawn(pd.DataFrame({"prompt_id": list("aab")}), 2, seed=1)
-    array([[1., 1., 1.],
-           [0., 0., 2.]])
+    Two kinds of clusters are resampled at once (pigeonhole, Owen 2007), which makes
+    intervals wider rather than narrower.
     """
     if n_boot < 1:
         raise OptionError(f"n_boot must be at least 1, got {n_boot}")
@@ -1162,27 +967,7 @@ def times_drawn(clusters: pd.DataFrame, n_boot: int, seed: int) -> np.ndarray:
 
 
 def percentile_interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of bootstrap draws, of shape (n_boot, n_estimates).
-
-    Draws in which an estimate is not defined (NaN) are left out.
-
-    Parameters
-    ----------
-    draws : array-like
-
-    Returns
-    -------
-    low, high : numpy.ndarray, shape (n_estimates,)
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
-
-    Examples
-    --------
-    >>> percentile_interval(np.arange(201.0)[:, None])
-    (array([5.]), array([195.]))
-    """
+    """95 % interval of draws, of shape (n_boot, n_estimates), NaN draws left out."""
     frame = pd.DataFrame(np.asarray(draws, dtype=float))
     ends = frame.quantile([(1 - LEVEL) / 2, 0.5 + LEVEL / 2])
     return ends.iloc[0].to_numpy(), ends.iloc[1].to_numpy()

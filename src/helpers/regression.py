@@ -22,6 +22,7 @@ from helpers.intervals import (
     Deletions,
     Estimates,
     check_clusters,
+    check_one_per_item,
     cluster_sums,
     computed,
     effective_number,
@@ -263,7 +264,7 @@ def _estimates(
 
 def _codes(labels: pd.DataFrame) -> list[np.ndarray]:
     """Number the clusters of each kind, of two kinds also the cells."""
-    kinds = [pd.factorize(labels[column])[0] for column in labels]
+    kinds = [pd.factorize(labels[column])[0].astype(np.int32) for column in labels]
     if len(kinds) == 2:
         kinds.append(_pairs(*kinds))
     return kinds
@@ -498,7 +499,7 @@ def _refuse_singular(
         if not is_known.all():
             break
     feature = names[int(np.argmin(is_known[0]))]
-    label = where.iloc[int(np.argmax(codes == number))]
+    label = where.tolist()[int(np.argmax(codes == number))]
     raise OptionError(
         f"without {where.name!r} {label!r} the weight of {feature!r} within raters is "
         "not known: the feature varies too rarely. Leave it out, or compare between "
@@ -628,6 +629,7 @@ def least_squares_of_means(
     columns = [*features, outcome]
     clusters = list(clusters)
     prompts = [column for column in clusters if column != rater]
+    check_one_per_item(ratings, item, prompts)
     means = ratings.groupby(item)[columns].mean().dropna()
     ratings = ratings[ratings[item].isin(means.index)]
     check_clusters(ratings, clusters)
@@ -802,34 +804,8 @@ def lasso(
 def solve_lasso(gram: np.ndarray, cross: np.ndarray, alpha: float) -> np.ndarray:
     """Minimise wᵀGw / 2 - cᵀw + alpha ‖w‖₁ for each Gram matrix G and vector c.
 
-    Parameters
-    ----------
-    gram : numpy.ndarray, shape (n_problems, n_features, n_features)
-        Covariances of features.
-    cross : numpy.ndarray, shape (n_problems, n_features)
-        Covariances of features and outcome.
-    alpha : float
-        Penalty, positive.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_problems, n_features)
-
-    Raises
-    ------
-    OptionError
-        If `alpha` is not positive, or two features are so alike that the descent does
-        not end.
-
-    References
-    ----------
-    Friedman, Hastie and Tibshirani (2010), Regularization Paths for Generalized Linear
-    Models via Coordinate Descent.
-
-    Examples
-    --------
-    >>> solve_lasso(np.array([[[2.0]]]), np.array([[3.0]]), 1.0)
-    array([[1.]])
+    Coordinate descent on covariances (Friedman, Hastie and Tibshirani 2010), for
+    matrices of shape (n_problems, n_features, n_features) at once.
     """
     if not alpha > 0:
         raise OptionError(

@@ -128,7 +128,7 @@ def scale_of(values: pd.Series, categories: Sequence | None) -> list:
     if outside.any():
         raise OptionError(
             f"{outside.sum()} of {len(values)} ratings in column {name!r} are not "
-            f"among categories={scale}, first {values[outside].iloc[0]!r}: add it to "
+            f"among categories={scale}, first {values[outside].iloc[0]}: add it to "
             "categories, or drop these rows"
         )
     return scale
@@ -352,10 +352,12 @@ class Pairs:
             by_chance = in_pairs[:, :, None] * in_pairs[:, None, :]
             observed = (coincidences * squared).sum(axis=(1, 2))
             expected = (by_chance * squared).sum(axis=(1, 2))
+        # equal ratings are not expected to differ, up to rounding errors
+        expected = np.where((in_pairs > 0).sum(axis=1) >= 2, expected, 0.0)
         return 1 - (n - 1) * share(observed, expected)
 
     def information(self, removed: np.ndarray) -> np.ndarray:
-        """Ratings in pairs that go with a cluster, for each coefficient."""
+        """Ratings in pairs that are lost with a cluster, for each coefficient."""
         n = len(self.scale)
         ratings = removed[:, 3 + n : 3 + 2 * n].sum(axis=1, keepdims=True)
         return np.repeat(ratings, len(self.names), axis=1)
@@ -385,7 +387,9 @@ class Together:
 
 def _specific(category: object) -> str:
     """Name specific agreement on a category."""
-    return f"specific {category if _is_text(category) else format(category, 'g')}"
+    if _is_text(category):
+        return f"specific {category}"
+    return f"specific {category:.12g}"
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -545,14 +549,19 @@ def _check_items(
     """Stop if a rater repeats an item, an item has several prompts or none a pair."""
     known = clusters if rater is None else [*clusters, rater]
     intervals.check_columns(rows, known)
+    if rater is not None and rows[rater].isna().any():
+        raise OptionError(
+            f"column {rater!r} has {rows[rater].isna().sum()} missing values: fill in "
+            "or drop what is missing"
+        )
     for column in known:
         if column in (rater, item):
             continue
-        places = rows[[item, column]].drop_duplicates()
-        spread = places.loc[places[item].duplicated(), item]
+        of_items = rows[[item, column]].drop_duplicates()
+        spread = of_items.loc[of_items[item].duplicated(), item]
         if len(spread):
             raise OptionError(
-                f"item {spread.iloc[0]!r} has rows with different {column!r}: if "
+                f"item {spread.iloc[0]} has rows with different {column!r}: if "
                 f"{column!r} are the raters, name them, as in rater={column!r}; if "
                 f"numbers of items start anew in each {column!r}, join both into one "
                 "column"
@@ -585,15 +594,15 @@ def _marks(
     start = 0
     for column in columns:
         scale = scale_of(rated_values(rows, column), categories)
-        position = pd.Index(scale).get_indexer(rows[column])
-        # a missing rating has the position -1, which is no category
-        marks.append(position[:, None] == np.arange(len(scale)))
-        place = slice(start, start + len(scale))
-        all_pairs.append(Pairs(column, scale, level, (place,)))
-        start = place.stop
+        codes = pd.Index(scale).get_indexer(rows[column])
+        # a missing rating has the code -1, which is no category
+        marks.append(codes[:, None] == np.arange(len(scale)))
+        position = slice(start, start + len(scale))
+        all_pairs.append(Pairs(column, scale, level, (position,)))
+        start = position.stop
     if pooled is not None:
-        places = tuple(each.positions[0] for each in all_pairs)
-        all_pairs.append(Pairs(pooled, scale, level, places))
+        positions = tuple(each.positions[0] for each in all_pairs)
+        all_pairs.append(Pairs(pooled, scale, level, positions))
     return pd.DataFrame(np.concatenate(marks, axis=1, dtype=float)), all_pairs
 
 
@@ -614,7 +623,8 @@ def _jackknife_table(
         raters, prompts = (first, second) if raters_first else (second, first)
         k = estimates.value.index.get_level_values(0).map(per_item)
         variance = two_way_variance(prompts, raters, cells, k.to_numpy())
-    standard_error = np.sqrt(variance)
+    # the variance of a difference can be less than zero by rounding
+    standard_error = np.sqrt(np.maximum(variance, 0.0))
     margin = t.ppf(0.5 + intervals.LEVEL / 2, estimates.degrees) * standard_error
     value = estimates.value
     table = pd.DataFrame({"estimate": value, "low": value - margin})
@@ -826,6 +836,8 @@ def _known_differences(
             rule = f"none: {name} of {column} has no interval by the jackknife"
         elif other != "jackknife":
             rule = f"none: {name} of {baseline} has no interval by the jackknife"
+        elif change.loc[(column, name), "standard_error"] == 0:
+            rule = NEVER_MOVES
         rules.append(rule)
     is_known = np.array(rules) == "jackknife"
     numbers = ["low", "high", "standard_error", "df"]

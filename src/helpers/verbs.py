@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers import aspects as aspect_stats
 from helpers import intervals, regression, reliability
 from helpers.data.tables import OptionError
-from helpers.stats import aspects as aspect_stats
 
 CLUSTERS = ("rater_id", "prompt_id")
 RATERS = "rater_id"
@@ -188,17 +188,20 @@ class Result(pd.DataFrame):
 
     def __repr__(self) -> str:
         """Write the rounded table under its caption."""
-        table = self._shown().to_string()
         caption = self.attrs.get("caption")
-        return table if caption is None else f"{caption}\n{table}"
+        if caption is None:  # joined from several results
+            return repr(self._shown())
+        return f"{caption}\n{self._shown().to_string()}"
 
     def _repr_html_(self) -> str:
         """Write the rounded table under its caption for a notebook."""
         # here, as it loads matplotlib
         from helpers import show
 
+        caption = self.attrs.get("caption")
+        if caption is None:
+            return self._shown()._repr_html_()
         decimals = self.attrs.get("decimals", SHOWN_DECIMALS)
-        caption = self.attrs.get("caption", "")
         return show.captioned(self._shown(), caption, decimals)._repr_html_()
 
 
@@ -318,16 +321,18 @@ def _weights_of_means(
     frame: pd.DataFrame, names: list[str], outcome: str, item: str, columns: list[str]
 ) -> Result:
     """Least squares on means over raters."""
-    if RATERS not in columns and RATERS in frame:
-        raise OptionError(
-            f"means_of allows for other raters: clusters needs {RATERS!r}, too"
-        )
     rows, note = _complete(frame, [], [*columns, item], [*names, outcome])
-    fitted = regression.least_squares_of_means(rows, names, outcome, item, columns)
-    kept = rows.groupby(item)[[*names, outcome]].transform("mean")
-    means = rows.assign(**kept).dropna(subset=[*names, outcome])
+    rater = _rater_column(rows, item, columns)
+    fitted = regression.least_squares_of_means(
+        rows, names, outcome, item, columns, rater=rater
+    )
+    means = rows.groupby(item)[[*names, outcome]].mean().dropna().reset_index()
+    prompts = [column for column in columns if column != rater]
+    of_items = rows.drop_duplicates(item).set_index(item)
+    means = means.join(of_items[prompts], on=item)
     caption = f"Least-squares weights in the mean {outcome} of each {item}"
-    return _fitted(fitted, names, means, caption, columns, note)
+    most = prompts[0] if prompts else item
+    return _fitted(fitted, names, means, caption, columns, note, most=most)
 
 
 def _fitted(
@@ -338,12 +343,13 @@ def _fitted(
     columns: list[str],
     note: str,
     within: str | None = None,
+    most: str | None = None,
 ) -> Result:
     """Set out weights, without those of features that differ in too few clusters."""
     table = fitted.table().loc[names]
     estimates = fitted
     if isinstance(fitted, intervals.Estimates):
-        most = max(columns, key=lambda column: rows[column].nunique())
+        most = most or max(columns, key=lambda column: rows[column].nunique())
         varies_in = _informative_clusters(rows, names, most, within)
         is_known = varies_in >= FEWEST_INFORMATIVE
         table = table.where(is_known, axis="index").assign(clusters=varies_in)
@@ -446,7 +452,7 @@ def aspect_weights(
                 f"ideals lacks {name!r}: give its ideal rating, as in "
                 f"ideals={{{name!r}: 5}}"
             )
-    keys = columns if within is None else [*columns, within]
+    keys = list(dict.fromkeys([*columns, *_names(within or [])]))
     rows, note = _complete(frame, [*names, overall], keys)
     if ranges is None:
         ranges = {name: (rows[name].min(), rows[name].max()) for name in names}
@@ -800,8 +806,9 @@ def _pearson(
             rows, names, outcome, items, clusters, fisher=fisher
         )
     else:
+        rater = _rater_column(rows, items, clusters)
         fitted = intervals.correlations_of_means(
-            rows, names, outcome, items, clusters, fisher=fisher
+            rows, names, outcome, items, clusters, rater=rater, fisher=fisher
         )
     if fisher:
         return intervals.fisher_table(fitted)
@@ -921,10 +928,15 @@ def agreement(
         note += " or item left out"
     if rater is None:
         note += "; raters not known, taken to rate an item once each"
+    by_wilson = []
     for label, rule in table["interval"].items():
+        name = label if isinstance(label, str) else ", ".join(label)
         if rule.startswith("none"):
-            name = label if isinstance(label, str) else ", ".join(label)
             note += f"; {name}: {rule}"
+        if rule == "Wilson":
+            by_wilson.append(name)
+    if by_wilson:
+        note += f"; few ratings agree or differ, so Wilson's: {'; '.join(by_wilson)}"
     kinds = [f"alpha, {level}" if name == "alpha" else name for name in coefficients]
     caption = f"Agreement of raters ({'; '.join(kinds)}){_minus(baseline)}"
     return _result(table, caption, cluster_columns, note)
@@ -932,7 +944,7 @@ def agreement(
 
 def _rater_column(rows: pd.DataFrame, item: str, clusters: Sequence[str]) -> str | None:
     """Find the column of raters: an item has several."""
-    if RATERS in rows:
+    if RATERS in rows and rows[RATERS].notna().any():
         return RATERS
     for column in clusters:
         if rows.groupby(item, observed=True)[column].nunique().max() > 1:
