@@ -95,7 +95,7 @@ def cells_of(frame, kind):
     "options", [{}, {"intercept": False}, {"within": "rater_id"}], ids=str
 )
 def test_variances_are_those_of_brute_force(drawn, cells, clusters, options):
-    frame = cells_of(drawn, cells).head(700)
+    frame = cells_of(drawn, cells).head(400)
     found = regression.least_squares(frame, FEATURES, "lower", clusters, **options)
     expected = coefficients(frame, FEATURES, **options)
     np.testing.assert_allclose(found.value, expected, rtol=1e-12)
