@@ -32,7 +32,8 @@ def sources() -> Sources:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_number_and_verdict_is_that_of_its_mark(page, sources):
-    assert problems(page, text_of(page), sources) == []
+    found = problems(page, text_of(page), sources)
+    assert not found, "\n".join(found)
 
 
 def marked_numbers(text: str) -> list[tuple[int, int]]:
