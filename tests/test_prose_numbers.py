@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from marked_numbers import COMMENT, NO_RESULTS
 
 from helpers import paths
 
@@ -16,27 +17,11 @@ REWRITTEN = [
     if "message=" in file.read_text(encoding="utf-8")
 ]
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
-# What is no result: code, formulas, addresses, places in a text, years, and the level
-# of intervals.
-NO_RESULTS = [
-    re.compile(r"```.*?```|`[^`]*`", re.DOTALL),
-    re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL),
-    re.compile(r"\[\d\d(?:_\w+)?\](?=\()"),  # the words of a link to a notebook
-    re.compile(r"\]\([^)]*\)|<!--.*?-->|https?://\S+", re.DOTALL),
-    re.compile(r"^\s*\d+\. ", re.MULTILINE),
-    re.compile(
-        r"\b(?:sections?|figures?|tables?|notebooks?|appendix|chapters?|pages?|cells?"
-        r"|exercises?|experiments?|equations?)\s+\d[\d.]*(?:(?:,| and| or| to)\s+\d+)*",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\b(?:19|20)\d\d\b"),
-    re.compile(r"\b95 ?%(?= (?:CI|confidence|interval|bootstrap))"),
-]
 
 
 def numbers_in_prose(text: str) -> list[str]:
     """Numbers that the prose of a Markdown cell gives as results."""
-    for pattern in NO_RESULTS:
+    for pattern in [*NO_RESULTS, COMMENT]:
         text = pattern.sub(" ", text)
     return NUMBER.findall(text)
 
@@ -102,7 +87,7 @@ def notebook_of(prose: str, output: str) -> nbformat.NotebookNode:
         ("62 % of resamples", "share 0.6122", ["62"]),
         ("−0.21 points", "-0.2081", []),
         ("In section 2.2, Figure 1 (2024), notebook 16 and cells 27 to 29", "", []),
-        ("`alpha = 0.05` and $x_1 = 3$, [all](a_7.ipynb), [50](b.ipynb)", "", []),
+        ("`alpha = 0.05` and $x_1 = 3$, [all](a_7.ipynb), [50](50_b.ipynb)", "", []),
         ("1. first\n2. second, with 7", "", ["7"]),
         ("95 % intervals, and 95 % of answers", "", ["95"]),
     ],
