@@ -24,6 +24,7 @@ from helpers import (
     tree,
     weights,
 )
+from helpers.verbs import Result
 
 FEATURES = ["factuality", "completeness", "refusal"]
 
@@ -515,3 +516,13 @@ def test_tab_finds_the_functions():
 def test_refusals_are_one_sentence(ratings, call, message):
     with pytest.raises(ValueError, match=message):
         call(ratings)
+
+
+def test_rounding_leaves_p_values_as_they_are():
+    table = Result({"estimate": [1.26], "p_holm": [0.016]}, index=["a"])
+    table.attrs["caption"] = "Made up"
+    rounded = table.round(1)
+    assert rounded.loc["a", "estimate"] == 1.3
+    assert rounded.loc["a", "p_holm"] == 0.016
+    assert "0.016" in repr(rounded)
+    assert "< 0.001" not in repr(rounded)

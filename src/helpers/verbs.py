@@ -168,9 +168,11 @@ class Result(pd.DataFrame):
         return turned
 
     def round(self, decimals: int = 0, *args: object, **options: object) -> "Result":
-        """Round as pandas does, and print as many digits."""
+        """Round as pandas does, but for p-values, and print as many digits."""
         rounded = super().round(decimals, *args, **options)
         if isinstance(decimals, int):
+            for column in self.columns.intersection(P_VALUES):
+                rounded[column] = self[column]
             rounded.attrs["decimals"] = decimals
         return rounded
 
