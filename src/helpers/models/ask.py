@@ -273,6 +273,11 @@ class SmallModel(Model):
         _require_text(text)
         tokens = self.tokens(text)
         before = [DOCUMENT_START, *(self.tokens(prompt) if prompt else [])]
+        length = len(before) + len(tokens)
+        if length > LONGEST:
+            raise ModelError(
+                f"Prompt and text have {length} tokens; {self.name} reads {LONGEST}."
+            )
         grammar = "root ::= " + " ".join(f"<[{token}]>" for token in tokens)
         asked = {"prompt": before, "n_predict": len(tokens), "grammar": grammar}
         settings = {"temperature": 0, "n_probs": 1, "samplers": ["temperature"]}
@@ -280,7 +285,7 @@ class SmallModel(Model):
             "completion_probabilities"
         ]
         if [token["id"] for token in written] != tokens:
-            raise self.fault(f"text and prompt have more than {LONGEST} tokens")
+            raise self.fault("it wrote another text")
         return Likelihood(len(tokens), sum(token["logprob"] for token in written))
 
     def tokens(self, text: str) -> list[int]:
