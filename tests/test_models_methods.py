@@ -1,12 +1,14 @@
 """The papers' methods against a model that replies as a test tells it."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from fake_endpoint import chat, last_text, serving
 
+from helpers import paths
 from helpers.data.tables import BadTableError, OptionError
 from helpers.models import Likelihood, Model, benchmark, judge, scores, users, words
 from helpers.studies import kamoda, word_tests
@@ -399,3 +401,15 @@ def test_overlap_is_averaged_over_questions_that_both_sides_have():
     assert found["bleu"] == pytest.approx(0.5)
     with pytest.raises(OptionError, match="No question has first messages"):
         scores.mean_overlap(ours[:1], theirs[1:])
+
+
+def test_the_script_for_people_who_extend_runs_as_it_stands(monkeypatch, capsys):
+    page = (paths.ROOT / "docs" / "extend.md").read_text()
+    (script,) = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    model = Scripted(lambda messages: "B", lambda prompt, text: -float(len(text)))
+    monkeypatch.chdir(paths.ROOT)
+    monkeypatch.setattr("helpers.models.connect", lambda: model)
+    names = {}
+    exec(script, names)
+    assert names["talks"]["question_id"].tolist() == ["q01", "q02", "q03"]
+    assert capsys.readouterr().out.count("scripted") > 20

@@ -61,7 +61,7 @@ def test_a_likelihood_is_that_of_the_tokens_one_after_the_other(model):
 
 
 def test_texts_that_are_too_long_are_refused_and_not_cut(model):
-    with pytest.raises(ask.ModelError, match="tokens; SmolLM2.* reads 4096"):
+    with pytest.raises(ask.ModelError, match=r"tokens; SmolLM2.* reads 4096"):
         model.log_likelihood("", "word " * 5000)
 
 
