@@ -17,7 +17,8 @@ HELLO = [{"role": "user", "content": "hello?"}]
 
 @pytest.fixture(autouse=True)
 def settings(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # is not used
+    monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.setattr(ask, "PAUSE", 0)
     for name in ("MODEL_URL", "MODEL_NAME", "MODEL_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -185,6 +186,8 @@ def test_answers_of_different_models_are_not_mixed(tmp_path):
         answers.collect(length, JOBS, ["item"], {"model": "another"}, file)
     with pytest.raises(OptionError, match="Two jobs have the same item"):
         answers.collect(length, JOBS.assign(item="a"), ["item"], ABOUT)
+    with pytest.raises(OptionError, match="has no row"):
+        answers.collect(length, JOBS[:0], ["item"], ABOUT)
 
 
 def test_several_jobs_at_once_keep_their_order():

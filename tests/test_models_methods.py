@@ -26,11 +26,6 @@ WORDS = pd.DataFrame(
 )
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 class Scripted(Model):
     """A model whose replies and likelihoods are functions of what it is asked."""
 
@@ -103,6 +98,8 @@ def test_a_judge_rates_each_answer_on_each_scale():
     assert rated["amount_info"].isna().all()
     with pytest.raises(BadTableError, match="'text' is missing"):
         judge.rate(table, model, item="id", question="q")
+    with pytest.raises(BadTableError, match="column 'a', row 2: text is needed, found"):
+        judge.rate(table.replace("thus", None), model, "id", "q", "a")
 
 
 def test_weights_are_those_of_the_notebooks():

@@ -51,7 +51,8 @@ def collect(
     Raises
     ------
     helpers.data.tables.OptionError
-        If two jobs have the same keys, or the file holds answers about something else.
+        If there is no job, if two have the same keys, or if the file holds answers
+        about something else.
 
     Examples
     --------
@@ -63,6 +64,8 @@ def collect(
     1     2       5  none
     """
     keys = list(keys)
+    if jobs.empty:
+        raise OptionError("There is nothing to ask: the table has no row.")
     if jobs.duplicated(keys).any():
         raise OptionError(f"Two jobs have the same {' and '.join(keys)}.")
     path = Path(file) if file else None

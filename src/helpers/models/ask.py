@@ -35,6 +35,7 @@ DOCUMENT_START = 0  # token <|endoftext|>, which parts documents in SmolLM2's tr
 LONGEST = 4096  # tokens of a prompt and its answer that the small model reads
 TIMEOUT = 600.0
 PAUSE = 1.0  # seconds before the second retry; twice as long before each further one
+THIS_MACHINE = ("http://127.0.0.1", "http://localhost")
 PASSING = (408, 429, 500, 502, 503, 504)  # status codes after which a retry may help
 _ADDRESS = re.compile(r"https?://([\w.:\[\]-]+)(/[^\s@?#]*)?")
 
@@ -223,6 +224,7 @@ class Model:
         with requests.Session() as session:
             session.mount(address, HTTPAdapter(max_retries=retry))
             session.auth = self.authorize  # else requests prefers ~/.netrc
+            session.trust_env = not self.url.startswith(THIS_MACHINE)  # no proxy
             try:
                 response = session.post(
                     address, json=body, timeout=self.timeout, allow_redirects=False

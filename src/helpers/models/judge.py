@@ -93,7 +93,7 @@ def rate(
     Raises
     ------
     helpers.data.tables.PlainError
-        If a column is missing, or the model gives no answer.
+        If a column or a text is missing, or the model gives no answer.
 
     References
     ----------
@@ -109,7 +109,8 @@ def rate(
        item_id  acceptability  factuality  amount_info  formality  model
     0        1            2.0         3.0          0.0        0.0  my-model
     """
-    tables.require(table, [item, question, answer], "the table of answers")
+    tables.require(table, [item], "the table of answers")
+    tables.as_text(table, [question, answer], "the table of answers")
     asked = table[[item]].assign(question=table[question], answer=table[answer])
     jobs = asked.merge(pd.DataFrame({"scale": scales}), how="cross")
     ratings = answers.collect(
@@ -210,7 +211,7 @@ def perplexity(
     Raises
     ------
     helpers.data.tables.PlainError
-        If a column is missing, or the model gives no likelihood.
+        If a column or a text is missing, or the model gives no likelihood.
 
     References
     ----------
@@ -225,7 +226,8 @@ def perplexity(
     0        1         6           -20.9        32.5  my-model
     """
     before = [question] if question else []
-    tables.require(table, [item, answer, *before], "the table of answers")
+    tables.require(table, [item], "the table of answers")
+    tables.as_text(table, [answer, *before], "the table of answers")
     prompt = table[question] + BETWEEN if question else ""
     likely = answers.collect(
         partial(_likelihood, model),

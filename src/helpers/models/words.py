@@ -75,13 +75,15 @@ def answer(
        question wording         way  chosen  model
     0         0    comp  likelihood       1  my-model
     """
-    tables.require(questions, ["question", *SHOWN], "the table of questions")
+    test = "definitions" if "meaning" in questions else "word_classes"
+    texts = [*SHOWN, "meaning"] if test == "definitions" else SHOWN
+    tables.require(questions, ["question"], "the table of questions")
+    tables.as_text(questions, texts, "the table of questions")
     unknown = [name for name in wordings if name not in WORDINGS]
     if unknown or way not in WAYS:
         raise OptionError(
             f"wordings {unknown} and way {way!r}: choose from {WORDINGS} and {WAYS}."
         )
-    test = "definitions" if "meaning" in questions else "word_classes"
     answered = answers.collect(
         partial(_likeliest if way == "likelihood" else _reply, model, test),
         questions.merge(pd.DataFrame({"wording": wordings}), how="cross"),
