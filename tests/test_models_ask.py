@@ -8,7 +8,7 @@ import pytest
 from fake_endpoint import chat, serving
 
 from helpers.data.tables import OptionError
-from helpers.models import answers, ask
+from helpers.models import answers, ask, prompts
 from helpers.models.ask import Model, ModelError
 
 KEY = "sk-secret"
@@ -173,17 +173,20 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert table["length"].tolist() == [3, 5, 6]
     assert table["model"].unique().tolist() == ["none"]
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert lines[0] == ABOUT
+    assert lines[0] == ABOUT | {"prompts": prompts.digest()}
     assert [line["item"] for line in lines[1:]] == ["a", "b", "c"]
     again = answers.collect(None, JOBS[::-1], ["item"], ABOUT, file)
     assert again["item"].tolist() == ["c", "b", "a"]
 
 
-def test_answers_of_different_models_are_not_mixed(tmp_path):
+def test_answers_of_different_models_or_prompts_are_not_mixed(tmp_path, monkeypatch):
     file = tmp_path / "answers.jsonl"
     answers.collect(length, JOBS, ["item"], ABOUT, file)
     with pytest.raises(OptionError, match="delete it to begin anew"):
         answers.collect(length, JOBS, ["item"], {"model": "another"}, file)
+    monkeypatch.setattr(prompts, "digest", lambda: "changed")
+    with pytest.raises(OptionError, match="with the settings"):
+        answers.collect(length, JOBS, ["item"], ABOUT, file)
     with pytest.raises(OptionError, match="Two jobs have the same item"):
         answers.collect(length, JOBS.assign(item="a"), ["item"], ABOUT)
     with pytest.raises(OptionError, match="has no row"):

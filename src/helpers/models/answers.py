@@ -11,6 +11,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from helpers.data.tables import OptionError
+from helpers.models import prompts
 
 Job = dict
 Ask = Callable[[Job], dict]
@@ -52,7 +53,7 @@ def collect(
     ------
     helpers.data.tables.OptionError
         If there is no job, if two have the same keys, or if the file holds answers
-        about something else.
+        with other settings or to other prompts.
 
     Examples
     --------
@@ -69,7 +70,8 @@ def collect(
     if jobs.duplicated(keys).any():
         raise OptionError(f"Two jobs have the same {' and '.join(keys)}.")
     path = Path(file) if file else None
-    done = _kept(path, keys, about) if path else {}
+    settings = about | {"prompts": prompts.digest()}
+    done = _kept(path, keys, settings) if path else {}
     records = jobs.to_dict("records")
     waiting = [job for job in records if _key(job, keys) not in done]
     do = partial(_answer, ask, keys, path, Lock())
@@ -97,21 +99,21 @@ def _key(row: dict, keys: list[str]) -> str:
     return json.dumps([row[key] for key in keys])
 
 
-def _kept(path: Path, keys: list[str], about: dict) -> dict[str, dict]:
+def _kept(path: Path, keys: list[str], settings: dict) -> dict[str, dict]:
     """Read answers that are there; begin the file if it is not."""
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _append(path, about)
+        _append(path, settings)
         return {}
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines.pop()  # cut off when the run was stopped
         path.write_text("".join(lines), encoding="utf-8")
     first, *rows = [json.loads(line) for line in lines] or [None]
-    if first != about:
+    if first != settings:
         raise OptionError(
-            f"{path} holds answers about {first}, not about {about}: name another "
-            "file, or delete it to begin anew."
+            f"{path} holds answers with the settings {first}, not {settings}: name "
+            "another file, or delete it to begin anew."
         )
     return {_key(row, keys): row for row in rows}
 

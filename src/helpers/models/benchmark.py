@@ -155,21 +155,22 @@ def ask(
         do = partial(_free_text, model, extractor, temperature, max_tokens)
     else:
         do = partial(_letter, model, shown, temperature)
-    extracted_by = extractor.name if method == METHODS[2] else ""
-    about_all = {"method": method, "model": model.name, "extractor": extracted_by}
-    answered = answers.collect(
-        do,
-        questions.merge(pd.DataFrame({"repeat": range(repeats)}), how="cross"),
-        ["question_id", "repeat"],
-        about_all | {"temperature": temperature},
-        file,
-        model.n_at_once,
-    )
+    settings = {
+        "method": method,
+        "model": model.name,
+        "extractor": extractor.name if method == METHODS[2] else "",
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "examples": shown,
+    }
+    repeated = questions.merge(pd.DataFrame({"repeat": range(repeats)}), how="cross")
+    keys = ["question_id", "repeat"]
+    answered = answers.collect(do, repeated, keys, settings, file, model.n_at_once)
     right = answered["question_id"].map(questions.set_index("question_id")["answer"])
     answered["correct"] = (answered["letter"] == right).astype("boolean")
     answered.loc[~answered["readable"], "correct"] = pd.NA
-    return answered[["question_id", "repeat", "method", "letter", "correct", "model",
-                     "extractor"]]  # fmt: skip
+    columns = [*keys, "method", "letter", "correct", "model", "extractor"]
+    return answered[columns]
 
 
 def _shown(examples: pd.DataFrame | None, questions: pd.DataFrame, about: str) -> str:

@@ -183,8 +183,8 @@ def simulate(
     -------
     pandas.DataFrame
         One row per conversation: ``question_id``, ``number`` from 0, ``messages``,
-        ``letter``, ``correct`` (no letter is not correct), ``simulator``, ``user`` and
-        ``model``, the AI system.
+        ``letter``, ``correct`` (no letter is not correct), ``simulator``, ``user``,
+        ``model`` (the AI system), ``max_turns`` and ``max_tokens``.
 
     Raises
     ------
@@ -200,11 +200,18 @@ def simulate(
     >>> talks = simulate(questions[:3], model, model)  # doctest: +SKIP
     """
     numbers = pd.DataFrame({"number": range(n_conversations)})
+    settings = {
+        "simulator": simulator,
+        "user": user.name,
+        "model": ai.name,
+        "max_turns": max_turns,
+        "max_tokens": max_tokens,
+    }
     talks = answers.collect(
         partial(_talk, user, ai, simulator, max_turns, max_tokens),
         questions.merge(numbers, how="cross"),
         ["question_id", "number"],
-        {"simulator": simulator, "user": user.name, "model": ai.name},
+        settings,
         file,
         min(user.n_at_once, ai.n_at_once),
     )

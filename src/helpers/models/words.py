@@ -88,7 +88,7 @@ def answer(
         partial(_likeliest if way == "likelihood" else _reply, model, test),
         questions.merge(pd.DataFrame({"wording": wordings}), how="cross"),
         ["question", "wording"],
-        {"way": way, "model": model.name},
+        {"test": test, "way": way, "model": model.name},
         file,
         model.n_at_once,
     )

@@ -6,7 +6,6 @@ is tiny: its answers show that the methods run, and are no evidence about larger
 """
 
 import datetime
-import hashlib
 import json
 import sys
 from collections.abc import Callable
@@ -86,7 +85,7 @@ def write(name: str, table: pd.DataFrame, **about: str) -> None:
     head = {
         "model": ask.SMALL_MODEL,
         "sha256 of the model": ask.small_model_hash(),
-        "sha256 of prompts.toml": hashlib.sha256(prompts.FILE.read_bytes()).hexdigest(),
+        "sha256 of prompts.toml": prompts.digest(),
         "recorded": datetime.date.today().isoformat(),
         **about,
     }
@@ -247,7 +246,7 @@ def record_conversations(model: ask.Model) -> None:
         )
         # texts of the model, about our own questions
         talks["messages"] = talks["messages"].map(json.dumps)
-        recorded.append(talks.drop(columns=["user", "model"]))
+        recorded.append(talks.drop(columns=["user", "model", *SHORT_TALK]))
     limits = ", ".join(f"{name} {value}" for name, value in SHORT_TALK.items())
     write("conversations", pd.concat(recorded), limits=limits)
 
