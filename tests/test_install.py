@@ -95,8 +95,8 @@ def test_tests_are_added_without_making_it_anew(root):
     (root / ".venv" / "mine").touch()
     status, output, asked = make(root, ".venv-tests")
     assert status == 0
-    assert output.startswith("adding to .venv: tests\n")
-    assert "--extra notebooks --extra site --extra tests\n" in asked
+    assert output.startswith("adding to .venv: models, tests\n")
+    assert "--extra models --extra notebooks --extra site --extra tests\n" in asked
     assert (root / ".venv" / "mine").exists()
     assert is_whole(root, ".venv-tests")
     assert is_whole(root)

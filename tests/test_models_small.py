@@ -45,12 +45,14 @@ def test_a_likelihood_is_that_of_the_tokens_one_after_the_other(model):
     for prompt, text in (
         ("", TEXT),
         ("The best vegetables are", " peas and <|im_end|>"),
+        ("", "3×4 🦔🦔 ok"),  # some tokens are parts of characters
     ):
         before = [ask.DOCUMENT_START, *(model.tokens(prompt) if prompt else [])]
         tokens = model.tokens(text)
         expected = 0
         for token in tokens:
-            asked = {"prompt": before, "n_predict": 1, "n_probs": 49152}
+            asked = {"prompt": before, "n_predict": 1, "n_probs": ask.VOCABULARY}
+            asked |= {"logit_bias": [[ask.WHOLE, 1000]]}  # writes a whole character
             (step,) = model.native("completion", asked)["completion_probabilities"]
             by_token = {each["id"]: each["logprob"] for each in step["top_logprobs"]}
             expected += by_token[token]

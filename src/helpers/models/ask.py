@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ NOT_INSTALLED = (
     "There is no model to ask: install the small one with `make models`, or name an "
     "OpenAI-compatible endpoint in MODEL_URL, MODEL_NAME and MODEL_KEY."
 )
+VOCABULARY = 49152  # tokens of the small model
+WHOLE = 28120  # one of them that is a whole word
 DOCUMENT_START = 0  # token <|endoftext|>, which parts documents in SmolLM2's training
 LONGEST = 4096  # tokens of a prompt and its answer that the small model reads
 TIMEOUT = 600.0
@@ -269,17 +272,31 @@ class SmallModel(Model):
         """Compute how likely a text is after a prompt, or at the start of a document.
 
         The model writes the text under a grammar that allows its tokens and no others,
-        and says how likely each was before the grammar. Prompt and text are split into
-        tokens by themselves. Parameters, result and errors are those of `Model`.
+        and says how likely each was before the grammar. Tokens that are only a part of
+        a character, which no grammar can hold, are looked up in the list of all. Prompt
+        and text are split into tokens by themselves. Parameters, result and errors are
+        those of `Model`.
         """
         _require_text(text)
-        tokens = self.tokens(text)
         before = [DOCUMENT_START, *(self.tokens(prompt) if prompt else [])]
-        length = len(before) + len(tokens)
+        pieces = self.pieces(text)
+        length = len(before) + len(pieces)
         if length > LONGEST:
             raise ModelError(
                 f"Prompt and text have {length} tokens; {self.name} reads {LONGEST}."
             )
+        total = 0.0
+        for is_text, run in groupby(pieces, lambda piece: isinstance(piece[1], str)):
+            tokens = [token for token, _ in run]
+            if is_text:
+                total += self._of_written(before, tokens)
+            else:
+                total += self._of_looked_up(before, tokens)
+            before = [*before, *tokens]
+        return Likelihood(len(pieces), total)
+
+    def _of_written(self, before: list[int], tokens: list[int]) -> float:
+        """Log-likelihood of tokens that a grammar makes the model write."""
         grammar = "root ::= " + " ".join(f"<[{token}]>" for token in tokens)
         asked = {"prompt": before, "n_predict": len(tokens), "grammar": grammar}
         settings = {"temperature": 0, "n_probs": 1, "samplers": ["temperature"]}
@@ -288,12 +305,31 @@ class SmallModel(Model):
         ]
         if [token["id"] for token in written] != tokens:
             raise self.fault("it wrote another text")
-        return Likelihood(len(tokens), sum(token["logprob"] for token in written))
+        return sum(token["logprob"] for token in written)
+
+    def _of_looked_up(self, before: list[int], tokens: list[int]) -> float:
+        """Log-likelihood of tokens, each found among all that could come next."""
+        settings = {"n_predict": 1, "temperature": 0, "n_probs": VOCABULARY}
+        # what it writes is a whole character; the bias does not change probabilities
+        settings |= {"logit_bias": [[WHOLE, 1000]], "samplers": ["temperature"]}
+        total = 0.0
+        for place, token in enumerate(tokens):
+            asked = {"prompt": [*before, *tokens[:place]]}
+            found = self.native("completion", asked | settings)
+            (step,) = found["completion_probabilities"]
+            by_token = {each["id"]: each["logprob"] for each in step["top_logprobs"]}
+            total += by_token[token]
+        return total
 
     def tokens(self, text: str) -> list[int]:
         """Split a text into the model's tokens."""
-        asked = {"content": text, "parse_special": False}
-        return self.native("tokenize", asked)["tokens"]
+        return [token for token, _ in self.pieces(text)]
+
+    def pieces(self, text: str) -> list[tuple[int, str | list[int]]]:
+        """Split a text into tokens, each with its text, or bytes if it has none."""
+        asked = {"content": text, "parse_special": False, "with_pieces": True}
+        pieces = self.native("tokenize", asked)["tokens"]
+        return [(piece["id"], piece["piece"]) for piece in pieces]
 
     def native(self, path: str, body: dict) -> Any:
         """Ask for what only llama.cpp offers, outside the endpoint's folder."""
