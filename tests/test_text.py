@@ -24,7 +24,7 @@ WORDS = (
     "light",
     "scatters",
 )
-NO_MODELS = "the extra 'models' (torch and transformers) is not installed"
+NO_MODELS = "torch and transformers are not installed"
 
 
 @pytest.fixture
@@ -133,12 +133,9 @@ def test_unknown_sentiment_scorers_are_refused():
         text.sentiment(["fine"], "mood")
 
 
-def test_without_the_extra_models_the_message_helps(monkeypatch):
+def test_without_torch_and_transformers_the_message_helps(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    message = (
-        "package 'transformers' is not installed: "
-        "install this project with the extra 'model"
-    )
+    message = "package 'transformers' is not installed: install torch and transformers"
     with pytest.raises(text.ModelUnavailableError, match=message):
         text.load_model("gpt2")
 

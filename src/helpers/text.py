@@ -1,6 +1,6 @@
 """What can be measured in a text without people: length, sentiment, overlap, aspects.
 
-Nothing here downloads weights: a language model is used if the extra ``models`` is
+Nothing here downloads weights: a language model is used if torch and transformers are
 installed and its weights are already on this machine.
 
 The aspects that a written reason mentions are told by `data/lexicon.csv`: regular
@@ -314,7 +314,8 @@ def load_model(name: str, kind: str = "AutoModelForCausalLM") -> tuple[Any, Any]
     Raises
     ------
     ModelUnavailableError
-        If the extra ``models`` is not installed or the weights are not on this machine.
+        If torch or transformers is not installed, or the weights are not on this
+        machine.
 
     References
     ----------
@@ -341,8 +342,7 @@ def _optional(package: str) -> Any:
         return importlib.import_module(package)
     except ImportError as error:
         raise ModelUnavailableError(
-            f"package {package!r} is not installed: "
-            "install this project with the extra 'models'"
+            f"package {package!r} is not installed: install torch and transformers"
         ) from error
 
 

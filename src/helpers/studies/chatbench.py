@@ -11,8 +11,10 @@ authors' published code and from the names in their file of answers; a file of a
 form is refused with a message that says what is missing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -255,13 +257,17 @@ def _truth() -> simulated.ChatBenchTruth:
     )
 
 
-def read_answers(path: Path) -> pd.DataFrame:
-    """Read the answers of users."""
+def read_answers(
+    path: Path,
+    schema: Any = columns.CHATBENCH_ANSWERS,
+    names: Mapping[str, Mapping[str, str]] = VALUE_NAMES,
+) -> pd.DataFrame:
+    """Read the answers of users; a pilot had one model more."""
     table = tables.read_csv(path).rename(columns=ALIASES)
     tables.require(table, ANSWER_COLUMNS, path.name)
-    table = table.replace(VALUE_NAMES).rename(columns=COLUMN_NAMES)
+    table = table.replace(names).rename(columns=COLUMN_NAMES)
     table = table.assign(rater_id=anonymise(table["rater_id"].astype(str)))
-    return check(table, columns.CHATBENCH_ANSWERS, path.name)
+    return check(table, schema, path.name)
 
 
 def read_ai_alone(path: Path) -> pd.DataFrame:

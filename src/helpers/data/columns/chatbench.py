@@ -3,6 +3,7 @@
 from helpers.data.columns.kinds import COUNT, NO_OR_YES, TEXT, between, one_of, table
 
 CHAT_MODELS = ("GPT-4o", "Llama-3.1-8b")
+PILOT_MODELS = (*CHAT_MODELS, "GPT-4o-mini")  # of the first pilot
 CHAT_DATASETS = (
     "Elementary Math",
     "High School Math",
@@ -17,19 +18,21 @@ ANSWER_TYPES = ("user-alone", "user-AI")
 CONFIDENCES = ("not-confident", "somewhat-confident", "very-confident")
 PHASES = (1, 2)
 
-CHATBENCH_ANSWERS = table(
-    {
-        "rater_id": TEXT,
-        "question_id": TEXT,
-        "answer_type": one_of(ANSWER_TYPES),
-        "dataset": one_of((*CHAT_DATASETS, ATTENTION_CHECK)),
-        "model": one_of(CHAT_MODELS),
-        "condition": one_of(CHAT_CONDITIONS),
-        "phase": one_of(PHASES, int),
-        "confidence": one_of(CONFIDENCES, nullable=True),
-        "correct": NO_OR_YES,
-    },
-    ["rater_id", "question_id", "answer_type"],
+_ANSWERS = {
+    "rater_id": TEXT,
+    "question_id": TEXT,
+    "answer_type": one_of(ANSWER_TYPES),
+    "dataset": one_of((*CHAT_DATASETS, ATTENTION_CHECK)),
+    "model": one_of(CHAT_MODELS),
+    "condition": one_of(CHAT_CONDITIONS),
+    "phase": one_of(PHASES, int),
+    "confidence": one_of(CONFIDENCES, nullable=True),
+    "correct": NO_OR_YES,
+}
+_ANSWER_KEYS = ["rater_id", "question_id", "answer_type"]
+CHATBENCH_ANSWERS = table(_ANSWERS, _ANSWER_KEYS)
+CHATBENCH_PILOT_ANSWERS = table(
+    _ANSWERS | {"model": one_of(PILOT_MODELS)}, _ANSWER_KEYS
 )
 CHATBENCH_AI_ALONE = table(
     {
