@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import paths
+from helpers import marks, paths
 from helpers.data import registry, tables
 from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
@@ -353,3 +353,115 @@ def test_differences_of_table_3_are_crowd_less_expert():
     assert (table["crowd"] - table["expert"]).tolist() == pytest.approx(
         table["difference"].tolist()
     )
+
+
+def test_answers_are_the_outputs_under_other_names(experiment_1, experiment_2):
+    for study, ours in (
+        (experiment_1, hosking.TEN_ERRORS),
+        (experiment_2, hosking.SEVEN_ERRORS),
+    ):
+        for labels, errors_by in (("majority", "mode"), ("share", "mean")):
+            answers = study.answers(labels)
+            outputs = study.outputs(errors_by=errors_by)
+            theirs = columns.ERRORS_1[: len(ours)]
+            np.testing.assert_array_equal(answers[ours], outputs[list(theirs)])
+            np.testing.assert_array_equal(answers["score"], outputs["quality_unbiased"])
+    tasks = experiment_1.answers().groupby("task").size()
+    assert tasks.to_dict() == {"how-to": 300, "product text": 300, "summary": 300}
+    conditions = experiment_2.answers().groupby("condition").size()
+    assert conditions.to_dict() == dict.fromkeys(hosking.CONDITIONS, 300)
+
+
+@pytest.mark.parametrize("labels", ["mode", "mean", None])
+def test_answers_refuse_an_unknown_way_to_count_labels(labels):
+    study = hosking.load_experiment_2("simulated")
+    with pytest.raises(tables.OptionError, match="choose 'majority' or 'share'"):
+        study.answers(labels)
+
+
+def test_single_ratings_average_to_the_answers(experiment_1, experiment_2):
+    forms = {
+        "errors": ["refusal", "factual error"],
+        "score": ["score"],
+        "style": ["assertiveness", "complexity"],
+    }
+    for study in (experiment_1, experiment_2):
+        answers = study.answers("share").set_index("item_id")
+        for form, measures in forms.items():
+            if form == "style" and study is experiment_1:
+                continue
+            means = study.ratings(form).groupby("item_id")[measures].mean()
+            pd.testing.assert_frame_equal(
+                means, answers[measures], check_index_type=False
+            )
+
+
+def test_people_who_filled_in_two_forms_have_one_label(experiment_1):
+    raters = {
+        form: set(experiment_1.ratings(form)["rater_id"])
+        for form in ("errors", "score")
+    }
+    both = hosking_submissions.same_raters(1, ["errors", "unbiased"])
+    shared = set(both["errors"]["rater_id"]) & set(both["unbiased"]["rater_id"])
+    assert len(raters["errors"] & raters["score"]) == len(shared) > 100
+
+
+def test_ratings_with_attention_checks_and_other_tasks_are_all_that_was_submitted(
+    experiment_1,
+):
+    everything = experiment_1.ratings("errors", attention_checks=True, other_tasks=True)
+    _, submitted = hosking_submissions.load_submissions(1, "errors")
+    assert len(everything) == len(submitted)
+    assert everything["task"].nunique() == 5
+    assert everything["is_distractor"].sum() == submitted["is_distractor"].sum() > 0
+    reported = experiment_1.ratings("errors", attention_checks=True)
+    assert len(reported) == len(experiment_1.errors)
+
+
+def test_a_form_that_an_experiment_does_not_have_is_refused():
+    first = hosking.load_experiment_1("simulated")
+    with pytest.raises(tables.OptionError, match=r"choose from errors, score$"):
+        first.ratings("style")
+    second = hosking.load_experiment_2("simulated")
+    with pytest.raises(tables.OptionError, match=r"choose from errors, score, style$"):
+        second.ratings("unbiased")
+
+
+def test_simulated_ratings_have_the_seed_of_their_study():
+    study = hosking.load_experiment_2("simulated", seed=5)
+    means = study.ratings("style").groupby("item_id")["complexity"].mean()
+    answers = study.answers().set_index("item_id")["complexity"]
+    np.testing.assert_allclose(means, answers.loc[means.index])
+
+
+def test_expert_and_workers_are_set_side_by_side(experiment_2):
+    both = experiment_2.labelled_by_both()
+    assert len(both) == 300 * 7
+    of_paper = both.query("refusal_expert == 0 and refusal_majority < 1")
+    factual = of_paper[of_paper["error"] == "factual error"]
+    assert len(factual) == 279
+    means = 100 * factual[["expert", "share", "majority"]].mean()
+    assert means.round(1).to_dict() == {"expert": 20.8, "share": 13.5, "majority": 3.6}
+    votes = experiment_2.ratings("errors").groupby("item_id")["factual error"]
+    counted = votes.agg(["sum", "size"]).loc[factual["item_id"]]
+    np.testing.assert_array_equal(counted, factual[["k", "n"]])
+    assert len(experiment_2.experts()) == 300
+    assert set(experiment_2.experts(pilot=True)["item_id"]) <= set(both["item_id"])
+
+
+def test_reported_numbers_are_read_by_topic():
+    weights = hosking.reported("authors.lasso.weight")
+    assert weights.loc[["refusal", "irrelevance", "factual error"]].tolist() == [
+        0.95,
+        0.60,
+        0.35,
+    ]
+    assert hosking.reported("agreement")["ac1_refusal"] == 0.94
+    with pytest.raises(tables.OptionError, match="nothing is reported on 'weather'"):
+        hosking.reported("weather")
+
+
+def test_reported_numbers_are_withheld_beside_simulated_data(monkeypatch):
+    run = marks.Run("11_error_weights", reasons=["no data"])
+    monkeypatch.setattr(marks, "current", lambda: run)
+    assert hosking.reported("authors.lasso.weight").isna().all()

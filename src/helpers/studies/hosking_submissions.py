@@ -411,14 +411,25 @@ def same_raters(
     >>> len(groups["unbiased"])
     4080
     """
+    submitted = submissions_of_same_raters(experiment, groups, data_source, seed)
+    return {
+        group: _behind_averages(rows).reset_index(drop=True)
+        for group, rows in submitted.items()
+    }
+
+
+def submissions_of_same_raters(
+    experiment: int, groups: Collection[str], data_source: str, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Load all ratings of several groups, in which a person has one label."""
     places = [(experiment, group) for group in groups]
     source, ratings, _ = _load(places, data_source, seed, texts=False)
-    singles = {group: _behind_averages(ratings[experiment, group]) for group in groups}
-    raters = pd.concat({group: rows[["rater_id"]] for group, rows in singles.items()})
+    of_groups = {group: ratings[experiment, group] for group in groups}
+    raters = pd.concat({group: rows[["rater_id"]] for group, rows in of_groups.items()})
     labels = _anonymised(raters, source)["rater_id"]
     return {
-        group: rows.assign(rater_id=labels.loc[group]).reset_index(drop=True)
-        for group, rows in singles.items()
+        group: rows.assign(rater_id=labels.loc[group].to_numpy())
+        for group, rows in of_groups.items()
     }
 
 
