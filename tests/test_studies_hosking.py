@@ -345,16 +345,6 @@ def test_raters_saw_no_preamble(submitted):
     assert not hosking.preamble_in_prompt(submitted).any()
 
 
-def test_differences_of_table_3_are_crowd_less_expert():
-    study = hosking.load_experiment_2("simulated", 3)
-    table = hosking.table3(study, hosking.load_experts("simulated", 3))
-    table = table["estimate"].unstack("annotators")
-    assert table["crowd"].ne(table["expert"]).any()
-    assert (table["crowd"] - table["expert"]).tolist() == pytest.approx(
-        table["difference"].tolist()
-    )
-
-
 def test_answers_are_the_outputs_under_other_names(experiment_1, experiment_2):
     for study, ours in (
         (experiment_1, hosking.TEN_ERRORS),
